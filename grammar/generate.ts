@@ -1,5 +1,5 @@
-// The grammar → what is made from it: an EBNF page, railroad diagrams, editor colours, and the choices of the parser.
-// `npm run grammar` writes them, and tests hold the committed files equal to what it makes.
+// Makes from the grammar an EBNF page, railroad diagrams, editor colours and the table of the parser's
+// choices. `npm run grammar` writes these files, and tests hold the committed files equal to what it makes.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -13,7 +13,7 @@ import { lookaheadTable } from './lookahead.ts';
 import { alternativesOf, fromTheTop, type Production } from './productions.ts';
 import { type RailroadShapes, railroadPage } from './railroad.ts';
 
-/** File name → text, for every file of generated/. */
+/** The text of every file of `generated/`, by file name. */
 export function generate(): Readonly<Record<string, string>> {
   const sorted = productions();
   return {
@@ -23,7 +23,10 @@ export function generate(): Readonly<Record<string, string>> {
   };
 }
 
-/** In the order in which a reader meets them, from the whole file down; throws where two, or two tokens, cannot be told apart. */
+/**
+ * The rules of the grammar in the order in which a reader meets them, from the whole file down. Throws if two
+ * alternatives, or two tokens, cannot be told apart.
+ */
 export function productions(): readonly Production[] {
   createLexer(false);
   return fromTheTop(
@@ -53,7 +56,10 @@ ${patterns.join('\n')}
 `;
 }
 
-/** The shapes of the diagrams, by a script of the parser library that is made for browsers: it sets a global. */
+/**
+ * The functions that draw the diagrams. They come from a script of the parser library that is made for
+ * browsers and sets a global.
+ */
 function railroadShapes(): RailroadShapes {
   const library = createRequire(import.meta.url).resolve('chevrotain');
   const script = join(dirname(library), '../../diagrams/vendor/railroad-diagrams.js');

@@ -1,4 +1,5 @@
-// The choices of the grammar as a table: what the parser library finds out about them, told by a strategy that notes what it is asked for.
+// Makes the table of the grammar's choices. The parser library computes them; a lookahead strategy notes each
+// one as the library asks for it.
 
 import {
   getLookaheadPaths,
@@ -44,7 +45,7 @@ class NotingStrategy extends LLkLookaheadStrategy {
 
   override buildLookaheadForOptional(asked: AskedOf<'buildLookaheadForOptional'>) {
     const choose = super.buildLookaheadForOptional(asked);
-    // What is inside, and what follows.
+    // The first path is what the optional part begins with; the second is what follows the part.
     const [inside] = pathsOf(asked, asked.prodType);
     this.noted.set(choose, { kind: 'optional', begin: [namesOf(inside!)] });
     return choose;

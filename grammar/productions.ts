@@ -1,10 +1,10 @@
-// The rules of the grammar as data, in reading order, and how their tokens are spelled: what the EBNF page and the
-// diagrams are both made from.
+// The rules of the grammar as data, in reading order, and how their tokens are spelled. The EBNF page and the
+// diagrams are both made from this.
 
 import type { ISerializedGast } from 'chevrotain';
 import { contextualWords, reservedWords, sign } from '../src/language/syntax/parse/tokens.ts';
 
-/** One rule or a part of one, as chevrotain serializes it. */
+/** A rule or a part of a rule, as Chevrotain serializes it. */
 export interface Production {
   readonly type: ISerializedGast['type'];
   readonly name?: string;
@@ -39,21 +39,21 @@ function tokenName(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** How grammars are written down: what each way of putting parts together looks like. */
+/** How a grammar is written down: what each way of putting parts together looks like. */
 export interface Notation<Shown> {
   sequence(parts: readonly Shown[]): Shown;
   choice(alternatives: readonly Shown[]): Shown;
   optional(part: Shown): Shown;
   oneOrMore(part: Shown, separator?: Shown): Shown;
   anyNumber(part: Shown, separator?: Shown): Shown;
-  /** A token that says one thing alone. */
+  /** A token that stands for one text only. */
   text(text: string): Shown;
-  /** A token of many texts. */
+  /** A token that stands for many texts. */
   token(name: string): Shown;
   rule(name: string): Shown;
 }
 
-/** What a rule or a part of one consists of. */
+/** A rule or a part of a rule in the given notation. */
 export function notate<Shown>(production: Production, notation: Notation<Shown>): Shown {
   const parts = (production.definition ?? []).map((part) => notate(part, notation));
   const { separator } = production;
@@ -93,7 +93,7 @@ const ebnf: Notation<string> = {
   rule: (name) => name,
 };
 
-/** What a rule may consist of, each alternative in EBNF. */
+/** The alternatives of a rule, each in EBNF. */
 export function alternativesOf(rule: Production): readonly string[] {
   const [only, ...more] = rule.definition ?? [];
   const isChoice = only?.type === 'Alternation' && more.length === 0;

@@ -1,10 +1,10 @@
-// The rules of the grammar → a page of railroad diagrams that needs nothing beside itself: drawings as SVG, each rule a
-// link target, colours for light and dark, no script.
+// Turns the rules of the grammar into a self-contained page of railroad diagrams: drawings as SVG, each rule
+// a link target, colours for light and dark, no script.
 
 import { readFileSync } from 'node:fs';
 import { type Notation, notate, type Production } from './productions.ts';
 
-/** A drawing; as text it is SVG. */
+/** A drawing; its text is SVG. */
 interface Shape {
   toString(): string;
 }
@@ -53,7 +53,7 @@ function section(rule: Production, shapes: RailroadShapes): string {
   return `<h2 id="${name}">${name}</h2>\n${plain(drawing)}`;
 }
 
-/** The drawing without the attributes that the script has for others and without ends of lines within. */
+/** The drawing without attributes that the script writes for other uses, and without line breaks inside. */
 function plain(svg: string): string {
   return svg
     .replaceAll(/ \w+="undefined"/g, '')

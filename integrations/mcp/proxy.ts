@@ -1,4 +1,4 @@
-// The proxy between clients and one server, put together from its parts.
+// Puts the proxy between clients and one server together from its parts.
 
 import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
@@ -15,7 +15,7 @@ import { startServer } from './servers/child-upstream.ts';
 import { connectServer } from './servers/http-upstream.ts';
 import { type OpenUpstream, shareUpstream } from './servers/shared-upstream.ts';
 
-/** Where the server is: started here, or at an address. */
+/** How the server is reached: by a command that the proxy starts, or at an address. */
 export type ServerPlace =
   | { readonly kind: 'command'; readonly command: readonly string[]; readonly environment: NodeJS.ProcessEnv }
   | { readonly kind: 'url'; readonly url: URL; readonly headers: Readonly<Record<string, string>> };
@@ -23,9 +23,12 @@ export type ServerPlace =
 export interface ProxySettings extends GateSettings {
   /** The address of the service. */
   readonly service: string;
-  /** With the key of an enforcement point as the proxy's own: the agent that it asks for; null with an agent's key. */
+  /**
+   * The agent that an enforcement point asks for, when the proxy's own key is that of an enforcement point;
+   * null with an agent's key.
+   */
   readonly agent: string | null;
-  /** Null: each conversation is a session of its own. */
+  /** The session of all conversations; null when each conversation is a session of its own. */
   readonly session: string | null;
   readonly areReceiptsSent: boolean;
   readonly server: ServerPlace;
@@ -33,7 +36,7 @@ export interface ProxySettings extends GateSettings {
 
 export interface StdioProxy {
   readonly settings: ProxySettings;
-  /** Of the agent, or of an enforcement point. */
+  /** The key of an agent, or of an enforcement point. */
   readonly key: string;
   readonly input: Readable;
   readonly output: Writable;
@@ -56,13 +59,13 @@ export function runStdioProxy({ settings, key, input, output, onEnd }: StdioProx
 
 export interface HttpProxy {
   readonly settings: ProxySettings;
-  /** For clients that bring no key of their own; null where each has to. */
+  /** The key for clients that bring none; null when each client has to bring its own. */
   readonly sharedKey: string | null;
   readonly origins: readonly string[];
   readonly hosts: readonly string[];
 }
 
-/** Not listening yet. */
+/** Makes the HTTP server of the proxy, which does not listen yet. */
 export function createHttpProxy({ settings, ...front }: HttpProxy): Server {
   const gate = createGate(settings);
   const open = openServer(settings.server, settings.warn);
@@ -71,7 +74,7 @@ export function createHttpProxy({ settings, ...front }: HttpProxy): Server {
     ...front,
     gate,
     warn: settings.warn,
-    // Clients with keys of their own ask for themselves.
+    // A client with a key of its own asks as itself.
     authorityOf: (key) =>
       authorityOf(settings, { key, agent: key === front.sharedKey ? settings.agent : null }),
     openConversation: (options) =>
@@ -79,7 +82,7 @@ export function createHttpProxy({ settings, ...front }: HttpProxy): Server {
   });
 }
 
-/** The way to the server, opened for each conversation. */
+/** Returns a function that opens a connection to the server for each conversation. */
 export function openServer(server: ServerPlace, warn: (line: string) => void): OpenUpstream {
   if (server.kind === 'command') return (events) => startServer({ ...events, ...server, warn });
   return (events, schemaOf) => connectServer({ ...server, schemaOf }, events);
@@ -136,7 +139,10 @@ function authorityOf(settings: ProxySettings, { key, agent }: AskedWith): Author
   });
 }
 
-/** A lock file may name actions of any beginning. */
+/**
+ * Which actions are possible. A lock file may name actions outside of the server's prefix; then all actions
+ * are fetched.
+ */
 function possibleOf({ as, locked }: ProxySettings, authority: Authority): PossibleActions {
   const actions = Object.values(locked?.tools ?? {}).map(({ action }) => action);
   const prefix = actions.every((action) => action.startsWith(`${as}.`)) ? `${as}.` : '';

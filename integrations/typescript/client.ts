@@ -1,6 +1,6 @@
-// The client of the service for programs in TypeScript and JavaScript: it asks before it acts, waits for people, says what
-// became of it. It needs `fetch` and nothing else. INVARIANT: a tool runs under `allowed` and under nothing else, and an
-// approval serves one run.
+// The client of the service for programs in TypeScript and JavaScript: it asks before the program acts, waits
+// for people, and reports the outcome. It needs `fetch` and nothing else. INVARIANT: a tool runs under
+// `allowed` and under nothing else, and an approval serves one run.
 
 import {
   type Allowed,
@@ -19,46 +19,58 @@ import { exchange, type Fetch, type Question, Unreachable, type WholeAnswer } fr
 export type { Allowed, Decision, Denied, PossibleAction, RequestStanding, Waiting };
 export { Unreachable };
 
-/** An access or ID token that the service's `users.issuer` has signed, or what yields the present one. */
+/**
+ * An access or ID token that the service's `users.issuer` has signed, or a function that returns the current
+ * token.
+ */
 export type UserToken = string | (() => string | undefined);
 
 export interface Connection {
-  /** Where the service is, such as `https://writ.example.com`. */
+  /** The address of the service, such as `https://writ.example.com`. */
   readonly url: string;
-  /** The agent's key, or that of an enforcement point. Keep it out of what a model reads. */
+  /** The key of the agent, or of an enforcement point. Keep the key out of what a model reads. */
   readonly key: string;
-  /** With the key of an enforcement point: the agent that it asks for, by name or id. */
+  /** The agent that an enforcement point asks for, by name or id; absent with the key of an agent. */
   readonly agent?: string;
-  /** Where the agent signs its requests. */
+  /** The secret by which the agent signs its requests; absent when it does not sign. */
   readonly signingSecret?: string;
-  /** What rules and meters know as the session. */
+  /** The session, as rules and meters see it. */
   readonly session?: string;
-  /** How long a decision of people is waited for, in milliseconds; 50 seconds unless said otherwise. */
+  /** Milliseconds to wait for a decision of people; 50 seconds by default. */
   readonly wait?: number;
-  /** The token of the person for whom the agent asks, or where it is read for each call; nobody unless said otherwise. */
+  /**
+   * The token of the person on whose behalf the agent asks, or a function that reads it for each call; nobody
+   * by default.
+   */
   readonly onBehalfOf?: UserToken | undefined;
-  /** Whether grants come with receipts, and for whom; none unless said otherwise. */
+  /**
+   * Whether grants come with receipts; a text names the tool that the receipts are for. No receipts by
+   * default.
+   */
   readonly receipts?: boolean | string;
-  /** How long one answer may take beyond what is waited for, in milliseconds; 10 seconds unless said otherwise. */
+  /**
+   * Milliseconds that one answer may take in addition to the time that is waited for people; 10 seconds by
+   * default.
+   */
   readonly timeout?: number;
-  /** That of the platform unless said otherwise. */
+  /** The `fetch` to use; by default that of the platform. */
   readonly fetch?: Fetch;
   readonly signal?: AbortSignal;
 }
 
 export interface AskOptions {
-  /** Stands for this very call: the same key yields the same decision. A new one unless said otherwise. */
+  /** Identifies this very call: the same key gives the same decision. A new key by default. */
   readonly idempotencyKey?: string;
-  /** In place of the connection's. */
+  /** Milliseconds to wait for a decision of people, in place of the connection's `wait`. */
   readonly wait?: number;
-  /** In place of the connection's. */
+  /** The token of the person on whose behalf the agent asks, in place of the connection's. */
   readonly onBehalfOf?: UserToken | undefined;
   readonly signal?: AbortSignal;
 }
 
 export interface GuardOptions<Args extends readonly unknown[], Payload> extends AskOptions {
   readonly action: string;
-  /** What the policies read of a call; its first argument unless said otherwise. */
+  /** Makes the payload that policies read; by default the call's first argument. */
   readonly payload?: (...args: Args) => Payload;
   /** `hold` waits for people until the deadline, `throw` throws `WaitingError` after `wait`. */
   readonly onWait?: 'hold' | 'throw';
@@ -67,45 +79,51 @@ export interface GuardOptions<Args extends readonly unknown[], Payload> extends 
 export interface GrantOutcome {
   readonly requestId: string;
   readonly isExecuted: boolean;
-  /** What the call returned, where its action declares that. */
+  /** The result of the call, when its action declares one. */
   readonly result?: object;
 }
 
-/** `Actions` are the payloads by action, as `writ types` writes them. */
+/** The client of a service. `Actions` holds the payloads by action, as `writ types` writes them. */
 export interface Writ<Actions extends object = Readonly<Record<string, object>>> {
   authorize<Key extends keyof Actions & string>(
     action: Key,
     payload: Actions[Key] & object,
     options?: AskOptions,
   ): Promise<Decision>;
-  /** Decides, runs, and reports that it ran. Throws DeniedError, WaitingError or Unreachable, and then nothing ran. */
+  /**
+   * Decides, runs `work`, and reports that it ran. Throws DeniedError, WaitingError or Unreachable when
+   * nothing ran.
+   */
   run<Key extends keyof Actions & string, Result>(
     action: Key,
     payload: Actions[Key] & object,
     work: (grant: Allowed) => Result | Promise<Result>,
     options?: AskOptions,
   ): Promise<Result>;
-  /** The tool that asks before each call. */
+  /** Returns a function that asks before each call of the tool. */
   guard<Args extends readonly unknown[], Result>(
     tool: (...args: Args) => Result | Promise<Result>,
     options: GuardOptions<Args, object>,
   ): (...args: Args) => Promise<Result>;
-  /** Gives up a wait. */
+  /** Withdraws a request that waits. */
   withdraw(requestId: string): Promise<void>;
-  /** Says what became of a grant, and what the call returned, for callers that carry it out without `run`. What does not arrive is told to nobody. */
+  /**
+   * Reports the outcome of a grant, and what the call returned, for callers that carry it out without `run`.
+   * A report that does not arrive raises no error.
+   */
   report(requestId: string, isExecuted: boolean, result?: object): Promise<void>;
-  /** The same for up to 100 grants together. */
+  /** Reports the outcomes of up to 100 grants together. */
   reportAll(outcomes: readonly GrantOutcome[]): Promise<void>;
   /**
-   * How a request stands, once people have decided or `wait` is over: at once unless said otherwise. An approval is not used
-   * by that. Null where the agent has no such request.
+   * The state of a request, once people have decided or `wait` is over; by default at once. Looking does not
+   * use up an approval. Null when the agent has no such request.
    */
   look(requestId: string, options?: Omit<AskOptions, 'idempotencyKey'>): Promise<RequestStanding | null>;
-  /** What the agent can get for each action, before it asks. */
+  /** What the agent can get for each action whose key begins with `prefix`, before it asks. */
   actions(prefix?: string): Promise<readonly PossibleAction[]>;
 }
 
-/** The service, or a person, has refused. */
+/** The service or a person has refused the call. */
 export class DeniedError extends Error {
   readonly decision: Denied;
 
@@ -116,7 +134,7 @@ export class DeniedError extends Error {
   }
 }
 
-/** People have not decided yet: the same call again goes on with the same request. */
+/** People have not decided yet. The same call again goes on with the same request. */
 export class WaitingError extends Error {
   readonly decision: Waiting;
 
@@ -129,10 +147,13 @@ export class WaitingError extends Error {
 
 const waitMsDefault = 50_000;
 const timeoutMsDefault = 10_000;
-/** The service holds an answer no longer than 55 seconds. */
+/**
+ * Milliseconds for which the client lets the service hold an answer; the service holds none for longer than
+ * 55 seconds.
+ */
 const heldMsMax = 50_000;
 
-/** The service is not asked until something is to be decided. */
+/** Makes a client. The service is not contacted before there is something to decide. */
 export function connect<Actions extends object = Readonly<Record<string, object>>>(
   connection: Connection,
 ): Writ<Actions> {
@@ -194,7 +215,7 @@ interface Asked extends AskOptions {
   readonly payload: object;
 }
 
-/** Asks until it is decided or the time is over. Each time it comes back for the request that it has. */
+/** Asks until there is a decision or the time is over. Each try comes back to the same request. */
 async function ask(connection: Connection, asked: Asked): Promise<Decision> {
   const { wait = connection.wait ?? waitMsDefault, idempotencyKey = crypto.randomUUID() } = asked;
   const endsAt = Date.now() + wait;
@@ -202,7 +223,8 @@ async function ask(connection: Connection, asked: Asked): Promise<Decision> {
     const heldMs = Math.max(0, Math.min(endsAt - Date.now(), heldMsMax));
     const decision = await askHeld(connection, { ...asked, idempotencyKey }, heldMs);
     if (decision.kind !== 'waiting' || Date.now() >= endsAt) return decision;
-    // A reply that was not held, as the service stops, is no reason to ask without end.
+    // While the service stops, it does not hold its replies. The pause keeps the client from asking without
+    // end.
     await new Promise((resolve) => setTimeout(resolve, Math.min(pollMs, endsAt - Date.now())));
   }
 }
@@ -265,7 +287,7 @@ function userHeader(given: UserToken | undefined): Readonly<Record<string, strin
   return token === undefined ? {} : { 'x-on-behalf-of': token };
 }
 
-/** HMAC-SHA256 over time, nonce and body. */
+/** Signs a request: HMAC-SHA256 over time, nonce and body. */
 function signer({ signingSecret }: Connection): Question['sign'] {
   if (signingSecret === undefined) return undefined;
   const bytes = new TextEncoder();
@@ -295,12 +317,12 @@ function report(connection: Connection, { requestId, isExecuted, result }: Grant
   return tell(connection, `${pathOf(requestId)}/outcome`, said);
 }
 
-/** What has run has run: that the report did not arrive changes nothing of it. */
+/** Sends a report. A report that does not arrive changes nothing about what has run. */
 async function tell(connection: Connection, path: string, report: object): Promise<void> {
   try {
     await exchange({ ...question(connection, 'POST', path), body: JSON.stringify(report) });
   } catch {
-    // The grant ends by itself.
+    // A grant without a report ends by itself.
   }
 }
 

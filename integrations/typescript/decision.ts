@@ -1,25 +1,28 @@
-// A reply of the service into what the program that asked may do. INVARIANT: only a reply that is in every field what the
-// service says of a grant is `allowed`; whatever else comes is a refusal.
+// Turns a reply of the service into what the asking program may do. INVARIANT: a reply is `allowed` only if
+// every field is as the service sends it for a grant; any other reply is a refusal.
 
 export interface Allowed {
   readonly kind: 'allowed';
   readonly requestId: string;
-  /** Begin before. */
+  /** The action must begin before this time. */
   readonly expiresAt: Date;
-  /** For the tool that carries the action out, where receipts are asked for. */
+  /** The receipt for the tool that carries the action out; absent when receipts are not asked for. */
   readonly receipt?: string;
 }
 
 export interface Denied {
   readonly kind: 'denied';
-  /** Null where nothing was decided. */
+  /** The id of the request; null when nothing was decided. */
   readonly requestId: string | null;
   readonly reason: string;
   /** The policy that decided, or a code of the service or of this client. */
   readonly policy: string;
-  /** All of it in words, for a model: what has refused it, and whether the same call can help. */
+  /** The refusal in words, for a model: what has refused the call, and whether the same call can help. */
   readonly message: string;
-  /** What would pass, such as `payload.amount <= 1000 USD`; where the service is set to tell this agent. */
+  /**
+   * A change that would pass, such as `payload.amount <= 1000 USD`; present when the service is set to tell
+   * it to this agent.
+   */
   readonly change?: string;
 }
 
@@ -28,9 +31,9 @@ export interface Waiting {
   readonly requestId: string;
   readonly for: 'approval' | 'reauthentication';
   readonly until: Date;
-  /** Whom it waits for, until when, and where people see it: for a model. */
+  /** Text for a model: who has to decide, until when, and the address where people see the request. */
   readonly message: string;
-  /** Where people see it. */
+  /** The address where people see the request. */
   readonly url: string;
 }
 
@@ -41,7 +44,7 @@ export interface RequestStanding {
   readonly status: string;
   readonly reason: string;
   readonly policy: string;
-  /** What to do now. */
+  /** A text about what to do now. */
   readonly message: string;
   readonly until: Date;
 }
@@ -51,7 +54,7 @@ export interface PossibleAction {
   readonly possible: 'never' | 'asks' | 'may';
 }
 
-/** A refusal that this client gives itself. */
+/** A refusal by this client itself. */
 export function refusal(policy: string, reason: string, requestId: string | null = null): Denied {
   return {
     kind: 'denied',
@@ -62,22 +65,22 @@ export function refusal(policy: string, reason: string, requestId: string | null
   };
 }
 
-/** To a model whose call has ended while people decide. */
+/** The text for a model whose call has ended while people decide. */
 export function toldWaiting({ message }: Waiting): string {
   return `${message} Nothing was carried out. Make the same call again to go on.`;
 }
 
 interface Read {
-  /** Where the service is. */
+  /** The address of the service. */
   readonly base: string;
-  /** As the reply's header has it; null where it has none. */
+  /** The receipt from the reply's header; null when there is none. */
   readonly receipt: string | null;
-  /** As the reply's header has it; null where it has none. */
+  /** The change from the reply's header, encoded; null when there is none. */
   readonly change: string | null;
   readonly isReceiptNeeded: boolean;
 }
 
-/** Of the body of a reply with status 200. */
+/** Reads the body of a reply with status 200. */
 export function readDecision(body: unknown, read: Read): Decision {
   if (!isView(body)) return unreadable(null);
   const { request_id: requestId, decision, status, reason, matched_policy: policy } = body;
@@ -99,7 +102,7 @@ export function readDecision(body: unknown, read: Read): Decision {
   }
 }
 
-/** Of the body of a reply about a request; null where it is none. */
+/** Reads the body of a reply about a request; null when it is none. */
 export function readStanding(body: unknown): RequestStanding | null {
   if (!isView(body)) return null;
   const { request_id: requestId, status, reason, matched_policy: policy, message } = body;
@@ -107,7 +110,7 @@ export function readStanding(body: unknown): RequestStanding | null {
   return Number.isNaN(until.getTime()) ? null : { requestId, status, reason, policy, message, until };
 }
 
-/** Of the body of a reply about actions. What is not known to be possible is not. */
+/** Reads the body of a reply about actions. An unknown word counts as `never`. */
 export function readPossible(body: unknown): readonly PossibleAction[] {
   const { items } = body as { readonly items: readonly Readonly<Record<string, unknown>>[] };
   return items.map(({ action_key, possible }) => ({
@@ -125,7 +128,7 @@ function changeIn({ change }: Read): Pick<Denied, 'change'> {
   }
 }
 
-/** Who asks for receipts does not act without one. */
+/** A grant. A caller that asks for receipts is refused without one. */
 function allowed(requestId: string, expiresAt: Date, { receipt, isReceiptNeeded }: Read): Decision {
   if (!isReceiptNeeded) return { kind: 'allowed', requestId, expiresAt };
   if (receipt === null)

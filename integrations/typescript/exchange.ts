@@ -1,7 +1,8 @@
-// One question to the service into one whole answer: sent again under the same idempotency key while nothing came back, so
-// that a question is decided once. INVARIANT: no answer is made up; where none comes in time, `Unreachable` is thrown.
+// Sends one question to the service and returns one whole answer. While no answer comes, the question is sent
+// again under the same idempotency key, so it is decided once. INVARIANT: no answer is made up; when none
+// comes in time, `Unreachable` is thrown.
 
-/** No answer came. Nothing is granted to a caller that did not hear of it. */
+/** No answer came. A caller without an answer has no grant. */
 export class Unreachable extends Error {
   constructor(url: string, cause: unknown) {
     super(`the service at ${url} cannot be reached, or does not answer: ${whyOf(cause)}`, { cause });
@@ -9,14 +10,14 @@ export class Unreachable extends Error {
   }
 }
 
-/** An error, or the status of an answer that is none. */
+/** The reason as text. `cause` is an error, or the status of a reply that is no answer. */
 function whyOf(cause: unknown): string {
   if (!(cause instanceof Error)) return `status ${cause}`;
-  // The platform's `fetch` says what it was one level deeper.
+  // The platform's `fetch` holds the reason one level deeper.
   return cause.cause instanceof Error ? cause.cause.message : cause.message;
 }
 
-/** As much of the platform's `fetch` as is asked of it. Header names are in lower case. */
+/** The part of the platform's `fetch` that is used. Header names are in lower case. */
 export type Fetch = (
   url: string,
   init: {
@@ -39,9 +40,9 @@ export interface Question {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Signs a try for itself: a signature is good once. */
+  /** Signs one try; a signature is valid once. */
   readonly sign?: ((body: string) => Promise<string>) | undefined;
-  /** How long one try may take, in milliseconds. */
+  /** Milliseconds that one try may take. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
   readonly fetch: Fetch;
@@ -50,13 +51,13 @@ export interface Question {
 export interface WholeAnswer {
   readonly status: number;
   readonly headers: FetchReply['headers'];
-  /** Undefined where it is not JSON. */
+  /** The parsed body; undefined when it is not JSON. */
   readonly body: unknown;
 }
 
 const triesMax = 4;
 const firstPauseMs = 100;
-/** So long a client is told to wait at most before it gives up. */
+/** The longest pause, in milliseconds, that a reply can ask for before the next try. */
 const pauseMaxMs = 5_000;
 
 export async function exchange(question: Question): Promise<WholeAnswer> {
@@ -78,7 +79,9 @@ export async function exchange(question: Question): Promise<WholeAnswer> {
   throw new Unreachable(new URL(question.url).origin, last);
 }
 
-/** A body that stops before its end fails here, too. No other address is ever told the key. */
+/**
+ * Sends the question once. A body that stops before its end throws, too. The key goes to no other address.
+ */
 async function askOnce({
   method,
   url,
@@ -106,7 +109,10 @@ async function askOnce({
   }
 }
 
-/** Nothing of it outlives the try: a program that asks often keeps no timers. */
+/**
+ * A signal that aborts after `ms` milliseconds or with `signal`. `release` removes its timer, so a program
+ * that asks often keeps none.
+ */
 function stopAfter(ms: number, signal: AbortSignal | undefined) {
   const controller = new AbortController();
   const stop = () => controller.abort(signal?.reason);

@@ -1,26 +1,27 @@
-// Receipts, checked by the tool that carries an action out, before it acts: so it refuses callers that go around the policies.
-// INVARIANT: a receipt is good for one action with one payload, for one audience, for a minute, and once.
+// Checks receipts in the tool that carries an action out, before it acts, so that the tool refuses callers
+// that go around the policies. INVARIANT: a receipt is good for one action with one payload, for one
+// audience, for a minute, and once.
 
 import { createHash } from 'node:crypto';
 import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { canonicalJson } from '../../src/service/store/contract/canonical-json.ts';
 
-/** Remembers the receipts that were used, until they are over. Tools of several processes share one. */
+/** Remembers used receipts until they expire. Several processes of a tool share one such memory. */
 export interface UsedReceipts {
-  /** False where it is there already. `expiresAt` is in seconds since 1970. */
+  /** Adds a receipt. False when it is there already. `expiresAt` is in seconds since 1970. */
   putIfAbsent(id: string, expiresAt: number): boolean | Promise<boolean>;
 }
 
 export interface ReceiptOptions {
-  /** Where the service is, as its receipts say it: `https://writ.example.com`. */
+  /** The address of the service as its receipts name it, such as `https://writ.example.com`. */
   readonly issuer: string;
-  /** The name of this tool. */
+  /** The name of the tool that checks the receipts. */
   readonly audience: string;
-  /** The public keys; the service's own list unless said otherwise. */
+  /** The public keys; by default the service's own list. */
   readonly keys?: JWTVerifyGetKey;
-  /** In the memory of this process unless said otherwise. */
+  /** The memory of used receipts; by default that of this process. */
   readonly used?: UsedReceipts;
-  /** How far clocks may differ, in seconds; 5 unless said otherwise. */
+  /** Seconds by which clocks may differ; 5 by default. */
   readonly clockTolerance?: number;
 }
 
@@ -29,11 +30,11 @@ export interface ReceiptClaims {
   readonly agentId: string;
   readonly action: string;
   readonly expiresAt: Date;
-  /** Groups that approved it; none where it was granted by the policies alone. */
+  /** Groups that approved the request; empty when the policies alone granted it. */
   readonly approvedBy: readonly string[];
 }
 
-/** The action must not be carried out. */
+/** The receipt is not good, so the action must not be carried out. */
 export class ReceiptRefused extends Error {
   constructor(reason: string, cause?: unknown) {
     super(`no good receipt: ${reason}`, { cause });
@@ -47,7 +48,7 @@ export type VerifyReceipt = (
   payload: unknown,
 ) => Promise<ReceiptClaims>;
 
-/** The check: rejects with ReceiptRefused. A receipt that passes is used by that. */
+/** Makes the check of receipts. The check rejects with ReceiptRefused; a receipt that passes is used up. */
 export function createReceiptCheck(options: ReceiptOptions): VerifyReceipt {
   const { issuer, audience, clockTolerance = 5, used = createUsedReceipts() } = options;
   const keys = options.keys ?? createRemoteJWKSet(new URL('/.well-known/jwks.json', issuer));
@@ -77,7 +78,7 @@ export function createReceiptCheck(options: ReceiptOptions): VerifyReceipt {
   };
 }
 
-/** No receipt holds longer, whatever it says. */
+/** No receipt holds for longer, whatever expiry it names. */
 const receiptSecondsMax = 60;
 
 async function verified(
@@ -95,7 +96,7 @@ async function verified(
   }
 }
 
-/** It must be about just this. */
+/** Throws when the receipt is for another action or payload. */
 function checkSubject(claims: JWTPayload, action: string, payload: unknown): void {
   const { authorization_details: details } = claims;
   const [what, ...others] = Array.isArray(details) ? details : [];
@@ -105,7 +106,7 @@ function checkSubject(claims: JWTPayload, action: string, payload: unknown): voi
   if (what.payload_digest !== digestOf(payload)) throw new ReceiptRefused('it is for another payload');
 }
 
-/** Throws for what JSON does not have. */
+/** The digest of a payload. Throws for a value that JSON cannot hold. */
 function digestOf(payload: unknown): string {
   const text = canonicalJson(JSON.parse(JSON.stringify(payload ?? {})));
   return `sha-256:${createHash('sha256').update(text).digest('base64url')}`;
@@ -115,7 +116,7 @@ function textsOf(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
 }
 
-/** For a tool of one process: after a restart, a receipt could be used again until it is over. */
+/** A memory for a tool of one process. After a restart, a receipt could be used again until it expires. */
 export function createUsedReceipts(): UsedReceipts {
   const used = new Map<string, number>();
   return {
@@ -129,7 +130,7 @@ export function createUsedReceipts(): UsedReceipts {
   };
 }
 
-/** A call of a tool as MCP sends it. */
+/** A call of a tool in the form that MCP sends. */
 interface ToolCall {
   readonly params: {
     readonly name: string;
@@ -138,12 +139,12 @@ interface ToolCall {
   };
 }
 
-/** Under this name a call carries its receipt. */
+/** The name under which a call carries its receipt. */
 export const receiptMeta = 'writ-receipt';
 
 /**
- * The handler of an MCP server's `tools/call` that refuses every call without a good receipt. The action of a tool is
- * `AUDIENCE.NAME` unless said otherwise.
+ * A handler for an MCP server's `tools/call` that refuses every call without a good receipt. The action of a
+ * tool is `AUDIENCE.NAME` by default.
  */
 export function requireReceipt<Call extends ToolCall, Rest extends readonly unknown[], Result>(
   options: ReceiptOptions & { readonly actionOf?: (tool: string) => string },

@@ -1,5 +1,5 @@
-// Shows what belongs to the current address: a public page, the sign-in, or a page in the frame. INVARIANT: a page is
-// shown only to people whose roles grant it; the service itself refuses everything else.
+// Shows what belongs to the current address: a public page, the sign-in, or a page in the frame. INVARIANT: a
+// page is shown only to people whose roles grant it; the service itself refuses everything else.
 
 import type { ComponentType } from 'preact';
 import { useEffect, useErrorBoundary, useState } from 'preact/hooks';
@@ -88,7 +88,7 @@ function mayView({ access }: Page, may: Readonly<Record<string, unknown>>): bool
 
 const loaded = new Map<Page, ComponentType<PageProps>>();
 
-/** A fault of a page takes that page away and nothing else. */
+/** An error in a page removes that page and nothing else. */
 function LoadedPage(found: Found) {
   const [fault] = useErrorBoundary((error) => console.error(error));
   if (fault !== undefined) return <PageFailed />;
@@ -128,14 +128,17 @@ function WantedPage({ page, params }: Found) {
       isWanted = false;
     };
   }, [page, tries]);
-  // Another request or agent is another page: nothing of the one before may stay on it.
+  // Another request or agent is another page: nothing of the page before may stay.
   if (Component !== undefined)
     return <Component key={`${page.pattern} ${Object.values(params).join(' ')}`} params={params} />;
   const hasFailed = state?.page === page && state.problem !== null;
   return hasFailed ? <LoadFailed onRetry={() => setTries(tries + 1)} /> : <Loading />;
 }
 
-/** Browsers may remember that a module failed to load and never ask for it again, unless the whole page is reloaded. */
+/**
+ * Browsers may remember that a module failed to load and never fetch it again, unless the whole page is
+ * reloaded.
+ */
 function LoadFailed({ onRetry }: { readonly onRetry: () => void }) {
   const reachable = useReachable();
   const retry = reachable === 'yes' ? () => window.location.reload() : onRetry;

@@ -1,6 +1,7 @@
-// `node src/dashboard/build.ts [--if-needed]`: makes dist/ from the sources of the dashboard. With `--if-needed` it does
-// so only where a source, the lock file or this build is another than the last time, which is told by their digest.
-// INVARIANT: dist/ is whole: it is made elsewhere and put in place at once, so a service that starts meanwhile reads one build.
+// `node src/dashboard/build.ts [--if-needed]`: builds dist/ from the sources of the dashboard. With
+// `--if-needed`, it builds only when a source, the lock file of npm or this script has changed since the last
+// build, as their digest shows. INVARIANT: dist/ is always whole: it is built elsewhere and put in place at
+// once, so a service that starts meanwhile reads one build.
 
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +11,7 @@ import { brotliCompressSync } from 'node:zlib';
 const root = import.meta.dirname;
 const place = join(root, 'dist');
 const markFile = join(place, '.built');
-/** What the editor's worker is made of, besides the dashboard. */
+/** Folders of the language that the editor's worker contains, besides the dashboard. */
 const languageFolders = ['assist', 'diagnostic', 'model', 'syntax', 'value'];
 
 const digest = sourcesDigest();

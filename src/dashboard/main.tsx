@@ -1,4 +1,4 @@
-// The dashboard's start: styles in their order, links, the app.
+// Starts the dashboard: styles in their order, links, the app.
 
 import { render } from 'preact';
 import './styles/tokens.css';

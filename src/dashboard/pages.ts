@@ -1,5 +1,5 @@
-// THE PAGES: where each is, what it is called, who finds it in the menu, and what loads it. The first that matches is
-// shown. A page loads when it is asked for; the default export of its file is the component.
+// THE PAGES: the address, title, access, menu entry and loader of each. The first page whose pattern matches
+// is shown. A page is loaded on demand; the default export of its file is the component.
 
 import type { Page } from './shell/page.ts';
 

@@ -1,12 +1,15 @@
-// How the dashboard becomes files for a browser: hashed names, nothing inline (the page's policy allows no inline script),
-// and the editor and the plots in parts of their own that load when they are asked for.
+// Builds the dashboard for browsers: hashed file names, nothing inline (the page's policy allows no inline
+// script), and separate parts for the editor and the plots, which are loaded on demand.
 
 import { defineConfig, type Plugin } from 'vite';
 
-/** Where `vite` finds the service while somebody works on the dashboard. */
+/** Address of the service for the development server of `vite`. */
 const service = process.env.WRIT_URL ?? 'http://localhost:8181';
 
-/** uPlot fails to load where the browser's language is no language tag, as `en-US@posix` of a machine without a locale is. */
+/**
+ * Makes uPlot load in every browser. It fails when the browser's language is not a valid language tag, such
+ * as `en-US@posix` on a machine without a locale.
+ */
 const plotsInAnyLanguage: Plugin = {
   name: 'plots-in-any-language',
   transform(code, id) {

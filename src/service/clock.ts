@@ -1,23 +1,27 @@
-// The machine's clock into the service's, by which grants begin and end. INVARIANT: it never goes back, and never runs
-// slower than time: where the machine's clock is set back, it goes on as if nothing had happened.
+// Turns the machine's clock into the clock of the service, by which grants begin and end. INVARIANT: the
+// service's clock never goes back, and never runs slower than time: when the machine's clock is set back, it
+// goes on unchanged.
 
 import { performance } from 'node:perf_hooks';
 
-/** Whole milliseconds since 1970-01-01T00:00Z: a store may know no others. */
+/** Whole milliseconds since 1970-01-01T00:00Z, as a store may hold no fractions. */
 export type Clock = () => number;
 
 export interface ClockOptions {
   /** The machine's clock, which may be set. */
   readonly wall?: Clock;
-  /** Milliseconds that pass, from any beginning; nobody can set it. */
+  /** Milliseconds that pass, from any beginning; nobody can set this clock. */
   readonly elapsed?: () => number;
-  /** It begins no earlier than this: the time of the newest record. */
+  /** The earliest time at which the clock may begin: that of the newest record. */
   readonly floorMs?: number | null;
-  /** Hears once that the machine's clock was set back, by how many milliseconds. */
+  /**
+   * Called once when the machine's clock was set back, with how many milliseconds the service's clock is
+   * ahead.
+   */
   readonly onSetBack?: (aheadMs: number) => void;
 }
 
-/** Less than this is not told: a step of the time service, or rounding. */
+/** A smaller difference is not reported: it is a step of the time service, or rounding. */
 const toldFromMs = 1_000;
 
 export function createClock(options: ClockOptions = {}): Clock {
@@ -43,10 +47,10 @@ export function createClock(options: ClockOptions = {}): Clock {
   };
 }
 
-/** A newest record that is ahead of the machine's clock by more than this is no rounding, but a clock that is wrong. */
+/** A newest record further ahead of the machine's clock than this shows a wrong clock, not rounding. */
 export const behindMaxMs = 60_000;
 
-/** Why the service must not start at this time; null where it may. */
+/** Why the service must not start at this time; null when it may. */
 export function clockFault(wallMs: number, newestRecordMs: number | null): string | null {
   if (newestRecordMs === null || newestRecordMs - wallMs <= behindMaxMs) return null;
   const time = (ms: number) => new Date(ms).toISOString();

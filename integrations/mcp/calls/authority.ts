@@ -1,5 +1,6 @@
-// Who decides about calls: the service, asked with the key of an agent. The key stays in this process; neither the client nor
-// the server of a conversation sees it. INVARIANT: whatever is not a decision of the service throws or is a refusal.
+// Asks the service, with the key of an agent, to decide about calls. The key stays in this process; neither
+// the client nor the server of a conversation sees it. INVARIANT: anything but a decision of the service
+// throws or is a refusal.
 
 import {
   connect,
@@ -11,28 +12,28 @@ import type { JsonObject } from '../protocol/messages.ts';
 import { fetchOnKeptConnections } from './kept-connections.ts';
 import { createOutcomes } from './outcomes.ts';
 
-/** How an agent proves who it is. */
+/** The keys by which an agent proves who it is. */
 export interface Credential {
-  /** Of the agent, or of an enforcement point. */
+  /** The key of an agent, or of an enforcement point. */
   readonly key: string;
-  /** With the key of an enforcement point: the agent that it asks for, by name or id. */
+  /** The agent that an enforcement point asks for, by name or id; absent with the key of an agent. */
   readonly agent?: string;
-  /** Where the agent signs its requests. */
+  /** The secret by which the agent signs its requests; absent when it does not sign. */
   readonly signingSecret?: string;
 }
 
 export interface AskingOptions {
-  /** How long people are waited for, in milliseconds. */
+  /** Milliseconds to wait for people. */
   readonly waitMs: number;
   readonly signal: AbortSignal;
-  /** The token of the person for whom the agent asks. */
+  /** The token of the person on whose behalf the agent asks. */
   readonly onBehalfOf: string | undefined;
 }
 
 export interface Authority {
-  /** Comes back to the request that the agent has for the same call. */
+  /** Decides a call. The same call gets the decision of the request that the agent already has for it. */
   decide(action: string, payload: JsonObject, options: AskingOptions): Promise<Decision>;
-  /** Never rejects. */
+  /** Reports whether a granted call was carried out. Never rejects. */
   report(requestId: string, isExecuted: boolean): Promise<void>;
   withdraw(requestId: string): Promise<void>;
   look(requestId: string): Promise<RequestStanding | null>;
@@ -43,7 +44,7 @@ export interface ServiceOptions {
   readonly url: string;
   readonly credential: Credential;
   readonly session: string;
-  /** The audience of receipts; null where grants come without. */
+  /** The audience of receipts; null when grants come without receipts. */
   readonly receiptsFor: string | null;
 }
 

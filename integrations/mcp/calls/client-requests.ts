@@ -1,4 +1,5 @@
-// What becomes of each request of a client: decided, answered here, forwarded, or refused as unknown.
+// Handles each request of a client: decides it, answers it in the proxy, forwards it, or refuses it as
+// unknown.
 
 import { abilitiesOf, eraOf } from '../protocol/eras.ts';
 import {
@@ -38,7 +39,7 @@ export function answerRequest(
 
 interface ToDecide {
   readonly target: Target;
-  /** The token of the person for whom the client asks. */
+  /** The token of the person on whose behalf the client asks. */
   readonly onBehalfOf: string | undefined;
 }
 
@@ -64,12 +65,12 @@ function answerOther(open: OpenConversation, request: RpcRequest, onBehalfOf: st
   }
 }
 
-/** The later era subscribes by listening. */
+/** Whether the method no longer exists: the stateless era subscribes by `subscriptions/listen`. */
 function isRemoved(method: string, params: JsonObject | undefined): boolean {
   return method === 'resources/subscribe' && eraOf(params) === 'stateless';
 }
 
-/** The client may leave meanwhile. */
+/** Runs `work` while the request is held; the client may leave meanwhile. */
 function whileHeld(
   open: OpenConversation,
   request: RpcRequest,
@@ -103,7 +104,10 @@ async function decide(
 
 type NoAction = { readonly why: string };
 
-/** By the review, where there is one; else the service alone says what there is. */
+/**
+ * The action of a request. With a lock file, the reviewed tools decide which actions exist; otherwise the
+ * service alone does.
+ */
 async function actionOf(
   open: OpenConversation,
   { kind, name }: Target,
@@ -149,7 +153,10 @@ async function subscribe(
   if (!asking.signal.aborted) open.pass(request, null);
 }
 
-/** What the proxy asks for itself says of the client only what each request has to say. */
+/**
+ * The parameters for a request of the proxy itself. About the client they hold only what every request of
+ * that era must hold.
+ */
 function ownParams(params: JsonObject): JsonObject {
   const { _meta: meta } = withoutProgress(params);
   return eraOf(params) === 'sessions' || meta === undefined ? {} : { _meta: meta };

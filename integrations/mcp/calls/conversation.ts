@@ -1,6 +1,6 @@
-// One client and one server, with the gate between them: a pump of messages. What is decided waits for its decision; all else
-// passes in the order in which it came. INVARIANT: a request that is decided reaches the server through `forward` or `ask`
-// alone, and each of them is handed a grant.
+// Passes messages between one client and one server, with the gate between them. A request that is decided
+// waits for its decision; all other messages pass in the order in which they came. INVARIANT: a request that
+// is decided reaches the server through `forward` or `ask` alone, and each of them takes a grant.
 
 import type { Allowed } from '../../typescript/client.ts';
 import {
@@ -27,9 +27,9 @@ import { withGrantState } from './resumed.ts';
 import { withoutProgress, withReceipt } from './sent-call.ts';
 import { followTask } from './task-requests.ts';
 
-/** The server's side. */
+/** The server's side of a conversation. */
 export interface Upstream {
-  /** Throws where certain that nothing was sent. */
+  /** Sends a message to the server. Throws when it is certain that nothing was sent. */
   send(message: Message): void;
   close(): void;
 }
@@ -40,41 +40,49 @@ export interface ConversationParts {
   readonly catalogue: Catalogue;
   readonly possible: PossibleActions;
   readonly upstream: Upstream;
-  /** To the client; with the request that it belongs to, where it is known. */
+  /**
+   * Sends a message to the client; `relatedTo` is the request that the message belongs to, or null when
+   * unknown.
+   */
   readonly toClient: (message: Message, relatedTo: Id | null, status?: number) => void;
 }
 
 export interface Conversation {
-  /** `onBehalfOf` is the token of the person for whom the client asks. */
+  /**
+   * Takes a message of the client. `onBehalfOf` is the token of the person on whose behalf the client asks.
+   */
   fromClient(message: Message, onBehalfOf?: string): void;
-  /** `relatedTo` is the request that it belongs to, where it is known. */
+  /**
+   * Takes a message of the server. `relatedTo` is the request that the message belongs to, or null when
+   * unknown.
+   */
   fromServer(message: Message, relatedTo: Id | null, status?: number): void;
-  /** The client waits for the answer no more. */
+  /** The client no longer waits for the answer to this request. */
   abandon(id: Id): void;
-  /** The server is gone: who waits for an answer of it is told. */
+  /** The server is gone: each request that waits for its answer gets an error. */
   serverEnded(why: string): void;
   close(): void;
 }
 
-/** A request of the client that the server is to answer. */
+/** A request of the client that was sent to the server and has no answer yet. */
 interface InFlight {
   readonly request: RpcRequest;
   readonly grant: Allowed | null;
 }
 
-/** A conversation from within. */
+/** The inner state and operations of a conversation. */
 export interface OpenConversation extends ConversationParts, CallSurroundings {
   readonly inFlight: Map<Id, InFlight>;
-  /** Requests on which no message has been sent to the server yet. */
+  /** Requests for which no message has been sent to the server yet. */
   readonly held: Map<Id, AbortController>;
   readonly toServerQuestions: Questions;
   readonly toClientQuestions: Questions;
-  /** What the client said that it can do, when the session began. */
+  /** The capabilities that the client named when the session began. */
   initialized: JsonObject;
-  /** Why there is no server any more. */
+  /** Why the server is gone; null while it is there. */
   ended: string | null;
   askServer(method: string, params: JsonObject): Promise<RpcResponse>;
-  /** To the server, undecided, or under the grant that was given before. */
+  /** Sends a request to the server without a decision, or under a grant from an earlier decision. */
   pass(request: RpcRequest, grant: Allowed | null): void;
 }
 
@@ -169,7 +177,7 @@ function passNotification(open: OpenConversation, message: RpcNotification): voi
   if (isForwarded(method) || open.gate.settings.pass.has(method)) sendSilently(open, message);
 }
 
-/** Nobody waits for its answer any more, which may never come. */
+/** Forgets a sent request that nobody waits for any more; its answer may never come. */
 function forgetSent(open: OpenConversation, id: Id): void {
   const sent = open.inFlight.get(id);
   if (sent === undefined) return;
@@ -177,7 +185,7 @@ function forgetSent(open: OpenConversation, id: Id): void {
   report(open, sent.grant);
 }
 
-/** Who has left is told of nothing. */
+/** Ends the wait of a request. A client that has left gets no answer. */
 function stopWaiting(open: OpenConversation, id: Id): void {
   open.held.get(id)?.abort();
   open.held.delete(id);
@@ -187,13 +195,13 @@ function sendSilently(open: OpenConversation, message: Message): void {
   try {
     open.upstream.send(message);
   } catch {
-    // There is nobody to tell.
+    // Nobody waits for a reply, so nobody needs to know of the error.
   }
 }
 
 async function takeResponse(open: OpenConversation, response: RpcResponse, status?: number): Promise<void> {
   const waiting = response.id === null ? undefined : open.inFlight.get(response.id);
-  // An answer to nothing was asked for by nobody.
+  // A response without a waiting request is dropped.
   if (waiting === undefined || response.id === null) return;
   open.inFlight.delete(response.id);
   const { request, grant } = waiting;
@@ -216,7 +224,7 @@ function endServer(open: OpenConversation, why: string): void {
   open.toServerQuestions.end(why);
 }
 
-/** What was sent has used its grant, whatever came back. */
+/** Reports a grant as used: the call was sent, whatever came back. */
 function report({ caller }: OpenConversation, grant: Allowed | null): void {
   if (grant !== null) void caller.authority.report(grant.requestId, true);
 }

@@ -1,4 +1,5 @@
-// What all conversations of one proxy share: its settings, what was reviewed, and the tasks that wait for people.
+// Holds what all conversations of one proxy share: its settings, the reviewed tools, and the tasks that wait
+// for people.
 
 import type { LockedServer } from '../review/lock.ts';
 import type { Authority } from './authority.ts';
@@ -7,14 +8,14 @@ import { createRequestStates, type RequestStates } from './request-state.ts';
 import { createTasks, type Tasks } from './tasks.ts';
 
 export interface GateSettings extends RefusalSettings {
-  /** The name of the server: actions begin with it. */
+  /** The name of the server; its actions begin with this name. */
   readonly as: string;
   readonly locked: LockedServer | null;
-  /** How long a reply is held while people decide, in milliseconds. */
+  /** Milliseconds for which a reply is held while people decide. */
   readonly holdMs: number;
-  /** Methods that are forwarded though nobody here knows them. */
+  /** Methods that are forwarded although the proxy does not know them. */
   readonly pass: ReadonlySet<string>;
-  /** One line for the operator. */
+  /** Writes one line for the operator. */
   readonly warn: (line: string) => void;
 }
 
@@ -22,19 +23,19 @@ export interface Gate {
   readonly settings: GateSettings;
   readonly states: RequestStates;
   readonly tasks: Tasks;
-  /** The turns of granted calls that were taken: each is one try. */
+  /** The turns of granted calls that were taken; a turn is good for one try. */
   readonly turns: TakenTurns;
 }
 
-/** Who calls: one agent, with what decides about it. */
+/** One agent that calls, and the authority that decides about its calls. */
 export interface Caller {
-  /** Distinguishes callers from one another, and says nothing else. */
+  /** Tells callers apart, and holds no other information. */
   readonly id: string;
   readonly authority: Authority;
 }
 
 export interface TakenTurns {
-  /** Whether it is taken for the first time. */
+  /** Takes a turn. True when the turn is taken for the first time. */
   take(turn: string): boolean;
 }
 
@@ -42,7 +43,10 @@ export function createGate(settings: GateSettings): Gate {
   return { settings, states: createRequestStates(), tasks: createTasks(), turns: createTakenTurns() };
 }
 
-/** Turns end with their states, so the oldest of many may be forgotten only together with the memory of this process. */
+/**
+ * Remembers all taken turns for the life of the process, which also ends the states that carry turns. When
+ * there are too many, further turns are refused, because a forgotten turn could be taken twice.
+ */
 function createTakenTurns(): TakenTurns {
   const open = new Set<string>();
   return {
@@ -54,5 +58,5 @@ function createTakenTurns(): TakenTurns {
   };
 }
 
-/** More than a process is asked back in its life; then further tries are refused. */
+/** More turns than a process takes in its life; further tries are refused. */
 const turnsMax = 1_000_000;

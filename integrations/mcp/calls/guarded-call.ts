@@ -1,5 +1,6 @@
-// One request that has to be decided, from its decision to its answer. INVARIANT: it is forwarded once, under a grant that was
-// just given for it; on every other way it is answered here, and the server never hears of it.
+// Handles one request that has to be decided, from its decision to its answer. INVARIANT: the request is
+// forwarded once, under a grant that was just given for it; in every other case it is answered in the proxy,
+// and the server never sees it.
 
 import type { Allowed, Decision, Denied, Waiting } from '../../typescript/client.ts';
 import { refusal } from '../../typescript/decision.ts';
@@ -24,18 +25,18 @@ export interface DecidedCall {
   readonly abilities: Abilities;
   /** Aborted when nobody waits for the answer any more. */
   readonly signal: AbortSignal;
-  /** The token of the person for whom the client asks. */
+  /** The token of the person on whose behalf the client asks. */
   readonly onBehalfOf: string | undefined;
 }
 
-/** What a call needs of the conversation that it is part of. */
+/** The operations of a conversation that a call needs. */
 export interface CallSurroundings {
   readonly gate: Gate;
   readonly caller: Caller;
   answer(response: RpcResponse): void;
-  /** To the server, whose response goes to the client. Throws where nothing was sent. */
+  /** Sends the request to the server, whose response goes to the client. Throws when nothing was sent. */
   forward(request: RpcRequest, grant: Allowed): void;
-  /** To the server, for a task. */
+  /** Sends the request to the server, for a task, and resolves to the response. */
   ask(request: RpcRequest, grant: Allowed): Promise<RpcResponse>;
   askClient(method: string, params: JsonObject, relatedTo: Id): Promise<RpcResponse>;
   notify(method: string, params: JsonObject, relatedTo: Id): void;
@@ -58,7 +59,7 @@ export async function guardCall(call: DecidedCall, around: CallSurroundings): Pr
   }
 }
 
-/** In the later era a result of these may ask the client for something. */
+/** Methods whose result may ask the client for something, in the stateless era. */
 const canAskBack: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
 
 function decide(
@@ -73,7 +74,7 @@ function settle(call: DecidedCall, around: CallSurroundings, decision: Decision)
   const { request, abilities, signal } = call;
   switch (decision.kind) {
     case 'allowed':
-      // Who has left cannot be told what became of it.
+      // A client that has left cannot get the result, so the call is not carried out.
       if (signal.aborted) void around.caller.authority.report(decision.requestId, false);
       else send(call, around, decision);
       return;
@@ -96,9 +97,9 @@ function send({ request }: DecidedCall, around: CallSurroundings, grant: Allowed
   }
 }
 
-/** Codes of the service about a payload that it does not take. */
+/** Codes of the service for a payload that it does not take. */
 const faultsOfPayload: ReadonlySet<string> = new Set(['body_too_large', 'invalid_json', 'invalid_envelope']);
-/** Answers of the service that are decisions though nothing is on record. */
+/** Codes of the service for refusals that are decisions, although no request is on record. */
 const decisionsWithoutRecord: ReadonlySet<string> = new Set(['stopped', 'agent_disabled', 'agent_revoked']);
 
 function refusalOf(
@@ -118,14 +119,14 @@ function refusalOf(
   return deniedAnswer(request, abilities.era, denied, gate.settings);
 }
 
-/** Whether the client comes back for a call that waits; null where the answer is given. */
+/** Whether the client comes back for a call that waits; null when the request has been answered. */
 async function isWaitedFor(
   { request, abilities }: DecidedCall,
   around: CallSurroundings,
 ): Promise<boolean | null> {
   const { gate, caller, answer } = around;
   const { method, params = {} } = request;
-  // Answers without a state go on with nothing: the call is decided anew.
+  // Without a state there is nothing to go on with, so the call is decided as a new one.
   if (params.requestState === undefined) return false;
   const scope = { caller: caller.id, method, params };
   const state = typeof params.requestState === 'string' ? gate.states.open(params.requestState, scope) : null;
@@ -190,7 +191,10 @@ async function hold(call: DecidedCall, around: CallSurroundings, waiting: Waitin
   }
 }
 
-/** In the era of sessions. That it was seen says nothing; only to decline ends the wait. */
+/**
+ * Shows the client the address of the approval, in the era of sessions. Only declining ends the wait; any
+ * other answer of the client means nothing.
+ */
 async function showUrl(
   { request }: DecidedCall,
   around: CallSurroundings,
@@ -205,7 +209,7 @@ async function showUrl(
     await around.caller.authority.withdraw(waiting.requestId);
     ends.abort();
   } catch {
-    // The wait goes on without it.
+    // The wait goes on even if the address cannot be shown.
   }
 }
 
@@ -219,7 +223,7 @@ function tellProgress(
   const progressToken = member(request.params, '_meta', 'progressToken');
   if (progressToken === undefined) return undefined;
   let progress = 0;
-  // So little that whatever the server tells afterwards is more.
+  // Steps so small that any progress that the server reports afterwards is larger.
   const tell = () => {
     progress += 1e-6;
     around.notify(
@@ -251,7 +255,7 @@ function beginTask(call: DecidedCall, around: CallSurroundings, waiting: Waiting
   if (known === null) void runTask(call, around, task);
 }
 
-/** Waits until it is decided; then calls the server, once. */
+/** Waits until the request is decided, then calls the server once. */
 async function runTask(call: DecidedCall, around: CallSurroundings, task: OpenTask): Promise<void> {
   const { request } = call;
   try {

@@ -1,15 +1,18 @@
-// `fetch` for one program that asks one service often: over connections that are kept open, at half the cost of the platform's
-// own. INVARIANT: a reply that ends before its end is an error, as one without end is; no other address is ever told what was
-// sent; and whatever becomes of the connection, there is an answer or an error.
+// A `fetch` for one program that asks one service often. It keeps connections open, at half the cost of the
+// platform's own `fetch`. INVARIANT: a reply that is cut off or has no end is an error; no other address gets
+// what was sent; and whatever happens to the connection, there is an answer or an error.
 
 import { request as askHttp, Agent as HttpAgent, type IncomingMessage } from 'node:http';
 import { request as askHttps, Agent as HttpsAgent } from 'node:https';
 import type { Fetch, FetchReply } from '../../typescript/exchange.ts';
 
-/** More than the service ever says. */
+/** More bytes than any reply of the service has. */
 const replyBytesMax = 16 * 1024 * 1024;
 
-/** A model thinks between its calls for longer than the five seconds of the platform; the service keeps them for 72. */
+/**
+ * A model often thinks between its calls for longer than the platform's five seconds. The service keeps
+ * connections for 72 seconds.
+ */
 const kept = { keepAlive: true, timeout: 60_000 } as const;
 const ways = {
   'http:': { ask: askHttp, agent: new HttpAgent(kept) },
@@ -28,13 +31,13 @@ export const fetchOnKeptConnections: Fetch = (url, { method, headers, body, sign
     request.on('error', reject);
     request.on('close', () => {
       signal.removeEventListener('abort', stop);
-      // Of a connection that goes on in another protocol nothing else is told.
+      // A connection that switches to another protocol reports nothing but its close.
       reject(new Error('the connection has ended before the reply'));
     });
     request.end(body);
   });
 
-/** Told at the very end of the reply, which comes before the end of the request. */
+/** Resolves at the end of the reply, which comes before the close of the request. */
 function read(
   response: IncomingMessage,
   resolve: (reply: FetchReply) => void,

@@ -1,14 +1,14 @@
-// What became of grants, told to the service a few at a time, so that a call does not wait for the report of the one before.
-// INVARIANT: what was told here is on its way within `laterMs`, also where the program ends.
+// Reports the outcomes of grants to the service, a few at a time, so that a call does not wait for the report
+// of the one before. INVARIANT: an outcome is on its way within `laterMs`, even when the program ends.
 
 import type { GrantOutcome, Writ } from '../../typescript/client.ts';
 
-/** Short beside the life of a grant, long beside that of a call. */
+/** Milliseconds before a report: short beside the life of a grant, long beside that of a call. */
 const laterMs = 100;
-/** So few that their report takes no longer than a call. */
+/** The most outcomes in one report: few enough that the report takes no longer than a call. */
 const togetherMax = 10;
 
-/** Its promise is kept when the report has been sent, or could not be. */
+/** Resolves when the report has been sent, or could not be sent. */
 export type ReportOutcome = (outcome: GrantOutcome) => Promise<void>;
 
 interface Together {

@@ -1,4 +1,5 @@
-// Requests of the proxy itself to one side of a conversation, and who waits for their answers.
+// Sends the proxy's own requests to one side of a conversation, and hands each answer to the part that waits
+// for it.
 
 import { randomUUID } from 'node:crypto';
 import {
@@ -11,11 +12,11 @@ import {
 } from '../protocol/messages.ts';
 
 export interface Questions {
-  /** Rejects where it could not be sent. */
+  /** Sends a request and resolves to its response. Rejects when the request could not be sent. */
   ask(send: (message: Message) => void, method: string, params: JsonObject): Promise<RpcResponse>;
-  /** Whether the response is to a question of these. */
+  /** Takes a response. True when it answers one of these requests. */
   settle(response: RpcResponse): boolean;
-  /** Nobody will answer. */
+  /** Ends all waits, because nobody will answer any more. */
   end(why: string): void;
 }
 

@@ -1,4 +1,5 @@
-// Decisions into what a model reads. A refusal is a result and not an error: models repeat what they take for a fault.
+// Turns decisions into answers that a model reads. A refusal is a result and not an error, because models
+// repeat a call that seems to have failed.
 
 import { type Denied, toldWaiting, type Waiting } from '../../typescript/decision.ts';
 import { completed, type Era } from '../protocol/eras.ts';
@@ -12,13 +13,16 @@ import {
 } from '../protocol/messages.ts';
 
 export interface RefusalSettings {
-  /** Stands before the names in `_meta`: `example.com/`. */
+  /** The prefix of names in `_meta`, such as `example.com/`. */
   readonly prefix: string;
-  /** Refusals are errors with the code of COAZ-MCP. */
+  /** Whether refusals are errors with the code of COAZ-MCP. */
   readonly isCoaz: boolean;
 }
 
-/** What is refused outside of tools, which have results of their own for it. It is not of the range of JSON-RPC. */
+/**
+ * The error code of refusals other than those of tools, which have results for that. It is outside of the
+ * range of JSON-RPC.
+ */
 const refusedCode = 403;
 const coazCode = -32001;
 
@@ -27,7 +31,7 @@ interface Told {
   readonly decision: JsonObject;
 }
 
-/** Nothing was carried out; the service, or a person, has decided so. */
+/** The answer when the service or a person has refused; nothing was carried out. */
 export function deniedAnswer(
   request: RpcRequest,
   era: Era,
@@ -46,7 +50,7 @@ export function deniedAnswer(
   return answer(request, era, settings, { text, decision });
 }
 
-/** People have not decided; the same call goes on with the same request. */
+/** The answer while people have not decided; the same call goes on with the same request. */
 export function waitingAnswer(
   request: RpcRequest,
   era: Era,
@@ -65,12 +69,12 @@ export function waitingAnswer(
   });
 }
 
-/** The proxy itself does not take the call to the service: there is nothing that could be decided. */
+/** The answer for a tool that the proxy does not know; the service cannot decide about such a call. */
 export function unknownToolAnswer(request: RpcRequest, why: string): RpcResponse {
   return errorAnswer(request.id, errorCodes.invalidParams, why);
 }
 
-/** Without an answer of the service nothing is forwarded. */
+/** The answer when the service gave none; nothing is forwarded then. */
 export function unavailableAnswer(request: RpcRequest, why: string): RpcResponse {
   return errorAnswer(request.id, errorCodes.internal, `authorization service unavailable: ${why}`);
 }

@@ -1,5 +1,6 @@
-// What the proxy gives a client to bring back with its next try, in the later era: sealed, for one caller, for one call, for
-// a while. INVARIANT: what does not open was not given by this process for this call, and nothing is carried out on it.
+// Seals the state that a client brings back with its next try, in the stateless era. A state is good for one
+// caller, for one call, for an hour. INVARIANT: a state that does not open was not given by this process for
+// this call, and nothing is carried out on it.
 
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type CanonicalValue, canonicalJson } from '../../../src/service/store/contract/canonical-json.ts';
@@ -8,7 +9,7 @@ import type { JsonObject } from '../protocol/messages.ts';
 export type CarriedState =
   /** A call that waits for people. */
   | { readonly kind: 'wait'; readonly requestId: string }
-  /** A call that was granted, in which the server asks something back. `state` is the server's own. */
+  /** A call that was granted, in which the server asks for more. `state` is the server's own state. */
   | {
       readonly kind: 'granted';
       readonly requestId: string;
@@ -16,7 +17,7 @@ export type CarriedState =
       readonly state: string | null;
     };
 
-/** What it is good for. */
+/** The caller and the call that a state is good for. */
 export interface CarriedScope {
   readonly caller: string;
   readonly method: string;
@@ -25,7 +26,7 @@ export interface CarriedScope {
 
 export interface RequestStates {
   seal(state: CarriedState, scope: CarriedScope): string;
-  /** Null where it is not good for this. */
+  /** The state; null when the text is not a valid state for this caller and call. */
   open(text: string, scope: CarriedScope): CarriedState | null;
 }
 
@@ -55,7 +56,7 @@ function isEqual(one: string, other: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** Of the call without what a client adds to its next try. */
+/** A digest of the call, without the members that a client adds to its next try. */
 function digestOf({ caller, method, params }: CarriedScope): string {
   const { _meta: meta, inputResponses: answers, requestState: state, ...call } = params;
   return createHash('sha256')

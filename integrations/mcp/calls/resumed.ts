@@ -1,5 +1,5 @@
-// Calls that were granted and in which the server asks something back, in the later era. The client's next try belongs to the
-// same grant: it is not decided again, and each is good for one try.
+// Resumes granted calls in which the server asks for more, in the stateless era. The client's next try
+// belongs to the same grant: it is not decided again, and each state is good for one try.
 
 import { randomUUID } from 'node:crypto';
 import type { Allowed } from '../../typescript/client.ts';
@@ -11,7 +11,7 @@ export interface ResumedCall {
   readonly grant: Allowed;
 }
 
-/** Null where the request does not go on with a granted one. */
+/** The call under its earlier grant; null when the request does not go on with a granted call. */
 export function resumed({ states, turns }: Gate, caller: Caller, request: RpcRequest): ResumedCall | null {
   const { method, params = {} } = request;
   const { requestState: sealed, ...rest } = params;
@@ -27,7 +27,7 @@ interface AskedBack extends ResumedCall {
   readonly response: RpcResponse;
 }
 
-/** The server's question, with what brings the answer under the same grant. */
+/** The server's question, with a state that brings the client's answer back under the same grant. */
 export function withGrantState({ states }: Gate, caller: Caller, asked: AskedBack): RpcResponse {
   const { request, grant, response } = asked;
   const { method, params = {} } = request;

@@ -1,9 +1,9 @@
-// Calls as the server gets them, where they differ from what the client sent.
+// Changes calls before they are sent to the server.
 
 import type { Allowed } from '../../typescript/client.ts';
 import { isObject, type JsonObject, type RpcRequest } from '../protocol/messages.ts';
 
-/** The server may check that just this was granted. */
+/** Adds the receipt, by which the server can check that this very call was granted. */
 export function withReceipt(request: RpcRequest, { receipt }: Allowed, prefix: string): RpcRequest {
   const { params = {} } = request;
   if (receipt === undefined) return request;
@@ -11,7 +11,7 @@ export function withReceipt(request: RpcRequest, { receipt }: Allowed, prefix: s
   return { ...request, params: { ...params, _meta: { ...meta, [`${prefix}writ-receipt`]: receipt } } };
 }
 
-/** Nobody hears of the progress of what the proxy asks for itself. */
+/** Removes the progress token, because nobody follows the progress of the proxy's own requests. */
 export function withoutProgress(params: JsonObject): JsonObject {
   if (!isObject(params._meta)) return params;
   const { progressToken: token, ...meta } = params._meta;

@@ -1,4 +1,4 @@
-// Requests of clients about tasks. Those of the proxy itself are answered here; those of the server are the server's.
+// Answers clients' requests about tasks of the proxy. Requests about tasks of the server go to the server.
 
 import {
   errorAnswer,
@@ -20,7 +20,7 @@ interface TaskParts {
   readonly answer: (response: RpcResponse) => void;
 }
 
-/** Whether it is about a task of the proxy. */
+/** Answers a request about a task of the proxy. False when the task is not one of the proxy's. */
 export function answerTaskRequest(request: RpcRequest, parts: TaskParts): boolean {
   const taskId = member(request.params, 'taskId');
   const requestId = requestOfTask(taskId);
@@ -45,7 +45,7 @@ async function tell(
     : resultAnswer(request.id, standingView(standing, Date.now()));
 }
 
-/** What is carried out already is not stopped. */
+/** Cancels a task. A call that is carried out already is not stopped. */
 async function cancel(
   request: RpcRequest,
   requestId: string,
@@ -68,7 +68,10 @@ function unknownTask({ id }: RpcRequest): RpcResponse {
 const pollMsMax = 10_000;
 const pollMsDefault = 1_000;
 
-/** Where the server makes a task of the call in its turn, its result. */
+/**
+ * The result of a call. If the server makes a task of the call, its result is fetched until the task has
+ * ended.
+ */
 export async function followTask(
   ask: AskServer,
   first: RpcResponse,
@@ -93,7 +96,7 @@ export async function followTask(
   }
 }
 
-/** A task that waited for people does not ask its client, too. */
+/** The answer when the server asks for more: a task that waited for people cannot ask its client. */
 function asksBack({ id }: RpcResponse): RpcResponse {
   const text = 'The server asks for more before it acts, which a task that waited for people cannot pass on.';
   const result = { resultType: 'complete', isError: true, content: [{ type: 'text', text }] };

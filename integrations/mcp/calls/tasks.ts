@@ -1,12 +1,13 @@
-// Calls that wait for people while their client comes back for the result, in the later era. The id of a task holds the id of
-// the request at the service, so that it is answered for after a restart, too. INVARIANT: a task is told to its caller alone.
+// Keeps calls that wait for people while their client comes back for the result, in the stateless era. The id
+// of a task holds the id of the request at the service, so the proxy can answer for it even after a restart.
+// INVARIANT: only its caller is told of a task.
 
 import type { RequestStanding } from '../../typescript/client.ts';
 import { isObject, type JsonObject, member, type RpcResponse } from '../protocol/messages.ts';
 
 const beginning = 'writ-';
 const pollIntervalMs = 5_000;
-/** The result of a task is kept for so long behind its end. */
+/** Milliseconds for which the result of a task is kept after the task's end. */
 const keptMs = 10 * 60_000;
 const tasksMax = 10_000;
 
@@ -16,12 +17,12 @@ export interface OpenTask {
   readonly createdMs: number;
   readonly endsMs: number;
   statusMessage: string;
-  /** When its state was another one last. */
+  /** When the state of the task last changed. */
   changedMs: number;
-  /** Null while it waits or runs. */
+  /** The answer; null while the task waits or runs. */
   answer: RpcResponse | null;
   isCancelled: boolean;
-  /** Gives the wait up. */
+  /** Ends the wait. */
   readonly stop: AbortController;
 }
 
@@ -33,7 +34,7 @@ export interface NewTask {
 }
 
 export interface Tasks {
-  /** Null where there are too many. */
+  /** Opens a task; null when there are too many. */
   open(task: NewTask): OpenTask | null;
   find(taskId: string, caller: string): OpenTask | null;
 }
@@ -63,7 +64,7 @@ export function createTasks(clock: () => number = Date.now): Tasks {
   };
 }
 
-/** The request at the service; null where the task is the server's own. */
+/** The id of the request at the service; null for a task of the server's own. */
 export function requestOfTask(taskId: unknown): string | null {
   const isOurs = typeof taskId === 'string' && taskId.startsWith(beginning);
   return isOurs ? taskId.slice(beginning.length) : null;
@@ -73,7 +74,7 @@ export function newTaskView(task: OpenTask): JsonObject {
   return { ...taskView(task), resultType: 'task' };
 }
 
-/** As `tasks/get` tells it. */
+/** The task in the form that `tasks/get` returns. */
 export function taskView(task: OpenTask): JsonObject {
   const { requestId, createdMs, changedMs, endsMs, statusMessage, answer, isCancelled } = task;
   return {
@@ -97,7 +98,10 @@ function ending(answer: RpcResponse | null, isCancelled: boolean): JsonObject {
     : { status: 'completed', result };
 }
 
-/** A task of a process that is gone, by what the service has on record. Arguments are not kept, so the client calls again. */
+/**
+ * A task of an earlier process, from the records of the service. Arguments are not kept, so the client has to
+ * call again.
+ */
 export function standingView(standing: RequestStanding, nowMs: number): JsonObject {
   const { requestId, status, message, until } = standing;
   const at = new Date(nowMs).toISOString();

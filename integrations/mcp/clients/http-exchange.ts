@@ -1,4 +1,5 @@
-// One HTTP request of a client and the way back: one message, or a stream of events as soon as something comes before it.
+// One HTTP request of a client and its reply: a single message, or a stream of events as soon as a message
+// comes before the last one.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
@@ -11,23 +12,23 @@ import {
 
 export interface Exchange {
   readonly request: IncomingMessage;
-  /** The token of the person for whom the client asks. */
+  /** The token of the person on whose behalf the client asks. */
   readonly onBehalfOf: string | undefined;
-  /** Ends it with one message. */
+  /** Ends the reply with one message. */
   answer(status: number, response: RpcResponse): void;
-  /** As `answer`, with an error that is about no request. */
+  /** Ends the reply with an error that belongs to no request. */
   refuse(status: number, code: number, detail: string): void;
-  /** The message was taken, and there is nothing to say. */
+  /** Ends the reply without a message: the client's message was taken, and needs no answer. */
   accept(): void;
-  /** A message before the last one, on a stream. */
+  /** Sends a message before the last one, on a stream. */
   stream(message: Message): void;
   /** Begins the stream without a message. */
   begin(): void;
-  /** The last message; with the status, where nothing came before it. */
+  /** Sends the last message; `status` counts only when no message came before it. */
   finish(response: RpcResponse, status: number): void;
   end(): void;
   setHeader(name: string, value: string): void;
-  /** The client has left before the end. */
+  /** Calls `work` when the client leaves before the end. */
   onLeave(work: () => void): void;
 }
 
@@ -43,7 +44,7 @@ export function openExchange(request: IncomingMessage, response: ServerResponse)
   };
   const answer = (status: number, message: RpcResponse) => {
     if (response.headersSent) return;
-    // A body that was not read to its end would be taken for the next request.
+    // The connection is closed, because the unread rest of the body would be taken for the next request.
     if (!request.complete) response.setHeader('connection', 'close');
     if (status === 401) response.setHeader('www-authenticate', 'Bearer');
     response.writeHead(status, { 'content-type': 'application/json' }).end(writeMessage(message));
@@ -77,7 +78,7 @@ export function openExchange(request: IncomingMessage, response: ServerResponse)
   };
 }
 
-/** Of what the proxy answers itself: the later era has statuses for these. */
+/** HTTP statuses for errors that the proxy itself answers, in the stateless era. */
 const statuses: Readonly<Record<number, number>> = {
   [errorCodes.methodNotFound]: 404,
   [errorCodes.headerMismatch]: 400,

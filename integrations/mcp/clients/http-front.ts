@@ -1,5 +1,6 @@
-// Clients over streamable HTTP, of both eras. Each POST is one message; what belongs to it goes back on it. INVARIANT: a client
-// is known by its own key, which goes to the service and nowhere else; a session answers to the key that began it.
+// Serves clients over streamable HTTP, of both eras. Each POST is one message, and messages that belong to it
+// go back on its reply. INVARIANT: a client is known by its own key, which goes to the service and nowhere
+// else; a session answers only to the key that began it.
 
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { metaNames, versionOf, versionsWithSessions } from '../protocol/eras.ts';
@@ -16,11 +17,11 @@ import { type Exchange, openExchange } from './http-exchange.ts';
 import { type ClientSessions, createSessions, type SessionParts } from './http-sessions.ts';
 
 export interface HttpFront extends SessionParts {
-  /** Origins of pages that may call, beside those of this machine. */
+  /** Origins of pages that may call, in addition to those of this machine. */
   readonly origins: readonly string[];
-  /** Names under which clients reach this address, beside those of this machine. */
+  /** Host names under which clients reach this address, in addition to those of this machine. */
   readonly hosts: readonly string[];
-  /** The key of clients that bring none; null where each has to bring its own. */
+  /** The key for clients that bring none; null when each client has to bring its own. */
   readonly sharedKey: string | null;
 }
 
@@ -59,7 +60,10 @@ async function handle(front: HttpFront, sessions: ClientSessions, exchange: Exch
   }
 }
 
-/** Against pages that make a browser call an address of this machine. */
+/**
+ * Whether a request comes from this machine or an allowed page. Protects from pages that make a browser call
+ * an address of this machine.
+ */
 function isLocal({ origins, hosts }: HttpFront, { headers }: IncomingMessage): boolean {
   const { origin, host = '' } = headers;
   const isKnownHost = isLoopback(nameOf(`http://${host}`)) || hosts.includes(nameOf(`http://${host}`) ?? '');
@@ -106,7 +110,10 @@ function takesBoth(accept: string): boolean {
   );
 }
 
-/** By what the message says, or by the header: where they differ it is refused. */
+/**
+ * Whether a message is of the stateless era, by the message or by the header. When the two differ, the
+ * message is refused later.
+ */
 function isStateless(message: Message, { headers }: IncomingMessage): boolean {
   const version = String(headers['mcp-protocol-version'] ?? '');
   const isLater = version > versionsWithSessions.at(-1)!;
@@ -145,7 +152,7 @@ async function headerFault(
   return mirrorFault(message, sessions.schemaOf(key), request.headers);
 }
 
-/** Null for what is too large. */
+/** The body; null when it is too large. */
 async function bodyOf(request: IncomingMessage): Promise<Buffer | null> {
   const parts: Buffer[] = [];
   let size = 0;

@@ -1,5 +1,5 @@
-// The conversations of clients over HTTP: one for each session of the earlier era, one for each request of the later one.
-// INVARIANT: a message of a server goes to one client, on one stream.
+// Holds the conversations of clients over HTTP: one for each session, and one for each request in the
+// stateless era. INVARIANT: a message of a server goes to one client, on one stream.
 
 import { createHash, randomUUID } from 'node:crypto';
 import type { Authority } from '../calls/authority.ts';
@@ -45,14 +45,14 @@ export interface ClientSessions {
 interface Session {
   readonly caller: string;
   readonly conversation: Conversation;
-  /** Requests whose answers go back on their own POST. */
+  /** Open requests by id; each answer goes back on the request's own POST. */
   readonly exchanges: Map<Id, Exchange>;
-  /** The stream for what belongs to no request; null while the client does not listen. */
+  /** The stream for messages that belong to no request; null while the client does not listen. */
   listener: Exchange | null;
   usedMs: number;
 }
 
-/** What all requests of one agent in the later era share. */
+/** The objects that all requests of one agent share in the stateless era. */
 interface Stateless {
   readonly authority: Authority;
   readonly catalogue: Catalogue;
@@ -75,7 +75,7 @@ export function createSessions(parts: SessionParts): ClientSessions {
     if (agents.size > sessionsMax) agents.delete(agents.keys().next().value!);
     return known;
   };
-  /** Who asks with another key is told the same as who asks for nothing. */
+  /** The session of a request. A wrong key gets the same answer as an unknown session. */
   const find = (exchange: Exchange, key: string): Session | null => {
     const id = exchange.request.headers['mcp-session-id'];
     const session = typeof id === 'string' ? sessions.get(id) : undefined;
@@ -141,7 +141,7 @@ export function createSessions(parts: SessionParts): ClientSessions {
   };
 }
 
-/** Not the key itself. */
+/** An id of the caller: a digest of the key, and not the key itself. */
 function callerOf(key: string): string {
   return createHash('sha256').update(key).digest('base64url');
 }
@@ -151,7 +151,7 @@ interface Beginning {
   readonly key: string;
 }
 
-/** Null where there are too many. */
+/** Begins a session; null when there are too many. */
 function begin(
   parts: SessionParts,
   sessions: Map<string, Session>,
@@ -215,7 +215,10 @@ function pass(session: Session, exchange: Exchange, message: Message): void {
   session.conversation.fromClient(message, exchange.onBehalfOf);
 }
 
-/** On the POST that it belongs to; else where the client listens; else on any that waits. */
+/**
+ * Sends a message back on the POST that it belongs to, or on the client's listening stream, or on any POST
+ * that waits.
+ */
 function sendBack({ exchanges, listener }: Session, message: Message, relatedTo: Id | null): void {
   if (isResponse(message)) {
     const own = message.id === null ? undefined : exchanges.get(message.id);

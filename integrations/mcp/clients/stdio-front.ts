@@ -1,4 +1,5 @@
-// A client that has started this process, and speaks over its standard streams: one conversation, until either side ends.
+// Serves a client that has started this process and speaks over its standard streams: one conversation, until
+// either side ends.
 
 import type { Readable, Writable } from 'node:stream';
 import type { Conversation } from '../calls/conversation.ts';
@@ -8,7 +9,7 @@ import { type Message, readFromClient, writeMessage } from '../protocol/messages
 export interface StdioFront {
   readonly input: Readable;
   readonly output: Writable;
-  /** Called once, with the way to the client. */
+  /** Opens the conversation; called once, with a function that sends to the client. */
   readonly open: (toClient: (message: Message) => void) => Conversation;
   readonly onEnd: () => void;
 }

@@ -1,5 +1,6 @@
-// The two eras of the protocol. Until 2025-11-25 a client opens with `initialize` and says there what it can do; since
-// 2026-07-28 there are no sessions, and every request says so for itself.
+// The two eras of the protocol. Until 2025-11-25 a client opens a session with `initialize` and names its
+// abilities there. Since 2026-07-28, the stateless era, there are no sessions, and every request names the
+// client's abilities.
 
 import { isObject, type JsonObject, member } from './messages.ts';
 
@@ -11,7 +12,7 @@ export const metaNames = {
   tasks: 'io.modelcontextprotocol/tasks',
 } as const;
 
-/** Versions with sessions; later ones have none. */
+/** Protocol versions with sessions; later versions have none. */
 export const versionsWithSessions = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'] as const;
 
 export function versionOf(params: JsonObject | undefined): string | null {
@@ -25,13 +26,13 @@ export function eraOf(params: JsonObject | undefined): Era {
 
 export interface Abilities {
   readonly era: Era;
-  /** The client opens addresses for people. */
+  /** Whether the client opens addresses for people. */
   readonly opensUrls: boolean;
-  /** The client comes back for the result of a task. */
+  /** Whether the client comes back for the result of a task. */
   readonly takesTasks: boolean;
 }
 
-/** `initialized` are the capabilities that the client gave when the session began. */
+/** The abilities of the client. `initialized` holds the capabilities that it named when the session began. */
 export function abilitiesOf(params: JsonObject | undefined, initialized: JsonObject): Abilities {
   const era = eraOf(params);
   const said = era === 'sessions' ? initialized : member(params, '_meta', metaNames.capabilities);
@@ -42,7 +43,7 @@ export function abilitiesOf(params: JsonObject | undefined, initialized: JsonObj
   };
 }
 
-/** In the later era every result says that it is one. */
+/** Marks a result as complete, which the stateless era requires of every result. */
 export function completed(era: Era, result: JsonObject): JsonObject {
   return era === 'stateless' ? { resultType: 'complete', ...result } : result;
 }

@@ -1,9 +1,9 @@
-// Server-sent events: a stream of bytes into events, as the HTML standard reads them.
+// Turns a stream of bytes into server-sent events, as the HTML standard reads them.
 
 import type { Readable } from 'node:stream';
 
 export interface SentEvent {
-  /** Null where it has none. */
+  /** The id of the event; null when it has none. */
   readonly id: string | null;
   readonly retryMs: number | null;
   readonly data: string;
@@ -11,7 +11,7 @@ export interface SentEvent {
 
 export interface EventEvents {
   readonly onEvent: (event: SentEvent) => void;
-  /** Once, however the stream ends. */
+  /** Called once, however the stream ends. */
   readonly onEnd: () => void;
 }
 

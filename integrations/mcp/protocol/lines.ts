@@ -1,4 +1,5 @@
-// A stream of bytes into lines, each one message: the framing of stdio. A line that has no end is given up.
+// Turns a stream of bytes into lines of one message each: the framing of stdio. A line that grows too long is
+// given up.
 
 import type { Readable } from 'node:stream';
 

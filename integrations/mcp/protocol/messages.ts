@@ -1,6 +1,6 @@
-// Texts into JSON-RPC messages and back. What a client sends is read as strictly as the service reads it, so that the service
-// decides about just what the server gets. INVARIANT: a message is forwarded as it was understood here, never as its bytes,
-// so no two readers can differ on it.
+// Turns texts into JSON-RPC messages and back. A client's text is read as strictly as the service reads JSON,
+// so the service decides about exactly the message that the server gets. INVARIANT: a message is forwarded as
+// the proxy understood it, never as its bytes, so no two readers can differ on it.
 
 import { readJson } from '../../../src/language/json/read.ts';
 import type { Json, JsonObject } from '../../../src/language/model/json.ts';
@@ -29,7 +29,7 @@ export interface RpcError {
 
 export interface RpcResponse {
   readonly jsonrpc: '2.0';
-  /** Null where the id of the request could not be read. */
+  /** The id of the request; null when it could not be read. */
   readonly id: Id | null;
   readonly result?: JsonObject;
   readonly error?: RpcError;
@@ -50,7 +50,7 @@ export type ReadMessage =
   | { readonly ok: true; readonly message: Message }
   | { readonly ok: false; readonly answer: RpcResponse };
 
-/** A call carries its arguments two levels deeper than the service reads a payload. */
+/** The arguments of a call lie two levels deeper than the payload that the service reads. */
 const limits = { bytesMax: 4 * 1024 * 1024, depthMax: 34 };
 
 export function isRequest(message: Message): message is RpcRequest {
@@ -61,11 +61,12 @@ export function isResponse(message: Message): message is RpcResponse {
   return !('method' in message);
 }
 
-/** Of one message by a client. */
+/** Reads one message of a client. */
 export function readFromClient(bytes: Uint8Array): ReadMessage {
   const read = readJson(bytes, limits);
   if (read.ok) return checked(read.value);
-  // A response holds what a model or a person said to the server: nothing of it is decided.
+  // A response holds what a model or a person answers to the server. It is not decided, so it need not be
+  // strict JSON.
   const loose = parseLoosely(bytes);
   if (loose === undefined) return refused(null, errorCodes.parse, read.issue.detail);
   const shaped = checked(loose);
@@ -74,7 +75,7 @@ export function readFromClient(bytes: Uint8Array): ReadMessage {
   return refused(idOf(loose), errorCodes.invalidRequest, `not strict JSON: ${read.issue.detail}${place}`);
 }
 
-/** Of one message by a server; null for what is none. Numbers keep the digits that they were written with. */
+/** Reads one message of a server; null when the text is none. Numbers keep the digits of the text. */
 export function readFromServer(text: string): Message | null {
   const value = parseExactly(text);
   if (value === undefined) return null;
@@ -98,7 +99,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The member, where the value has it by itself. */
+/** The member at a path; undefined when an object on the way does not have it as its own property. */
 export function member(value: unknown, ...path: readonly string[]): Json | undefined {
   let at = value;
   for (const name of path) {
@@ -151,7 +152,9 @@ function parseLoosely(bytes: Uint8Array): unknown {
   return parseExactly(Buffer.from(bytes).toString('utf8'));
 }
 
-/** Undefined for what is no JSON. Of members that stand twice the last one counts, as everywhere in JavaScript. */
+/**
+ * Parses JSON; undefined when the text is none. Of duplicate members the last one counts, as in `JSON.parse`.
+ */
 function parseExactly(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
@@ -161,7 +164,7 @@ function parseExactly(text: string): unknown {
   }
 }
 
-/** A number that a double would change stays as it is written. */
+/** Keeps the text of a number that a double would change. */
 function withDigits(_name: string, value: unknown, context?: { readonly source: string }): unknown {
   if (typeof value !== 'number' || context === undefined || String(value) === context.source) return value;
   const { rawJSON } = JSON as unknown as { readonly rawJSON: (text: string) => unknown };

@@ -1,5 +1,6 @@
-// The headers of the later era that repeat parts of a message, so that those on the way need not read it. INVARIANT: where a
-// header and the message differ, the message is refused: no two readers act on different values.
+// Handles the headers of the stateless era that repeat parts of a message, so that intermediaries need not
+// read the message. INVARIANT: when a header and the message differ, the message is refused: no two readers
+// act on different values.
 
 import {
   isObject,
@@ -10,7 +11,7 @@ import {
   type RpcRequest,
 } from './messages.ts';
 
-/** Methods whose name, address or task stands in a header. */
+/** Methods whose name, address or task is repeated in a header. */
 const named: Readonly<Record<string, string>> = {
   'tools/call': 'name',
   'prompts/get': 'name',
@@ -22,7 +23,7 @@ const named: Readonly<Record<string, string>> = {
 
 export type SchemaOf = (tool: string) => JsonObject | null;
 
-/** Header → value, in small letters. */
+/** The headers of a message, by name in lower case. */
 export function mirroredHeaders(
   { method, params = {} }: RpcRequest | RpcNotification,
   schemaOf: SchemaOf,
@@ -38,7 +39,7 @@ export function mirroredHeaders(
   return headers;
 }
 
-/** Null where the headers say what the message says. */
+/** What is wrong with the headers; null when they agree with the message. */
 export function mirrorFault(
   request: RpcRequest,
   schemaOf: SchemaOf,
@@ -79,7 +80,7 @@ function encoded(value: string): string {
   return isPlain ? value : `=?base64?${Buffer.from(value).toString('base64')}?=`;
 }
 
-/** Null for what is no such value. */
+/** The value of a header; null when its encoding is not valid. */
 function decoded(text: string): string | null {
   const inner = form.exec(text)?.[1];
   if (inner === undefined) return text;
@@ -87,7 +88,7 @@ function decoded(text: string): string | null {
   return bytes.toString('base64') === inner ? bytes.toString('utf8') : null;
 }
 
-/** Of the properties that a schema marks: the header, and the way to the value. */
+/** The properties that a schema marks for headers: each header, and the path to its value. */
 function parameterHeaders(
   schema: Json | undefined,
   way: readonly string[] = [],

@@ -1,9 +1,9 @@
-// Methods of the protocol: which are forwarded, which are decided, and as what. INVARIANT: what is not named here reaches no
-// server, unless the operator names it.
+// Decides for each method of the protocol whether it is forwarded, or decided and as which action. INVARIANT:
+// a method that is not named in this file reaches no server, unless the operator names it.
 
 import { isObject, type JsonObject, member } from './messages.ts';
 
-/** They carry out nothing by themselves, or go on with what was decided. */
+/** Methods that carry out nothing by themselves, or that go on with something that was decided. */
 const forwarded: ReadonlySet<string> = new Set([
   'initialize',
   'ping',
@@ -34,7 +34,10 @@ export type Target =
   | { readonly kind: 'tool'; readonly name: string; readonly payload: JsonObject }
   | { readonly kind: 'other'; readonly name: string; readonly payload: JsonObject };
 
-/** What a request asks for; null for what is not decided, text where the request is not what its method takes. */
+/**
+ * The target of a request. Null for a method that is not decided, a text when the request does not fit its
+ * method.
+ */
 export function targetOf(method: string, params: JsonObject = {}): Target | string | null {
   switch (method) {
     case 'tools/call':
@@ -70,7 +73,7 @@ function ofUri(key: string, { uri }: JsonObject): Target | string {
   return typeof uri === 'string' ? { kind: 'other', name: key, payload: { uri } } : 'a resource has a `uri`';
 }
 
-/** Everything but what is about the message itself. */
+/** The payload of a completion holds everything except the metadata of the message. */
 function completion({ _meta: meta, ...payload }: JsonObject): Target | string {
   const isWhole = isObject(payload.ref) && isObject(payload.argument);
   return isWhole
@@ -78,7 +81,7 @@ function completion({ _meta: meta, ...payload }: JsonObject): Target | string {
     : 'a completion has a `ref` and an `argument`';
 }
 
-/** The resources that a listening client wants to hear of. */
+/** The resources about which a listening client wants to be notified. */
 export function subscribedUris(params: JsonObject | undefined): readonly string[] {
   const uris = member(params, 'notifications', 'resourceSubscriptions');
   return Array.isArray(uris) ? uris.map(String) : [];

@@ -1,5 +1,5 @@
-// What a server's tools are: read from the server, held against the lock file, and shown as they were reviewed. INVARIANT:
-// where there is a lock file, no text of a definition reaches the client that does not stand in it.
+// Reads the tools of a server, compares them with the lock file, and shows them as they were reviewed.
+// INVARIANT: with a lock file, a client sees no text of a definition that is not in the file.
 
 import { isObject, type Json, type JsonObject, member, type RpcResponse } from '../protocol/messages.ts';
 import { driftOf } from './definition.ts';
@@ -13,12 +13,12 @@ export type KnownTool =
   | { readonly kind: 'unknown' };
 
 export interface Catalogue {
-  /** The members of the server's answer beside the tools, and the tools as the client may see them. */
+  /** The tools as the client may see them, and the other members of the server's answer. */
   list(ask: AskServer, params: JsonObject): Promise<Listing>;
   find(ask: AskServer, params: JsonObject, name: string): Promise<KnownTool>;
-  /** The server has said that its tools are others now. */
+  /** Forgets the tools, because the server has announced a change. */
   forget(): void;
-  /** The input schema as the server gave it last; null where it is not known. */
+  /** The input schema that the server last gave for a tool; null when it is not known. */
   readonly schemaOf: (name: string) => JsonObject | null;
 }
 
@@ -30,11 +30,14 @@ export interface Listing {
 export interface CatalogueOptions {
   readonly as: string;
   readonly locked: LockedServer | null;
-  /** Told once what differs from the review. */
+  /** Writes a line about each difference from the review, once. */
   readonly warn: (line: string) => void;
 }
 
-/** What else is decided has these names behind the server's; a tool cannot have them. */
+/**
+ * Names behind the server's own name for decided requests other than tool calls. No tool can have such a
+ * name.
+ */
 export const reservedNames = [
   'resources.read',
   'resources.subscribe',
@@ -42,12 +45,12 @@ export const reservedNames = [
   'completion.complete',
 ] as const;
 
-/** The server's answer could not be read as a list of tools. */
+/** The server's answer is not a readable list of tools. */
 class UnreadableList extends Error {}
 
 interface Live {
   readonly around: JsonObject;
-  /** Null: a name that the list has twice. */
+  /** The tools by name; null for a name that occurs twice in the list. */
   readonly tools: ReadonlyMap<string, JsonObject | null>;
   readonly untilMs: number;
 }
@@ -64,7 +67,7 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
   const read = async (ask: AskServer, params: JsonObject): Promise<Live> => {
     const begun = generation;
     const found = await readTools(ask, params);
-    // A change that was told meanwhile makes the next one read again.
+    // If the server announced a change meanwhile, the next call reads the tools again.
     live = begun === generation ? found : null;
     return found;
   };
@@ -123,7 +126,7 @@ function held(
   return { kind: 'known', action: reviewed.action, definition: reviewed.definition };
 }
 
-/** All pages. What the first one says of itself is kept. */
+/** Reads all pages. Other members are those of the first page. */
 export async function readTools(ask: AskServer, params: JsonObject): Promise<Live> {
   const tools = new Map<string, JsonObject | null>();
   let around: JsonObject | null = null;

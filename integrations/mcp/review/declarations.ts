@@ -1,5 +1,6 @@
-// Input schemas of tools into declarations of actions, for a person to read and to go on from. INVARIANT: what is valid by the
-// schema, and is JSON as the service takes it, is a payload that the declaration takes; what a server writes can end no line.
+// Turns input schemas of tools into declarations of actions, for a person to read and to edit. INVARIANT:
+// arguments that are valid by the schema, and are JSON that the service takes, are a payload that the
+// declaration takes; no text of a server can end a line.
 
 import { isObject, type Json, type JsonObject, member } from '../protocol/messages.ts';
 
@@ -11,9 +12,9 @@ export interface DeclarationOptions {
 
 export interface Declarations {
   readonly text: string;
-  /** Places of which the policies know nothing but that something is there. */
+  /** The number of places with type `any`, of which policies know only that something is there. */
   readonly anyCount: number;
-  /** Tools whose names no action can have. */
+  /** Names of tools that no action can have. */
   readonly left: readonly string[];
 }
 
@@ -37,7 +38,7 @@ export function declareTools(tools: readonly JsonObject[], options: DeclarationO
   };
 }
 
-/** Whatever a quoted key can hold. */
+/** Names that a quoted key can hold. */
 const keyForm = /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/;
 
 interface Declared {
@@ -51,9 +52,9 @@ function section(title: string, those: readonly Declared[]): readonly string[] {
 }
 
 interface Context extends DeclarationOptions {
-  /** Where local references are looked up. */
+  /** The schema in which local references are looked up. */
   readonly root: JsonObject;
-  /** References that are being written out. */
+  /** References that are being written out, to detect a schema within itself. */
   readonly within: readonly string[];
   readonly indent: string;
   readonly count: { any: number };
@@ -82,7 +83,7 @@ function isWord(text: string): boolean {
 
 const commentLength = 105;
 
-/** Lines of a comment, at most three: the server's own words, on lines that they cannot leave. */
+/** The server's own words as a comment of at most three lines. The words cannot leave the comment. */
 function comment(text: string, indent: string): string {
   const words = text
     .replaceAll(/[\p{C}\p{Z}\s]+/gu, ' ')
@@ -119,7 +120,7 @@ function fieldName(name: string): string {
   return isWord(name) ? name : JSON.stringify(name);
 }
 
-/** What a person may want to make of it. */
+/** Hints at declarations that a person may want to use for a property. */
 function hints(name: string, property: Json, type: string): readonly string[] {
   if (!/^(\[?string|any)/.test(type)) return [];
   const isSecret = member(property, 'writeOnly') === true || member(property, 'format') === 'password';
@@ -158,7 +159,7 @@ interface Resolved {
   readonly context: Context;
 }
 
-/** Behind a local reference; text where there is no type for it. */
+/** The schema behind a local reference; a text with the reason when there is none. */
 function resolved(given: Json | undefined, context: Context): Resolved | string {
   if (!isObject(given)) return 'no schema';
   const { $ref: ref } = given;
@@ -265,7 +266,7 @@ function numberType(schema: JsonObject, type: string): Typed {
   return { type: `${type}${range(minimum, maximum)}`, notes };
 }
 
-/** The service takes no number of more digits. */
+/** The service takes no number with more digits. */
 const largest = 999_999_999_999_999;
 
 function range(first: Json | undefined, last: Json | undefined): string {

@@ -1,11 +1,12 @@
-// Definitions of tools, compared: what only tells a model about a tool, and what says how it is called. The texts of a server
-// may change at any moment, and a model believes them; so they are kept apart from the shape.
+// Compares definitions of tools: texts, which only inform a model, and the shape, which determines how a tool
+// is called. A server's texts may change at any moment, and a model believes them, so they are compared apart
+// from the shape.
 
 import { createHash } from 'node:crypto';
 import { type CanonicalValue, canonicalJson } from '../../../src/service/store/contract/canonical-json.ts';
 import { isObject, type Json, type JsonObject } from '../protocol/messages.ts';
 
-/** `texts`: only what a model or a person reads differs. `shape`: what is called is another thing. */
+/** `texts`: only texts for a model or a person differ. `shape`: calls of the tool differ. */
 export type Drift = 'none' | 'texts' | 'shape';
 
 export function driftOf(reviewed: JsonObject, live: JsonObject): Drift {
@@ -13,7 +14,7 @@ export function driftOf(reviewed: JsonObject, live: JsonObject): Drift {
   return textOf(shapeOf(reviewed)) === textOf(shapeOf(live)) ? 'texts' : 'shape';
 }
 
-/** Over all that a server says about a tool. */
+/** A digest of everything that a server tells about a tool. */
 export function definitionDigest(definition: JsonObject): string {
   return `sha256-${createHash('sha256').update(textOf(definition)).digest('base64url')}`;
 }
@@ -24,7 +25,7 @@ function textOf(value: JsonObject): string {
 
 const textsOfTool = new Set(['title', 'description', 'icons', '_meta']);
 const textsOfSchema = new Set(['title', 'description', 'examples', '$comment']);
-/** The author of the schema names their members. */
+/** Members of a schema whose own member names are chosen by the schema's author. */
 const mapsOfSchemas = new Set([
   'properties',
   'patternProperties',
@@ -65,7 +66,7 @@ function schemaShape(schema: Json): Json {
   if (Array.isArray(schema)) return schema.map(schemaShape);
   if (!isObject(schema)) return schema;
   return mapped(schema, (name, value) => {
-    // Only texts are texts: a member that is anything else may mean something.
+    // A member counts as a text only if its value is one; any other value may have a meaning.
     if (textsOfSchema.has(name) && (typeof value === 'string' || name === 'examples')) return undefined;
     if (mapsOfSchemas.has(name) && isObject(value)) return mapped(value, (_one, inner) => schemaShape(inner));
     return schemas.has(name) ? schemaShape(value) : value;

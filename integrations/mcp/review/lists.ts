@@ -1,5 +1,5 @@
-// Lists as the client sees them: without what the policies deny whatever the arguments are. INVARIANT: a tool is left out only
-// where the service says `never`, or does not know its action.
+// Shows lists to the client without entries that the policies deny whatever the arguments are. INVARIANT: a
+// tool is left out only when the service answers `never`, or does not know its action.
 
 import type { PossibleAction } from '../../typescript/client.ts';
 import type { Gate, GateSettings } from '../calls/gate.ts';
@@ -14,7 +14,7 @@ import {
 } from '../protocol/messages.ts';
 import type { Listing } from './catalogue.ts';
 
-/** By action. */
+/** Fetches what an agent can get, by action. */
 export type PossibleActions = () => Promise<ReadonlyMap<string, PossibleAction['possible']>>;
 
 export async function listTools(
@@ -36,7 +36,7 @@ export async function listTools(
   return { ...around, tools: shown };
 }
 
-/** A planner may know that people will be asked. */
+/** Marks a tool for which people will be asked, so that a planner can know. */
 function asking(definition: JsonObject, prefix: string): JsonObject {
   const meta = isObject(definition._meta) ? definition._meta : {};
   return { ...definition, _meta: { ...meta, [`${prefix}writ-decision`]: { possible: 'asks' } } };
@@ -47,14 +47,14 @@ interface ShownFor {
   readonly possible: PossibleActions;
 }
 
-/** List → the action that reads its entries, and the member that holds them. */
+/** For each list: the action that reads its entries, and the member that holds them. */
 const others: Readonly<Record<string, readonly [action: string, entries: string]>> = {
   'resources/list': ['resources.read', 'resources'],
   'resources/templates/list': ['resources.read', 'resourceTemplates'],
   'prompts/list': ['prompts.get', 'prompts'],
 };
 
-/** The server's response to a request that was not decided, as the client may see it. */
+/** The server's response to a request that is not decided, in the form that the client may see. */
 export async function shownList(
   response: RpcResponse,
   { method }: RpcRequest,
@@ -75,7 +75,7 @@ export async function shownList(
   }
 }
 
-/** What a server tells models about itself is reviewed like its tools. */
+/** Shows the reviewed instructions: a server's instructions to models are reviewed like its tools. */
 function introduced(result: JsonObject, { locked, warn }: GateSettings): JsonObject {
   const live = member(result, 'instructions') ?? null;
   if (locked === null || live === locked.instructions) return result;

@@ -1,4 +1,4 @@
-// What a server says about itself now, read as a client would read it that can do nothing.
+// Reads what a server tells about itself now, as a client without any abilities.
 
 import { createQuestions } from '../calls/questions.ts';
 import { metaNames } from '../protocol/eras.ts';
@@ -12,12 +12,15 @@ export class SilentServer extends Error {}
 const latestWithSessions = '2025-11-25';
 const latest = '2026-07-28';
 const waitMs = 60_000;
-/** For a server that has answered in the era before. */
+/**
+ * Milliseconds to wait for an answer in the stateless era, when the server has answered in the era of
+ * sessions.
+ */
 const laterEraWaitMs = 5_000;
 
 /**
- * What the server says in both eras of the protocol, as some list tools in one that they do not list in the other; of what
- * both say, what it says with sessions. Throws where the server cannot be asked.
+ * Reads the server in both eras of the protocol, because some servers list tools in one era only. What a
+ * server tells in both eras is taken from the era of sessions. Throws when the server cannot be asked.
  */
 export async function readServer(open: OpenUpstream, source: readonly string[]): Promise<LiveServer> {
   const questions = createQuestions();
@@ -58,7 +61,7 @@ export async function readServer(open: OpenUpstream, source: readonly string[]):
 }
 
 interface ReadStateless {
-  /** Null where the server does not speak so. */
+  /** The server as read; null when it does not speak the stateless era. */
   readonly read: LiveServer | null;
   readonly error?: string | undefined;
 }
@@ -75,7 +78,10 @@ async function readStateless(ask: AskServer, source: readonly string[]): Promise
   return { read: await readOpened(ask, result, { source, params: { _meta }, server }) };
 }
 
-/** A server of the era before may say nothing to what it does not know. */
+/**
+ * Treats silence as null, because a server of the era of sessions may not answer a request that it does not
+ * know.
+ */
 function onlySilence(error: unknown): ReadStateless {
   if (error instanceof SilentServer) return { read: null };
   throw error;

@@ -1,5 +1,6 @@
-// The lock file: what people have reviewed of each server, meant to be read in a pull request. The proxy serves what stands
-// here and never what a server says now. INVARIANT: a file that is not whole, or was edited beside its digests, is refused.
+// The lock file: what people have reviewed of each server, made to be read in a pull request. The proxy
+// serves what the file holds, and never what a server tells now. INVARIANT: an incomplete file, or one that
+// was edited without its digests, is refused.
 
 import { isObject, type Json, type JsonObject, member } from '../protocol/messages.ts';
 import { definitionDigest, driftOf } from './definition.ts';
@@ -13,11 +14,11 @@ export interface LockedTool {
 }
 
 export interface LockedServer {
-  /** How the server was started, or its address. */
+  /** The command that starts the server, or its address. */
   readonly source: readonly string[];
-  /** What the server calls itself. */
+  /** The server's own name and version. */
   readonly server: JsonObject;
-  /** What the server tells models about itself; null where it says nothing. */
+  /** The server's instructions to models; null when it gives none. */
   readonly instructions: string | null;
   readonly tools: Readonly<Record<string, LockedTool>>;
 }
@@ -27,7 +28,7 @@ export interface Lock {
   readonly servers: Readonly<Record<string, LockedServer>>;
 }
 
-/** What a server says about itself at a moment. */
+/** What a server tells about itself at one time. */
 export interface LiveServer {
   readonly source: readonly string[];
   readonly server: JsonObject;
@@ -57,7 +58,10 @@ export function writeLock({ version, servers }: Lock): string {
   return `${JSON.stringify({ version, servers: sorted(servers) }, null, 2)}\n`;
 }
 
-/** The review of all that a server says now. Keys of actions and days stay where nothing has changed. */
+/**
+ * Records everything that a server tells now as reviewed. Keys of actions stay, and so does the day of review
+ * of an unchanged tool.
+ */
 export function lockServer(
   as: string,
   live: LiveServer,
@@ -77,7 +81,7 @@ export function lockServer(
 }
 
 export interface Difference {
-  /** Null where it is about the server as a whole. */
+  /** The name of the tool; null for a difference of the server as a whole. */
   readonly tool: string | null;
   readonly kind: 'new' | 'gone' | 'texts' | 'shape' | 'instructions';
 }

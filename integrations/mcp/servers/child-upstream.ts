@@ -1,5 +1,5 @@
-// A server that is started here and speaks over its standard streams. It gets the environment of this process without the
-// agent's key: what is kept from the model is kept from its tools, too.
+// Starts a server that speaks over its standard streams. The server gets the environment of this process
+// without the agent's key, because a secret that is kept from the model is kept from its tools, too.
 
 import { spawn } from 'node:child_process';
 import type { Upstream } from '../calls/conversation.ts';
@@ -7,7 +7,7 @@ import { readLines } from '../protocol/lines.ts';
 import { type Id, type Message, readFromServer, writeMessage } from '../protocol/messages.ts';
 
 export interface UpstreamEvents {
-  /** `status` is that of HTTP, where the message came over it. */
+  /** Takes a message; `status` is the HTTP status when the message came over HTTP. */
   readonly onMessage: (message: Message, relatedTo: Id | null, status?: number) => void;
   readonly onEnd: (why: string) => void;
 }
@@ -18,7 +18,7 @@ export interface ChildOptions extends UpstreamEvents {
   readonly warn: (line: string) => void;
 }
 
-/** A server that does not end when its input does is ended. */
+/** Milliseconds after which a server is ended that does not end with its input. */
 const endMs = 2_000;
 
 export function startServer(options: ChildOptions): Upstream {

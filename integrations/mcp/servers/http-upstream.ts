@@ -1,5 +1,6 @@
-// A server over streamable HTTP: each message is a POST of its own, and what comes back is one message or a stream of events.
-// In the era of sessions it keeps the id that the server gives, and listens on a stream beside them.
+// Connects to a server over streamable HTTP: each message is a POST of its own, and the reply is one message
+// or a stream of events. In the era of sessions the connection keeps the server's session id, and listens on
+// a further stream.
 
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
@@ -24,18 +25,21 @@ import type { UpstreamEvents } from './child-upstream.ts';
 
 export interface HttpServer {
   readonly url: URL;
-  /** Sent with every message: what the server knows the operator by. */
+  /** Headers of every message; by them the server knows the operator. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The input schema of a tool, where it is known: its arguments may have to stand in headers. */
+  /**
+   * The input schema of a tool, or null when it is not known. Some arguments may have to be repeated in
+   * headers.
+   */
   readonly schemaOf: (tool: string) => JsonObject | null;
 }
 
 interface Line {
   readonly server: HttpServer;
   readonly events: UpstreamEvents;
-  /** Null before the server has given one. */
+  /** The session id; null before the server has given one. */
   session: string | null;
-  /** As agreed when the session began. */
+  /** The protocol version that was agreed on when the session began. */
   version: string | null;
   readonly open: Set<ClientRequest>;
   isListening: boolean;
@@ -80,7 +84,7 @@ function post(line: Line, message: Message): void {
   const failed = (error: Error) => fail(line, asked, `the server cannot be reached: ${error.message}`);
   sent.on('error', failed);
   sent.on('response', (response) => {
-    // From here on the response tells what breaks.
+    // From this point on, errors are reported by the response.
     sent.off('error', failed).on('error', ignore);
     take(line, response, asked);
   });
@@ -104,7 +108,7 @@ function exchange({ server, open }: Line, method: string, headers: Readonly<Reco
   const sent = send(server.url, { method, headers: { ...server.headers, ...headers } });
   open.add(sent);
   sent.on('close', () => open.delete(sent));
-  // Left to itself it would end without an error.
+  // Without this, a reply that switches to another protocol would end the request without an error.
   sent.on('upgrade', (_response, socket) => {
     socket.destroy();
     sent.emit('error', new Error('it answers in another protocol'));
@@ -112,7 +116,7 @@ function exchange({ server, open }: Line, method: string, headers: Readonly<Reco
   return sent;
 }
 
-/** Nothing is made up: who asked is told that no answer came. */
+/** Answers the request with an error. No result is made up. */
 function fail({ events, isClosed }: Line, asked: RpcRequest | null, why: string): void {
   if (asked !== null && !isClosed)
     events.onMessage(errorAnswer(asked.id, errorCodes.internal, why), asked.id);
@@ -126,7 +130,10 @@ function take(line: Line, response: IncomingMessage, asked: RpcRequest | null): 
   else takeBody(line, response, asked);
 }
 
-/** One message; or several of a line each, as some servers send what comes before an answer. */
+/**
+ * Takes a body of one message, or of several messages on a line each, as some servers send messages before an
+ * answer.
+ */
 function takeBody(line: Line, response: IncomingMessage, asked: RpcRequest | null): void {
   const decoder = new TextDecoder();
   let text = '';
@@ -165,7 +172,7 @@ function takeBody(line: Line, response: IncomingMessage, asked: RpcRequest | nul
   });
 }
 
-/** The version that was agreed on goes with each later message. */
+/** Hands on a message, and keeps the agreed protocol version for later messages. */
 function hand(line: Line, message: Message, relatedTo: Id | null, status?: number): void {
   const version = isResponse(message) ? member(message.result, 'protocolVersion') : undefined;
   if (typeof version === 'string') line.version = version;
@@ -210,7 +217,7 @@ function takeEvent(line: Line, { id, retryMs, data }: SentEvent, stream: Stream)
   hand(line, message, stream.asked?.id ?? null);
 }
 
-/** A server may close the connection and let its client come back for the rest. */
+/** Resumes a stream: a server may close the connection and let its client come back for the rest. */
 function resume(line: Line, stream: Stream): void {
   const { asked, lastEventId, retryMs } = stream;
   if (line.isClosed || stream.isAnswered) return;
@@ -224,7 +231,10 @@ function resume(line: Line, stream: Stream): void {
   }, retryMs).unref();
 }
 
-/** Without a stream to resume: what the server says by itself, in the era of sessions. */
+/**
+ * Listens on a stream to resume, or, when `stream` is null, for messages that the server sends by itself in
+ * the era of sessions.
+ */
 function listen(line: Line, stream: Stream | null): void {
   if (stream === null && line.isListening) return;
   line.isListening ||= stream === null;

@@ -1,6 +1,6 @@
-// One started server for many conversations of the later era, which has no sessions: ids of requests and of their progress are
-// made unique on the way, and put back on the way home. INVARIANT: what belongs to a request reaches the conversation that
-// asked, and no other.
+// Shares one started server among many conversations of the stateless era. Ids of requests and of their
+// progress are made unique on the way to the server, and restored on the way back. INVARIANT: messages that
+// belong to a request reach only the conversation that asked.
 
 import type { Upstream } from '../calls/conversation.ts';
 import {
@@ -61,7 +61,7 @@ export function shareUpstream(open: OpenUpstream): OpenUpstream {
         throw error;
       }
     },
-    /** The server goes on for others; what this one waits for is given up. */
+    /** Gives up the open requests of this conversation; the server goes on for the others. */
     close() {
       for (const [own, one] of asked) {
         if (one.by !== by) continue;
@@ -82,7 +82,7 @@ function withToken<Sent extends Message>(message: Sent, token: Id | undefined): 
   };
 }
 
-/** A client names its own request when it gives it up. */
+/** Replaces the client's own id of a request that the client cancels. */
 function renamed(asked: ReadonlyMap<string, Asked>, by: UpstreamEvents, message: Message): Message {
   const requestId = 'params' in message ? member(message.params, 'requestId') : undefined;
   if (requestId === undefined || !('method' in message)) return message;

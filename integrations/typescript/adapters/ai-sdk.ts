@@ -1,5 +1,5 @@
-// Tools of the Vercel AI SDK (`ai`) that ask before each execution. INVARIANT: `execute` itself asks; what `toolApproval`
-// says only pauses a run, and a button in a chat only resumes it.
+// Guards tools of the Vercel AI SDK (`ai`), which then ask before each execution. INVARIANT: `execute` itself
+// asks; `toolApproval` only pauses a run, and a button in a chat only resumes it.
 
 import { createGuard, type GuardSettings, NotRunError } from './guard.ts';
 
@@ -15,7 +15,7 @@ export type ToolApproval =
 
 export interface GuardedTools<Tools> {
   readonly tools: Tools;
-  /** For `toolApproval` of `generateText`, `streamText` or an agent. */
+  /** The value for `toolApproval` of `generateText`, `streamText` or an agent. */
   readonly toolApproval: (options: {
     readonly toolCall: { readonly toolName: string; readonly input: unknown };
   }) => Promise<ToolApproval>;
@@ -51,7 +51,7 @@ export function guardTools<Tools extends object>(tools: Tools, settings: GuardSe
   };
 }
 
-/** Of a tool that yields what it has so far; the grant is used up when it has ended. */
+/** The last output of a tool that yields partial results; the grant is used up when the tool has ended. */
 async function lastOf(output: unknown): Promise<unknown> {
   const whole = await output;
   if (typeof whole !== 'object' || whole === null || !(Symbol.asyncIterator in whole)) return whole;

@@ -1,16 +1,20 @@
-// The Claude Agent SDK: hooks that ask before every tool call of a session, whatever executes it, and a wrapper for tools of
-// the program itself. INVARIANT: a hook that cannot decide denies, whatever `onFailure` says; nobody at a terminal is asked.
+// Guards the Claude Agent SDK: hooks that ask before every tool call of a session, whatever executes it, and
+// a wrapper for tools of the program itself. INVARIANT: a hook that cannot decide denies, whatever
+// `onFailure` is; nobody at a terminal is asked.
 
 import { createGuard, type GuardSettings, type NotRun, type ToolCall } from './guard.ts';
 
 export interface ClaudeSettings extends Omit<GuardSettings, 'as'> {
-  /** The first word of the actions of built-in tools; `claude_code` unless said otherwise. */
+  /** The first word of the actions of built-in tools; `claude_code` by default. */
   readonly as?: string;
-  /** What a call that waits for people does once `wait` is over: `defer` ends a run to be resumed. `deny` unless said otherwise. */
+  /**
+   * What happens to a call that still waits for people after `wait`: `defer` ends a run so that it can be
+   * resumed. `deny` by default.
+   */
   readonly whileWaiting?: 'deny' | 'defer';
 }
 
-/** Of a hook, what this reads. */
+/** The fields of a hook's input that are read. */
 interface HookInput {
   readonly hook_event_name: string;
   readonly tool_name?: string;
@@ -31,12 +35,12 @@ interface HookMatcher {
     toolUseId: string | undefined,
     options: { readonly signal: AbortSignal },
   ) => Promise<HookOutput>)[];
-  /** In seconds. */
+  /** Seconds for the hook to answer. */
   readonly timeout: number;
   readonly onFailure: 'block';
 }
 
-/** A tool of `createSdkMcpServer`, as far as this reads it. */
+/** A tool of `createSdkMcpServer`, with the members that are used. */
 export interface SdkTool {
   readonly name: string;
   // biome-ignore lint/suspicious/noExplicitAny: takes any arguments, and so any function
@@ -44,9 +48,9 @@ export interface SdkTool {
 }
 
 export interface ClaudeGuard {
-  /** For `options.hooks` of `query`. */
+  /** The value for `options.hooks` of `query`. */
   readonly hooks: Readonly<Record<'PreToolUse' | 'PostToolUse' | 'PostToolUseFailure', HookMatcher[]>>;
-  /** For `tools` of `createSdkMcpServer`; `server` is its name in `mcpServers`. */
+  /** For `tools` of `createSdkMcpServer`; `server` is the server's name in `mcpServers`. */
   readonly tool: <Tool extends SdkTool>(server: string, tool: Tool) => Tool;
 }
 
@@ -91,13 +95,16 @@ export function guardClaude(settings: ClaudeSettings): ClaudeGuard {
   };
 }
 
-/** A tool `read` of a server `files` is the action `files.read`, as through the proxy. */
+/** The call of a tool. A tool `read` of a server `files` is the action `files.read`, as through the proxy. */
 function callOf(tool: string, input: unknown): ToolCall {
   const [, server, name] = /^mcp__(.+?)__(.+)$/s.exec(tool) ?? [];
   return { tool, input, ...(server === undefined ? {} : { action: `${server}.${name}` }) };
 }
 
-/** Nothing is said of a call that may go on: the person's own rules decide about it, too. */
+/**
+ * The answer for a call that may not go on. For other calls the answer is empty, because the person's own
+ * rules decide about them, too.
+ */
 function answer(word: 'deny' | 'defer', reason: string): HookOutput {
   return {
     hookSpecificOutput: {

@@ -1,28 +1,31 @@
-// What the adapters share: a tool of an agent framework is decided on immediately before it runs, by the payload that it
-// runs with. A framework may ask ahead, to pause; what it was told then is kept for the execution that follows.
-// INVARIANT: a tool runs under `allowed` and under nothing else, and each grant serves one execution.
+// What the adapters share: a call of a tool of an agent framework is decided immediately before the tool
+// runs, by the payload that the tool runs with. A framework may ask ahead in order to pause; that decision is
+// kept for the execution that follows. INVARIANT: a tool runs under `allowed` and under nothing else, and
+// each grant serves one execution.
 
 import { type Allowed, type Decision, type Denied, Unreachable, type Waiting, type Writ } from '../client.ts';
 import { refusal, toldWaiting } from '../decision.ts';
 
 export interface GuardSettings {
-  /** Made with `connect`, which alone knows the key. */
+  /** The client, made with `connect`, which alone knows the key. */
   readonly writ: Pick<Writ, 'authorize' | 'report'>;
-  /** The first word of the tools' actions: as `mail`, the tool `send` is the action `mail.send`. */
+  /** The first word of the tools' actions: with `mail`, the tool `send` is the action `mail.send`. */
   readonly as: string;
-  /** Actions of other names, by tool. */
+  /** Actions of tools that are named in another way, by tool. */
   readonly actions?: Readonly<Record<string, string>>;
-  /** What the policies read of a call; its arguments unless said otherwise. */
+  /** Makes the payload that policies read; by default the arguments of the call. */
   readonly payload?: (tool: string, input: unknown) => object;
-  /** How long a call waits for people before it pauses, in milliseconds; not at all unless said otherwise. */
+  /** Milliseconds that a call waits for people before it pauses; 0 by default. */
   readonly wait?: number;
-  /** Hears of each request that waits for people, so that a program can show its link, and ask how it stands. */
+  /**
+   * Called for each request that waits for people, so that a program can show its link and ask for its state.
+   */
   readonly onWait?: (decision: Waiting) => void;
 }
 
 export interface ToolCall {
   readonly tool: string;
-  /** In place of the tool's name behind `as`. */
+  /** The whole action, in place of `as` and the tool's name. */
   readonly action?: string;
   readonly input: unknown;
   readonly signal?: AbortSignal | undefined;
@@ -30,23 +33,23 @@ export interface ToolCall {
 
 export type Execution<Result> = { readonly kind: 'ran'; readonly result: Result } | NotRun;
 
-/** Nothing was run. */
+/** The result of a call that was not run. */
 export interface NotRun {
   readonly kind: 'not-run';
   readonly decision: Denied | Waiting;
-  /** For the model. */
+  /** The text for the model. */
   readonly message: string;
 }
 
 export interface Guard {
-  /** Asks ahead of the execution. Null where the execution may begin. */
+  /** Asks ahead of the execution. Null when the execution may begin. */
   ahead(call: ToolCall): Promise<NotRun | null>;
   execute<Result>(call: ToolCall, work: () => Result | Promise<Result>): Promise<Execution<Result>>;
-  /** Reports what was granted ahead as used, where the framework itself has executed it. */
+  /** Reports a grant that was given ahead as used, when the framework itself has executed the tool. */
   executed(call: ToolCall): Promise<void>;
 }
 
-/** For frameworks that tell a model of a tool's failure by its error. */
+/** An error for frameworks that tell a model of a tool's failure by an error. */
 export class NotRunError extends Error {
   readonly decision: Denied | Waiting;
 
@@ -57,14 +60,16 @@ export class NotRunError extends Error {
   }
 }
 
-/** Whether the service is away: what was paused can be gone on with when it is back. */
+/**
+ * Whether the call was not run because the service is away; a paused run can go on when the service is back.
+ */
 export function isUnavailable({ decision }: NotRun): boolean {
   return decision.kind === 'denied' && decision.requestId === null && decision.policy === unavailable;
 }
 
 const unavailable = 'unreachable';
 
-/** So long, in milliseconds, what was told ahead holds for the execution. */
+/** Milliseconds for which a decision that was asked for ahead holds for the execution. */
 const aheadMsMax = 60_000;
 
 interface Ahead {
@@ -83,7 +88,7 @@ export function createGuard(settings: GuardSettings): Guard {
     kept.set(key, [...(kept.get(key) ?? []), ahead]);
   }
 
-  /** Each is given out once. */
+  /** Takes a kept decision; each is given out once. */
   function take(key: string, nowMs: number): Allowed | Denied | null {
     const [first, ...others] = (kept.get(key) ?? []).filter(({ untilMs }) => untilMs > nowMs);
     kept.set(key, others);
@@ -128,7 +133,7 @@ export function createGuard(settings: GuardSettings): Guard {
     async executed(call) {
       const asked = readCall(settings, call);
       if ('kind' in asked) return;
-      // It may have taken longer than the grant.
+      // With 0 an expired grant counts, too: the execution may have taken longer than the grant holds.
       const decision = take(asked.key, 0);
       if (decision?.kind === 'allowed') await settings.writ.report(decision.requestId, true);
     },
@@ -139,11 +144,11 @@ interface ReadCall {
   readonly action: string;
   readonly payload: object;
   readonly signal: AbortSignal | undefined;
-  /** Says which call this is: the action and the payload. */
+  /** The action and the payload as text, which identify the call. */
   readonly key: string;
 }
 
-/** What has to be asked; a refusal where the arguments cannot be told to the service as they are. */
+/** Reads a call. Returns a refusal when the arguments cannot be sent to the service unchanged. */
 function readCall(settings: GuardSettings, call: ToolCall): ReadCall | Denied {
   const { as, actions, payload } = settings;
   const { tool, input, signal } = call;
@@ -162,7 +167,10 @@ function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** The place that JSON would change or leave out, of which the policies would not hear. */
+/**
+ * The place of a value that JSON would change or leave out, which policies would not see; null when there is
+ * none.
+ */
 function notJson(value: unknown, place = ''): string | null {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return null;
   if (typeof value === 'number' && Number.isFinite(value)) return null;
@@ -176,13 +184,13 @@ function notJson(value: unknown, place = ''): string | null {
   return null;
 }
 
-/** A decision of the service; a refusal where none can be had. */
+/** The decision of the service; a refusal when none can be had. */
 async function decide(
   { writ, wait = 0 }: GuardSettings,
   { action, payload, signal }: ReadCall,
 ): Promise<Decision> {
   try {
-    // Under a key of its own, so that a run which is done again after a crash is asked about again.
+    // Each call has an idempotency key of its own, so a run that is repeated after a crash is decided again.
     const decision = await writ.authorize(action, payload, {
       wait,
       ...(signal === undefined ? {} : { signal }),
@@ -200,7 +208,10 @@ function notRun(decision: Denied | Waiting): NotRun {
   return { kind: 'not-run', decision, message: messageOf(decision) };
 }
 
-/** Says what happened, and whether the same call can help: a model that reads of an error tries again. */
+/**
+ * Tells a model what happened, and whether the same call can help. A model that reads of an error would try
+ * again.
+ */
 function messageOf(decision: Denied | Waiting): string {
   if (decision.kind === 'waiting') return toldWaiting(decision);
   const { requestId, policy, reason, message } = decision;

@@ -1,25 +1,29 @@
-// Tools of LangChain (JS) that ask before each execution, in an agent, in a graph or by themselves. INVARIANT: what runs the
-// tool itself asks, below every middleware; an interrupt only pauses the graph, and whatever resumes it is not an answer.
+// Guards tools of LangChain (JS), which then ask before each execution, in an agent, in a graph or alone.
+// INVARIANT: the function that runs the tool asks, below every middleware; an interrupt only pauses the
+// graph, and the value that resumes it is not an answer.
 
 import { createGuard, type GuardSettings, isUnavailable, type NotRun } from './guard.ts';
 
 interface CallConfig {
   readonly signal?: AbortSignal;
-  /** Pauses the graph; there where the tool runs in one. */
+  /** Pauses the graph; absent when the tool does not run in one. */
   readonly interrupt?: (value: WritInterrupt) => unknown;
 }
 
 type Call = (input: unknown, manager: unknown, config?: CallConfig) => unknown;
 
-/** What the value of an interrupt says. */
+/** The value of an interrupt. */
 export interface WritInterrupt {
   readonly message: string;
-  /** Null where the service is away. */
+  /** The id of the request; null when the service is away. */
   readonly requestId: string | null;
   readonly url: string | null;
 }
 
-/** For `tools` of `createAgent` and of `ToolNode`. */
+/**
+ * Returns guarded tools for `tools` of `createAgent` and of `ToolNode`. Throws a TypeError for a tool that
+ * does not run in this process.
+ */
 export function guardTools<Tools extends readonly object[]>(tools: Tools, settings: GuardSettings): Tools {
   const guard = createGuard(settings);
   return tools.map((each) => {
@@ -32,16 +36,19 @@ export function guardTools<Tools extends readonly object[]>(tools: Tools, settin
         const asked = { tool: name, input, signal: config?.signal };
         const done = await guard.execute(asked, () => run(input, manager, config));
         if (done.kind === 'ran') return done.result;
-        // What comes back from a pause is not read: the service is asked again.
+        // The value that ends a pause is not read: the service is asked again.
         if (!pause(done, config?.interrupt)) return told(done, each);
       }
     };
-    // The tool as it is, and of its class, but for this.
+    // The same tool, of the same class, with only this method replaced.
     return Object.create(each, { _call: { value: guarded } }) as object;
   }) as unknown as Tools;
 }
 
-/** False where it is decided, and where nothing can be paused: there is no graph, or it keeps no state. */
+/**
+ * Pauses the graph. False when the call is decided, or when nothing can be paused: there is no graph, or the
+ * graph keeps no state.
+ */
 function pause(done: NotRun, interrupt: CallConfig['interrupt']): boolean {
   const { decision, message } = done;
   if (interrupt === undefined || (decision.kind !== 'waiting' && !isUnavailable(done))) return false;
@@ -50,13 +57,13 @@ function pause(done: NotRun, interrupt: CallConfig['interrupt']): boolean {
     interrupt({ message, requestId: decision.requestId, url });
     return true;
   } catch (error) {
-    // What pauses a graph is thrown; whatever else is thrown says that it cannot be paused.
+    // Only a `GraphInterrupt` pauses a graph; any other error means that the graph cannot be paused.
     if (error instanceof Error && error.name === 'GraphInterrupt') throw error;
     return false;
   }
 }
 
-/** Told as a result: LangChain ends a run with an error of a tool. */
+/** The refusal as a result, because LangChain ends a run when a tool throws an error. */
 function told({ message }: NotRun, tool: object): unknown {
   const { responseFormat } = tool as { readonly responseFormat?: unknown };
   return responseFormat === 'content_and_artifact' ? [message, undefined] : message;

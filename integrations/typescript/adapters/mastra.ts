@@ -1,11 +1,11 @@
-// Tools of Mastra that ask before each execution: `createTool(guardTool({ ... }, settings))`. INVARIANT: `execute` itself
-// asks, with the arguments that it is given, below the hooks of agents and of runs; suspending only pauses, and the data of
-// a resumption are not an answer.
+// Guards tools of Mastra, which then ask before each execution: `createTool(guardTool({ ... }, settings))`.
+// INVARIANT: `execute` itself asks, with the arguments that it gets, below the hooks of agents and of runs;
+// suspending only pauses, and the data of a resumption are not an answer.
 
 import type { Waiting } from '../client.ts';
 import { createGuard, type GuardSettings, isUnavailable, type NotRun, NotRunError } from './guard.ts';
 
-/** What `createTool()` takes, as far as this reads it. */
+/** The options of `createTool()` that are used. */
 export interface ToolDefinition {
   readonly id: string;
   // biome-ignore lint/suspicious/noExplicitAny: takes any arguments, and so any function
@@ -16,7 +16,7 @@ type Suspend = (payload: object) => Promise<unknown>;
 
 interface Pausing {
   readonly suspend?: Suspend;
-  /** What the tool last paused with; present where the run is resumed. */
+  /** The data with which the tool last paused; present when the run is resumed. */
   readonly suspendPayload?: object;
 }
 
@@ -40,7 +40,8 @@ export function guardTool<Definition extends ToolDefinition>(
     async execute(...args: readonly unknown[]) {
       const [given, context] = args as readonly [unknown, ExecuteContext?];
       const pausing = context?.agent ?? context?.workflow ?? context ?? {};
-      // A resumed call is given its arguments as they were before the schema of the tool had made its own of them.
+      // A resumed call gets its arguments as they were before the tool's schema transformed them, so the kept
+      // ones are used.
       const input = isOwn(pausing.suspendPayload) ? pausing.suspendPayload.input : given;
       const call = { tool, input, signal: context?.abortSignal };
       const done = await guard.execute(call, () => execute(input, ...args.slice(1)));
@@ -52,17 +53,20 @@ export function guardTool<Definition extends ToolDefinition>(
   };
 }
 
-/** What a run is suspended with. */
+/** The data with which a run is suspended. */
 export interface MastraPause {
   readonly requestId: string;
   readonly for: Waiting['for'];
   readonly until: string;
   readonly url: string;
-  /** What the tool was to run with. */
+  /** The arguments with which the tool was to run. */
   readonly input: unknown;
 }
 
-/** Null where it is no pause. A run that was resumed while the service is away pauses as it did before. */
+/**
+ * The data for a pause; null when the call does not pause. A run that is resumed while the service is away
+ * pauses again with the same data.
+ */
 function pauseWith(done: NotRun, input: unknown, { suspendPayload }: Pausing): MastraPause | null {
   if (isUnavailable(done)) return isOwn(suspendPayload) ? suspendPayload : null;
   if (done.decision.kind === 'denied') return null;
@@ -70,7 +74,7 @@ function pauseWith(done: NotRun, input: unknown, { suspendPayload }: Pausing): M
   return { requestId, for: what, until: until.toISOString(), url, input };
 }
 
-/** A tool may have suspended by itself, with something else. */
+/** Whether the guard made the data of a pause: a tool may also have suspended by itself, with other data. */
 function isOwn(payload: object | undefined): payload is MastraPause {
   return payload !== undefined && 'requestId' in payload && 'url' in payload && 'input' in payload;
 }

@@ -1,10 +1,10 @@
-// Tools of the OpenAI Agents SDK that ask before each execution: `tool(guardTool({ ... }, settings))`. INVARIANT: `execute`
-// itself asks, with the arguments that it is given; `needsApproval` only makes the interruption, and approving that, be it
-// for always, only resumes the run.
+// Guards tools of the OpenAI Agents SDK, which then ask before each execution: `tool(guardTool({ ... },
+// settings))`. INVARIANT: `execute` itself asks, with the arguments that it gets; `needsApproval` only makes
+// the interruption, and approving that, even permanently, only resumes the run.
 
 import { createGuard, type GuardSettings } from './guard.ts';
 
-/** What `tool()` takes, as far as this reads it. */
+/** The options of `tool()` that are used. */
 export interface ToolOptions {
   readonly name?: string;
   // biome-ignore lint/suspicious/noExplicitAny: takes any arguments, and so any function
@@ -31,7 +31,7 @@ export function guardTool<Options extends ToolOptions>(options: Options, setting
       const [input, , details] = args as readonly [unknown, unknown?, { readonly signal?: AbortSignal }?];
       const call = { tool, input, signal: details?.signal };
       const done = await guard.execute(call, () => execute(...args));
-      // Told as a result: the SDK puts "please try again" before an error.
+      // The refusal is a result, because the SDK puts "please try again" before an error.
       return done.kind === 'ran' ? done.result : done.message;
     },
   };

@@ -1,5 +1,5 @@
-// The stream of hints that something has changed, shared by all of the page. INVARIANT: after a gap everybody is told, for
-// nobody knows what was missed.
+// The stream of hints that something has changed, shared by the whole page. INVARIANT: after a gap every
+// listener is called, because nobody knows what was missed.
 
 import { useEffect, useRef } from 'preact/hooks';
 import { tellReachable } from './connection.ts';
@@ -15,14 +15,17 @@ let pauseMs = 1_000;
 let timer: ReturnType<typeof setTimeout> | undefined;
 /** Runs while the stream is interrupted. */
 let doubt: ReturnType<typeof setTimeout> | undefined;
-/** Whether something may have been missed since the stream was open last. */
+/** Whether something may have been missed since the stream was last open. */
 let hasGap = false;
 
 const pauseMsMax = 15_000;
-/** A stream that has ended in order is back sooner: the browser waits for two seconds. */
+/**
+ * Milliseconds of interruption after which the service counts as unreachable. A stream that ended normally is
+ * back sooner: the browser waits for two seconds.
+ */
 const doubtMs = 4_000;
 
-/** Follows the news from now on; without a session nothing comes. */
+/** Opens the change feed; without a session nothing arrives. */
 export function openChangeFeed(): void {
   closeChangeFeed();
   const own = new EventSource('/v1/news');
@@ -38,9 +41,10 @@ export function openChangeFeed(): void {
   own.onerror = () => {
     hasGap = true;
     doubt ??= setTimeout(() => tellReachable('no'), doubtMs);
-    // The browser tries again by itself, except after an answer that is no stream.
+    // The browser reconnects by itself, except after an answer that is not a stream.
     if (own.readyState !== EventSource.CLOSED) return;
-    // What answered can be reached. Why it did is for the next looks to find: the session may have ended.
+    // Something answered, so the service can be reached. The next calls will find the cause: the session may
+    // have ended.
     clearTimeout(doubt);
     doubt = undefined;
     timer = setTimeout(() => {
@@ -52,7 +56,10 @@ export function openChangeFeed(): void {
   for (const kind of changeKinds) own.addEventListener(kind, () => tell(kind));
 }
 
-/** What happens from now on is missed, and told once the stream is open again. */
+/**
+ * Closes the change feed. Later changes are missed, so every listener is called once the stream is open
+ * again.
+ */
 export function closeChangeFeed(): void {
   clearTimeout(timer);
   clearTimeout(doubt);
@@ -62,7 +69,7 @@ export function closeChangeFeed(): void {
   source = null;
 }
 
-/** Calls `onChange` whenever one of the kinds has news. */
+/** Calls `onChange` whenever something of one of these kinds has changed. */
 export function useChanges(kinds: readonly ChangeKind[], onChange: Listener): void {
   const latest = useRef(onChange);
   latest.current = onChange;

@@ -1,6 +1,6 @@
-// Calls of the management API, typed by what its OpenAPI document says. A session that has ended in the middle is asked
-// for again and the call goes on; a look that does not reach the service is tried again, a change never is by itself.
-// INVARIANT: a change carries the CSRF token of the session that is open when it is sent.
+// Calls the management API, typed by its OpenAPI document. When a session ends, the person signs in again and
+// the call goes on. A read that does not reach the service is tried again; a change is never repeated by
+// itself. INVARIANT: a change carries the CSRF token of the session that is open when it is sent.
 
 import { tellReachable } from './connection.ts';
 import { ApiProblem, isCutOff, problemOf, unreachable } from './problem.ts';
@@ -19,9 +19,12 @@ type Given<Name extends string, Value> = [Value] extends [undefined]
     : { readonly [name in Name]: Value };
 
 interface Hooks {
-  /** Resolves once somebody has signed in again, with whether to go on. */
+  /** Resolves once somebody has signed in again, to whether the call goes on. */
   readonly signInAgain: () => Promise<boolean>;
-  /** Checks whose session it is now: another window may have signed in again. Resolves with whether to go on. */
+  /**
+   * Checks whose session is open now, because another window may have signed in again. Resolves to whether
+   * the call goes on.
+   */
   readonly lookAgain: () => Promise<boolean>;
 }
 
@@ -39,7 +42,7 @@ export function setHooks(given: Hooks): void {
 const lookTriesMax = 4;
 const firstPauseMs = 400;
 
-/** Throws an ApiProblem. `isQuiet` leaves a session that has ended to the caller. */
+/** Throws an ApiProblem. `isQuiet`: the caller handles a session that has ended. */
 export async function call<Id extends OperationId>(
   id: Id,
   ...[options]: Record<string, never> extends CallOptions<Id> ? [CallOptions<Id>?] : [CallOptions<Id>]
@@ -51,7 +54,10 @@ export async function call<Id extends OperationId>(
   return (await callAndRead(id, given, read)) as Reply<Id>;
 }
 
-/** Of an operation that answers line by line: each as it comes. Throws an ApiProblem, also where the lines are cut off. */
+/**
+ * Calls an operation that answers line by line, and passes on each line as it arrives. Throws an ApiProblem,
+ * also when the lines are cut off.
+ */
 export async function callLines<Id extends OperationId>(
   id: Id,
   options: CallOptions<Id>,
@@ -90,7 +96,7 @@ interface Loose {
   readonly isQuiet?: boolean;
 }
 
-/** The address of an operation, for a link to what it answers. */
+/** The address of an operation, for a link to its reply. */
 export function addressOf(id: OperationId, { params = {}, query = {} }: Loose): string {
   const path = operations[id][1].replaceAll(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(params[name] ?? ''),
@@ -125,7 +131,7 @@ async function send(method: string, address: string, { body, signal }: Loose): P
   throw problem;
 }
 
-/** A reply may be cut off as well as stay away. */
+/** A reply may be cut off, as well as never arrive. */
 async function bodyOf(reply: Response, method: string, signal: AbortSignal | undefined): Promise<unknown> {
   return await reply.json().catch((error: unknown) => {
     if (signal?.aborted === true) throw error;

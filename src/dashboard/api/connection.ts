@@ -1,5 +1,6 @@
-// Whether the service can be reached, as the last call or the stream of news found. While it cannot, the service is asked
-// again with growing pauses, and at once when the browser is online again or somebody comes back to the page.
+// Keeps whether the service can be reached, as the last call or the change feed found. While it cannot, the
+// service is asked again with growing pauses, and at once when the browser is online again or somebody
+// returns to the page.
 
 import { useEffect, useState } from 'preact/hooks';
 
@@ -31,13 +32,16 @@ export function useReachable(): Reachable {
   return state;
 }
 
-/** Calls whenever it changes; returns what ends that. */
+/**
+ * Calls the listener whenever the service becomes reachable or unreachable. Returns a function that removes
+ * the listener.
+ */
 export function onReachable(listener: (reachable: Reachable) => void): () => void {
   listeners.add(listener);
   return () => void listeners.delete(listener);
 }
 
-/** Asks at once where the service could not be reached, as soon as the browser or a person gives reason to. */
+/** Asks an unreachable service again at once when the browser comes online or the page becomes visible. */
 export function watchConnection(): void {
   window.addEventListener('online', askNow);
   document.addEventListener('visibilitychange', () => {
@@ -56,7 +60,7 @@ function askLater(): void {
   pauseMs = Math.min(pauseMs * 2, pauseMsMax);
 }
 
-/** A proxy may answer for a service that does not: only the service's own reply counts. */
+/** A proxy may answer for a service that does not, so only the service's own reply counts. */
 async function ask(): Promise<void> {
   const reply = await fetch('/healthz', { cache: 'no-store' }).catch(() => null);
   if (reachable === 'yes') return;

@@ -1,17 +1,21 @@
-// The browser's side of passkeys: the service's question in, the authenticator's answer out. Loaded when it is needed.
+// The browser's side of passkeys: passes the service's question to the authenticator and returns the answer.
+// The library is loaded on demand.
 
 import { ApiProblem } from './problem.ts';
 
 type Open = Readonly<Record<string, unknown>>;
 
-/** Throws an ApiProblem where the person, the browser or the authenticator gives no answer. */
+/** Throws an ApiProblem when the person, the browser or the authenticator gives no answer. */
 export async function answerPasskey(options: Open): Promise<Open> {
   const { startAuthentication } = await import('@simplewebauthn/browser');
   const optionsJSON = options as unknown as Parameters<typeof startAuthentication>[0]['optionsJSON'];
   return (await startAuthentication({ optionsJSON }).catch(noAnswer)) as unknown as Open;
 }
 
-/** The same for a new passkey. */
+/**
+ * Makes a new passkey. Throws an ApiProblem when the person, the browser or the authenticator gives no
+ * answer.
+ */
 export async function makePasskey(options: Open): Promise<Open> {
   const { startRegistration } = await import('@simplewebauthn/browser');
   const optionsJSON = options as unknown as Parameters<typeof startRegistration>[0]['optionsJSON'];

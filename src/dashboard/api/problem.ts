@@ -1,4 +1,4 @@
-// What went wrong with a call, in the service's own words where it had any.
+// What went wrong with a call, in the service's own words if it gave any.
 
 export interface ProblemPlace {
   readonly pointer: string;
@@ -7,9 +7,9 @@ export interface ProblemPlace {
 
 /** A class because it is thrown. */
 export class ApiProblem extends Error {
-  /** As in the table of errors; `unreachable` where no reply came. */
+  /** A code of the table of errors; `unreachable` when no reply came. */
   readonly code: string;
-  /** HTTP status; 0 where no reply came. */
+  /** HTTP status; 0 when no reply came. */
   readonly status: number;
   readonly title: string;
   readonly places: readonly ProblemPlace[];
@@ -32,7 +32,7 @@ export class ApiProblem extends Error {
   }
 }
 
-/** Nobody knows whether a change without a reply was stored. */
+/** For a change, the message warns that it may have been stored: without a reply nobody knows. */
 export function unreachable(method: string): ApiProblem {
   return new ApiProblem({
     code: 'unreachable',
@@ -45,18 +45,18 @@ export function unreachable(method: string): ApiProblem {
   });
 }
 
-/** No answer, or one that a proxy gives for a service that does not answer: the service's own have a code. */
+/** Whether no answer came, or a proxy answered for the service: the service's own answers have a code. */
 export function isCutOff({ code }: ApiProblem): boolean {
   return code === 'unreachable' || /^http_50[234]$/.test(code);
 }
 
-/** The problem that a reply tells, whatever its body is. */
+/** The problem that a reply reports, whatever its body is. */
 export async function problemOf(reply: Response): Promise<ApiProblem> {
   const body = (await reply.json().catch(() => null)) as Record<string, unknown> | null;
   return problemIn(body, reply.status, reply.headers.get('retry-after'));
 }
 
-/** The problem that an object of the service is, whatever is in it. */
+/** The problem that an object of the service describes, whatever the object holds. */
 export function problemIn(
   body: Readonly<Record<string, unknown>> | null,
   status: number,
@@ -75,7 +75,7 @@ export function problemIn(
   });
 }
 
-/** The detail for a field of a form, by its name in the body; null where there is none. */
+/** The detail for a field of a form, by the field's name in the body; null when there is none. */
 export function detailFor(problem: unknown, field: string): string | null {
   if (!(problem instanceof ApiProblem)) return null;
   return (

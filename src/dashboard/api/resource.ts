@@ -1,5 +1,6 @@
-// What a component shows of the service: one look, again whenever its address or the news say so. What was seen stays
-// on the screen until the new comes, also when one comes back to it, so that nothing jumps.
+// Loads what a component shows of the service, and loads it again whenever its address or the change feed
+// calls for it. Old data stays on the screen until the new data arrives, also after a return to the page, so
+// that nothing jumps.
 
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { type ChangeKind, useChanges } from './change-feed.ts';
@@ -9,7 +10,7 @@ import { type ApiProblem, isCutOff } from './problem.ts';
 import type { OperationId } from './types.ts';
 
 export interface Resource<Data> {
-  /** Null until the first look is there. */
+  /** Null until the first reply arrives. */
   readonly data: Data | null;
   readonly problem: ApiProblem | null;
   readonly isLoading: boolean;
@@ -19,7 +20,7 @@ export interface Resource<Data> {
 const seen = new Map<string, unknown>();
 const seenMax = 50;
 
-/** With null as options it looks at nothing. */
+/** Loads nothing when the options are null. */
 export function useResource<Id extends OperationId>(
   id: Id,
   options: CallOptions<Id> | null,
@@ -54,7 +55,7 @@ export function useResource<Id extends OperationId>(
         setLoading(false);
       },
     );
-    // The address says all that the options hold.
+    // The address contains everything that the options hold.
   }, [id, address]);
 
   useEffect(() => {
@@ -62,7 +63,7 @@ export function useResource<Id extends OperationId>(
     return () => controller.current?.abort();
   }, [load]);
   useChanges(news, load);
-  // What could not be reached is looked at again as soon as anything can.
+  // After an unreachable service, the resource is loaded again as soon as the service is back.
   const isWaiting = state.problem !== null && isCutOff(state.problem);
   useEffect(() => {
     if (!isWaiting) return;
@@ -80,7 +81,7 @@ export function useResource<Id extends OperationId>(
   };
 }
 
-/** Nothing of one session is shown in another. */
+/** Called when a session ends, so that nothing of one session is shown in another. */
 export function forgetResources(): void {
   seen.clear();
 }

@@ -1,5 +1,5 @@
-// Who is signed in, and what they may do. A session that has ended does not take the page away: one signs in over it
-// and what was under way goes on; somebody else who signs in gets a page of their own.
+// Keeps who is signed in and what they may do. A session that has ended does not take the page away: the
+// person signs in over it, and pending calls go on. Another person who signs in gets a fresh page.
 
 import { type ComponentChildren, createContext } from 'preact';
 import { useCallback, useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks';
@@ -11,13 +11,13 @@ import { forgetResources } from './resource.ts';
 export type Session = Reply<'getSession'>;
 
 export interface SessionState {
-  /** Null where nobody is signed in. */
+  /** Null when nobody is signed in. */
   readonly session: Session | null;
-  /** While true the sign-in dialog covers the page. */
+  /** While true, the sign-in dialog covers the page. */
   readonly isAskedAgain: boolean;
   readonly take: (session: Session) => void;
   readonly signOut: () => Promise<void>;
-  /** Gives up what waited for signing in again. */
+  /** Gives up the calls that waited for a new sign-in. */
   readonly leave: () => void;
 }
 
@@ -29,20 +29,24 @@ export function useSession(): SessionState {
   return state;
 }
 
-/** Who is signed in, on a page that is shown to nobody else. */
+/**
+ * Returns the person who is signed in. Throws when nobody is, so only pages behind the sign-in may use it.
+ */
 export function usePerson(): Session['person'] {
   const { session } = useSession();
   if (session === null) throw new Error('this page is for people who are signed in');
   return session.person;
 }
 
-/** The function returned looks again at who is signed in, after something of theirs was changed. */
+/**
+ * Returns a function that loads the session again, for use after a person has changed something of their own.
+ */
 export function useSessionAnew(): () => Promise<void> {
   const { take } = useSession();
   return async () => take(await call('getSession'));
 }
 
-/** What the table of roles grants: `own` what belongs to the person alone. */
+/** What the table of roles grants; `own`: only what belongs to the person. */
 export function useGrant(operation: string): 'yes' | 'own' | 'no' {
   const { session } = useSession();
   return session?.may[operation] ?? 'no';
@@ -55,7 +59,7 @@ export function SessionProvider({
 }: {
   readonly children: ComponentChildren;
   readonly whileLooking: ComponentChildren;
-  /** Where it cannot be told whether somebody is signed in. */
+  /** Shown when the service does not tell whether somebody is signed in. */
   readonly failed: (problem: ApiProblem, retry: () => void) => ComponentChildren;
 }) {
   const [session, setSession] = useState<Session | null | 'looking' | ApiProblem>('looking');
@@ -81,7 +85,7 @@ export function SessionProvider({
     (next: Session) => {
       const isOther = current.current !== null && current.current.person.id !== next.person.id;
       if (isOther) {
-        // Another person must not see what was on the screen, and nothing of it asks whether to stay.
+        // Another person must not see what was on the screen, and no unsaved-changes question may appear.
         end();
         setSession('looking');
         setTimeout(() => window.location.assign('/'));
@@ -134,7 +138,7 @@ export function SessionProvider({
       lookAgain,
     });
     look();
-    // The cookie is one for all windows: somebody has signed in in another.
+    // All windows share one cookie, so a sign-in in another window counts here too.
     return onOtherWindows(() => {
       if (current.current !== null) void lookAgain();
     });

@@ -1,10 +1,10 @@
-// A question to the playground's thread, which may be at the questions of others.
+// Asks the playground's thread, which may be busy with other people's questions.
 
 import { ApiProblem } from './problem.ts';
 
 const busyPauseMs = 1_000;
 
-/** Where too much is asked at once, it asks again a little later. */
+/** Asks again a little later while the playground is too busy; gives up after five retries. */
 export async function askUntilFree<Answer>(ask: () => Promise<Answer>, signal: AbortSignal): Promise<Answer> {
   for (let tries = 1; ; tries += 1) {
     try {

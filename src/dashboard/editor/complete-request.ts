@@ -1,5 +1,5 @@
-// What may stand at a place of a request that is tried, which is written as JSON: names of its parts, fields of its
-// action, values of a kind that has only few.
+// Completes a request that is tried, which is written as JSON: names of its parts, fields of its action, and
+// values of types with few values.
 
 import type { Completed, Offer } from '../../language/assist/completed.ts';
 import type { Vocabulary } from '../../language/assist/vocabulary.ts';
@@ -48,7 +48,7 @@ export function completeRequest(
   return free.length === 0 ? null : { from: place.from, options: free.map((one) => closed(one, text, at)) };
 }
 
-/** An editor closes quotes by itself: what is put in goes over such a quote. */
+/** An editor closes quotes by itself, so an offer before such a quote ends there. */
 function closed(offer: Offer, text: string, at: number): Offer {
   const { apply } = offer;
   if (apply === undefined || text.charAt(at) !== '"') return offer;
@@ -89,10 +89,10 @@ function values({ actions }: Vocabulary, path: string, action: string | undefine
 }
 
 interface JsonPlace {
-  /** JSON pointer: of the object for a name, else of the value itself. */
+  /** JSON pointer: for a name to the object, else to the value itself. */
   readonly path: string;
   readonly isName: boolean;
-  /** Where the unfinished name or value begins, its quote included. */
+  /** Offset at which the unfinished name or value begins, its quote included. */
   readonly from: number;
   readonly hasBegun: boolean;
   readonly namesBefore: ReadonlySet<string>;
@@ -100,14 +100,14 @@ interface JsonPlace {
 
 interface OpenPart {
   readonly kind: 'object' | 'list';
-  /** The member or element that is being written. */
+  /** Name or index of the part that is being written. */
   step: string;
-  /** Whether a name comes next, in an object. */
+  /** Whether a name comes next; only in an object. */
   awaitsName: boolean;
   readonly names: Set<string>;
 }
 
-/** Null after what is complete, where neither a name nor a value may begin. */
+/** Returns null after a complete part, where neither a name nor a value may begin. */
 function jsonPlaceAt(before: string): JsonPlace | null {
   const open: OpenPart[] = [];
   let isComplete = false;
@@ -152,7 +152,7 @@ function jsonPlaceAt(before: string): JsonPlace | null {
   };
 }
 
-/** An open text or a word; a number is nobody's to complete. */
+/** An open text or a word; a number cannot be completed. */
 function isUnfinished(token: string): boolean {
   return /^"(?:[^"\\]|\\.)*$/.test(token) || /^[A-Za-z]/.test(token);
 }

@@ -1,5 +1,5 @@
-// An editor on the page: it loads when it is first shown; until then the text is shown plain, and where it
-// cannot be loaded the text can be changed without it.
+// An editor on the page, loaded when it is first shown. Until then the text is shown plain. If the editor
+// cannot be loaded, the text can be changed in a plain field.
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Note } from '../parts/layout/note.tsx';
@@ -7,21 +7,21 @@ import type { Editor, EditorMark, EditorOptions, PolicyAnswers } from './editor.
 import './editor-box.css';
 
 export interface MarkedText {
-  /** The text that the marks speak of: they are set on no other. */
+  /** The text that the marks belong to; they are shown on no other text. */
   readonly text: string;
   readonly items: readonly EditorMark[];
 }
 
 interface EditorBoxProps
   extends Pick<EditorOptions, 'text' | 'label' | 'language' | 'onChange' | 'complete'> {
-  /** Of a policy; null until it can be asked. */
+  /** Answers about a policy; null until the worker is ready. */
   readonly policy?: PolicyAnswers | null;
   readonly marks: MarkedText;
-  /** Where to go; another object goes there again. */
+  /** Where to put the cursor; a new object with the same place goes there again. */
   readonly target: { readonly at: number } | null;
 }
 
-/** Another `label` or `language` is another editor: give it another key. */
+/** Needs another key when `label` or `language` changes, because that makes another editor. */
 export function EditorBox(props: EditorBoxProps) {
   const { text, label, marks, target, policy, onChange } = props;
   const host = useRef<HTMLDivElement>(null);
@@ -61,7 +61,8 @@ export function EditorBox(props: EditorBoxProps) {
       editor.current = null;
     };
   }, []);
-  // Before anything else is typed: a text that comes late would take it back. `state`: what came while it was loading.
+  // A layout effect runs before anything else is typed: a text that is set later would undo the typing.
+  // `state` is a dependency because the text may have changed while the editor was loading.
   useLayoutEffect(() => editor.current?.setText(text), [text, state]);
   useLayoutEffect(() => {
     if (marks.text === latest.current.text) editor.current?.setMarks(marks.items);
@@ -103,7 +104,7 @@ export function EditorBox(props: EditorBoxProps) {
   );
 }
 
-/** How one gets out of it without a mouse. */
+/** Tells how to leave the editor without a mouse, and its other keys. */
 export function EditorHint({ isPolicy = false }: { readonly isPolicy?: boolean }) {
   return (
     <p class="editor-hint">

@@ -1,4 +1,5 @@
-// How the editor looks: by the dashboard's own tokens, which reach into its shadow root and know both themes.
+// The look of the editor, made of the dashboard's own tokens, which reach into its shadow root and cover both
+// themes.
 
 import { HighlightStyle } from '@codemirror/language';
 import { EditorView } from '@codemirror/view';

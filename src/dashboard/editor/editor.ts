@@ -1,6 +1,6 @@
-// The editor, which loads when it is asked for. INVARIANT: it lives in a shadow root, where its styles are sheets of the
-// root and no style elements, which the page's content policy forbids; and the keyboard always gets out of it: Escape,
-// then Tab, until something is typed.
+// The editor itself, loaded on demand. INVARIANT: the editor lives in a shadow root, where its styles are
+// sheets of the root and not style elements, which the page's content policy forbids. The keyboard can always
+// leave the editor: Escape, then Tab, until something is typed.
 
 import {
   autocompletion,
@@ -34,7 +34,7 @@ export interface EditorMark {
   readonly to: number;
   readonly severity: 'error' | 'warning';
   readonly message: string;
-  /** What would fix it. */
+  /** A fix for the marked mistake. */
   readonly fix: { readonly title: string; readonly apply: () => void } | null;
 }
 
@@ -45,30 +45,30 @@ export interface EditorOptions {
   readonly label: string;
   readonly language: 'policy' | 'json' | 'plain';
   readonly onChange: (text: string) => void;
-  /** `isAsked` is true where the person asked by key. */
+  /** `isAsked`: whether the person asked by key. */
   readonly complete: (
     text: string,
     at: number,
     isAsked: boolean,
   ) => Completed | null | Promise<Completed | null>;
-  /** What else is answered of a policy; null for what is none. */
+  /** The other answers about a policy; null for a text that is not a policy. */
   readonly policy: Omit<PolicyAnswers, 'complete'> | null;
 }
 
-/** What is asked of a policy while it is written; null where nothing can be said. */
+/** Answers about a policy while it is being written; null when nothing is known. */
 export interface PolicyAnswers extends NameAnswers {
   readonly complete: (text: string, at: number, isAsked: boolean) => Promise<Completed | null>;
-  /** The text in its canonical form. */
+  /** Returns the text in its canonical form. */
   readonly format: (text: string) => Promise<string | null>;
 }
 
 export interface Editor {
-  /** Changes what differs, so that the cursor and the history stay. */
+  /** Changes only what differs, so that the cursor and the history stay. */
   setText(text: string): void;
   setMarks(marks: readonly EditorMark[]): void;
-  /** Names of other files have come or gone. */
+  /** Asks for the colours of names again, because names of other files have come or gone. */
   askNamesAgain(): void;
-  /** Puts the cursor there, in sight, and the focus with it. */
+  /** Moves the cursor and the focus to the place and scrolls it into sight. */
   goTo(at: number): void;
   close(): void;
 }
@@ -76,7 +76,7 @@ export interface Editor {
 export function openEditor(options: EditorOptions): Editor {
   const { host, text } = options;
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
-  /** While the text is set from outside, nobody is told. */
+  /** False while the text is set from outside, when `onChange` is not called. */
   let isTold = true;
   const state = EditorState.create({
     doc: text,
@@ -122,7 +122,7 @@ export function openEditor(options: EditorOptions): Editor {
   };
 }
 
-/** Characters that CodeMirror does not know as invisible: fillers, selectors, tags. */
+/** Invisible characters that CodeMirror does not recognise: fillers, selectors, tags. */
 const moreInvisible =
   // biome-ignore lint/suspicious/noMisleadingCharacterClass: each is looked for by itself.
   /[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u202a-\u202e\u2060-\u2069\u2800\u3164\uffa0\ufe00-\ufe0f\u{e0000}-\u{e01ef}]/gu;
@@ -142,14 +142,14 @@ function extensionsOf({ label, language, complete, policy }: EditorOptions): Ext
     }),
     keymap.of([
       ...[...closeBracketsKeymap, ...completionKeymap],
-      // Behind the keys of completion: the first Escape closes its list.
+      // After the keys of completion, so that the first Escape closes the list.
       { key: 'Escape', run: leaveWithTab },
       { key: 'F8', run: nextDiagnostic },
       ...(policy === null ? [] : [{ key: 'Shift-Alt-f', run: (view: EditorView) => format(view, policy) }]),
       ...[...defaultKeymap, ...historyKeymap, indentWithTab],
     ]),
     EditorView.contentAttributes.of({
-      // It can be reached without it, too; tools that look for what scrolls want it said.
+      // The element is focusable without this too, but accessibility checkers require it of scrollable areas.
       tabindex: '0',
       'aria-label': `${label}. Press Escape, then Tab, to leave.`,
       spellcheck: 'false',
@@ -163,8 +163,8 @@ function extensionsOf({ label, language, complete, policy }: EditorOptions): Ext
 }
 
 /**
- * What is typed over a selection is put in here: the browser, doing it in the page, would keep the look of what was
- * there by a style attribute, which the content policy forbids.
+ * Replaces a selection by typed text in the editor. If the browser did so in the page, it would keep the old
+ * look by a style attribute, which the content policy forbids.
  */
 function replaceSelected(event: InputEvent, view: EditorView): boolean {
   const { data, inputType } = event;
@@ -179,7 +179,7 @@ function replaceSelected(event: InputEvent, view: EditorView): boolean {
   return true;
 }
 
-/** What is typed while the answer is on its way is not written over. */
+/** Text that is typed while the formatted text is on its way is not overwritten. */
 function format(view: EditorView, policy: Pick<PolicyAnswers, 'format'>): boolean {
   const before = view.state.doc.toString();
   void policy.format(before).then((after) => {

@@ -1,4 +1,4 @@
-// JSON for the editor: its tokens, a line at a time.
+// JSON for the editor, token by token and line by line.
 
 import { StreamLanguage } from '@codemirror/language';
 import { policyTags } from './policy-language.ts';

@@ -1,5 +1,6 @@
-// JSON as a person types it: its value with the place of each part, or the first fault with its place. Stricter than
-// JSON.parse where the service is: a name stands once in an object, and a number has at most 15 significant digits.
+// Reads JSON as a person types it: returns its value with the place of each part, or the first fault with its
+// place. It is stricter than JSON.parse where the service is: a name occurs once in an object, and a number
+// has at most 15 significant digits.
 
 export interface TextRange {
   readonly from: number;
@@ -13,7 +14,7 @@ export interface JsonFault extends TextRange {
 export type ReadJson =
   | {
       readonly value: unknown;
-      /** By JSON pointer; of a member, its value. */
+      /** Places by JSON pointer; the place of a member is the place of its value. */
       readonly places: ReadonlyMap<string, TextRange>;
       readonly fault: null;
     }
@@ -89,7 +90,7 @@ class JsonReader {
   #string(): string {
     const from = this.#at;
     const found = this.#take(stringPattern);
-    // The pattern admits exactly what JSON does.
+    // The pattern matches exactly the strings of JSON.
     if (found !== null) return JSON.parse(found) as string;
     const end = this.#text.indexOf('\n', from);
     return this.#fail(
@@ -189,7 +190,10 @@ function escapePointer(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** The place that a pointer names, or of the nearest part around it that is there. */
+/**
+ * The place that a pointer names. If there is none, the place of the nearest enclosing part; for the root,
+ * only its first character.
+ */
 export function placeOf(places: ReadonlyMap<string, TextRange>, pointer: string): TextRange {
   for (let around = pointer; around !== ''; around = around.slice(0, around.lastIndexOf('/'))) {
     const place = places.get(around);

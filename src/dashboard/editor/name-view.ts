@@ -1,5 +1,5 @@
-// Names in the editor: each in the colour of what it is, and what is known of the one that the pointer rests on. Both are asked of a
-// worker; what comes back of a text that has changed meanwhile is left.
+// Shows names in the editor in the colour of their kind, and explains the name under the pointer. Both
+// answers come from a worker; an answer about a text that has changed since is dropped.
 
 import { type Extension, StateEffect, StateField } from '@codemirror/state';
 import { Decoration, type DecorationSet, EditorView, hoverTooltip, ViewPlugin } from '@codemirror/view';
@@ -12,11 +12,11 @@ export interface NameAnswers {
   readonly hover: (text: string, at: number) => Promise<Hovered | null>;
 }
 
-/** Makes the editor ask again, as when the names of other files have come. */
+/** Makes the editor ask for colours again, for example when names of other files have arrived. */
 export const namesChanged = StateEffect.define<null>();
 const coloured = StateEffect.define<readonly ColouredName[]>();
 
-/** As long as nobody types, colours are asked for. */
+/** Milliseconds without typing before colours are asked for. */
 const restMs = 120;
 
 export function nameView({ colours, hover }: NameAnswers): Extension {

@@ -1,10 +1,10 @@
-// The language of policies for the editor: the pieces that read-only sources are coloured by, told token by token.
+// The policy language for the editor: the same pieces that colour read-only sources, token by token.
 
 import { StreamLanguage, type StringStream } from '@codemirror/language';
 import { Tag } from '@lezer/highlight';
 import { type Piece, type PieceKind, piecesOf } from '../../language/assist/policy-words.ts';
 
-/** A tag for each colour: outcomes are coloured by what they mean. */
+/** A tag for each colour; outcomes are coloured by their meaning. */
 export const policyTags = {
   comment: Tag.define(),
   text: Tag.define(),
@@ -24,7 +24,7 @@ export const policyTags = {
 } as const;
 
 interface LineState {
-  /** How many braces are open. */
+  /** Number of open braces. */
   depth: number;
 }
 
@@ -56,7 +56,7 @@ function tokenName({ kind, text }: Piece): string | null {
 let lastLine = '';
 let lastPieces: readonly Piece[] = [];
 
-/** The piece at the stream's place; the stream goes to its end. */
+/** Returns the piece at the stream's position and moves the stream to the end of the piece. */
 function pieceUnder(stream: StringStream): Piece {
   if (stream.string !== lastLine) {
     lastLine = stream.string;

@@ -1,4 +1,4 @@
-// The worker of the editor: answers what it asks of a policy, away from the page's thread.
+// The editor's worker: answers questions about a policy outside of the page's thread.
 
 import {
   createPolicyDesk,
@@ -7,7 +7,7 @@ import {
   type DeskSet,
 } from '../../language/assist/policy-desk.ts';
 
-/** What the page sends: the set, or a question that is answered by its number. */
+/** Messages from the page: the set, or a question with a number, which the answer repeats. */
 export type ToThread =
   | { readonly set: DeskSet }
   | { readonly id: number; readonly kind: DeskKind; readonly asked: DeskQuestions[DeskKind] };

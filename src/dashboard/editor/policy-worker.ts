@@ -1,5 +1,5 @@
-// The page's side of the editor's worker. INVARIANT: a question is always answered: where the worker cannot start or has failed by
-// null, as where nothing is known.
+// The page's side of the editor's worker. INVARIANT: every question is answered; if the worker cannot start
+// or has failed, by null, as when nothing is known.
 
 import type { DeskAnswers, DeskKind, DeskQuestions, DeskSet } from '../../language/assist/policy-desk.ts';
 import type { FromThread, ToThread } from './policy-thread.ts';
@@ -33,7 +33,7 @@ export function openPolicyWorker(): PolicyWorker {
       if (isClosed) return Promise.resolve(null);
       const id = asked++;
       return new Promise<DeskAnswers[Kind] | null>((resolve) => {
-        // The worker answers a question of a kind by an answer of that kind.
+        // The worker's answer has the kind of the question, so the type is right.
         waiting.set(id, (answer) => resolve(answer as DeskAnswers[Kind] | null));
         send({ id, kind, asked: question });
       });
@@ -51,7 +51,7 @@ interface TrustedTypes {
   };
 }
 
-/** The page's content policy lets a worker start from nothing but what was made for it. */
+/** The page's content policy allows a worker to start only from a script of this policy. */
 function trusted(url: string): string {
   const { trustedTypes } = globalThis as { readonly trustedTypes?: TrustedTypes };
   if (trustedTypes === undefined) return url;

@@ -1,5 +1,5 @@
-// Lines and columns in code points, as diagnostics name them, into offsets in UTF-16 units, as an editor does; and edits
-// into the text that they make.
+// Converts lines and columns in code points, as diagnostics use, into offsets in UTF-16 units, as an editor
+// uses; and applies edits to a text.
 
 export interface LinePlace {
   readonly line: number;
@@ -13,7 +13,7 @@ export interface TextEdit extends LinePlace {
   readonly text: string;
 }
 
-/** What lies behind the end of a line, or of the text, is that end. */
+/** A column beyond the end of a line, or a line beyond the text, counts as that end. */
 export function rangeOf(text: string, place: LinePlace): { readonly from: number; readonly to: number } {
   const from = offsetOf(text, place.line, place.column);
   return { from, to: Math.max(from, offsetOf(text, place.end_line, place.end_column)) };
@@ -31,7 +31,7 @@ function offsetOf(text: string, line: number, column: number): number {
   return start + before.join('').length;
 }
 
-/** The edits do not overlap; they speak of the text as it is before all of them. */
+/** The edits must not overlap; their places refer to the text before all of them. */
 export function applyEdits(text: string, edits: readonly TextEdit[]): string {
   const ranges = edits
     .map((edit) => ({ ...rangeOf(text, edit), text: edit.text }))
@@ -42,7 +42,7 @@ export function applyEdits(text: string, edits: readonly TextEdit[]): string {
   );
 }
 
-/** The shortest single change that makes one text the other. */
+/** The shortest single change that turns one text into the other; null when they are equal. */
 export function changeBetween(
   before: string,
   after: string,

@@ -1,12 +1,13 @@
-// The address is the state: where the page is, what its filters are. Links are ordinary; a click on one of ours changes
-// the address without a reload. INVARIANT: whatever is shown can be had again from its address alone.
+// Keeps the state in the address: the page and its filters. Links are ordinary; a click on a link within the
+// dashboard changes the address without a reload. INVARIANT: everything that is shown can be shown again from
+// its address alone.
 
 import { useEffect, useState } from 'preact/hooks';
 
 export interface Place {
   readonly path: string;
   readonly query: URLSearchParams;
-  /** What follows `#`; links carry their secrets there, since it never reaches a server. */
+  /** The part after `#`. Links carry their secrets there, because it never reaches a server. */
   readonly hash: string;
 }
 
@@ -19,7 +20,7 @@ function currentPlace(): Place {
   return { path: pathname, query: new URLSearchParams(search), hash: hash.slice(1) };
 }
 
-/** Goes to an address of the dashboard. `replace` leaves no step to go back to. */
+/** Goes to an address of the dashboard. `replace` adds no entry to the browser's history. */
 export function go(address: string, { replace = false }: { readonly replace?: boolean } = {}): void {
   const isOtherPath = new URL(address, window.location.href).pathname !== window.location.pathname;
   if (replace) window.history.replaceState(null, '', address);
@@ -28,7 +29,7 @@ export function go(address: string, { replace = false }: { readonly replace?: bo
   tell();
 }
 
-/** Sets parameters of the query; null and the empty text take one away. */
+/** Sets parameters of the query; null or an empty text removes a parameter. */
 export function setQuery(changes: Readonly<Record<string, string | null>>, { replace = false } = {}): void {
   const { path, query } = currentPlace();
   for (const [name, value] of Object.entries(changes)) {
@@ -43,14 +44,14 @@ export function usePlace(): Place {
   const [place, setPlace] = useState(currentPlace);
   useEffect(() => {
     listeners.add(setPlace);
-    // One may have gone elsewhere since this was drawn.
+    // The address may have changed since this was drawn.
     setPlace((before) => (addressIn(before) === addressIn(currentPlace()) ? before : currentPlace()));
     return () => void listeners.delete(setPlace);
   }, []);
   return place;
 }
 
-/** The parameters of `pattern` (`/agents/:id`) in `path`; null where it is another one. */
+/** The parameters of `pattern` (`/agents/:id`) in `path`; null when the path does not match. */
 export function matchPath(pattern: string, path: string): Readonly<Record<string, string>> | null {
   const expected = pattern.split('/');
   const found = path.replace(/(.)\/$/, '$1').split('/');
@@ -64,7 +65,7 @@ export function matchPath(pattern: string, path: string): Readonly<Record<string
   return params;
 }
 
-/** Takes over clicks on links within the dashboard, and the browser's back and forward. Call it once. */
+/** Handles clicks on links within the dashboard, and the browser's back and forward. Call once. */
 export function followLinks(): void {
   window.addEventListener('popstate', tell);
   document.addEventListener('click', (event) => {

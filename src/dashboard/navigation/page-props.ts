@@ -1,6 +1,6 @@
-// What every page is given: the parts of its address.
+// The props of every page: the parameters in its address.
 
 export interface PageProps {
-  /** Of the pattern, `id` for instance. */
+  /** Parameters of the pattern, for example `id`. */
   readonly params: Readonly<Record<string, string>>;
 }

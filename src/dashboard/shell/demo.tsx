@@ -1,5 +1,5 @@
-// What a demo shows on every page, and the account that its sign-in page offers. The service puts that account into the
-// page where it is a demo, and nowhere else.
+// The banner that a demo shows on every page, and the account that its sign-in page offers. Only the service
+// of a demo puts that account into the page.
 
 import { Icon } from '../parts/layout/icon.tsx';
 
@@ -8,7 +8,7 @@ export interface DemoAccount {
   readonly password: string;
 }
 
-/** Null where the service is no demo. */
+/** Null when the service is not a demo. */
 export const demoAccount: DemoAccount | null = readAccount(document.documentElement.dataset.demo);
 
 function readAccount(text: string | undefined): DemoAccount | null {

@@ -1,5 +1,5 @@
-// The kill switch, on every page of people who may see it: a banner shows what is stopped, and a dialog stops a scope for
-// a reason.
+// The kill switch, on every page for people who may see it: a banner shows what is stopped, and a dialog
+// stops a scope with a reason.
 
 import { useId, useState } from 'preact/hooks';
 import { call, type Reply } from '../api/client.ts';
@@ -24,7 +24,7 @@ export function useSwitches(): Resource<Reply<'listSwitches'>> {
   return useResource('listSwitches', mayView ? {} : null, ['switches']);
 }
 
-/** What is stopped now. */
+/** The scopes that are stopped now. */
 export function StoppedBanner({ switches: { data, reload } }: { switches: ReturnType<typeof useSwitches> }) {
   const mayUse = useGrant('switches.use') === 'yes';
   const [resumed, setResumed] = useState<Switch | null>(null);
@@ -59,7 +59,7 @@ interface ResumeDialogProps {
   readonly onClose: () => void;
 }
 
-/** One typed word more for everything: no slip of the hand lets all agents act. */
+/** To resume everything, the person must also type a word, so that no slip lets all agents act. */
 function ResumeDialog({ resumed, onDone, onClose }: ResumeDialogProps) {
   const { id, scope, reason: whyStopped, created_at: at, created_by_name: by } = resumed;
   const [reason, setReason] = useState('');
@@ -114,7 +114,7 @@ interface ReasonFieldProps {
   readonly onChange: (reason: string) => void;
 }
 
-/** As long as the service takes it. */
+/** The input allows as many characters as the service accepts. */
 function ReasonField({ help, reason, onChange }: ReasonFieldProps) {
   return (
     <Field label="Reason" help={help}>
@@ -132,7 +132,7 @@ function ScopeName({ stopped: { scope, agent_name: name } }: { readonly stopped:
   return name === null ? scopeWords(scope) : <PlainText text={`Agent ${name}`} isShort />;
 }
 
-/** `scope` as the management API names it: `all`, `tier:high`, `area:payment`, `agent:ID`. */
+/** `scope`: a name of the management API, such as `all`, `tier:high`, `area:payment` or `agent:ID`. */
 function scopeWords(scope: string): string {
   const [kind = '', value = ''] = scope.split(/:(.*)/s);
   if (kind === 'tier') return `Agents of ${value} risk`;
@@ -166,7 +166,7 @@ const kinds = {
 
 type Kind = keyof typeof kinds;
 
-/** `agent` is stopped where it is named; else one chooses. */
+/** Stops the given `agent`; without one, the person chooses a scope. */
 export function KillSwitchDialog({
   onClose,
   agent = null,
@@ -261,7 +261,7 @@ interface AgentFieldProps {
   readonly onChange: (value: string) => void;
 }
 
-/** Offers the agents whose names hold what is typed. */
+/** Suggests agents whose names contain the typed text. */
 function AgentField({ value, problem, onChange }: AgentFieldProps) {
   const listId = useId();
   const mayView = useGrant('agents.view') !== 'no';

@@ -1,4 +1,5 @@
-// The frame around every page of a signed-in person: the menu, what is stopped, whether the service can be reached.
+// The frame around every page of a signed-in person: the menu, what is stopped, and whether the service can
+// be reached.
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -23,7 +24,7 @@ import { PaletteButton, usePalette } from './use-palette.tsx';
 import { InboxLink, useWaitingCount, WaitingCount } from './waiting-count.tsx';
 
 interface LayoutProps {
-  /** All pages; the menu shows those that have a place in it. */
+  /** All pages; the menu shows those with a menu entry. */
   readonly pages: readonly Page[];
   readonly children: ComponentChildren;
 }
@@ -35,7 +36,8 @@ export function Layout({ pages, children }: LayoutProps) {
   const waiting = useWaitingCount();
   const palette = usePalette(pages);
   const inMenu = { pages, waiting, arePoliciesStale: staleSince !== null };
-  // The page is made meanwhile, but shown in its place at once.
+  // The page is built at once but shown only when it is known whether the kill switch's banner is above it,
+  // so that the page does not move.
   const isCutOff = useReachable() === 'no';
   const isPlaceKnown = switches.data !== null || !switches.isLoading || isCutOff;
   return (
@@ -87,7 +89,7 @@ export function Layout({ pages, children }: LayoutProps) {
   );
 }
 
-/** On a phone the menu lies over the page, which cannot be reached meanwhile; Escape closes it. */
+/** On a phone the menu covers the page, which cannot be reached meanwhile; Escape closes the menu. */
 function useMenu() {
   const [isMenuOpen, setMenuOpen] = useState(false);
   const opener = useRef<HTMLElement>(null);
@@ -97,7 +99,7 @@ function useMenu() {
     if (!isMenuOpen) return;
     const narrow = window.matchMedia(narrowQuery);
     const close = (): void => setMenuOpen(false);
-    // It may have grown before anybody listened.
+    // The window may have been widened before the listener was added.
     if (!narrow.matches) return close();
     const onKey = ({ key }: KeyboardEvent): void => {
       if (key !== 'Escape' || document.querySelector('dialog[open]') !== null) return;
@@ -118,7 +120,7 @@ interface MenuGroupProps {
   readonly pages: readonly Page[];
   readonly group: 'work' | 'set-up';
   readonly arePoliciesStale: boolean;
-  /** How many requests wait for the person. */
+  /** Number of requests that wait for the person; null when they approve nothing. */
   readonly waiting: number | null;
 }
 
@@ -141,7 +143,7 @@ function MenuGroup({ pages, group, arePoliciesStale, waiting }: MenuGroupProps) 
 
 interface MenuEntryProps {
   readonly page: Page;
-  /** Something there needs to be looked at. */
+  /** Whether the page has something that needs attention. */
   readonly isMarked: boolean;
   readonly waiting: number | null;
 }
@@ -182,7 +184,7 @@ function ApplicationCount() {
   return <MenuCount count={open.length} what="applications waiting" />;
 }
 
-/** Nothing where there is none. */
+/** Renders nothing when the count is 0. */
 function MenuCount({ count, what }: { readonly count: number; readonly what: string }) {
   if (count === 0) return null;
   return (
@@ -238,7 +240,7 @@ function Unreachable() {
   );
 }
 
-/** The session has ended in the middle of something: nothing of the page is lost. */
+/** Shown when the session has ended in the middle of something: nothing on the page is lost. */
 function SignInAgain() {
   const { session, isAskedAgain, leave } = useSession();
   if (!isAskedAgain || session === null) return null;

@@ -1,4 +1,5 @@
-// Changes to the reader's own sign-in, on every page until dismissed: somebody else may have made them.
+// Shows changes to the reader's own sign-in on every page until they are dismissed, because somebody else may
+// have made them.
 
 import { call } from '../api/client.ts';
 import { type Session, useSession } from '../api/session.tsx';

@@ -1,5 +1,5 @@
-// The command palette: what is typed finds pages, things to do, agents and requests, and Enter goes there. INVARIANT: it offers
-// only what the person's roles grant, and does nothing that a page does not do.
+// The command palette: the typed text finds pages, actions, agents and requests, and Enter goes to the chosen
+// one. INVARIANT: the palette offers only what the person's roles grant, and does nothing that no page does.
 
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { useResource } from '../api/resource.ts';
@@ -16,14 +16,16 @@ interface Entry {
   readonly id: string;
   readonly icon: IconName;
   readonly word: string;
-  /** What kind of thing it is, beside the word. */
+  /** The kind of thing, shown beside the word. */
   readonly kind: string;
   readonly run: () => void;
 }
 
 export default function Palette({ pages, onStop, onClose }: PaletteProps) {
   const [typed, setTyped] = useState('');
-  /** The id of an entry: what is found later may come before it. Null: the first. */
+  /**
+   * Id of the chosen entry, because entries that are found later may come before it; null chooses the first.
+   */
   const [chosenId, setChosenId] = useState<string | null>(null);
   const listId = useId();
   const list = useRef<HTMLDivElement>(null);
@@ -93,7 +95,7 @@ export default function Palette({ pages, onStop, onClose }: PaletteProps) {
   );
 }
 
-/** Whether the words begin words there, in whatever case and order. */
+/** Whether each typed word begins a word of the entry, in any case and order. */
 function holds(word: string, typed: string): boolean {
   const inIt = wordsOf(word);
   return wordsOf(typed).every((one) => inIt.some((other) => other.startsWith(one)));
@@ -143,7 +145,7 @@ function useFixedEntries(pages: readonly Page[], onStop: () => void): readonly E
 const foundMax = '6';
 const typingMs = 150;
 
-/** Agents and requests that hold what is typed, once the typing rests. */
+/** Agents and requests that contain the typed text, searched once typing pauses. */
 function useFound(typed: string): { readonly entries: readonly Entry[]; readonly isLooking: boolean } {
   const text = useRested(typed.trim());
   const query = { query: { text, limit: foundMax } };

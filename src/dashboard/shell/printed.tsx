@@ -1,4 +1,4 @@
-// The foot of a page on paper: when it was printed, by whom, and from which address, filters included.
+// The foot of a printed page: when it was printed, by whom, and from which address, filters included.
 
 import { usePerson } from '../api/session.tsx';
 import { usePlace } from '../navigation/navigation.ts';
@@ -8,7 +8,7 @@ import { PlainText } from '../parts/text/plain-text.tsx';
 
 export function Printed() {
   const { email } = usePerson();
-  // The address that is shown follows it.
+  // Renders again whenever the address changes.
   usePlace();
   if (!useIsPrinting()) return null;
   return (

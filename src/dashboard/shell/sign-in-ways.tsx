@@ -1,4 +1,5 @@
-// The ways in: single sign-on where a provider is set up, password or passkey, and what to do without any of them.
+// The ways to sign in: single sign-on if a provider is set up, password or passkey, and help for people who
+// have none of them.
 
 import { useResource } from '../api/resource.ts';
 import { usePlace } from '../navigation/navigation.ts';
@@ -41,7 +42,7 @@ export function SignInWays() {
   );
 }
 
-/** An application would never be answered. */
+/** Shown instead of the application form: with no admin yet, nobody would answer an application. */
 function NobodyYet() {
   return (
     <Note tone="escalate" icon="key">
@@ -72,7 +73,7 @@ const ssoProblems: Readonly<Record<string, string>> = {
 };
 
 interface SsoProblemProps {
-  /** As the address has it. */
+  /** The code in the address. */
   readonly code: string | null;
   readonly provider: string | null;
 }

@@ -1,4 +1,4 @@
-// Signing in: with a password and, where one is set up, a one-time code; or with a passkey.
+// The sign-in form: a password and, if set up, a one-time code; or a passkey.
 
 import { useState } from 'preact/hooks';
 import { call } from '../api/client.ts';
@@ -12,7 +12,7 @@ import { Button } from '../parts/layout/button.tsx';
 import { ProblemNote } from '../parts/layout/note.tsx';
 import { demoAccount } from './demo.tsx';
 
-/** `email` is known where a session has ended. */
+/** `email` is known after a session has ended. */
 export function SignInForm({ email: known = '' }: { readonly email?: string }) {
   const { take } = useSession();
   const [email, setEmail] = useState(known === '' ? (demoAccount?.email ?? '') : known);

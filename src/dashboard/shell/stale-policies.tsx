@@ -1,5 +1,5 @@
-// A policy directory that no longer loads, on every page of people who may see policies: a change that is not active
-// must not go unseen.
+// Warns people who may see policies, on every page, that the policy directory failed to load: a change that
+// is not active must be noticed.
 
 import { useResource } from '../api/resource.ts';
 import { useGrant } from '../api/session.tsx';
@@ -7,14 +7,17 @@ import { usePlace } from '../navigation/navigation.ts';
 import { Note } from '../parts/layout/note.tsx';
 import { Ago } from '../parts/layout/time.tsx';
 
-/** When the directory last failed to load, as an ISO time; null while it is active, and for people who may not know. */
+/**
+ * When the directory last failed to load, as an ISO time; null while its policies are active, and for people
+ * who may not know.
+ */
 export function useStaleSince(): string | null {
   const mayView = useGrant('policies.view') !== 'no';
   const { data } = useResource('getPolicyState', mayView ? {} : null, ['policies']);
   return data?.failure?.at ?? null;
 }
 
-/** The page of policies tells more. */
+/** Not shown on the page of policies, which tells more. */
 export function StalePolicies({ since }: { readonly since: string | null }) {
   const { path } = usePlace();
   return (

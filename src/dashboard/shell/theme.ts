@@ -1,4 +1,5 @@
-// Light, dark, or same as the system; kept in this browser, and set before the first paint by public/theme-early.js.
+// The theme: light, dark, or the same as the system. It is kept in this browser and set before the first
+// paint by public/theme-early.js.
 
 export const themes = ['system', 'light', 'dark'] as const;
 export type Theme = (typeof themes)[number];
@@ -15,6 +16,6 @@ export function setTheme(theme: Theme): void {
   try {
     window.localStorage.setItem(key, theme);
   } catch {
-    // The choice lasts until the page is reloaded.
+    // If storage is not available, the choice lasts until the page is reloaded.
   }
 }

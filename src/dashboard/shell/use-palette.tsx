@@ -1,5 +1,5 @@
-// When the command palette is open: from Ctrl+K or Cmd+K, anywhere but in a dialog, or from its button in the menu. The palette
-// itself is loaded when it is first opened.
+// Opens the command palette: by Ctrl+K or Cmd+K, unless a dialog is open, or by its button in the menu. The
+// palette's code is loaded when it is first opened.
 
 import type { ComponentChildren, ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
@@ -10,7 +10,7 @@ import { KillSwitchDialog } from './kill-switch.tsx';
 import type { Page } from './page.ts';
 
 export interface PaletteProps {
-  /** All pages; those of the menu are offered. */
+  /** All pages; the palette offers those in the menu. */
   readonly pages: readonly Page[];
   readonly onStop: () => void;
   readonly onClose: () => void;
@@ -20,7 +20,7 @@ const isApple = /Mac|iPhone|iPad/.test(navigator.platform);
 
 export interface PaletteState {
   readonly open: () => void;
-  /** What is open of it; not inside of the menu, which may be hidden. */
+  /** The open palette or dialog. It must be rendered outside of the menu, which may be hidden. */
   readonly shown: ComponentChildren;
 }
 
@@ -33,7 +33,7 @@ export function usePalette(pages: readonly Page[]): PaletteState {
       event.preventDefault();
       setOpen('palette');
     };
-    // Before an editor that knows the same keys.
+    // Captures the keys before an editor that uses the same keys.
     document.addEventListener('keydown', onKey, { capture: true });
     return () => document.removeEventListener('keydown', onKey, { capture: true });
   }, []);

@@ -1,4 +1,5 @@
-// How many requests wait for the person: in the menu, in the bar of a phone and in the title of the tab, kept up to date.
+// The number of requests that wait for the person, in the menu, in the bar on a phone and in the title of the
+// tab, kept up to date.
 
 import { useEffect } from 'preact/hooks';
 import { useResource } from '../api/resource.ts';
@@ -7,7 +8,7 @@ import { usePlace } from '../navigation/navigation.ts';
 import { Icon } from '../parts/layout/icon.tsx';
 import { setTitleCount } from '../parts/layout/page-title.ts';
 
-/** Null where the person approves nothing; call it once, since it sets the title. */
+/** Returns null when the person approves nothing. Call only once, because it sets the title. */
 export function useWaitingCount(): number | null {
   const mayApprove = useGrant('requests.approve') !== 'no';
   const { data } = useResource('listApprovals', mayApprove ? { query: { limit: '1' } } : null, ['approvals']);
@@ -27,7 +28,7 @@ export function WaitingCount({ count }: { readonly count: number | null }) {
   );
 }
 
-/** In the bar of a phone, where the menu is folded. */
+/** Shown in the bar on a phone, where the menu is folded. */
 export function InboxLink({ count }: { readonly count: number | null }) {
   const { path } = usePlace();
   if (count === null) return null;

@@ -1,7 +1,7 @@
-// Keeps compiled functions and prepared lists from one policy set to the next, so that a reload compiles no more than
-// what has changed. INVARIANT: for each action and each list of the newest set there is one entry at most, and an
-// entry is used only where the content hash of everything that it was made from is the same. Shared texts have no content
-// but their key; they are dropped when sets no longer use them.
+// Keeps compiled functions and prepared lists from one policy set to the next, so that a reload compiles only
+// what has changed. INVARIANT: each action part and each list of the newest set has at most one entry, and an
+// entry is used only when everything that it was made from has the same content hash. Shared texts are
+// identified by their key alone; they are dropped when sets no longer use them.
 
 import type { List } from '../model/policy.ts';
 import type { OpenAction, OpenProgram } from '../program/packed/unpack.ts';
@@ -10,24 +10,33 @@ import { type Run, runText } from './run.ts';
 import { foldedEntries, type PreparedList, prepareList } from './runtime/membership.ts';
 
 export interface FunctionCache {
-  /** Begins to serve a program: what it does not declare is dropped, and programs before it only read from now on. */
+  /**
+   * Begins to serve a program. Entries for actions and lists that the program does not declare are dropped;
+   * sessions of earlier programs only read the cache from then on.
+   */
   begin(program: OpenProgram): CacheSession;
-  /** How many functions and lists are kept. */
+  /** The number of functions, lists and shared values that are kept. */
   readonly size: number;
 }
 
-/** What one linked program sees of the cache. */
+/** One linked program's view of the cache. */
 export interface CacheSession {
-  /** Turns generated text into what it returns. */
+  /** Runs generated text and returns its result. */
   readonly run: Run;
   readonly lists: Lists;
-  /** The value made earlier for this part of an action with equal content, or a new one. */
+  /**
+   * Returns the value that was made earlier for this part of an action with equal content, or makes a new
+   * value.
+   */
   reuse<T>(part: CachedPart, make: () => T): T;
-  /** The value with this key, which says all that it is made from; made at its first use. */
+  /**
+   * Returns the value with this key, and makes it at its first use. The key must name everything that the
+   * value is made from.
+   */
   shared<T>(key: string, make: () => T): T;
 }
 
-/** The part of an action that a cached value is made from. */
+/** The part of an action from which a cached value is made. */
 interface CachedPart {
   readonly action: OpenAction;
   readonly part: 'rules' | 'subjects';
@@ -44,7 +53,7 @@ interface SharedEntry {
   lastUsed: number;
 }
 
-/** Sets in a row without a use after which an entry is dropped. */
+/** The number of consecutive sets without a use after which a shared entry is dropped. */
 const setsUnusedMax = 3;
 
 interface ListEntry {
@@ -53,7 +62,7 @@ interface ListEntry {
   folded?: readonly string[];
 }
 
-/** An empty cache, to be handed from one `link` to the next; `run` says how all of its code comes about. */
+/** Creates an empty cache, which is passed from one `link` to the next. `run` runs all generated code. */
 export function createFunctionCache(run: Run = runText): FunctionCache {
   const entries = new Map<string, Entry>();
   const lists = new Map<string, ListEntry>();
@@ -97,7 +106,7 @@ export function createFunctionCache(run: Run = runText): FunctionCache {
   };
 }
 
-/** Hashes of the action and of all that it reads. */
+/** The hashes of an action and of the lists, tables and hours that it reads. */
 function contentOf({ hash, lists, tables, hours }: OpenAction, program: OpenProgram): string {
   const parts = [
     hash,

@@ -1,4 +1,5 @@
-// The function that makes an action's entries in meters: from text, once for all actions that have the same.
+// Makes the function that creates an action's entries in meters. The function is generated from text, once
+// for all actions that have the same text.
 
 import type { MeterUse } from '../model/metering.ts';
 import type { Facts } from '../model/request.ts';
@@ -8,20 +9,20 @@ import { type Emitted, emitEntries } from './code/emit.ts';
 import { forgetTexts } from './runtime/remembered.ts';
 import { createState, forgetLets, type State } from './runtime/state.ts';
 
-/** What a request adds to meters; its payload is of the action's shape. */
+/** Returns what a request adds to meters. The payload must have the action's shape. */
 export type EnterMeters = (facts: Facts) => readonly MeterUse[];
 
-/** What the text returns. */
+/** The function that the generated text returns. */
 export type EntriesCode = (facts: Facts, state: State) => readonly MeterUse[];
 
 export interface EntriesSource {
   readonly program: OpenProgram;
   readonly session: CacheSession;
-  /** Turns text into a function. */
+  /** Turns generated text into a function. */
   readonly run: (emitted: Emitted) => EntriesCode;
 }
 
-/** Null where no meter counts or reads requests of the action. */
+/** Returns the function for an action; null when no meter counts or reads the action's requests. */
 export function createEntries({ metering }: OpenAction, source: EntriesSource): EnterMeters | null {
   if (metering === null) return null;
   const { program, session, run } = source;

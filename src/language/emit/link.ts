@@ -1,5 +1,5 @@
-// A program into functions that decide. Code is made at an action's first use and kept in the cache; its text is made by the
-// `js` tag alone, and becomes a function in `run.ts`.
+// Links a program into functions that decide. Code is made at an action's first use and kept in the cache.
+// Only the `js` tag makes its text, and `run.ts` turns the text into functions.
 
 import type { PolicyEngine } from '../model/active-policies.ts';
 import { canonical } from '../model/canonical.ts';
@@ -10,18 +10,16 @@ import { isPushed } from '../model/pushed-row.ts';
 import type { Facts } from '../model/request.ts';
 import { noTrace, type TracedDecision, tracedRules, tracedWholeMax } from '../model/trace.ts';
 import type { Shape } from '../model/type.ts';
-import { applyPrefilter } from '../program/index/prefilter.ts';
-import { createIndex, keysBy, select } from '../program/index/rule-index.ts';
 import { type OpenAction, type OpenProgram, wholeAction } from '../program/packed/unpack.ts';
 import type { RuleHead } from '../program/program.ts';
-import { BoundedMap, memo } from '../value/memo.ts';
 import { type CacheSession, createFunctionCache, type FunctionCache } from './cache.ts';
-import { type Emitted, emitAction, emitSubjects, rulesInOneTextMax } from './code/emit.ts';
+import { type Emitted, emitAction, rulesInOneTextMax } from './code/emit.ts';
 import { emitPayloadCheck } from './code/payload.ts';
 import { resolvedTexts } from './code/payload-resolve.ts';
 import { type Decider, type DecideSome, digitsOf, type Frame } from './decide/decide.ts';
+import { createRuleHeads, findAll, findByIndex } from './decide/find-rules.ts';
 import { quotedKeyLengthMax, undeclaredAction } from './decide/gate.ts';
-import { type ListedCode, ListedDecider, type RuleHeads } from './decide/indexed.ts';
+import { type ListedCode, ListedDecider } from './decide/indexed.ts';
 import { type KeyedCode, KeyedDecider } from './decide/keyed.ts';
 import { type ActionCode, ownCode } from './decide/own-code.ts';
 import { createEntries, type EnterMeters } from './enter.ts';
@@ -42,44 +40,65 @@ import { ruleText, SharedRules, type SharedSource } from './shared.ts';
 import { createTracers, traceDecision } from './tracers.ts';
 
 export interface Linked extends PolicyEngine {
-  /** As `decide`, for a payload that is known to be of the action's shape, with each of its texts in canonical form. */
+  /**
+   * Decides like `decide`, for a payload that is known to have the action's shape, with all texts in
+   * canonical form.
+   */
   decideChecked(facts: Facts): Decision;
-  /** What is not of the declared shape, at most ten places; null where the action is not declared. */
+  /**
+   * Returns where a payload does not have the declared shape, at most ten places. Null when the action is not
+   * declared.
+   */
   checkPayload(action: string, payload: Json): readonly PayloadIssue[] | null;
-  /** The same of what a call returns; null also where the action does not declare it. */
+  /**
+   * Returns where the result of a call does not have the declared shape, at most ten places. Null when the
+   * action is not declared or declares no result.
+   */
   checkResult(action: string, result: Json): readonly PayloadIssue[] | null;
   /**
-   * Makes actions of many rules ready to decide and to trace, a step at a time, so that a thread that serves meanwhile is not
-   * held up. What has not been made ready is at its first use.
+   * Makes actions with many rules ready to decide and to trace, step by step, so that a thread that serves
+   * requests in the meantime is not held up. Anything that is not ready yet is made ready at its first use.
    */
   prepare(): Iterator<void>;
-  /** Ids of the rules that deciding the request tries; none where the gate refuses it. */
+  /**
+   * Returns the ids of the rules that are tried to decide the request. Empty when the action is not declared
+   * or the payload is refused.
+   */
   tried(facts: Facts): readonly string[];
-  /** Meters that count requests of the action. */
+  /** Returns the meters that count requests of the action. */
   counted(action: string): readonly MeterDefinition[];
-  /** The text of an action's generated functions; null where the action is not declared. */
+  /** Returns the text of an action's generated functions. Null when the action is not declared. */
   source(action: string): string | null;
-  /** An action's functions themselves, which a reload keeps while their one text is equal; null where it is not declared. */
+  /**
+   * Returns the object with an action's functions. Null when the action is not declared. For an action with a
+   * text of its own, a reload keeps the object while its content is equal.
+   */
   code(action: string): object | null;
 }
 
 /**
- * How rules are turned into code. By size: the truths of an action of few rules are one number, which is the key of a
- * decision made once (keyed); where an action has many rules an index says which to try (`indexed`). Keyed actions are
- * one text each, or where there are many actions share the texts of rules (`shared`). The others are for comparison:
- * the same for all actions whatever their size, and all rules tried without index (`listed`).
+ * How rules are turned into code. `by size` is the default. The truths of an action with few rules are one
+ * number, the key of a decision that is made once (keyed). For an action with many rules, an index finds the
+ * rules to try (`indexed`). Keyed actions have one text each or, when there are many actions, share the texts
+ * of rules (`shared`). The other values exist for comparison: one realisation for all actions whatever their
+ * size, or all rules tried without an index (`listed`).
  */
 export type Realisation = 'by size' | 'shared' | 'indexed' | 'listed';
 
-/** Up to so many actions, each has a text of its own, which decides sooner; more texts would outgrow the caches of processors. */
+/**
+ * The most actions for which each has a text of its own. Such texts decide faster, but more of them would
+ * outgrow the caches of processors.
+ */
 const ownTextActionsMax = 1_024;
 
-/** Undeclared action keys that are remembered as such; agents choose them, so the number is bounded. */
+/**
+ * The most action keys that are remembered as undeclared. Agents choose such keys, so the number is bounded.
+ */
 const undeclaredMax = 1_024;
 
 /**
- * Makes a program ready to decide, which takes no time: an action is read when it is first asked for, a rule of many
- * when it is first tried. Functions come from the cache where it holds them.
+ * Makes a program ready to decide. This takes no time: an action is read when it is first needed, and a rule
+ * of a large action when it is first tried. Functions come from the cache when the cache has them.
  */
 export function link(
   program: OpenProgram,
@@ -112,7 +131,10 @@ export function link(
     return decideAndTrace(asked, unit, gateOf(unit.gate), tracers);
   };
 
-  /** The request as its rules see it, and what decides it; null where the gate refuses it. */
+  /**
+   * Returns the request as its rules see it, with the decider of its action; null when the action is not
+   * declared or the payload is refused.
+   */
   const passGate = (asked: Facts): { readonly facts: Facts; readonly decider: Decider } | null => {
     const unit = unitOf(asked.action);
     const facts = unit === null ? null : pass(unit.gate, asked);
@@ -171,7 +193,10 @@ export function link(
   };
 }
 
-/** Facts with the result as meters see it; one that is not of the declared shape is unknown. */
+/**
+ * Returns the facts with the result as meters see it. A result that does not have the declared shape is left
+ * out and so unknown.
+ */
 function withResult({ resultGate }: Unit, asked: Facts): Facts {
   if (asked.result === undefined) return asked;
   const { result, ...others } = asked;
@@ -192,7 +217,10 @@ function decideAndTrace(
   return { ...traced, resolved: resolvedTexts(gate.shape, asked.payload, facts.payload) };
 }
 
-/** The actions that have been asked for, each made ready at its first use; null where there is none of the key. */
+/**
+ * Returns a function that finds the unit of an action. A unit is made ready at its first use; null when the
+ * action is not declared.
+ */
 function createUnits(ctx: LinkContext): (action: string) => Unit | null {
   const units = new Map<string, Unit>();
   const undeclared = new Set<string>();
@@ -212,7 +240,9 @@ function createUnits(ctx: LinkContext): (action: string) => Unit | null {
   };
 }
 
-/** What is possible by action and agent, each action made ready at its first use. */
+/**
+ * Returns the function for what is possible, by action and agent. Each action is made ready at its first use.
+ */
 function createPossibilities(ctx: LinkContext): PolicyEngine['possibility'] {
   const ready = new Map<string, PossibilityOf>();
   return (action, agent) => {
@@ -222,19 +252,19 @@ function createPossibilities(ctx: LinkContext): PolicyEngine['possibility'] {
   };
 }
 
-/** One action, ready; what it is made from is not kept. */
+/** An action that is ready to decide. The program's action from which it is made is not kept. */
 interface Unit {
   readonly gate: PayloadGate;
-  /** Of what a call returns; null where the action does not declare it. */
+  /** The gate for the result of a call; null when the action declares no result. */
   readonly resultGate: PayloadGate | null;
   readonly decider: Decider;
-  /** Where traces name the rules that took part; null where they name all. */
+  /** Makes decisions for traces that name only the rules that took part; null when traces name all rules. */
   readonly decideSome: DecideSome | null;
   readonly code: object;
   readonly readsPushed: boolean;
-  /** Null where no meter counts or reads requests of the action. */
+  /** Makes the request's entries in meters; null when no meter counts or reads the action's requests. */
   readonly enter: EnterMeters | null;
-  /** Places the rules in the layout that have not been tried yet, in steps; absent where there are few. */
+  /** Adds the rules that have not been tried yet to the layout, in steps; absent when there are few rules. */
   readonly placeRules?: () => Iterable<void>;
 }
 
@@ -257,7 +287,7 @@ function gateOf(shape: Shape, { session, shapes, run }: LinkContext): PayloadGat
   return gate;
 }
 
-/** Texts of traces are shared by all actions that have them. */
+/** Runs the generated text of traces. Actions with the same text share the result. */
 function shareText(session: CacheSession): <T>(emitted: Emitted) => T {
   return <T>(emitted: Emitted) => {
     const { text, bindings } = emitted;
@@ -271,7 +301,7 @@ interface LinkContext extends SharedSource {
   readonly shapes: Map<Shape, PayloadGate>;
 }
 
-/** The rules of an action in the realisation that serves them best. */
+/** Makes the rules of an action ready, in the realisation that serves them best. */
 function createRules(action: OpenAction, ctx: LinkContext): RulesUnit {
   switch (servedAs(action, ctx)) {
     case 'own':
@@ -291,7 +321,7 @@ function servedAs(
   return realisation === 'shared' || program.actions.size > ownTextActionsMax ? 'shared' : 'own';
 }
 
-/** The text of all its functions but the payload check. */
+/** The text of all functions of an action, except the payload check. */
 function sourceOf(action: OpenAction, ctx: LinkContext): string {
   if (servedAs(action, ctx) === 'own') return ownText(action, ctx).text;
   const texts = Array.from({ length: action.ruleCount }, (_, place) =>
@@ -304,7 +334,7 @@ function ownText(action: OpenAction, { program, session }: LinkContext): Emitted
   return emitAction(program, wholeAction(action), session.lists);
 }
 
-/** One text for all rules of the action. */
+/** Makes one text for all rules of the action. */
 function ownRules(action: OpenAction, ctx: LinkContext): RulesUnit {
   const code = ctx.session.reuse({ action, part: 'rules' }, () => ctx.run<ActionCode>(ownText(action, ctx)));
   const { lets } = action;
@@ -316,7 +346,7 @@ function headsOf(action: OpenAction): readonly RuleHead[] {
   return Array.from({ length: action.ruleCount }, (_, place) => action.head(place));
 }
 
-/** Shared texts, and the truths of all rules as one number. */
+/** Uses shared texts, and combines the truths of all rules into one number. */
 function sharedRules(action: OpenAction, ctx: LinkContext): RulesUnit {
   const { lets } = action;
   const rules = headsOf(action);
@@ -337,7 +367,9 @@ function noDigits(): number {
   return 0;
 }
 
-/** Rules of an action, one after the other in a frame of the layout, by place; null where there are none. */
+/**
+ * Adds the wanted rules of an action to the layout, one after the other, by place. Null when there are none.
+ */
 function placeFrame(
   action: OpenAction,
   shared: SharedRules,
@@ -348,7 +380,7 @@ function placeFrame(
   return base === undefined ? null : { base, count: places.length };
 }
 
-/** Shared texts, and an index that says which rules to try. */
+/** Uses shared texts, and an index that finds the rules to try. */
 function listedRules(action: OpenAction, ctx: LinkContext): RulesUnit {
   const { lets, hasShadow, hasAfterRisk, ruleCount } = action;
   const shared = new SharedRules(lets, ctx);
@@ -379,36 +411,7 @@ function listedRules(action: OpenAction, ctx: LinkContext): RulesUnit {
   return { code: shared, decider, decideSome, placeRules };
 }
 
-/** Rules that are placed in one step. */
+/** The number of rules that one step adds to the layout. */
 const rulesPerStep = 20;
 
-/** Heads of rules that are kept because they took part lately; agents choose which, so the number is bounded. */
-const headsKeptMax = 4_096;
-
-function createRuleHeads(action: OpenAction): RuleHeads {
-  const kept = new BoundedMap<number, RuleHead>(headsKeptMax);
-  const read = (place: number) => action.head(place);
-  return { length: action.ruleCount, at: (place) => memo(kept, place, read) };
-}
-
-function findAll({ ruleCount }: OpenAction): ListedCode['find'] {
-  return (_facts, _state, found) => {
-    for (let place = 0; place < ruleCount; place += 1) found[place] = place;
-    return ruleCount;
-  };
-}
-
-function findByIndex(action: OpenAction, { program, session, run }: LinkContext): ListedCode['find'] {
-  const index = program.index(action.action) ?? createIndex(wholeAction(action).rules, keysBy(program.lists));
-  const make = () => run<ReadSubjects>(emitSubjects(program, index.subjects, session.lists));
-  const read = session.reuse({ action, part: 'subjects' }, make);
-  const values: unknown[] = index.subjects.map(() => undefined);
-  return (facts, state, found) => {
-    read(facts, state, values);
-    return applyPrefilter(index.prefilter, values, { found, count: select(index, values, found) });
-  };
-}
-
 type MeterEntries = ReturnType<EnterMeters>;
-
-type ReadSubjects = (facts: Facts, state: State, values: unknown[]) => void;

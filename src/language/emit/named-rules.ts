@@ -1,5 +1,5 @@
-// The rules that traces of an action name: all of them, or those that took part in a decision. What many traces say is made
-// once: the names of the rules, and the letters of their truths while nothing is satisfied.
+// The rules that traces of an action name: all of them, or those that took part in a decision. The parts that
+// many traces share are made once: the names of the rules and, for rules that took part, their truths.
 
 import { takesPartUnknown } from '../model/policy.ts';
 import type { Satisfied } from '../model/request.ts';
@@ -13,7 +13,7 @@ import { placeFired, truthFired } from './decide/indexed.ts';
 import { KeptByRules } from './decide/kept-by-rules.ts';
 import type { Kleene } from './runtime/quantity.ts';
 
-/** The letter of each truth; in the second row that of a rule that is satisfied. */
+/** The letter of each truth; capitals when the rule's requirement is satisfied. */
 const letters = [
   ['f', 'u', 't'],
   ['F', 'U', 'T'],
@@ -21,11 +21,11 @@ const letters = [
 
 interface Named {
   readonly form: TraceForm;
-  /** Of those rules of the form that ask for something; null at the places of others. */
+  /** The rules of the form that have a requirement; null at the places of the other rules. */
   readonly asking: readonly (RuleHead | null)[];
 }
 
-/** Some rules of an action, which came to these truths. */
+/** Some rules of an action, with their truths. */
 interface NamedSome extends Named {
   readonly truths: readonly Kleene[];
 }
@@ -40,10 +40,13 @@ interface OneRule {
   readonly inForm: FormRule;
 }
 
-/** Rules that are kept because they took part lately; agents choose which, so the number is bounded. */
+/**
+ * The most rules that are kept because they took part recently. Agents influence which rules take part, so
+ * the number is bounded.
+ */
 const rulesKeptMax = 4_096;
 
-/** A class, as it keeps what it has made. */
+/** A class, because it keeps what it has made. */
 export class NamedRules {
   readonly #action: OpenAction;
   readonly #parts: TraceParts;
@@ -61,7 +64,7 @@ export class NamedRules {
     return this.#all;
   }
 
-  /** Of the first `count` rules in `firing`, those that took part; see `DecidedSome`. */
+  /** Names the rules that took part, out of the first `count` rules in `firing`; see `DecidedSome`. */
   some(firing: Int32Array, count: number): NamedSome {
     const known = this.#kept.find(firing, count);
     if (known !== undefined) return known;
@@ -95,7 +98,7 @@ export class NamedRules {
   }
 }
 
-/** A letter for each rule of the form, by its truth. */
+/** Returns one letter for each rule of the form, by its truth. */
 export function lettersOf({ asking }: Named, truths: ArrayLike<Kleene>, satisfied: Satisfied): string {
   const isPlain = isNothing(satisfied);
   let text = '';

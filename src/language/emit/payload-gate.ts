@@ -1,4 +1,5 @@
-// The gate of a shape: facts pass it as rules see them, their texts resolved, or are refused with the reason why.
+// The gate of a shape. Facts with a valid payload pass, with the payload as rules see it; other requests are
+// refused with a reason.
 
 import type { Decision, PayloadIssue } from '../model/decision.ts';
 import type { Json, JsonObject } from '../model/json.ts';
@@ -9,16 +10,16 @@ import { payloadIssues } from './code/payload-issues.ts';
 import { resolvePayload } from './code/payload-resolve.ts';
 import { invalidPayload } from './decide/gate.ts';
 
-/** The payload as rules see it; null where it is not of the shape. */
+/** Returns the payload as rules see it; null when it does not have the shape. */
 export type PayloadCheck = (payload: Json) => JsonObject | null;
 
-/** One for all actions of a shape. */
+/** The check of a shape, shared by all actions with that shape. */
 export interface PayloadGate {
   readonly shape: Shape;
   readonly check: PayloadCheck;
 }
 
-/** The facts as rules see them; null where the payload is not of the shape. */
+/** Returns the facts as rules see them; null when the payload does not have the shape. */
 export function pass({ check }: PayloadGate, facts: Facts): Facts | null {
   const payload = check(facts.payload);
   if (payload === facts.payload) return facts;
@@ -34,7 +35,7 @@ export function issuesOf(gate: PayloadGate | undefined, payload: Json): readonly
   return gate.check(payload) === null ? payloadIssues(gate.shape, payload) : [];
 }
 
-/** The gate for payloads out of records. */
+/** Returns the gate for payloads from records, in which digests replace secret values. */
 export function recordedGate(gate: PayloadGate): PayloadGate {
   const shape = withoutSecretTypes(gate.shape);
   const check: PayloadCheck = (payload) =>

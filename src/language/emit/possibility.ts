@@ -1,5 +1,5 @@
-// The rules of an action into a function that says whether an agent can get anything but a refusal for it: generated code
-// like that of decisions, of conditions in which payload and time are unknown.
+// Turns the rules of an action into a function that says whether an agent can get anything but a refusal.
+// Like decisions, it uses generated code, but with conditions in which payload and time are unknown.
 
 import type { Possibility } from '../model/possibility.ts';
 import { unknownRequest } from '../model/possibility.ts';
@@ -31,7 +31,7 @@ function placeAll(action: OpenAction, shared: SharedRules): ListedCode {
     layout: shared.layout,
     bases: Int32Array.from({ length: action.ruleCount }, (_, place) => placeRule(place)),
     placeRule,
-    // Nobody reads it.
+    // A possibility shows no reason.
     reason: () => () => '',
   };
 }

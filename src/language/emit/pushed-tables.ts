@@ -1,4 +1,4 @@
-// The tables of a program whose rows are pushed, and the gate of their rows.
+// The tables of a program whose rows are pushed, and the check of such rows.
 
 import type { CheckedRow, PolicyEngine } from '../model/active-policies.ts';
 import type { JsonObject } from '../model/json.ts';
@@ -7,7 +7,7 @@ import type { Program } from '../program/program.ts';
 import { payloadIssues } from './code/payload-issues.ts';
 import { resolvePayload } from './code/payload-resolve.ts';
 
-/** Tables are opened when they are first asked for. */
+/** Finds the tables when they are first needed. */
 export function createPushedTables({ tables }: Program): Pick<PolicyEngine, 'checkRow' | 'pushedTables'> {
   let pushed: ReadonlyMap<string, Pushed> | null = null;
   const pushedTables = () => {

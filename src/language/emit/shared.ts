@@ -1,6 +1,6 @@
-// The rules of one action by way of templates, placed in one array: for each rule the shared function, where the next
-// rule begins, and the constants. Rules that differ in constants alone run the same code, so that a hundred thousand of
-// them need no more code than ten, and what one decision reads stands together.
+// The rules of one action as templates in one array, the layout. Each rule has the shared function, the start
+// of the next rule, and its constants. Rules that differ only in constants run the same code, so a hundred
+// thousand of them need no more code than ten, and the data that one decision reads is close together.
 
 import type { OpenProgram } from '../program/packed/unpack.ts';
 import type { ActionProgram, Condition, RuleHead, Term } from '../program/program.ts';
@@ -24,31 +24,31 @@ import type { TextSets } from './runtime/membership.ts';
 import type { SharedLet } from './runtime/runtime.ts';
 import type { ReasonCode, RuleCode } from './runtime/state.ts';
 
-/** A template, ready to be used by every rule that has it. */
+/** A template that is ready for every rule that has it. */
 export interface ReadyTemplate {
   readonly text: string;
   readonly code: RuleCode<unknown>;
   readonly slots: readonly CodeSlot[];
 }
 
-/** Where shared code comes from, for all actions of a program. */
+/** What shared code is made from, for all actions of a program. */
 export interface SharedSource {
   readonly program: OpenProgram;
   readonly session: CacheSession;
   readonly textSets: TextSets;
-  /** Turns text into a function. */
+  /** Turns generated text into a function. */
   readonly run: (emitted: EmittedTemplate) => RuleCode<unknown>;
 }
 
 /**
- * The rules of an action as shared functions, each placed in the layout when it is wanted. A class, as there is one for each of
- * perhaps many thousand actions, and methods take no room in them.
+ * The rules of an action as shared functions, each added to the layout when it is needed. A class, because
+ * there may be many thousands of actions, and methods take no memory in each of them.
  */
 export class SharedRules {
   readonly #source: SharedSource;
   readonly #lets: SharedLet[] = [];
   #reasons: Map<string, ReasonCode> | null = null;
-  /** See `digits`. Rules stand here in the order in which they have been placed, behind the lets. */
+  /** The layout; see `digitsOf`. Rules follow the lets, in the order in which they were added. */
   readonly layout: unknown[] = [];
 
   constructor(lets: ActionProgram['lets'], source: SharedSource) {
@@ -58,12 +58,12 @@ export class SharedRules {
     }
   }
 
-  /** Returns where the constants of the rule with this condition begin. */
+  /** Adds a rule with this condition to the layout and returns where its constants begin. */
   placeRule(condition: Condition): number {
     return this.#place(ruleTemplate(condition, this.#source));
   }
 
-  /** The rule's reason where it shows values. */
+  /** Returns the function that makes the rule's reason, for a reason that shows values. */
   reason(rule: RuleHead): ReasonCode {
     this.#reasons ??= new Map();
     const known = this.#reasons.get(rule.id) ?? this.#createReason(rule);
@@ -90,12 +90,12 @@ export class SharedRules {
   }
 }
 
-/** The text that rules with this condition share. */
+/** Returns the text that all rules with a condition of this form share. */
 export function ruleText(condition: Condition, source: SharedSource): string {
   return ruleTemplate(condition, source).ready.text;
 }
 
-/** A template with the constants of one rule, and the function of all that have it. */
+/** A template with the constants of one rule, and the function that all rules of the template share. */
 interface Placed {
   readonly template: ProgramTemplate;
   readonly ready: ReadyTemplate;

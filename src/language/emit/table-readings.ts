@@ -1,5 +1,6 @@
-// What rules read of tables, for traces: code of its own evaluates the key and reads the cell, as the rules' own code does.
-// A key that rests on the element of a quantifier is none of one request: the list and the set tell what was read.
+// What rules read of tables, for traces. Separate code evaluates the key and reads the cell, in the same way
+// as the code of the rules. A key that depends on the element of a quantifier has no single value for a
+// request and is left out; the list and the policy set show what was read.
 
 import type { Json } from '../model/json.ts';
 import type { Facts } from '../model/request.ts';
@@ -14,21 +15,24 @@ import { forgetTexts } from './runtime/remembered.ts';
 import { safeText, showRuntimeValue } from './runtime/show.ts';
 import { createState, forgetLets, type State } from './runtime/state.ts';
 
-/** What code is made of besides the action. */
+/** What the code is made from, besides the action. */
 export interface ReadingSource {
   readonly program: Program;
   readonly lists: Lists;
   readonly run: Run;
 }
 
-/** Its path as people read it; null where an element of a quantifier is part of it. */
+/**
+ * Returns the path of a table read as people read it; null when the key depends on an element of a
+ * quantifier.
+ */
 export function tablePath(read: TableRead, lets: ActionProgram['lets']): string | null {
   const key = withoutLets(read.kind === 'column' ? read.key : read.subject, lets);
   if (readsElement(key)) return null;
   return read.kind === 'column' ? printColumn(read, printTerm(key)) : `${printTerm(key)} in ${read.table}`;
 }
 
-/** What lets stand for, in their place. */
+/** Replaces each let by the expression that it stands for. */
 function withoutLets<T>(part: T, lets: ActionProgram['lets']): T {
   if (Array.isArray(part)) return part.map((one) => withoutLets(one, lets)) as T;
   if (typeof part !== 'object' || part === null) return part;
@@ -44,7 +48,10 @@ function readsElement(node: Condition | Term): boolean {
 
 type ReadTables = (facts: Facts, state: State) => readonly unknown[];
 
-/** What the traces of one action read of tables: one text for all reads, made at the first request and run once for each. */
+/**
+ * Reads tables for the traces of one action. One text covers all reads; it is made at the first request and
+ * runs once for each request.
+ */
 export class TableReadings {
   readonly #lets: ActionProgram['lets'];
   readonly #source: ReadingSource;
@@ -60,7 +67,7 @@ export class TableReadings {
     this.#state = createState({ lets });
   }
 
-  /** How it came out in one request, shown. */
+  /** Adds a read. Returns a function that gives its shown value for a request. */
   add(read: TableRead): (facts: Facts) => TraceValue {
     const at = this.#reads.push(read) - 1;
     return (facts) => {
@@ -82,7 +89,7 @@ export class TableReadings {
   }
 }
 
-/** Elements of a list that are shown at most. */
+/** The most elements of a list that are shown. */
 const shownElementsMax = 20;
 
 function shown(value: unknown, read: TableRead): Json {
@@ -94,7 +101,7 @@ function shown(value: unknown, read: TableRead): Json {
   return value.slice(0, shownElementsMax).map((element) => showRuntimeValue(element, sort, null));
 }
 
-/** Numbers as they are; days and seconds as the dates and times that they stand for. */
+/** Shows numbers as numbers, and days and seconds as the dates and times that they stand for. */
 function shownNumber(value: boolean | number, read: TableRead): Json {
   const isNumber = read.kind !== 'column' || read.sort === 'number' || read.sort === 'integer';
   return typeof value === 'boolean' || isNumber ? value : showRuntimeValue(value, read.sort, null);

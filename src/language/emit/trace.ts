@@ -1,4 +1,5 @@
-// Which rules of an action took part in a decision, and what conditions could read: for people, never for agents. INVARIANT: no secret leaves in clear, at whatever depth it stands.
+// Records which rules of an action took part in a decision, and what their conditions could read: for people,
+// never for agents. INVARIANT: no secret leaves in clear, at any depth.
 
 import { isListFact } from '../model/expression.ts';
 import type { Json, JsonObject } from '../model/json.ts';
@@ -24,24 +25,27 @@ import { own, readMeter, readNow } from './runtime/reading.ts';
 import { safeText, showRuntimeValue } from './runtime/show.ts';
 import { type ReadingSource, TableReadings, tablePath } from './table-readings.ts';
 
-/** Elements of a list that are shown at most. */
+/** The most elements of a list that are shown. */
 const shownElementsMax = 20;
 const secretMark = '(secret)';
 
-/** What became of the rules of an action; what deciding has left is read before anything else is decided. */
+/**
+ * Makes the traces of an action's decisions. `evaluated` may be overwritten by the next decision, so a trace
+ * has to be made before it.
+ */
 export interface Tracer {
-  /** Names every rule. */
+  /** Makes a trace that names every rule. */
   all(facts: Facts, evaluated: Omit<DecidedAll, 'decision'>): Trace;
-  /** Names those that took part. */
+  /** Makes a trace that names the rules that took part. */
   some(facts: Facts, evaluated: Omit<DecidedSome, 'decision'>): Trace;
 }
 
-/** Values that one piece of code reads: groups of more are seldom the same in two actions. */
+/** The most values that one piece of code reads. Larger groups are seldom the same in two actions. */
 const pathsInCodeMax = 16;
 
 /**
- * The tracer of an action. Readings are small functions that actions share, so that they are soon optimised; without
- * `run` nothing is written out, which is the slow twin.
+ * Makes the tracer of an action. Its readings are small functions that actions share, so the engine soon
+ * optimises them. Without `run` no code is generated; this is the slow twin.
  */
 export function createTracer(action: OpenAction, run: Run | null, tables: ReadingSource): Tracer {
   const steps = createTracerInSteps(action, run, tables);
@@ -51,10 +55,10 @@ export function createTracer(action: OpenAction, run: Run | null, tables: Readin
   }
 }
 
-/** Rules that are looked at in one step. */
+/** The number of rules that one step examines. */
 const rulesPerStep = 20;
 
-/** As `createTracer`, with pauses, for callers that have other work to do in between. */
+/** Makes a tracer like `createTracer`, with pauses for callers that have other work to do in between. */
 export function* createTracerInSteps(
   action: OpenAction,
   run: Run | null,
@@ -108,7 +112,10 @@ export function* createTracerInSteps(
 /** Reads several values into their places. */
 type Reader = (facts: Facts, values: TraceValue[], risk: RuntimeQuantity) => void;
 
-/** The readings in order of their places, and what reads them all: some in code of a few each, others one by one. */
+/**
+ * Returns the readings in the order of their places, and the readers for them: generated code for groups of
+ * readings, and a function for each of the others.
+ */
 function createReaders(
   readings: ReadonlyMap<string, Reading>,
   run: Run | null,
@@ -131,10 +138,10 @@ function createReaders(
   return { all: [...written, ...others], readers };
 }
 
-/** What stands at a path in one request. */
+/** How to read the value at a path of one request. */
 interface Reading {
   readonly read: ReadOne;
-  /** What code reads the same; null where it is not worth writing out. */
+  /** The form from which equivalent code is generated; null when generating code is not worthwhile. */
   readonly form: ReadingForm | null;
 }
 
@@ -147,9 +154,9 @@ function reading(read: ReadOne): Reading {
 interface Collection {
   readonly action: OpenAction;
   readonly tables: TableReadings;
-  /** Of all rules, by path: equal paths of one action are equal readings. */
+  /** The readings of all rules, by path. Within an action, equal paths are equal readings. */
   readonly readings: Map<string, Reading>;
-  /** Paths of the rule. */
+  /** The paths of the current rule. */
   readonly found: Set<string>;
 }
 
@@ -173,7 +180,7 @@ function collect(node: Condition | Term, into: Collection): void {
       break;
     case 'meter': {
       const { meter, currency } = node;
-      // The currency of the request is a reading of its own.
+      // The currency of the request has a reading of its own.
       const named = typeof currency === 'string' ? currency : null;
       note(into, `meters.${meter}`, () =>
         reading(({ meters }) => quantityValue(readMeter(meters, meter, named))),
@@ -206,7 +213,9 @@ function collectTable(node: TableRead, into: Collection): void {
   if (path !== null) note(into, path, () => reading(tables.add(node)));
 }
 
-/** What a variable reads is shown by its source. */
+/**
+ * Notes a read of the payload. A read through a variable is left out, because the variable's source shows it.
+ */
 function collectRead(read: ReadFrom, into: Collection): void {
   if (read.root !== 'payload') return;
   const slot = placeOf(into.action.shape, read.steps)?.slot;
@@ -228,7 +237,7 @@ function payloadReading(read: ReadFrom, slot: Slot): Reading {
   };
 }
 
-/** A field of the payload that is there for itself; null for what has parts, or may have. */
+/** Returns the form of a top-level field with a single value; null for a type that has parts, or may have. */
 function fieldForm(name: string, { type, isNullable }: Slot): ReadingForm | null {
   const field = js`f.payload[${name}]`;
   switch (type.kind) {
@@ -252,7 +261,7 @@ function fieldForm(name: string, { type, isNullable }: Slot): ReadingForm | null
   }
 }
 
-/** Whether the text is one of a few that show as they are. */
+/** Whether the text is one of a fixed set of values that are shown unchanged. */
 function isSafeEnumeration(values: readonly string[] | null): boolean {
   return values?.every((value) => safeText(value) === value) ?? false;
 }
@@ -260,12 +269,14 @@ function isSafeEnumeration(values: readonly string[] | null): boolean {
 interface ReadingForm {
   readonly field: Js;
   readonly missing: 'absent' | 'unknown';
-  /** Shown as text that anybody may have chosen. */
+  /** Whether the value is a text that anybody may have chosen, so that it has to be made safe to show. */
   readonly isText: boolean;
   readonly isNullable: boolean;
 }
 
-/** The body of a function that returns the reader of these, into places from `from` on. */
+/**
+ * Generates the body of a function that returns the reader of these forms, into the places from `from` on.
+ */
 function emitReadings(forms: readonly ReadingForm[], from: number): Emitted {
   const bindings = createBindings();
   const statements = forms.map(({ field, missing, isText, isNullable }, at) => {
@@ -277,7 +288,9 @@ function emitReadings(forms: readonly ReadingForm[], from: number): Emitted {
   return { text, bindings };
 }
 
-/** JSON for people: texts and lists bounded, secrets marked, only what the shape declares. */
+/**
+ * Shows JSON to people: texts and lists are bounded, secrets are marked, and only declared fields are shown.
+ */
 function shownJson(value: Json, slot: Slot): Json {
   if (slot.isSecret) return secretMark;
   const { type } = slot;
@@ -299,13 +312,13 @@ function shownRecord(record: JsonObject, fields: readonly (Slot & { readonly nam
   );
 }
 
-/** The first and the last millisecond of the years 1 to 9999, whose ISO form has four digits for the year. */
+/** The first and the last millisecond of the years 1 to 9999, whose ISO form has a year of four digits. */
 const isoMs = { first: -62_135_596_800_000, last: 253_402_300_799_999 };
 
-/** Of the latest moment: many requests come in one. */
+/** The text of the latest moment, because many requests arrive in the same millisecond. */
 let lastNow = { ms: Number.NaN, text: '' };
 
-/** A moment as `show` writes a timestamp. */
+/** Writes a moment in the form that reasons use for a timestamp. */
 function shownNow(nowMs: number): string {
   if (nowMs !== lastNow.ms) lastNow = { ms: nowMs, text: nowText(nowMs) };
   return lastNow.text;
@@ -334,7 +347,7 @@ function shownElement(value: Json): Json {
   return typeof value === 'string' ? safeText(value) : value;
 }
 
-/** A fact that is a text. */
+/** The form of a fact that is a text. */
 function factForm(fact: RequestFact): ReadingForm {
   const [part, name = '', inner] = fact.split('.');
   const field =
@@ -346,7 +359,7 @@ function factForm(fact: RequestFact): ReadingForm {
   return { field, missing: 'unknown', isText: true, isNullable: false };
 }
 
-/** A number where one JavaScript number is exact, else text; an interval as its two ends. */
+/** Shows a number when a JavaScript number is exact, otherwise text. An interval shows as its two ends. */
 function quantityValue(value: RuntimeQuantity | undefined): TraceValue {
   if (value === undefined) return 'unknown';
   if (typeof value === 'object' && 'low' in value) {

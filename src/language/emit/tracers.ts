@@ -1,4 +1,5 @@
-// The tracers of a program's actions, each made at its first use, or in steps before it, and decisions with their traces.
+// Keeps the tracers of a program's actions and makes decisions with their traces. A tracer is made at its
+// first use, or before it in steps.
 
 import type { Facts } from '../model/request.ts';
 import type { TracedDecision } from '../model/trace.ts';
@@ -9,18 +10,18 @@ import type { Decider, DecideSome } from './decide/decide.ts';
 import type { Run } from './run.ts';
 import { createTracer, createTracerInSteps, type Tracer } from './trace.ts';
 
-/** Tracers hold paths of all their rules; so many actions have one at a time. */
+/** The most actions that have a tracer at a time, because a tracer holds the paths of all of its rules. */
 const tracersMax = 1_024;
 
 export interface Tracers {
-  /** Of an action that is declared. */
+  /** Returns the tracer of an action, which must be declared. */
   of(action: string): Tracer;
-  /** Makes the tracer ready in steps. */
+  /** Makes the tracer of an action ready, in steps. */
   prepare(action: string): Generator<void>;
 }
 
 export function createTracers(program: OpenProgram, run: Run, { lists, run: runOwn }: CacheSession): Tracers {
-  // What holds the rows of a table is not kept for the next set.
+  // Code that holds the rows of a table is not kept for the next set, so it runs outside of the shared texts.
   const tables = { program, lists, run: runOwn };
   const tracers = new BoundedMap<string, Tracer>(tracersMax);
   const make = (action: string) => createTracer(program.open(action)!, run, tables);
@@ -32,10 +33,10 @@ export function createTracers(program: OpenProgram, run: Run, { lists, run: runO
   };
 }
 
-/** What decides an action. */
+/** The functions that decide an action. */
 interface Deciding {
   readonly decider: Decider;
-  /** Where traces name the rules that took part; null where they name all. */
+  /** Makes decisions for traces that name only the rules that took part; null when traces name all rules. */
   readonly decideSome: DecideSome | null;
 }
 

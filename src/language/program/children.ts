@@ -1,8 +1,11 @@
-// What a condition or term is made of, for walks that treat most nodes alike.
+// Lists the children of a condition or term, for walks that treat most nodes alike.
 
 import type { Condition, Term } from './program.ts';
 
-/** The nodes directly below, in order; a let's value is not below the places that read it. */
+/**
+ * Returns the nodes directly below a node, in order. The value of a let is not below the places that read the
+ * let.
+ */
 export function conditionChildren(node: Condition | Term): readonly (Condition | Term)[] {
   switch (node.kind) {
     case 'constant':

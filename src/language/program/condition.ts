@@ -1,5 +1,6 @@
-// Makes conditions in simplified form: constants folded, `and` and `or` flat with cheap operands first, `not` pushed
-// down to where it meets no `and`, `or` or order. Evaluation order is not observable, so every step keeps the meaning.
+// Makes conditions in simplified form: constants are folded, `and` and `or` are flat with cheap operands
+// first, and `not` is pushed down until its operand is no `and`, `or` or order comparison. The order of
+// evaluation cannot be observed, so every step keeps the meaning.
 
 import { oppositeComparison } from '../model/expression.ts';
 import type { Truth } from '../model/trace.ts';
@@ -11,24 +12,27 @@ export function constant(truth: Truth): Condition {
   return { kind: 'constant', truth, mayBeUnknown: truth === 'unknown', cost: 0 };
 }
 
-/** A two-valued answer as a condition. */
+/** Returns a two-valued answer as a condition. */
 export function definite(isTrue: boolean): Condition {
   return constant(isTrue ? 'true' : 'false');
 }
 
-/** All of them; `true` of none. */
+/** Returns a condition that is true when all operands are true; `true` when there are none. */
 export function conjunction(operands: readonly Condition[]): Condition {
   return join('and', operands);
 }
 
-/** One of them at least; `false` of none. */
+/** Returns a condition that is true when at least one operand is true; `false` when there are none. */
 export function disjunction(operands: readonly Condition[]): Condition {
   return join('or', operands);
 }
 
 const negated: Readonly<Record<Truth, Truth>> = { true: 'false', false: 'true', unknown: 'unknown' };
 
-/** The opposite; an order of intervals has one too, as both are unknown together. */
+/**
+ * Returns the opposite of a condition. An order comparison becomes the opposite comparison. That holds for
+ * intervals as well, because the two are unknown together.
+ */
 export function negation(operand: Condition): Condition {
   switch (operand.kind) {
     case 'constant':
@@ -48,7 +52,7 @@ export function negation(operand: Condition): Condition {
   return { kind: 'not', operand, mayBeUnknown: operand.mayBeUnknown, cost: operand.cost };
 }
 
-/** A comparison of two terms of one sort that is not boolean. */
+/** Returns a comparison of two terms of one sort, which must not be boolean. */
 export function comparison(operator: ComparisonTest['operator'], left: Term, right: Term): Condition {
   if (left.kind === 'absent' || right.kind === 'absent') return constant('unknown');
   if (left.kind === 'literal' && right.kind === 'literal') {
@@ -61,7 +65,10 @@ export function comparison(operator: ComparisonTest['operator'], left: Term, rig
   return { kind: 'compare', operator, left, right, mayBeUnknown, cost: 1 + left.cost + right.cost };
 }
 
-/** Whether both conditions come out alike; unknown where one is. */
+/**
+ * Returns a condition that is true when both conditions have the same truth, and unknown when one of them is
+ * unknown.
+ */
 export function equivalence(left: Condition, right: Condition): Condition {
   if (left.kind === 'constant') return againstConstant(right, left.truth);
   if (right.kind === 'constant') return againstConstant(left, right.truth);
@@ -90,7 +97,7 @@ function join(kind: 'and' | 'or', operands: readonly Condition[]): Condition {
   return { kind, operands: kept, mayBeUnknown, cost: kept.reduce((sum, { cost }) => sum + cost, 0) };
 }
 
-/** The order of two constants; null where they have to be compared when the program runs. */
+/** Returns the order of two constants; null when they have to be compared while the program runs. */
 function literalOrder(left: Value, right: Value): number | 'unknown' | null {
   if (typeof left === 'string' && typeof right === 'string')
     return left === right ? 0 : left < right ? -1 : 1;
@@ -116,7 +123,7 @@ function holds(operator: ComparisonTest['operator'], order: number): boolean {
   }
 }
 
-/** `open` where the currencies of two amounts show only in the request. */
+/** Whether the currencies of two amounts agree; `open` when only the request shows the currencies. */
 function currencyAgreement(left: Term, right: Term): 'agree' | 'differ' | 'open' {
   if (left.sort !== 'money') return 'agree';
   const [a, b] = [knownCurrency(left), knownCurrency(right)];

@@ -1,28 +1,32 @@
-// Which exact decimals one JavaScript number says completely, and which terms are such numbers whenever they are known:
-// these can be compared as they are. INVARIANT: two plain numbers order as their decimals do.
+// Determines which exact decimals a JavaScript number represents completely, and which terms are always such
+// numbers when they are known. Such numbers can be compared directly. INVARIANT: two plain numbers have the
+// same order as their decimals.
 
 import type { Value } from '../model/value.ts';
 import { type Decimal, equal, fromNumber, toNumber } from '../value/decimal.ts';
 import { isDecimal, isMoneyTerm } from './condition.ts';
 import type { LiteralTerm, ReadTerm, Sort, Term } from './program.ts';
 
-/** Decimals of up to 15 digits survive the way to a JavaScript number and back. */
+/**
+ * The bound on coefficients of up to 15 digits. Such decimals survive the conversion to a JavaScript number
+ * and back.
+ */
 const safeCoefficient = 1_000_000_000_000_000n;
 const exactPowers = Array.from({ length: 23 }, (_, power) => Number(`1e${power}`));
 
-/** The JavaScript number whose shortest text is this decimal; null where there is none. */
+/** Returns the JavaScript number whose shortest text is this decimal; null when there is none. */
 export function plainNumber(value: Decimal): number | null {
   const { coefficient, exponent } = value;
   const power = exactPowers[Math.abs(exponent)];
   if (power !== undefined && -safeCoefficient < coefficient && coefficient < safeCoefficient) {
-    // Both are exact, so the one rounding of the operation is that of reading the text.
+    // Both operands are exact, so the operation rounds once, as reading the text would.
     return exponent < 0 ? Number(coefficient) / power : Number(coefficient) * power;
   }
   const number = toNumber(value);
   return Number.isFinite(number) && equal(fromNumber(number), value) ? number : null;
 }
 
-/** Whether the term, where it is known, is a JavaScript number for certain. */
+/** Whether the term is certainly a JavaScript number whenever it is known. */
 export function isPlain(term: Term): boolean {
   switch (term.kind) {
     case 'literal':
@@ -38,12 +42,12 @@ export function isPlain(term: Term): boolean {
   }
 }
 
-/** An amount that stands in a field, beside its currency. */
+/** Whether the term is an amount in a field, with its currency in another field. */
 export function isPayloadAmount(term: Term): term is ReadTerm {
   return term.kind === 'read' && term.sort === 'money' && term.currency !== null && isOfPayload(term);
 }
 
-/** A constant amount of one currency. */
+/** Whether the term is a constant amount of one currency whose number is plain. */
 export function isPlainMoney(term: Term): term is LiteralTerm {
   if (term.kind !== 'literal' || !isMoneyTerm(term.value)) return false;
   return term.value.currency !== null && plainNumber(term.value.amount) !== null;

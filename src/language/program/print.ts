@@ -1,5 +1,5 @@
-// A program as text for people: each action with its lets and rules, conditions in the words of the language where it
-// has them. `?` behind a condition says that it may be unknown.
+// Prints a program as text for people: each action with its lets and rules, and conditions in the words of
+// the language where it has them. A `?` after a condition means that it may be unknown.
 
 import { exceptText, pathText, stepText } from '../model/describe.ts';
 import type { Value } from '../model/value.ts';
@@ -18,7 +18,7 @@ import type {
   Term,
 } from './program.ts';
 
-/** The whole program, one block an action. */
+/** Prints the whole program, one block for each action. */
 export function printProgram(program: Program): string {
   return [...program.actions.values()].map(printAction).join('\n');
 }
@@ -50,7 +50,7 @@ function printRequirement(requirement: PlannedRule['requirement']): string {
   return requirement.withinSeconds === null ? ' reauth now' : ` reauth within ${requirement.withinSeconds}s`;
 }
 
-/** A condition on one line, every operation in parentheses. */
+/** Prints a condition on one line, with every operation in parentheses. */
 export function printCondition(condition: Condition): string {
   switch (condition.kind) {
     case 'constant':
@@ -97,7 +97,7 @@ export function printCondition(condition: Condition): string {
   }
 }
 
-/** A term on one line. */
+/** Prints a term on one line. */
 export function printTerm(term: Term): string {
   switch (term.kind) {
     case 'literal':
@@ -139,12 +139,12 @@ function printLoop(node: { kind: string; variable: string; sources: readonly Ter
   return `${node.kind} ${node.variable} in ${node.sources.map(printTerm).join(', ')} (${body})`;
 }
 
-/** The cell as a policy file writes it, with this text for its key. */
+/** Prints a cell as a policy file writes it, with the given text as its key. */
 export function printColumn({ table, column }: Pick<ColumnTerm, 'table' | 'column'>, key: string): string {
   return `${table}[${key}]${column === '' ? '' : `.${stepText(column)}`}`;
 }
 
-/** The path as a policy file writes it; unusual names are quoted. */
+/** Prints the path as a policy file writes it. Unusual names are quoted. */
 export function printRead({ root, steps }: Pick<ReadFrom, 'root' | 'steps'>): string {
   return pathText(root, steps);
 }

@@ -1,6 +1,7 @@
-// The decision program: what each action's rules ask, as plain data without spans, names resolved against that one
-// action's shape, constants folded. Everything here can be printed, compared and hashed; nothing can be run.
-// INVARIANT: `mayBeUnknown` is false only where no request of the shape can make the node unknown.
+// The decision program: what each action's rules require, as plain data without spans. Names are resolved
+// against that one action's shape, and constants are folded. Everything in a program can be printed, compared
+// and hashed; nothing can be run. INVARIANT: `mayBeUnknown` is false only when no request of the shape can
+// make the node unknown.
 
 import type { Builtin } from '../model/builtins.ts';
 import type { FactName } from '../model/expression.ts';
@@ -12,13 +13,16 @@ import type { Value } from '../model/value.ts';
 import type { Hours } from '../value/hours.ts';
 import type { Cidr } from '../value/ip.ts';
 
-/** SHA-256 of the bytes, which the caller of the compiler passes in: this folder uses nothing of the platform. */
+/**
+ * Returns the SHA-256 of bytes. The caller of the compiler passes this function in, because
+ * `src/language/program` uses nothing of the platform.
+ */
 export type Digest = (bytes: Uint8Array) => Uint8Array;
 
 export interface Program {
-  /** By action key, sorted. */
+  /** The actions by key, sorted. */
   readonly actions: ReadonlyMap<string, ActionProgram>;
-  /** Those that some action reads. */
+  /** The lists, tables and hours that some action reads. */
   readonly lists: ReadonlyMap<string, List>;
   readonly tables: ReadonlyMap<string, Table>;
   readonly hours: ReadonlyMap<string, Hours>;
@@ -27,58 +31,64 @@ export interface Program {
 export interface ActionProgram {
   readonly action: string;
   readonly shape: Shape;
-  /** Sorted by id, code point by code point. */
+  /** The action's rules, sorted by id, code point by code point. */
   readonly rules: readonly PlannedRule[];
-  /** What several places share; a let reads only those before it. */
+  /** Values that several places share. A let reads only lets before it. */
   readonly lets: readonly PlannedLet[];
-  /** Names of what its conditions and reasons read, sorted. */
+  /** The names of lists, tables, hours and meters that conditions and reasons read, sorted. */
   readonly lists: readonly string[];
   readonly tables: readonly string[];
   readonly hours: readonly string[];
   readonly meters: readonly string[];
-  /** Of what a call returns, where meters count by it. */
+  /** The shape of a call's result, by which meters may count; null when the action declares none. */
   readonly result: Shape | null;
-  /** Null where no meter counts or reads its requests. */
+  /** What requests add to meters; null when no meter counts or reads the action's requests. */
   readonly metering: ActionMetering | null;
 }
 
 /** What a request of an action adds to meters. */
 export interface ActionMetering {
   readonly entries: readonly PlannedEntry[];
-  /** What several entries share; a let reads only those before it. */
+  /** Values that several entries share. A let reads only lets before it. */
   readonly lets: readonly PlannedLet[];
 }
 
 /** What a request adds to one meter. */
 export interface PlannedEntry {
   readonly definition: MeterDefinition;
-  /** Of the meters with this definition that the action's rules read, sorted. */
+  /** The names of the meters with this definition that the action's rules read, sorted. */
   readonly names: readonly string[];
-  /** All of them have to be known. */
+  /** The values after `per`. All of them have to be known. */
   readonly keys: readonly Term[];
-  /** `anew` where the meter starts anew with the action, null where it does not count it. */
+  /**
+   * What is counted: `anew` when the meter starts anew with the action, null when the meter does not count
+   * the action.
+   */
   readonly counted: CountedEntry | 'anew' | null;
 }
 
 export interface CountedEntry {
   readonly when: Condition;
-  /** The amount to add or the value to tell apart; null where requests are counted. */
+  /** The amount to add, or the distinct value; null when requests are counted. */
   readonly argument: Term | null;
-  /** Of the meter, where it sums money of one currency. */
+  /** The currency of a meter that sums money of one currency, otherwise null. */
   readonly currency: string | null;
 }
 
-/** A rule without its condition: what combining asks of it. */
+/** A rule without its condition: what combining needs. */
 export interface RuleHead {
-  /** `policy/rule`. */
+  /** The rule's id, `policy/rule`. */
   readonly id: string;
   readonly policy: string;
   readonly effect: Effect;
   readonly isShadow: boolean;
   readonly points: number;
-  /** Belongs to the second stratum: it is evaluated when the risk is known, and adds nothing to it. */
+  /**
+   * Whether the rule belongs to the second stratum: it is evaluated when the risk is known, and adds nothing
+   * to the risk.
+   */
   readonly readsRisk: boolean;
-  /** Texts and shown values in order; never empty. */
+  /** The parts of the reason in order: texts, and terms whose values are shown. Never empty. */
   readonly reason: readonly (string | Term)[];
   readonly validForSeconds: number | null;
   readonly requirement: Requirement | null;
@@ -93,46 +103,51 @@ export interface PlannedLet {
   readonly value: Term;
 }
 
-/** Which values a term can have. */
+/** The kind of values that a term can have. */
 export type Sort = Type['kind'];
 
-/** Where a value stands in the payload, or in the element that a quantifier's variable holds. */
+/**
+ * The place of a value in the payload, in the result of a call, or in the element of a quantifier's variable.
+ */
 export interface ReadFrom {
-  /** `payload`, or the variable. */
+  /** `payload`, `result`, or the name of the variable. */
   readonly root: string;
   readonly steps: readonly string[];
-  /** False where this action has no such field, which then is absent whatever the payload holds. */
+  /** False when this action has no such field. The field is then absent, whatever the payload contains. */
   readonly isDeclared: boolean;
   readonly isSigned: boolean;
   readonly signers?: readonly string[];
   readonly isSecret: boolean;
-  /** Some step may be absent or null though the payload is of the shape. */
+  /** Whether any step may be absent or null although the payload has the shape. */
   readonly mayBeAbsent: boolean;
 }
 
-/** Where an amount's currency stands; `known` is its value where the shape admits only one. */
+/** The place of an amount's currency. `known` is its value when the shape allows only one, otherwise null. */
 export interface CurrencyRead {
   readonly read: ReadFrom;
   readonly known: string | null;
 }
 
-/** What a list holds: JSON as it came, or values that are ready to compare. Amounts stand in records, beside their currency. */
+/**
+ * The elements of a list: JSON as received, or values that are ready to compare. Amounts are not elements:
+ * they are in records, beside their currency.
+ */
 export interface Element {
   readonly sort: Sort;
   readonly encoding: 'json' | 'value';
-  /** What the elements of an element hold, where it is a list itself. */
+  /** The elements of an element that is a list itself, otherwise null. */
   readonly element: Element | null;
 }
 
 interface Node {
   readonly mayBeUnknown: boolean;
-  /** Rough effort, to try cheap conditions first; a comparison of two numbers is 1. */
+  /** A rough effort, so that cheap conditions are tried first. A comparison of two numbers costs 1. */
   readonly cost: number;
 }
 
 interface TermNode extends Node {
   readonly sort: Sort;
-  /** Null unless the sort is `list`. */
+  /** The elements of a list; null unless the sort is `list`. */
   readonly element: Element | null;
 }
 
@@ -163,7 +178,7 @@ export interface LiteralTerm extends TermNode {
 export interface ReadTerm extends TermNode {
   readonly kind: 'read';
   readonly read: ReadFrom;
-  /** Of money in a field; null otherwise. */
+  /** The currency of money in a field; null for other terms. */
   readonly currency: CurrencyRead | null;
 }
 
@@ -171,9 +186,9 @@ export interface ReadTerm extends TermNode {
 export interface ColumnTerm extends TermNode {
   readonly kind: 'column';
   readonly table: string;
-  /** For people; empty where each row is one value. */
+  /** The name of the column, for people; empty when each row is a single value. */
   readonly column: string;
-  /** Of the cell in its row. */
+  /** The place of the cell in its row. */
   readonly place: number;
   readonly key: Term;
 }
@@ -199,12 +214,12 @@ export interface SumTerm extends TermNode {
   readonly body: Term;
 }
 
-/** Facts that differ from request to request of one action. */
+/** The facts that differ between requests of one action. */
 export type RequestFact = Exclude<FactName, `action.${string}`>;
 
 export type Condition =
   | (Node & { readonly kind: 'constant'; readonly truth: Truth })
-  /** A term of sort `boolean`. */
+  /** A term of sort `boolean` as a condition. */
   | (Node & { readonly kind: 'flag'; readonly term: Term })
   | (Node & { readonly kind: 'not'; readonly operand: Condition })
   | (Node & { readonly kind: 'and' | 'or'; readonly operands: readonly Condition[] })
@@ -224,7 +239,10 @@ export type Condition =
   | (Node & { readonly kind: 'mentions-words'; readonly subject: Term; readonly words: readonly string[] })
   | Quantified;
 
-/** `!=` is `not` of `==`; a range is two comparisons. Operands are of one sort and never boolean. */
+/**
+ * A comparison. `!=` is `not` of `==`, and a range is two comparisons. Operands are of one sort and never
+ * boolean.
+ */
 export interface ComparisonTest extends Node {
   readonly kind: 'compare';
   readonly operator: '==' | '<' | '<=' | '>' | '>=';
@@ -244,7 +262,7 @@ interface InTable extends Node {
   readonly table: string;
 }
 
-/** What asks a table. */
+/** A term or condition that reads a table. */
 export type TableRead = ColumnTerm | InTable;
 
 interface TextComparison extends Node {

@@ -1,6 +1,6 @@
-// A condition, a term or a reason with its constants taken out: a key, which says everything else about it, and the
-// constants in order. INVARIANT: equal keys ask the same of a request but for their constants, place by place, so that
-// one piece of code can serve them all.
+// Splits a condition, a term or a reason into a key, which says everything except the constants, and the
+// constants in order. INVARIANT: parts with equal keys differ only in their constants, place by place, so
+// that one piece of code can serve them all.
 
 import type { List } from '../model/policy.ts';
 import type { Value } from '../model/value.ts';
@@ -10,7 +10,7 @@ import { isDecimal, isMoneyTerm } from './condition.ts';
 import { isPayloadAmount, isPlainMoney, plainNumber } from './plain.ts';
 import type { Condition, Element, LiteralTerm, ReadFrom, Term } from './program.ts';
 
-/** What differs between rules of one form: a node that holds a constant, or a text of a reason. */
+/** What differs between rules of one form: a node with a constant, or a text of a reason. */
 export type Constant = ConstantCondition | ConstantTerm | string;
 
 export type ConstantCondition = Extract<
@@ -67,7 +67,10 @@ function gather(lists: Lists, write: (into: Gathering) => void): ProgramTemplate
   return into;
 }
 
-/** A constant met before is the same one again: code finds constants by what they are. */
+/**
+ * Adds a constant to the template. A constant that occurs again refers to its first place, because code finds
+ * constants by identity.
+ */
 function writeConstant(constant: Constant, form: string, into: Gathering): void {
   const known = into.constants.indexOf(constant);
   if (known < 0) into.constants.push(constant);
@@ -99,7 +102,7 @@ function writeParts(condition: Condition, into: Gathering): void {
     case 'compare':
       into.key += condition.operator;
       writeTerm(condition.left, into);
-      // Beside an amount of the payload a constant one is a bare number.
+      // Next to an amount of the payload, a constant amount is a bare number.
       if (isPayloadAmount(condition.left) && isPlainMoney(condition.right)) into.key += 'bare';
       writeTerm(condition.right, into);
       break;
@@ -233,7 +236,10 @@ function writeLoop(
   writeBody();
 }
 
-/** Truth values and null stand in code as they are; of others the form decides how they are compared. */
+/**
+ * Truth values and null are part of the code. For other literals, the form in the key decides how they are
+ * compared.
+ */
 function writeLiteral(term: LiteralTerm, into: Gathering): void {
   const { value } = term;
   if (value === null || typeof value === 'boolean') into.key += String(value);
@@ -251,7 +257,7 @@ function valueForm(value: Value): string {
 function writeRead(read: ReadFrom, into: Gathering): void {
   const flags = [read.isDeclared, read.isSigned, read.isSecret, read.mayBeAbsent];
   into.key += flags.reduce((form, flag) => form + (flag ? '1' : '0'), read.root) + signedMark(read);
-  // The length first: a name may hold any character.
+  // The length comes first, because a name may contain any character.
   for (const step of read.steps) into.key += `.${step.length}:${step}`;
 }
 
@@ -263,7 +269,7 @@ function elementForm({ sort, encoding, element }: Element): string {
   return `[${sort} ${encoding}${element === null ? '' : elementForm(element)}]`;
 }
 
-/** Where a pattern has its stars; the test of plain forms is a plain test of text. */
+/** Where a pattern has its stars. Every form except `glob` becomes a plain test of text. */
 export type GlobForm = 'whole' | 'prefix' | 'suffix' | 'infix' | 'glob';
 
 export function globForm(pattern: string): GlobForm {
@@ -274,7 +280,7 @@ export function globForm(pattern: string): GlobForm {
   return first === '' && third === '' && more.length === 0 ? 'infix' : 'glob';
 }
 
-/** The constants of a written-out list of text; null for every other list. */
+/** Returns the constants of a written-out list of text; null for every other list. */
 export function constantTexts(elements: Term): readonly string[] | null {
   if (elements.kind !== 'list') return null;
   const texts: string[] = [];

@@ -1,6 +1,6 @@
-// A part of a program into what is left of it where neither the payload nor the time is known: a field is like one that
-// has to be signed in a request that is not, and `now` is absent. INVARIANT: the part means what it meant, of a request
-// whose fields and time are unknown.
+// Turns a part of a program into its form for a request whose payload and time are unknown. A field is
+// treated like a signed field in an unsigned request, and `now` is absent. INVARIANT: the part keeps its
+// meaning for a request whose fields and time are unknown.
 
 import type { Condition, PlannedLet, ReadFrom, Term } from './program.ts';
 
@@ -12,7 +12,10 @@ export function letsOfUnknown(lets: readonly PlannedLet[]): readonly PlannedLet[
   return lets.map(({ id, value }) => ({ id, value: unknownIn(value) }));
 }
 
-/** Programs are plain data, so that one walk goes over nodes of every kind. What is not a constant may be unknown then. */
+/**
+ * Walks nodes of every kind alike, because programs are plain data. Every node but a constant may be unknown
+ * afterwards.
+ */
 function unknownIn<T>(part: T): T {
   return walk(part) as T;
 }

@@ -1,5 +1,6 @@
-// THE DOOR: the text of one policy file → its tree and everything that is wrong with how it is written. Never throws,
-// whatever the text: limits are checked before anything recurses, and a broken file yields what of it is whole.
+// THE DOOR: parses the text of one policy file into its tree and diagnostics for everything that is wrong
+// with how it is written. Never throws, whatever the text: size and nesting limits are checked before
+// anything recurses. A broken file yields the parts of it that are whole.
 
 import { type Diagnostic, hasErrors, sortDiagnostics } from '../diagnostic/diagnostic.ts';
 import type { SourceText } from '../diagnostic/span.ts';
@@ -23,19 +24,25 @@ import { holdsHabits, repair } from './repair/repair.ts';
 import { readStrays, reportStrays } from './repair/strays.ts';
 import type { ExpressionNode, PolicyFile } from './tree/tree.ts';
 
-/** Size of a policy file in bytes of UTF-8. */
+/** Largest size of a policy file, in bytes of UTF-8. */
 export const fileBytesMax = 1_048_576;
 
-/** Diagnostics of one file; the rest is not listed. */
+/** Largest number of diagnostics listed for one file; the rest is not listed. */
 const problemsMax = 200;
 
 export interface ParsedFile {
   readonly file: PolicyFile;
-  /** Sorted by place. */
+  /** The diagnostics of the file, sorted by place. */
   readonly diagnostics: readonly Diagnostic[];
-  /** Names that a text with errors declares, though nothing else may be left of their declarations. */
+  /**
+   * Names that a text with errors declares, even if nothing else is left of their declarations. Empty for a
+   * text without errors.
+   */
   readonly declaredByBroken: ReadonlySet<string>;
-  /** Lines on which the parser gave up, of whose meaning nothing is to be said. */
+  /**
+   * Lines on which the parser gave up. Errors that later stages find on these lines are not reported, since
+   * they follow from that.
+   */
   readonly brokenLines: readonly BrokenLine[];
 }
 
@@ -61,7 +68,7 @@ interface ReadText {
   readonly broken: {
     readonly errors: readonly ParserError[];
     readonly tokens: readonly Token[];
-    /** As they were read. */
+    /** The tokens as the parser read them, after repairs. */
     readonly known: readonly Token[];
     readonly gaveUp: readonly Diagnostic[];
   };
@@ -86,7 +93,10 @@ function readText(reader: Reader): ReadText {
   return { file: { kind: 'file', declarations, comments, span }, broken: { errors, known, tokens, gaveUp } };
 }
 
-/** Reads tokens as they are written where the grammar takes them and nothing else is meant, else as they are repaired. */
+/**
+ * Reads tokens as written if the grammar takes them and nothing else is meant by them; otherwise repairs them
+ * first.
+ */
 function readTokens<P extends ParsedTokens>(tokens: Token[], reader: Reader, read: Read<P>): P {
   const asWritten = holdsHabits(tokens, reader) ? null : readWhole(tokens, reader, read);
   if (asWritten !== null) return asWritten;
@@ -100,14 +110,17 @@ interface Between {
   readonly to: number;
 }
 
-/** As `readPlaceholder`, where each word names a field. */
+/** Reads a placeholder like `readPlaceholder`, but each word in it names a field. */
 function readFieldName(text: UnescapedText, between: Between, reader: Reader): ExpressionNode {
   return readPlaceholder(text, between, reader, (token) =>
     isAnyWord(token) ? retype(token, NameToken, token.image) : token,
   );
 }
 
-/** The expression between two places of a text, its tokens moved to where they were written. */
+/**
+ * Reads the expression between two places of a text; its tokens get the offsets at which they stand in the
+ * file.
+ */
 function readPlaceholder(
   text: UnescapedText,
   { from, to }: Between,

@@ -1,11 +1,12 @@
 /**
- * The proleptic Gregorian calendar: a year, month and day into the number of days since 1970-01-01, and back. Years
- * are counted from March, so that the leap day ends them and every month begins at a fixed place.
+ * The proleptic Gregorian calendar: turns a year, month and day into the number of days since 1970-01-01, and
+ * back. Years are counted from March, so the leap day is the last day of a year and every month begins at a
+ * fixed offset.
  */
 
 export interface CalendarDay {
   readonly year: number;
-  /** 1 to 12. */
+  /** From 1 to 12. */
   readonly month: number;
   readonly dayOfMonth: number;
 }
@@ -14,7 +15,7 @@ export interface CalendarDay {
 const daysToEpoch = 719_468;
 const daysPerYear = 365.2425;
 
-/** The day with this number of days since 1970-01-01 (year 0 and later). */
+/** Converts a number of days since 1970-01-01 to a calendar day. Works for year 0 and later. */
 export function calendarDay(day: number): CalendarDay {
   const fromMarch = day + daysToEpoch;
   let marchYear = Math.floor(fromMarch / daysPerYear);
@@ -27,13 +28,13 @@ export function calendarDay(day: number): CalendarDay {
   return { year: month <= 2 ? marchYear + 1 : marchYear, month, dayOfMonth };
 }
 
-/** The number of days since 1970-01-01; month 1 to 12. */
+/** Converts a calendar day to the number of days since 1970-01-01. The month is 1 to 12. */
 export function dayNumber(year: number, month: number, dayOfMonth: number): number {
   const marchYear = month <= 2 ? year - 1 : year;
   return daysBeforeYear(marchYear) + daysBeforeMonth((month + 9) % 12) + dayOfMonth - 1 - daysToEpoch;
 }
 
-/** Whether the calendar has this day, in year 1 or later. */
+/** Whether the calendar has this day. Years before 1 are rejected. */
 export function isCalendarDay(year: number, month: number, dayOfMonth: number): boolean {
   if (year < 1 || month < 1 || month > 12 || dayOfMonth < 1) return false;
   const next = month === 12 ? dayNumber(year + 1, 1, 1) : dayNumber(year, month + 1, 1);
@@ -41,8 +42,8 @@ export function isCalendarDay(year: number, month: number, dayOfMonth: number): 
 }
 
 /**
- * The day so many months later, or earlier; the last day of its month where that has no such day, as 2026-02-28 is a month
- * behind 2026-01-31. Null outside of years 1 to 9999.
+ * Adds months to a day, or subtracts them. When the target month has no such day, the result is its last day:
+ * one month after 2026-01-31 is 2026-02-28. Null outside of years 1 to 9999.
  */
 export function monthsLater(day: number, months: number): number | null {
   const { year, month, dayOfMonth } = calendarDay(day);
@@ -53,12 +54,12 @@ export function monthsLater(day: number, months: number): number | null {
   return Math.min(dayNumber(thatYear, thatMonth, dayOfMonth), next - 1);
 }
 
-/** Days from March to the month, which is 0 for March and 11 for February. */
+/** Days from 1 March to the start of a month. The month is 0 for March and 11 for February. */
 function daysBeforeMonth(monthFromMarch: number): number {
   return Math.floor((153 * monthFromMarch + 2) / 5);
 }
 
-/** Days from the March of year 0 to the March of this year. */
+/** Days from 1 March of year 0 to 1 March of the given year. */
 function daysBeforeYear(year: number): number {
   return 365 * year + Math.floor(year / 4) - Math.floor(year / 100) + Math.floor(year / 400);
 }

@@ -1,6 +1,7 @@
 /**
- * The kinds of text that may be spelt in several ways, each with its one canonical form. INVARIANT: a form is idempotent,
- * so that what has passed the gate is seen by every rule as it is written in the policy, in a list file and in a meter.
+ * The kinds of text that can be spelt in several ways, each with its one canonical form. INVARIANT: a
+ * canonical form is its own canonical form, so a text that has passed the payload check reads the same in
+ * every rule, policy, list file and meter.
  */
 
 import { canonicalEmail } from './email.ts';
@@ -9,7 +10,10 @@ import { canonicalNetwork } from './ip.ts';
 import { canonicalPath, canonicalPathIgnoringCase } from './path.ts';
 import { canonicalUrl, canonicalWebAddress } from './url.ts';
 
-/** The canonical form of a text by kind, the text itself where it is canonical; null where it is none of the kind. */
+/**
+ * The canonical form of a text, by kind. Each function returns the text itself when it is canonical already,
+ * and null when it is not of the kind.
+ */
 export const canonicalForms = {
   email: canonicalEmail,
   url: canonicalUrl,
@@ -21,10 +25,13 @@ export const canonicalForms = {
 } as const satisfies Readonly<Record<string, (text: string) => string | null>>;
 
 export type CanonicalKind = keyof typeof canonicalForms;
-/** Networks stand in lists alone. */
+/** The kinds that a field can have. Networks occur only in lists. */
 export type FieldKind = Exclude<CanonicalKind, 'network'>;
 
-/** The canonical form of a text of any kind; free text has but itself. */
+/**
+ * Returns the canonical form of a text of any kind, or null when the text is not of the kind. Free text
+ * (`string`) is always its own canonical form.
+ */
 export function canonicalText(kind: CanonicalKind | 'string', text: string): string | null {
   return kind === 'string' ? text : canonicalForms[kind](text);
 }

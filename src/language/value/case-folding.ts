@@ -1,15 +1,16 @@
 /**
- * Full case folding of Unicode 17.0 (CaseFolding.txt, statuses C and F) for the characters that are their own
- * compatibility decomposition; all others fold by way of theirs. The table is pinned, so that a policy means the same
- * on every runtime; normal forms need no table, as those of assigned characters never change.
+ * Full case folding of Unicode 17.0 (CaseFolding.txt, statuses C and F). The table covers the characters that
+ * are their own compatibility decomposition; every other character is decomposed first. The table is pinned,
+ * so that a policy means the same on every runtime. Normal forms need no table, because those of assigned
+ * characters never change.
  */
 
-/** The version of Unicode that folding follows. */
+/** The version of Unicode that case folding follows. */
 export const unicodeVersion = '17.0';
 
 /**
- * Runs of characters that fold by adding one number, in hexadecimal: `41-5a+32` for each of A to Z, `182-184/2+1` for
- * every second one, `c6+32` for one alone.
+ * Runs of characters that fold by adding one number to their code, in hexadecimal: `41-5a+32` covers A to Z,
+ * `182-184/2+1` every second character from 182 to 184, `c6+32` one character.
  */
 const runs = `
 41-5a+32 c6+32 d0+32 d8+32 de+32 110+1 126+1 141+1 14a+1 152+1 166+1 181+210 182-184/2+1 186+206 187+1
@@ -32,13 +33,13 @@ a7c6-35384 a7c7-a7c9/2+1 a7cb-42343 a7cc-a7da/2+1 a7dc-42561 a7f5+1 ab70-abbf-38
 
 const runForm = /^([0-9a-f]+)(?:-([0-9a-f]+))?(\/2)?([+-]\d+)$/;
 
-/** The only two characters that still fold to more than one. */
+/** The only characters that still fold to more than one character. */
 const toSeveral: readonly (readonly [string, string])[] = [
   ['\u00df', 'ss'],
   ['\u1e9e', 'ss'],
 ];
 
-/** What each character folds to; one that is missing folds to itself. */
+/** Returns what each character folds to. A character that is missing folds to itself. */
 export function readCaseFolding(): ReadonlyMap<string, string> {
   return new Map([...runs.trim().split(/\s+/).flatMap(readRun), ...toSeveral]);
 }

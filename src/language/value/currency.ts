@@ -1,7 +1,7 @@
 /**
- * The active alphabetic currency codes of ISO 4217: list one of 25 June 2024 with the amendments that took
- * effect since, up to the start of 2026 (XCG and XAD came; ANG, BGN and CUC went). Funds, metals and the codes for
- * testing and for no currency belong to the list.
+ * The active alphabetic currency codes of ISO 4217: list one of 25 June 2024, with the amendments that took
+ * effect up to the start of 2026 (XCG and XAD were added; ANG, BGN and CUC were removed). The list includes
+ * funds, metals and the codes for testing and for no currency.
  */
 
 const codes: ReadonlySet<string> = new Set(
@@ -18,7 +18,7 @@ XBD XCD XCG XDR XOF XPD XPF XPT XSU XTS XUA XXX YER ZAR ZMW ZWG
     .split(/\s+/),
 );
 
-/** Whether the text is an active currency code, in upper case as the standard writes them. */
+/** Whether the text is an active currency code. Codes are in upper case, as in the standard. */
 export function isCurrency(code: string): boolean {
   return codes.has(code);
 }

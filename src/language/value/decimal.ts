@@ -1,8 +1,9 @@
 /**
- * Exact decimal numbers: text or a JavaScript number into a coefficient times a power of ten, and arithmetic on them.
- * A result is exact within 34 significant digits and the exponent range of IEEE decimal128, or it is null (unknown).
- * INVARIANT: every Decimal is normalised (no decimal zeros end the coefficient; zero is 0e0), so equal values are
- * structurally equal, and no step builds an integer of more than about seventy digits.
+ * Exact decimal numbers: turns text or a JavaScript number into a coefficient times a power of ten, and
+ * calculates with the result. Every result is exact within 34 significant digits and the exponent range of
+ * IEEE decimal128, or null (unknown). Only `divide` rounds. INVARIANT: every Decimal is normalised (no
+ * decimal zeros end the coefficient; zero is 0e0), so equal values are structurally equal, and no step builds
+ * an integer of more than about seventy digits.
  */
 
 /** The value `coefficient * 10 ** exponent`, normalised: the coefficient is 0 or does not end in a decimal zero. */
@@ -11,14 +12,17 @@ export interface Decimal {
   readonly exponent: number;
 }
 
-/** The most significant digits a Decimal has. */
+/** The maximum number of significant digits of a Decimal. */
 export const digitsMax = 34;
 
-/** The largest power of ten of a leading digit, and the smallest of a last digit (IEEE decimal128). */
+/** The largest power of ten of a first digit, and the smallest of a last digit (IEEE decimal128). */
 const leadingPowerMax = 6144;
 const lastPowerMin = -6176;
 
-/** Plain notation is used while it needs no more positions than this after, or before, the decimal point. */
+/**
+ * The most positions before or after the decimal point in plain notation. Numbers that need more are written
+ * in scientific notation.
+ */
 const plainPositionsMax = 40;
 
 export const zero: Decimal = { coefficient: 0n, exponent: 0 };
@@ -27,8 +31,8 @@ const one: Decimal = { coefficient: 1n, exponent: 0 };
 const numberForm = /^(-?)(\d+(?:_\d+)*)(?:\.(\d+(?:_\d+)*))?(?:[eE]([+-]?\d+))?$/;
 
 /**
- * Reads a number of the language (`12`, `-0.5`, `10_000`) or of JSON (`1.5e-7`).
- * Null when the text has another form, more than 34 significant digits, or an exponent out of range.
+ * Reads a number of the language (`12`, `-0.5`, `10_000`) or of JSON (`1.5e-7`). Returns null when the text
+ * has another form, more than 34 significant digits, or an exponent out of range.
  */
 export function parseDecimal(text: string): Decimal | null {
   const match = numberForm.exec(text);
@@ -44,11 +48,14 @@ export function parseDecimal(text: string): Decimal | null {
   return withinRange(sign === '-' ? -coefficient : coefficient, exponent);
 }
 
-/** The decimal with the shortest text that reads back as this number. Throws RangeError unless `n` is finite. */
+/**
+ * Returns the decimal with the shortest text that reads back as this number. Throws a RangeError unless `n`
+ * is finite.
+ */
 export function fromNumber(n: number): Decimal {
   if (Number.isSafeInteger(n)) return ofInteger(n, 0);
   const hundredths = Math.round(n * 100);
-  // Of at most 15 digits: no other decimal as short as this one reads back as the number.
+  // The decimal has at most 15 digits, so no other decimal this short reads back as the number.
   if (Math.abs(hundredths) < 1e15 && hundredths / 100 === n) return ofInteger(hundredths, -2);
   const decimal = parseDecimal(String(n));
   if (decimal === null) throw new RangeError('a decimal is made from finite numbers only');
@@ -66,38 +73,42 @@ function ofInteger(n: number, exponent: number): Decimal {
   return { coefficient: BigInt(reduced), exponent: exponent + zeros };
 }
 
-/** The nearest JavaScript number; beyond its range an infinity or zero. */
+/** Returns the nearest JavaScript number: infinity or zero when the value is beyond the range of numbers. */
 export function toNumber(d: Decimal): number {
   return d.exponent === 0 ? Number(d.coefficient) : Number(`${d.coefficient}e${d.exponent}`);
 }
 
-/** The exact sum, or null when it needs more than 34 digits or is out of range. */
+/** Returns the exact sum, or null when the sum needs more than 34 digits or is out of range. */
 export function add(a: Decimal, b: Decimal): Decimal | null {
   if (a.coefficient === 0n) return b;
   if (b.coefficient === 0n) return a;
   const [high, low] = a.exponent >= b.exponent ? [a, b] : [b, a];
   const shift = high.exponent - low.exponent;
-  // The last digit of the sum is then the last of `low`, more than 34 places below the first of `high`.
+  // The sum ends in the last digit of `low`, which is more than 34 places below the first digit of `high`.
   if (shift > digitsMax + 1) return null;
   return bounded(high.coefficient * powerOfTen(shift) + low.coefficient, low.exponent);
 }
 
-/** The exact difference, or null as for `add`. */
+/** Returns the exact difference, or null when the difference needs more than 34 digits or is out of range. */
 export function subtract(a: Decimal, b: Decimal): Decimal | null {
   return add(a, negate(b));
 }
 
-/** The exact product, or null when it needs more than 34 digits or is out of range. */
+/** Returns the exact product, or null when the product needs more than 34 digits or is out of range. */
 export function multiply(a: Decimal, b: Decimal): Decimal | null {
   return bounded(a.coefficient * b.coefficient, a.exponent + b.exponent);
 }
 
-/** The quotient, rounded half-even to 34 digits; null when `b` is zero or the quotient is out of range. */
+/**
+ * Returns the quotient, rounded half-even to 34 digits; null when `b` is zero or the quotient is out of
+ * range.
+ */
 export function divide(a: Decimal, b: Decimal): Decimal | null {
   if (b.coefficient === 0n) return null;
   if (a.coefficient === 0n) return zero;
   const divisor = magnitude(b.coefficient);
-  // Enough zeros that the integer quotient has 34 or 35 digits; at least one, as no coefficient has more than 34.
+  // Adds enough zeros for an integer quotient of 34 or 35 digits. `shift` is at least 1, because no
+  // coefficient has more than 34 digits.
   const shift = digitsMax + digitCount(divisor) - digitCount(a.coefficient);
   const quotient = roundToDigits(magnitude(a.coefficient) * powerOfTen(shift), divisor);
   const isNegative = a.coefficient < 0n !== b.coefficient < 0n;
@@ -113,13 +124,13 @@ export function absolute(d: Decimal): Decimal {
   return d.coefficient < 0n ? negate(d) : d;
 }
 
-/** The order of two values: -1 when `a` is the smaller, 1 when it is the larger. */
+/** Compares two values: -1 when `a` is smaller, 1 when `a` is larger, 0 when both are equal. */
 export function compare(a: Decimal, b: Decimal): -1 | 0 | 1 {
   if (a.exponent === b.exponent) return order(a.coefficient, b.coefficient);
   const shift = a.exponent - b.exponent;
   if (shift > 0 && shift <= digitsMax) return order(a.coefficient * powerOfTen(shift), b.coefficient);
   if (shift < 0 && shift >= -digitsMax) return order(a.coefficient, b.coefficient * powerOfTen(-shift));
-  // The exponents differ by as many digits as a coefficient has, or more.
+  // The exponents differ by more digits than a coefficient can have.
   const signs = order(sign(a.coefficient), sign(b.coefficient));
   if (signs !== 0) return signs;
   const powers = order(leadingPower(a), leadingPower(b));
@@ -134,7 +145,7 @@ export function isInteger(d: Decimal): boolean {
   return d.exponent >= 0;
 }
 
-/** The largest integer not above `d`. An integer is its own floor. */
+/** Returns the largest integer not above `d`. An integer is its own floor. */
 export function floor(d: Decimal): Decimal {
   if (d.exponent >= 0) return d;
   if (d.coefficient !== 0n && leadingPower(d) < 0) return d.coefficient < 0n ? negate(one) : zero;
@@ -143,7 +154,10 @@ export function floor(d: Decimal): Decimal {
   return normalise(d.coefficient < 0n ? truncated - 1n : truncated, 0);
 }
 
-/** Plain notation (`1000.01`); scientific (`1.5e-100`) only when plain would need more than 40 positions. */
+/**
+ * Writes plain notation (`1000.01`), or scientific notation (`1.5e-100`) when plain notation would need more
+ * than 40 positions.
+ */
 export function formatDecimal(d: Decimal): string {
   const sign = d.coefficient < 0n ? '-' : '';
   const digits = magnitude(d.coefficient).toString();
@@ -158,8 +172,8 @@ export function formatDecimal(d: Decimal): string {
 }
 
 /**
- * How many significant digits the text of a JSON number has: zeros before the first and after the last other
- * digit do not count, so `0` has none, `1.10` two and `1e300` one.
+ * Returns the number of significant digits in the text of a JSON number. Zeros before the first and after the
+ * last nonzero digit do not count: `0` has none, `1.10` two and `1e300` one.
  */
 export function significantDigits(text: string): number {
   const mantissa = text.split(/[eE]/, 1)[0] ?? '';
@@ -167,7 +181,7 @@ export function significantDigits(text: string): number {
   return last - first;
 }
 
-/** Where the digits without leading and trailing zeros begin and end. */
+/** The start and end of the digits without leading and trailing zeros. */
 function significantSpan(digits: string): [number, number] {
   let first = 0;
   while (digits[first] === '0') first += 1;
@@ -176,7 +190,10 @@ function significantSpan(digits: string): [number, number] {
   return [first, last];
 }
 
-/** A normalised value for a coefficient of any length, or null when 34 digits or the range do not hold it. */
+/**
+ * Returns the normalised value of a coefficient of any length, or null when the value needs more than 34
+ * digits or is out of range.
+ */
 export function bounded(coefficient: bigint, exponent: number): Decimal | null {
   const d = normalise(coefficient, exponent);
   return magnitude(d.coefficient) >= powersOfTen[digitsMax]! ? null : withinRange(d.coefficient, d.exponent);
@@ -186,7 +203,7 @@ function withinRange(coefficient: bigint, exponent: number): Decimal | null {
   if (coefficient === 0n) return zero;
   if (!(exponent >= lastPowerMin)) return null;
   const d = { coefficient, exponent };
-  // So far from the end no digits have to be counted.
+  // Far below the limit, the digits need not be counted.
   return exponent < leadingPowerMax / 2 || leadingPower(d) <= leadingPowerMax ? d : null;
 }
 
@@ -201,7 +218,10 @@ function normalise(coefficient: bigint, exponent: number): Decimal {
   return { coefficient: reduced, exponent: exponent + zeros };
 }
 
-/** `dividend / divisor` rounded half-even to 34 digits, and how many digits of the integer quotient were dropped. */
+/**
+ * Returns `dividend / divisor` rounded half-even to 34 digits, and how many digits of the integer quotient
+ * were dropped.
+ */
 function roundToDigits(dividend: bigint, divisor: bigint): { coefficient: bigint; dropped: number } {
   const dropped = Math.max(digitCount(dividend / divisor) - digitsMax, 0);
   const unit = divisor * powerOfTen(dropped);
@@ -220,7 +240,7 @@ function powerOfTen(power: number): bigint {
   return powersOfTen[power] ?? 10n ** BigInt(power);
 }
 
-/** The power of ten of the first digit. */
+/** The power of ten of the first digit of a value. */
 function leadingPower(d: Decimal): number {
   return digitCount(d.coefficient) - 1 + d.exponent;
 }
@@ -229,7 +249,7 @@ function digitCount(n: bigint): number {
   return magnitude(n).toString().length;
 }
 
-/** Whether a value lies between two ends, both included; null is an open end. */
+/** Whether a value lies between two bounds, both included. A bound of null is open. */
 export function isInRange(
   { low, high }: { readonly low: Decimal | null; readonly high: Decimal | null },
   value: Decimal,

@@ -1,10 +1,10 @@
-// Values as texts that are equal exactly where the values are: for telling values apart, and for keeping one meter for
-// each of them.
+// Turns values into texts that are equal exactly when the values are equal. The texts tell values apart, and
+// name the meter that is kept for each value.
 
 import { type Decimal, formatDecimal } from './decimal.ts';
 import { formatIp, type Ip } from './ip.ts';
 
-/** Amounts of two currencies are two values. */
+/** An amount with its currency. Amounts of different currencies are different values. */
 export interface DistinctMoney {
   readonly amount: Decimal;
   readonly currency: string | null;
@@ -12,7 +12,10 @@ export interface DistinctMoney {
 
 export type DistinctValue = string | boolean | Decimal | DistinctMoney | Ip;
 
-/** The text of one value. Texts have a mark before them, so that none looks like another value. */
+/**
+ * Returns the text of one value. Strings and IP addresses have a mark in front, so no text looks like that of
+ * another kind of value.
+ */
 export function distinctText(value: DistinctValue): string {
   if (typeof value === 'string') return `"${value}`;
   if (typeof value === 'boolean') return String(value);
@@ -21,7 +24,7 @@ export function distinctText(value: DistinctValue): string {
   return formatDecimal(value);
 }
 
-/** The text of several values together; null where one of them is. */
+/** Joins the texts of several values into one distinct text; null when one of the texts is null. */
 export function distinctTexts(texts: readonly (string | null)[]): string | null {
   if (texts.length === 1) return texts[0]!;
   let all = '';

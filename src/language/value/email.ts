@@ -1,6 +1,7 @@
 /**
- * Which texts are e-mail addresses, their canonical form, and their domains. Accepted is what mail systems hand out: one
- * `@`, a local part of ASCII atoms joined by dots (no quotes, no comments), and a DNS domain of at least two labels.
+ * Decides which texts are e-mail addresses, and gives their canonical form and their domain. Only addresses
+ * as mail systems issue them are accepted: one `@`, a local part of ASCII atoms joined by dots (no quotes, no
+ * comments), and a DNS domain of at least two labels.
  */
 
 import { canonicalHostName } from './host-name.ts';
@@ -9,7 +10,10 @@ const localForm = /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
 const localLengthMax = 64;
 const emailLengthMax = 254;
 
-/** The address with its domain in canonical form; the local part, which is its domain's alone to read, as it is. Else null. */
+/**
+ * Returns the address with its domain in canonical form, or null when the text is no address. The local part
+ * stays unchanged, because only its domain knows how to read it.
+ */
 export function canonicalEmail(text: string): string | null {
   if (text.length > emailLengthMax) return null;
   const [local = '', domainText = '', ...rest] = text.split('@');
@@ -20,7 +24,7 @@ export function canonicalEmail(text: string): string | null {
   return email.length > emailLengthMax ? null : email;
 }
 
-/** What follows the `@` of an e-mail address in canonical form. */
+/** Returns the part after the `@` of an e-mail address in canonical form. */
 export function domain(email: string): string {
   return email.slice(email.lastIndexOf('@') + 1);
 }

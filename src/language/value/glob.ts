@@ -1,10 +1,11 @@
 /**
- * A pattern of `like` into a test of whole texts: `*` stands for any run of characters, line ends included, `\*` for a
- * star and `\\` for a backslash; any other backslash stands for itself. The literal parts are sought from left to right
- * and never again, so the time is linear in the text for a given pattern.
+ * Turns a pattern of `like` into a test of whole texts. `*` stands for any run of characters, line ends
+ * included, `\*` for a star and `\\` for a backslash; any other backslash stands for itself. The literal
+ * parts are searched from left to right, each only once, so the time is linear in the text for a given
+ * pattern.
  */
 
-/** The test whether a whole text has the form of the pattern, case and all. */
+/** Returns a test that is true when a whole text matches the pattern. Case matters. */
 export function compileGlob(pattern: string): (text: string) => boolean {
   const parts = globLiteralParts(pattern);
   const [first = '', ...rest] = parts;
@@ -18,8 +19,8 @@ export function compileGlob(pattern: string): (text: string) => boolean {
 }
 
 /**
- * The literal texts before, between and after the stars: `a*b` gives `['a', 'b']`, `*` gives `['', '']`, a pattern
- * without star its one text.
+ * Returns the literal texts before, between and after the stars: `a*b` gives `['a', 'b']`, `*` gives `['',
+ * '']`, a pattern without a star its one text.
  */
 export function globLiteralParts(pattern: string): readonly string[] {
   const parts: string[] = [];
@@ -39,7 +40,10 @@ export function globLiteralParts(pattern: string): readonly string[] {
   return [...parts, part];
 }
 
-/** Whether the parts occur one after the other; the leftmost place for each leaves most room for the next. */
+/**
+ * Whether the parts occur one after the other. Taking the leftmost place for each part leaves most room for
+ * the next.
+ */
 function hasInOrder(text: string, parts: readonly string[]): boolean {
   let from = 0;
   for (const part of parts) {

@@ -1,7 +1,8 @@
 /**
- * Which texts are DNS host names or the addresses of hosts, and their one canonical form. INVARIANT: no accepted name
- * can be taken for a numeric address, so a name that ends in digits, or in the hexadecimal form that browsers read as a
- * number, is none; nor is a name of which readers make different ones.
+ * Decides which texts are DNS host names or addresses of hosts, and gives their one canonical form.
+ * INVARIANT: no accepted name can be taken for a numeric address. So a name whose last label is digits, or
+ * the hexadecimal form that browsers read as a number, is not accepted; nor is a name that programs read in
+ * different ways.
  */
 
 import { formatIp, parseIp } from './ip.ts';
@@ -18,8 +19,9 @@ export function isHostName(text: string): boolean {
 }
 
 /**
- * A DNS name in lower case and ASCII, without a dot at its end; a dotted IPv4 address; an IPv6 address in brackets and
- * in its shortest form, an IPv4-mapped one as the IPv4. Null for anything else.
+ * Returns the canonical form of a host: a DNS name in lower case and ASCII, without a dot at its end; a
+ * dotted IPv4 address; or the shortest form of an IPv6 address, in brackets. An IPv4-mapped IPv6 address
+ * becomes the IPv4 address. Null for any other text.
  */
 export function canonicalHost(text: string): string | null {
   if (text.includes(':')) return bracketed(text);
@@ -28,7 +30,9 @@ export function canonicalHost(text: string): string | null {
   return ip === null ? canonicalHostName(name) : formatIp(ip);
 }
 
-/** A DNS name without a dot at its end, in lower case and ASCII; null for anything else. */
+/**
+ * Returns a DNS name in lower case and ASCII, or null for any other text. A dot at the end is not accepted.
+ */
 export function canonicalHostName(name: string): string | null {
   if (isHostName(name)) return name.toLowerCase();
   const ascii = asciiName(name);
@@ -42,13 +46,18 @@ function bracketed(text: string): string | null {
   return ip.family === 4 ? formatIp(ip) : `[${formatIp(ip)}]`;
 }
 
-/** Letters, marks, digits, hyphens and the full stops of IDNA, of which at least one is not ASCII. */
+/**
+ * Letters, marks, digits, hyphens and the full stops of IDNA, with at least one character that is not ASCII.
+ */
 const internationalForm = /^(?=.*[^\p{ASCII}])[\p{L}\p{M}\p{N}.\u3002\uff0e\uff61-]+$/u;
 
-/** Letters of which the two versions of IDNA make different names. */
+/** Letters that the two versions of IDNA turn into different names. */
 const deviating = /[\u00df\u1e9e\u03c2]/;
 
-/** The name as DNS knows it (`xn--...`), by the mapping of UTS 46 that every URL of the web platform goes through. */
+/**
+ * Returns the name as DNS knows it (`xn--...`), or null. The mapping is that of UTS 46, which every URL of
+ * the web platform goes through.
+ */
 function asciiName(name: string): string | null {
   if (name.length > nameLengthMax || deviating.test(name) || !internationalForm.test(name)) return null;
   const url = `https://${name}/`;

@@ -1,13 +1,14 @@
 /**
- * Named hours as plain data, and whether an instant lies within them, on the wall clock of their zone. Clock spans
- * leave out their end, belong to the day they start on and may cross midnight; spans of dates and of days of every year include both ends.
+ * Named hours as plain data, and whether an instant lies within them, on the wall clock of their zone. Clock
+ * spans exclude their end, belong to the day on which they start and may cross midnight. Spans of dates and
+ * of days of every year include both ends.
  */
 
 import { calendarDay } from './calendar.ts';
 import type { Decimal } from './decimal.ts';
 import { localSecond, secondsPerDay } from './time.ts';
 
-/** Spans of local time in an IANA zone, without the dates of `except` (sorted days since 1970-01-01). */
+/** Spans of local time in an IANA zone. The dates of `except` (sorted days since 1970-01-01) are left out. */
 export interface Hours {
   readonly zone: string;
   readonly weekly: readonly WeeklySpan[];
@@ -16,27 +17,35 @@ export interface Hours {
   readonly except: readonly number[];
 }
 
-/** Clock times on days of the week, in minutes of the day; crosses midnight when it ends before it starts. */
+/**
+ * Clock times on days of the week, in minutes of the day. A span that ends before it starts crosses midnight.
+ */
 export interface WeeklySpan {
-  /** Seven entries, Monday first: on which days the span starts. */
+  /** On which days the span starts: seven entries, Monday first. */
   readonly days: readonly boolean[];
   readonly fromMinute: number;
   readonly toMinute: number;
 }
 
-/** Whole days, in days since 1970-01-01, both included. */
+/** A span of whole days, in days since 1970-01-01. Both ends are included. */
 export interface DateSpan {
   readonly firstDay: number;
   readonly lastDay: number;
 }
 
-/** Days of every year, as the month times 100 and the day, both included; crosses New Year when it ends before it starts. */
+/**
+ * A span of days in every year, each written as month times 100 plus day. Both ends are included. A span that
+ * ends before it starts crosses New Year.
+ */
 export interface YearlySpan {
   readonly first: number;
   readonly last: number;
 }
 
-/** Whether an instant (seconds since the epoch) lies within the hours; null (unknown) outside years 0001 to 9999. */
+/**
+ * Whether an instant (seconds since the epoch) lies within the hours. Null (unknown) outside of years 0001 to
+ * 9999.
+ */
 export function isWithinHours(hours: Hours, instant: Decimal): boolean | null {
   const local = localSecond(instant, hours.zone);
   if (local === null) return null;
@@ -70,7 +79,7 @@ function startsOn(span: WeeklySpan, day: number): boolean {
   return span.days[weekday(day)] === true;
 }
 
-/** 0 for Monday to 6 for Sunday; 1970-01-01 was a Thursday. */
+/** The day of the week: 0 for Monday to 6 for Sunday. 1970-01-01 was a Thursday. */
 function weekday(day: number): number {
   return (((day + 3) % 7) + 7) % 7;
 }

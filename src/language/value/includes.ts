@@ -1,24 +1,31 @@
 /**
- * Whether one text stands in another, where both are an agent's: in time linear in the two together. The runtime's own
- * search is quick but for long parts that almost repeat themselves, where it takes the product of both lengths.
+ * Whether one text contains another when agents choose both, in time linear in the two together. The
+ * runtime's own search is quick except for long parts that almost repeat themselves: for those it takes the
+ * product of both lengths.
  */
 
-/** For shorter parts the product is small, and the runtime's search much quicker. */
+/**
+ * The longest part that the runtime's own search looks for. Up to this length the product of the lengths is
+ * small, and the runtime is much quicker.
+ */
 const shortPartMax = 32;
 
-/** As `text.includes(part)`. */
+/** Gives the same answer as `text.includes(part)`. */
 export function includes(text: string, part: string): boolean {
   if (part.length <= shortPartMax || part.length >= text.length) return text.includes(part);
   return includesLong(text, part);
 }
 
-/** What is read of a text. */
+/** The part of a text's interface that the search uses. */
 export interface CodeUnits {
   readonly length: number;
   charCodeAt(at: number): number;
 }
 
-/** Knuth, Morris and Pratt: no code unit of the text is passed twice. The part is not empty. */
+/**
+ * The search of Knuth, Morris and Pratt: no code unit of the text is passed twice. The part must not be
+ * empty.
+ */
 export function includesLong(text: CodeUnits, part: CodeUnits): boolean {
   const borders = bordersOf(part);
   let matched = 0;
@@ -31,7 +38,7 @@ export function includesLong(text: CodeUnits, part: CodeUnits): boolean {
   return false;
 }
 
-/** How long the longest proper beginning of each beginning is that is its end, too. */
+/** For each prefix of the part, the length of its longest proper prefix that is also its suffix. */
 function bordersOf(part: CodeUnits): Int32Array {
   const borders = new Int32Array(part.length);
   let border = 0;

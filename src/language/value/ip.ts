@@ -1,6 +1,7 @@
 /**
- * Text into IP addresses and networks, and back. An IPv4-mapped IPv6 address (`::ffff:10.0.0.1`) is the IPv4 address,
- * so no address has two values; short forms, octets with leading zeros and zone ids are none.
+ * Turns text into IP addresses and networks, and back. An IPv4-mapped IPv6 address (`::ffff:10.0.0.1`) is the
+ * IPv4 address, so no address has two values. Short forms, octets with leading zeros and zone ids are not
+ * accepted.
  */
 
 /** An address as a number of 32 bits (IPv4) or 128 bits (IPv6). */
@@ -9,7 +10,7 @@ export interface Ip {
   readonly bits: bigint;
 }
 
-/** A network: the addresses whose first `prefix` bits are those of `bits`, in which all others are 0. */
+/** A network: the addresses whose first `prefix` bits are those of `bits`. All other bits of `bits` are 0. */
 export interface Cidr extends Ip {
   readonly prefix: number;
 }
@@ -22,14 +23,14 @@ const textLengthMax = 45;
 /** The first 96 bits of an IPv4-mapped address. */
 const mappedPrefix = 0xffffn;
 
-/** A dotted IPv4 or an IPv6 address (without brackets); null when the text is none. */
+/** Reads a dotted IPv4 address or an IPv6 address without brackets. Null when the text is neither. */
 export function parseIp(text: string): Ip | null {
   const address = readAddress(text);
   if (address === null || address.family === 4 || address.bits >> 32n !== mappedPrefix) return address;
   return { family: 4, bits: address.bits & 0xffffffffn };
 }
 
-/** Dotted IPv4, or IPv6 in lower case with the longest run of zero groups left out (RFC 5952). */
+/** Writes dotted IPv4, or IPv6 in lower case with the longest run of zero groups left out (RFC 5952). */
 export function formatIp(ip: Ip): string {
   if (ip.family === 4) return [24n, 16n, 8n, 0n].map((shift) => (ip.bits >> shift) & 0xffn).join('.');
   const groups = Array.from({ length: groupCount }, (_, at) => (ip.bits >> BigInt(112 - 16 * at)) & 0xffffn);
@@ -39,7 +40,7 @@ export function formatIp(ip: Ip): string {
   return `${hex.slice(0, gap.start).join(':')}::${hex.slice(gap.start + gap.length).join(':')}`;
 }
 
-/** A network such as `10.0.0.0/8` or `2001:db8::/32`, or why the text is none. */
+/** Reads a network such as `10.0.0.0/8` or `2001:db8::/32`, or says why the text is not a network. */
 export function parseCidr(text: string): Cidr | { readonly error: string } {
   const [addressText = '', prefixText, ...rest] = text.split('/');
   const address = readAddress(addressText);
@@ -57,13 +58,13 @@ export function parseCidr(text: string): Cidr | { readonly error: string } {
   return { error: `\`${text}\` has bits below its mask; the network is \`${meant}\`` };
 }
 
-/** A network, or an address as the network of itself alone; or why the text is neither. */
+/** Reads a network, or an address as the network of that address alone; or says why the text is neither. */
 export function parseNetwork(text: string): Cidr | { readonly error: string } {
   const address = parseIp(text);
   return address === null ? parseCidr(text) : { ...address, prefix: width(address) };
 }
 
-/** A network as `10.0.0.0/8`, an address as itself; null for any other text. */
+/** Returns a network as `10.0.0.0/8` and an address as an address; null for any other text. */
 export function canonicalNetwork(text: string): string | null {
   const address = parseIp(text);
   if (address !== null) return formatIp(address);
@@ -71,18 +72,18 @@ export function canonicalNetwork(text: string): string | null {
   return 'error' in network ? null : formatCidr(network);
 }
 
-/** Whether each address of one network belongs to the other. */
+/** Whether all addresses of the inner network belong to the outer network. */
 export function isNetworkWithin(inner: Cidr, outer: Cidr): boolean {
   return inner.prefix >= outer.prefix && isInCidr(inner, outer);
 }
 
-/** Whether the address belongs to the network; never across families. */
+/** Whether the address belongs to the network. Always false across families. */
 export function isInCidr(ip: Ip, cidr: Cidr): boolean {
   const hostBits = BigInt(width(cidr) - cidr.prefix);
   return ip.family === cidr.family && ip.bits >> hostBits === cidr.bits >> hostBits;
 }
 
-/** The network as `10.0.0.0/8`. */
+/** Writes the network as `10.0.0.0/8`. */
 export function formatCidr(cidr: Cidr): string {
   return `${formatIp(cidr)}/${cidr.prefix}`;
 }
@@ -91,19 +92,21 @@ function width(ip: Ip): number {
   return ip.family === 4 ? 32 : 128;
 }
 
-/** A network of IPv4-mapped addresses is the IPv4 network, as its addresses are IPv4 ones. */
+/**
+ * Turns a network of IPv4-mapped addresses into the IPv4 network, because its addresses are IPv4 addresses.
+ */
 function canonical(cidr: Cidr): Cidr {
   if (cidr.family === 4 || cidr.prefix < 96 || cidr.bits >> 32n !== mappedPrefix) return cidr;
   return { family: 4, bits: cidr.bits & 0xffffffffn, prefix: cidr.prefix - 96 };
 }
 
-/** Whether the text is an address; as `parseIp`, which makes its number too. */
+/** Whether the text is an address. Accepts the same texts as `parseIp`, without computing the number. */
 export function isIp(text: string): boolean {
   if (text.length > textLengthMax) return false;
   return (text.includes(':') ? readSix(text) : readFour(text)) !== null;
 }
 
-/** Where an address is put together. */
+/** The buffer in which the groups of an IPv6 address become one number. */
 const sixteenBytes = new DataView(new ArrayBuffer(16));
 
 function readAddress(text: string): Ip | null {
@@ -135,7 +138,7 @@ function readSix(text: string): readonly number[] | null {
   return [...head, ...Array<number>(missing).fill(0), ...tail];
 }
 
-/** One to four hexadecimal digits; -1 for anything else. */
+/** Reads one to four hexadecimal digits; returns -1 for any other text. */
 function readGroup(text: string): number {
   if (text.length === 0 || text.length > 4) return -1;
   let group = 0;
@@ -153,7 +156,10 @@ function hexDigit(code: number): number {
   return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
 }
 
-/** Groups between colons; the last of an address may be a dotted IPv4, which makes two. */
+/**
+ * Reads groups between colons; null when a group is invalid. The last group of an address may be a dotted
+ * IPv4 address, which makes two groups.
+ */
 function readGroups(text: string, isLast: boolean): number[] | null {
   if (text === '') return [];
   const groups: number[] = [];

@@ -1,7 +1,7 @@
 /**
- * The web links in a text, as they stand there and in order: absolute URLs (`scheme://...`) and bare addresses that
- * begin with `www.`. What a reader's program might follow is reported even when it is no valid URL, so that a guard
- * over the links of a text cannot be passed by misspelling one.
+ * Finds the web links in a text, in order and unchanged: absolute URLs (`scheme://...`) and bare addresses
+ * that begin with `www.`. A link that a reader's program might follow is found even when it is no valid URL,
+ * so misspelling a link does not get past a guard over the links of a text.
  */
 
 import { canonicalWebAddress } from './url.ts';
@@ -16,14 +16,14 @@ const trailing = new Set('.,;:!?\'"');
 const openers = '([{';
 const closers = ')]}';
 
-/** Every link of the text, those that are web addresses in canonical form, others as they stand there. */
+/** Returns every link of the text: web addresses in canonical form, other links unchanged. */
 export function canonicalLinks(text: string): string[] {
   return links(text).map((link) => canonicalWebAddress(link) ?? link);
 }
 
 /**
- * Every link of the text. A link ends at white space, a control character, `<`, `>`, `"` or a closing bracket that it
- * did not open; punctuation at its end is not part of it.
+ * Returns every link of the text. A link ends at white space, a control character, `<`, `>`, `"`, or a
+ * closing bracket that the link did not open. Punctuation at its end is not part of a link.
  */
 export function links(text: string): string[] {
   const found: string[] = [];
@@ -40,7 +40,7 @@ export function links(text: string): string[] {
   return found;
 }
 
-/** Where the scheme before `://` begins, no earlier than `from`; null when there is none. */
+/** The start of the scheme before `://`, no earlier than `from`; null when there is no scheme. */
 function schemeStart(text: string, colon: number, from: number): number | null {
   let start = colon;
   while (start > from && schemeCharacter.test(text[start - 1] ?? '')) start -= 1;
@@ -48,7 +48,10 @@ function schemeStart(text: string, colon: number, from: number): number | null {
   return start < colon ? start : null;
 }
 
-/** `www.` begins a link unless it continues a word, a host or an e-mail address. */
+/**
+ * The start of a link that begins with `www.`; null when `www.` continues a word, a host or an e-mail
+ * address.
+ */
 function bareStart(text: string, at: number): number | null {
   return at > 0 && joinedBefore.test(text[at - 1] ?? '') ? null : at;
 }

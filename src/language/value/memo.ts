@@ -1,13 +1,17 @@
-// A value that is made once for each key and kept in a map for later calls, and a map that bounds how many are kept.
-// INVARIANT: `make` runs only where the map has nothing under the key, so no value is `undefined`.
+// Makes a value once for each key and keeps it in a map for later calls; and a map that bounds how many
+// values are kept. INVARIANT: `make` runs only when the map has nothing under the key, so a value must not be
+// `undefined`.
 
-/** A `Map` or a `WeakMap`, which keeps a value for as long as its key is in use. */
+/** A `Map`, or a `WeakMap`, which keeps a value for as long as its key is in use. */
 interface Kept<Key, Value> {
   get(key: Key): Value | undefined;
   set(key: Key, value: Value): unknown;
 }
 
-/** A map that forgets everything before it would hold more than `max` keys: who chooses the keys cannot fill the memory. */
+/**
+ * A map that drops everything before it would hold more than `max` keys, so whoever chooses the keys cannot
+ * fill the memory.
+ */
 export class BoundedMap<Key, Value> extends Map<Key, Value> {
   readonly #max: number;
 
@@ -22,7 +26,10 @@ export class BoundedMap<Key, Value> extends Map<Key, Value> {
   }
 }
 
-/** Yields the value under the key. Where there is none, `make` makes it from the key, and the map keeps it. */
+/**
+ * Returns the value under the key. When the map has none, `make` makes the value from the key and the map
+ * keeps it.
+ */
 export function memo<Key, Value extends NonNullable<unknown> | null>(
   map: Kept<Key, Value>,
   key: Key,

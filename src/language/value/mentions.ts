@@ -1,12 +1,12 @@
 /**
- * Whether a text mentions any of a set of words or phrases, as whole words and without regard to case. The text is
- * folded and cut into tokens (words and single other characters) once; the entries are a tree of tokens, made once a
- * set, so that thousands of entries cost no more than a few.
+ * Whether a text mentions any of a set of words or phrases, as whole words and ignoring case. The text is
+ * folded and cut into tokens (words and single other characters) once. The entries become a tree of tokens,
+ * made once for each set, so thousands of entries cost no more than a few.
  */
 
 import { fold } from './text.ts';
 
-/** A place in the tree: what may follow, and whether an entry ends here. */
+/** A node of the tree: the tokens that may follow, and whether an entry ends at the node. */
 interface Place {
   readonly next: Map<string, Place>;
   isEnd: boolean;
@@ -18,19 +18,20 @@ const wordStart = /^[\p{L}\p{N}_]/u;
 const trees = new WeakMap<ReadonlySet<string> | readonly string[], Place>();
 
 /**
- * Whether one of the entries (folded, see `fold`; each may be several words) stands in the text with no letter, number
- * or underscore directly before or after it. The set of entries must not change between calls.
+ * Whether one of the entries occurs in the text with no letter, number or underscore directly before or after
+ * it. Entries are folded (see `fold`) and may have several words. The set of entries must not change between
+ * calls.
  */
 export function mentions(text: string, foldedWords: ReadonlySet<string> | readonly string[]): boolean {
   return isMentioned(tokensOf(text), foldedWords);
 }
 
-/** The folded text's words and single other characters. */
+/** Folds a text and returns its words and single other characters. */
 export function tokensOf(text: string): readonly string[] {
   return fold(text).match(token) ?? [];
 }
 
-/** As `mentions`, of a text's tokens. */
+/** The same test as `mentions`, for a text whose tokens are known already. */
 export function isMentioned(
   tokens: readonly string[],
   foldedWords: ReadonlySet<string> | readonly string[],
@@ -41,7 +42,7 @@ export function isMentioned(
 
 function startsEntry(tokens: readonly string[], start: number, tree: Place): boolean {
   let place = tree.next.get(tokens[start]!);
-  // Most tokens begin no entry.
+  // Usually false at once, because most tokens begin no entry.
   if (place === undefined || isWord(tokens[start - 1])) return false;
   for (let at = start + 1; place !== undefined; at += 1) {
     if (place.isEnd && !isWord(tokens[at])) return true;

@@ -1,7 +1,8 @@
 /**
- * How long grants count in a meter: for a duration, or for the day, the week or the month of a time zone in which they were
- * made. A local day begins when the clocks of the zone first show it, and does not begin again where they are put back
- * over midnight. Weeks begin on Monday. Only instants are kept of grants, so that rules of zones may change.
+ * How long a grant counts in a meter: for a duration, or for the day, week or month in which the grant was
+ * made, in a time zone. A local day begins when the clocks of the zone first show it; it does not begin again
+ * when clocks are put back over midnight. Weeks begin on Monday. Only the instants of grants are stored, so
+ * the rules of zones may change.
  */
 
 import { calendarDay, dayNumber } from './calendar.ts';
@@ -13,36 +14,42 @@ export type MeterWindow =
   | { readonly kind: 'last'; readonly seconds: number }
   | { readonly kind: 'calendar'; readonly period: CalendarPeriod; readonly zone: string };
 
-/** Written `today`, `this week` and `this month`. */
+/** The calendar periods, written `today`, `this week` and `this month` in policies. */
 export type CalendarPeriod = 'day' | 'week' | 'month';
 
-/** Whether a grant of a moment counts at another, which may be the earlier one. */
+/** Returns a test: whether a grant made at `atMs` counts at `nowMs`. `nowMs` may be earlier than `atMs`. */
 export function grantCountsAt(window: MeterWindow, nowMs: number): (atMs: number) => boolean {
   const startMs = windowStartMs(window, nowMs);
   return (atMs) => countsFrom(window, startMs, atMs);
 }
 
-/** Whether a grant of a moment counts in a window that starts at another. */
+/** Whether a grant made at `atMs` counts in a window that starts at `startMs`. */
 export function countsFrom({ kind }: MeterWindow, startMs: number, atMs: number): boolean {
   return kind === 'last' ? atMs > startMs : atMs >= startMs;
 }
 
-/** No grant before this moment counts; before all time outside of years 1 to 9999. */
+/**
+ * The start of the window at `nowMs`: no earlier grant counts. Minus infinity for a calendar window outside
+ * of years 1 to 9999.
+ */
 export function windowStartMs(window: MeterWindow, nowMs: number): number {
   return window.kind === 'last' ? nowMs - window.seconds * 1000 : periodAround(window, nowMs).startMs;
 }
 
-/** The moment from which on a grant counts no more; never outside of years 1 to 9999. */
+/**
+ * The moment from which a grant made at `atMs` no longer counts. Infinity for a calendar window outside of
+ * years 1 to 9999.
+ */
 export function countsUntilMs(window: MeterWindow, atMs: number): number {
   return window.kind === 'last' ? atMs + window.seconds * 1000 : periodAround(window, atMs).endMs;
 }
 
 const dayMs = secondsPerDay * 1000;
 
-/** The most days in each period, with a day that a zone may have twice. */
+/** The most days in each period, including one day that a zone may have twice. */
 const longestDays = { day: 2, week: 8, month: 32 } as const satisfies Record<CalendarPeriod, number>;
 
-/** No grant counts for longer. */
+/** The longest time for which a grant can count, in milliseconds. */
 export function windowMsMax(window: MeterWindow): number {
   return window.kind === 'last' ? window.seconds * 1000 : longestDays[window.period] * dayMs;
 }
@@ -56,7 +63,9 @@ interface Period {
 
 const endless: Period = { startMs: Number.NEGATIVE_INFINITY, endMs: Number.POSITIVE_INFINITY };
 
-/** The last period of each window that was asked for: requests ask again and again for the same one. */
+/**
+ * The last period that was computed for each window, because requests ask for the same one again and again.
+ */
 const lastPeriods = new BoundedMap<string, Period>(1_000);
 
 function periodAround(window: CalendarWindow, nowMs: number): Period {
@@ -64,7 +73,7 @@ function periodAround(window: CalendarWindow, nowMs: number): Period {
   const last = lastPeriods.get(key);
   if (last !== undefined && last.startMs <= nowMs && nowMs < last.endMs) return last;
   const found = findPeriod(window, nowMs);
-  // It holds for no other moment.
+  // The endless period holds only for this moment, so it is not remembered.
   if (found === endless) return found;
   lastPeriods.set(key, found);
   return found;
@@ -82,7 +91,7 @@ function findPeriod({ period, zone }: CalendarWindow, nowMs: number): Period {
   }
 }
 
-/** Days are counted from 1970-01-01, a Thursday. */
+/** The first day of the period that contains a day. Days are counted from 1970-01-01, a Thursday. */
 function firstDay(period: CalendarPeriod, day: number): number {
   switch (period) {
     case 'day':
@@ -97,10 +106,13 @@ function firstDay(period: CalendarPeriod, day: number): number {
 }
 
 const hourSeconds = 3_600;
-/** No zone has ever been farther from UTC. */
+/** A bound on offsets, in hours: no zone has ever been farther from UTC. */
 const offsetHoursMax = 16;
 
-/** When the clocks of a zone first show the day or a later one. Rules of zones never change twice in an hour. */
+/**
+ * When the clocks of a zone first show the day or a later one. Assumes that the rules of a zone never change
+ * twice within an hour.
+ */
 function dayStartMs(day: number, zone: string): number {
   const midnight = day * secondsPerDay;
   for (let hour = -offsetHoursMax; hour < offsetHoursMax; hour++) {
@@ -115,7 +127,7 @@ function dayStartMs(day: number, zone: string): number {
   return (midnight + offsetHoursMax * hourSeconds) * 1000;
 }
 
-/** The first second with the offset of `to`; `to` itself where it is that of `from`. */
+/** The first second with the offset of `to`; `to` itself when `from` has the same offset. */
 function offsetChange(zone: string, from: number, to: number): number {
   const offset = offsetAt(zone, to);
   if (offsetAt(zone, from) === offset) return to;
@@ -128,7 +140,7 @@ function offsetChange(zone: string, from: number, to: number): number {
   return high;
 }
 
-/** Local time less UTC, in seconds; none outside of years 1 to 9999. */
+/** Local time minus UTC, in seconds; 0 outside of years 1 to 9999. */
 function offsetAt(zone: string, second: number): number {
   return (localSecond(fromNumber(second), zone) ?? second) - second;
 }

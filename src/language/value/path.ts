@@ -1,42 +1,47 @@
 /**
- * Which texts are paths, their one canonical form, and which lies inside which. Segments are whole and parted by `/`;
- * `.`, `..` and empty ones are resolved in the text alone, without looking at any disk. INVARIANT: two texts that only
- * differ in such segments have one canonical form, and a canonical form is its own.
+ * Decides which texts are paths, gives their one canonical form, and decides which path lies inside which
+ * folder. Segments are separated by `/`; `.`, `..` and empty segments are resolved in the text alone, without
+ * a look at any disk. INVARIANT: two texts that differ only in such segments have one canonical form, and a
+ * canonical form is its own canonical form.
  */
 
 interface Path {
   readonly isAbsolute: boolean;
-  /** How many `..` lead out of the folder that a relative path starts in. */
+  /** The number of `..` that lead out of the folder in which a relative path starts. */
   readonly above: number;
   readonly segments: readonly string[];
 }
 
-/** Segments to resolve, of which most paths have none, and `/` itself. */
+/** Matches paths with segments to resolve, which most paths do not have, and `/` itself. */
 const unsettled = /^\.{1,2}(?:\/|$)|^$|\/\.{0,2}(?:\/|$)/;
 
 /**
- * The path without `.`, `..`, empty segments and a slash at its end; `/..` is `/`, the empty relative path `.`. Null for
- * what cannot be resolved: a NUL, a backslash, which some systems read as a separator, and a relative path that leads
- * out of the folder it starts in, since only a reader who knows that folder knows where it ends.
+ * Returns the path without `.`, `..`, empty segments and a slash at its end. `/..` becomes `/`, and the empty
+ * relative path becomes `.`. Null for a text that cannot be resolved: one with a NUL, or with a backslash,
+ * which some systems read as a separator; and a relative path that leads out of the folder in which it
+ * starts, because only a reader who knows that folder knows where the path ends.
  */
 export function canonicalPath(text: string): string | null {
   return text.includes('\0') || text.includes('\\') ? null : placeOf(text);
 }
 
-/** As `canonicalPath`, for a file system that takes letters of both cases for one: the letters are folded, too. */
+/**
+ * Returns the path as `canonicalPath` does, with letter case folded as well, for file systems that ignore
+ * case.
+ */
 export function canonicalPathIgnoringCase(text: string): string | null {
   const path = canonicalPath(text);
   return path === null ? null : foldCase(path);
 }
 
-/** Letters of both cases as one, full and simple forms alike (`ß` and `SS`, `ſ` and `S`); nothing else is changed. */
+/** Folds letter case, full and simple forms alike (`ß` and `SS`, `ſ` and `S`), and changes nothing else. */
 export function foldCase(text: string): string {
   return text.toUpperCase().toLowerCase();
 }
 
 /**
- * Whether the path is the folder or lies below it. Never across absolute and relative paths, and never when either
- * leads out of where it starts.
+ * Whether the path is the folder or lies below the folder. Always false between absolute and relative paths,
+ * and when either of them leads out of the folder in which it starts.
  */
 export function isInside(path: string, folder: string): boolean {
   const [inner, outer] = [placeOf(path), placeOf(folder)];
@@ -45,7 +50,9 @@ export function isInside(path: string, folder: string): boolean {
   return inner === outer || inner.startsWith(outer === '/' ? outer : `${outer}/`);
 }
 
-/** Its segments resolved; null where it leads out of where it starts. */
+/**
+ * Returns the path with its segments resolved; null when the path leads out of the folder in which it starts.
+ */
 function placeOf(text: string): string | null {
   if (!unsettled.test(text)) return text;
   const path = resolve(text);

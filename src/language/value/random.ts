@@ -1,16 +1,18 @@
-/** A seeded sequence: the same seed tries the same requests. */
+/**
+ * A seeded sequence of random numbers: the same seed gives the same sequence, and so the same tried requests.
+ */
 export interface Random {
-  /** From 0 up to, and without, 1. */
+  /** A number from 0, included, to 1, excluded. */
   readonly next: () => number;
-  /** A whole number from 0 up to, and without, `end`. */
+  /** A whole number from 0, included, to `end`, excluded. */
   readonly below: (end: number) => number;
   readonly chance: (probability: number) => boolean;
   readonly pick: <T>(choices: readonly T[]) => T;
-  /** Each choice kept with the given probability, in order. */
+  /** The choices, in order, each kept with the given probability. */
   readonly some: <T>(choices: readonly T[], probability: number) => readonly T[];
 }
 
-/** The mulberry32 sequence of a 32-bit seed. */
+/** Returns the mulberry32 sequence of a 32-bit seed. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = (): number => {

@@ -1,13 +1,17 @@
-// Which scripts a text is written in, by Script_Extensions of the Unicode Character Database (UTS 39, 5.1): a character
-// that several scripts share goes with each of them, digits, signs and most marks go with all. Time is linear in the text.
+// Determines the scripts in which a text is written, by Script_Extensions of the Unicode Character Database
+// (UTS 39, 5.1). A character that several scripts share belongs to each of them; digits, signs and most marks
+// belong to all scripts. The time is linear in the text.
 
-/** Value names of the property, with `_` for the space. */
+/** The values of the script property, with `_` for the space. */
 const scriptNames =
   'Adlam Ahom Anatolian_Hieroglyphs Arabic Armenian Avestan Balinese Bamum Bassa_Vah Batak Bengali Bhaiksuki Bopomofo Brahmi Braille Buginese Buhid Canadian_Aboriginal Carian Caucasian_Albanian Chakma Cham Cherokee Chorasmian Coptic Cuneiform Cypriot Cypro_Minoan Cyrillic Deseret Devanagari Dives_Akuru Dogra Duployan Egyptian_Hieroglyphs Elbasan Elymaic Ethiopic Garay Georgian Glagolitic Gothic Grantha Greek Gujarati Gunjala_Gondi Gurmukhi Gurung_Khema Han Hangul Hanifi_Rohingya Hanunoo Hatran Hebrew Hiragana Imperial_Aramaic Inscriptional_Pahlavi Inscriptional_Parthian Javanese Kaithi Kannada Katakana Kawi Kayah_Li Kharoshthi Khitan_Small_Script Khmer Khojki Khudawadi Kirat_Rai Lao Latin Lepcha Limbu Linear_A Linear_B Lisu Lycian Lydian Mahajani Makasar Malayalam Mandaic Manichaean Marchen Masaram_Gondi Medefaidrin Meetei_Mayek Mende_Kikakui Meroitic_Cursive Meroitic_Hieroglyphs Miao Modi Mongolian Mro Multani Myanmar Nabataean Nag_Mundari Nandinagari New_Tai_Lue Newa Nko Nushu Nyiakeng_Puachue_Hmong Ogham Ol_Chiki Ol_Onal Old_Hungarian Old_Italic Old_North_Arabian Old_Permic Old_Persian Old_Sogdian Old_South_Arabian Old_Turkic Old_Uyghur Oriya Osage Osmanya Pahawh_Hmong Palmyrene Pau_Cin_Hau Phags_Pa Phoenician Psalter_Pahlavi Rejang Runic Samaritan Saurashtra Sharada Shavian Siddham SignWriting Sinhala Sogdian Sora_Sompeng Soyombo Sundanese Sunuwar Syloti_Nagri Syriac Tagalog Tagbanwa Tai_Le Tai_Tham Tai_Viet Takri Tamil Tangsa Tangut Telugu Thaana Thai Tibetan Tifinagh Tirhuta Todhri Toto Tulu_Tigalari Ugaritic Vai Vithkuqi Wancho Warang_Citi Yezidi Yi Zanabazar_Square'.split(
     ' ',
   );
 
-/** Scripts that are written together count as one (UTS 39, table 1): Chinese with bopomofo, Japanese, Korean. */
+/**
+ * Groups of scripts that are written together and count as one (UTS 39, table 1): Chinese with bopomofo,
+ * Japanese, Korean.
+ */
 const together = [
   ['Han', 'Bopomofo'],
   ['Han', 'Hiragana', 'Katakana'],
@@ -17,11 +21,11 @@ const together = [
 interface Script {
   readonly name: string;
   readonly holds: RegExp;
-  /** Of texts that have characters of it alone. */
+  /** Matches texts whose characters all belong to this script. */
   readonly isAll: RegExp;
 }
 
-/** Made with the first text that is more than ASCII. */
+/** Made for the first text that is not plain ASCII; null until then. */
 let scripts: readonly Script[] | null = null;
 let wholeTogether: readonly RegExp[] = [];
 let latinTogether: readonly RegExp[] = [];
@@ -46,8 +50,9 @@ const ascii = /^[\0-\x7f]*$/;
 const shared = /[\p{scx=Common}\p{scx=Inherited}]+/gu;
 
 /**
- * Whether one script, or one group of scripts that are written together, has all characters of the text: the restriction
- * level "Single Script" of UTS 39, and "ASCII-Only". A character of no script that the runtime knows makes it false.
+ * Whether one script, or one group of scripts that are written together, has all characters of the text: the
+ * levels "Single Script" and "ASCII-Only" of UTS 39. A character of no script that the runtime knows makes
+ * the answer false.
  */
 export function isSingleScript(text: string): boolean {
   if (ascii.test(text)) return true;
@@ -62,17 +67,17 @@ export function isSingleScript(text: string): boolean {
 const wordRun = /[\p{L}\p{M}\p{N}_]+/gu;
 
 /**
- * Whether one word of the text (a run of letters, marks, digits and `_`) has letters of several scripts. Words of Latin
- * beside Chinese, Japanese or Korean are usual (UTS 39, "Highly Restrictive").
+ * Whether one word of the text (a run of letters, marks, digits and `_`) mixes scripts. Latin beside Chinese,
+ * Japanese or Korean within a word is usual and does not count (UTS 39, "Highly Restrictive").
  */
 export function isMixedScript(text: string): boolean {
   return mixedWords(text).length > 0;
 }
 
-/** A text that is of one script, and one that is not. */
+/** A text of a single script, and a text that mixes two. */
 export const scriptExamples = ['a', 'a\u0430'] as const;
 
-/** The words of a text that mix scripts. */
+/** Returns the words of a text that mix scripts. */
 export function mixedWords(text: string): readonly string[] {
   return ascii.test(text) ? [] : (text.match(wordRun) ?? []).filter(isMixedWord);
 }
@@ -83,7 +88,10 @@ function isMixedWord(word: string): boolean {
   return !latinTogether.some((whole) => whole.test(letters));
 }
 
-/** The scripts that a character goes with, as people write them (`Old Italic`); none for what goes with all. */
+/**
+ * Returns the scripts to which a character belongs, as people write them (`Old Italic`); empty for a
+ * character that belongs to all scripts.
+ */
 export function scriptsOf(character: string): readonly string[] {
   return scriptsWith(character.codePointAt(0) ?? 0).map(({ name }) => name.replaceAll('_', ' '));
 }
@@ -96,7 +104,7 @@ function scriptsWith(codePoint: number): readonly Script[] {
   if (found !== undefined) return found;
   const character = String.fromCodePoint(codePoint);
   const scripts = madeScripts().filter(({ holds }) => holds.test(character));
-  // Agents choose the characters.
+  // Bounded, because agents choose the characters.
   if (foundScripts.size < foundScriptsMax) foundScripts.set(codePoint, scripts);
   return scripts;
 }

@@ -1,6 +1,7 @@
 /**
- * Questions about texts that rules and records ask: folded forms for comparing without case, words mentioned, links,
- * and forms that are safe to show. Every answer takes time linear in the text, whatever an agent puts into it.
+ * Answers questions that rules and records ask about texts: folded forms that compare without case, lengths,
+ * and forms that are safe to show. Every answer takes time linear in the text, whatever an agent puts into
+ * the text.
  */
 
 import { readCaseFolding } from './case-folding.ts';
@@ -9,20 +10,21 @@ const plainAscii = /^[\t-\r\x20-\x7e]*$/;
 /** Words of visible ASCII with one space between them. */
 const plainWords = /^[!-~]+(?: [!-~]+)*$/;
 const ignorable = /\p{Default_Ignorable_Code_Point}+/gu;
-/** White space but for one space between two characters. */
+/** White space, except for a single space between two characters. */
 const whiteSpace = /\p{White_Space}{2,}|[^\P{White_Space} ]/gu;
 
 /**
- * Sorting a run of combining marks takes the runtime quadratic time, so longer ones are cut, first in the text as it
- * stands and then decomposed. No writing system comes near (Unicode's own limit for streams is 30).
+ * Limits on runs of combining marks: one for the text as received, one for the decomposed text. The runtime
+ * takes quadratic time to sort such a run, so longer runs are cut. No writing system comes near the limits
+ * (Unicode's own limit for streams is 30).
  */
 const longMarks = { most: 60, form: /(\p{M}{60})\p{M}+/gu };
 const longDecomposedMarks = { most: 30, form: /(\p{M}{30})\p{M}+/gu };
 const markOrHalf = /[\p{M}\p{Cs}]/u;
 
 /**
- * The form in which `ignoring case` compares: NFKC_Casefold (so without zero-width and other ignorable characters),
- * runs of white space as one space, none at the ends. Folding twice changes nothing.
+ * Returns the form that `ignoring case` compares: NFKC_Casefold (so without zero-width and other ignorable
+ * characters), each run of white space as one space, none at the ends. Folding twice changes nothing.
  */
 export function fold(text: string): string {
   if (plainWords.test(text)) return text.toLowerCase();
@@ -32,7 +34,10 @@ export function fold(text: string): string {
   return collapse(foldCharacters(decomposed).normalize('NFC'));
 }
 
-/** A run of more marks than `most` has one at a place that is divided by so many; others need not be looked at. */
+/**
+ * Cuts runs of combining marks that are longer than `most`. Such a run covers a position that is a multiple
+ * of `most`, so only those positions are checked.
+ */
 function cutMarks(text: string, { most, form }: typeof longMarks): string {
   for (let at = most; at < text.length; at += most) {
     const code = text.charCodeAt(at);
@@ -42,15 +47,18 @@ function cutMarks(text: string, { most, form }: typeof longMarks): string {
 }
 
 interface Folding {
-  /** What each code point that folds to another one folds to. */
+  /** The folded form of each code point that folds to something else. */
   readonly folds: ReadonlyMap<number, string>;
-  /** By code point, whether it folds to another one: most do not, and are told at once. */
+  /**
+   * By code point, 1 when the code point folds to something else. Most code points do not, and this table
+   * answers that at once.
+   */
   readonly isFolded: Uint8Array;
 }
 
 let folding: Folding | undefined;
 
-/** Made for the first text that is not plain, as many programs never have one. */
+/** Called for the first text that is not plain ASCII, because many programs never have such a text. */
 function makeFolding(): Folding {
   const folds = new Map([...readCaseFolding()].map(([from, to]) => [from.codePointAt(0)!, to] as const));
   const isFolded = new Uint8Array(Math.max(...folds.keys()) + 1);
@@ -75,7 +83,7 @@ function foldCharacters(text: string): string {
   return done === 0 ? text : folded + text.slice(done);
 }
 
-/** The number of code points. */
+/** Returns the number of code points. */
 export function length(text: string): number {
   let count = 0;
   for (let at = 0; at < text.length; at += 1) {
@@ -85,17 +93,17 @@ export function length(text: string): number {
   return count;
 }
 
-/** The text in lower case, the same in every locale. */
+/** Returns the text in lower case, the same in every locale. */
 export function lower(text: string): string {
   return text.toLowerCase();
 }
 
-/** The text without white space and line ends at both ends. */
+/** Returns the text without white space and line ends at both ends. */
 export function trim(text: string): string {
   return text.trim();
 }
 
-/** The text, or its first code points when it has more than so many. */
+/** Returns the text, cut off after `codePointsMax` code points. */
 export function cut(text: string, codePointsMax: number): string {
   let at = 0;
   for (let count = 0; count < codePointsMax && at < text.length; count += 1) {
@@ -113,15 +121,16 @@ const shortEscapes: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * The text with escapes (`\n`, `\u001b`) for control characters, line and paragraph separators, bidirectional controls
- * and lone surrogates: it stays on its line and shows in the order in which it is stored.
+ * Returns the text with escapes (`\n`, `\u001b`) for control characters, line and paragraph separators,
+ * bidirectional controls and lone surrogates. The result stays on one line and shows in the order in which it
+ * is stored.
  */
 export function escapeControls(text: string): string {
   if (visibleAscii.test(text)) return text;
   return text.replace(control, (character) => shortEscapes.get(character) ?? `\\u${hexOf(character)}`);
 }
 
-/** Whether the text is made of Unicode scalar values: no surrogate stands alone. */
+/** Whether the text consists of Unicode scalar values, without a lone surrogate. */
 export function isScalarText(text: string): boolean {
   return text.isWellFormed();
 }

@@ -1,8 +1,9 @@
 /**
- * Text into points and lengths of time, and back. A timestamp is a Decimal of seconds since 1970-01-01T00:00:00Z, a
- * datetime a Decimal of seconds of local wall time since 1970-01-01T00:00, a date a whole number of days since
- * 1970-01-01, a duration a Decimal of seconds. The calendar is the proleptic Gregorian one, years 0001 to 9999,
- * without leap seconds. INVARIANT: what a formatter writes for a value of the calendar, its parser reads back.
+ * Turns text into points and lengths of time, and back. A timestamp is a Decimal of seconds since
+ * 1970-01-01T00:00:00Z, a datetime a Decimal of seconds of local wall time since 1970-01-01T00:00, a date a
+ * whole number of days since 1970-01-01, a duration a Decimal of seconds. The calendar is the proleptic
+ * Gregorian one, years 0001 to 9999, without leap seconds. INVARIANT: the text that a formatter writes for a
+ * value of the calendar is read back by its parser.
  */
 
 import { calendarDay, dayNumber, isCalendarDay } from './calendar.ts';
@@ -44,38 +45,49 @@ const durationForm = /^(\d+(?:_\d+)*)([smhd])$/;
 const clockForm = /^(\d\d):(\d\d)$/;
 const zoneForm = /^[A-Za-z]/;
 
-/** An RFC 3339 timestamp with seconds and an offset, as seconds since the epoch; null when it is none. */
+/**
+ * Reads an RFC 3339 timestamp with seconds and an offset, as seconds since the epoch. Null when the text is
+ * not a timestamp.
+ */
 export function parseTimestamp(text: string): Decimal | null {
   return readInstant(timestampForm.exec(text));
 }
 
-/** Whether the text is a timestamp; as `parseTimestamp`, which makes its number too. */
+/**
+ * Whether the text is a timestamp. Accepts the same texts as `parseTimestamp`, without computing the number.
+ */
 export function isTimestamp(text: string): boolean {
   const match = timestampForm.exec(text);
   if (match === null) return false;
   const year = Number(match[1]);
-  // Only at the ends of the calendar an offset may lead out of it.
+  // An offset can lead out of the calendar only in its first and last year.
   if (year === 1 || year === 9_999) return readInstant(match) !== null;
   return readWholeSeconds(match) !== null && readOffset(match[8]!) !== null;
 }
 
-/** As `parseTimestamp`, but seconds may be left out, as in the literals of the language (`2026-12-25T09:00Z`). */
+/**
+ * Reads a timestamp like `parseTimestamp`, but with optional seconds, as in the literals of the language
+ * (`2026-12-25T09:00Z`).
+ */
 export function parseInstantLiteral(text: string): Decimal | null {
   return readInstant(instantForm.exec(text));
 }
 
-/** A local date and time without offset (`2026-05-19 12:00`), as seconds of wall time; null when it is none. */
+/**
+ * Reads a local date and time without offset (`2026-05-19 12:00`), as seconds of wall time. Null when the
+ * text has another form.
+ */
 export function parseDatetime(text: string): Decimal | null {
   return readWallTime(datetimeForm.exec(text));
 }
 
-/** A date (`2026-12-25`), as days since 1970-01-01; null when it is none. */
+/** Reads a date (`2026-12-25`), as days since 1970-01-01. Null when the text is not a date. */
 export function parseDate(text: string): Decimal | null {
   const day = readDay(onlyDate.exec(text));
   return day === null ? null : fromNumber(day);
 }
 
-/** A duration (`30s`, `15m`, `24h`, `7d`), in seconds; null when it is none. */
+/** Reads a duration (`30s`, `15m`, `24h`, `7d`), in seconds. Null when the text is not a duration. */
 export function parseDuration(text: string): Decimal | null {
   const match = durationForm.exec(text);
   if (match === null) return null;
@@ -84,7 +96,10 @@ export function parseDuration(text: string): Decimal | null {
   return count === null || unit === undefined ? null : multiply(count, unit.seconds);
 }
 
-/** A clock time (`09:00`, and `24:00` for the end of a day), in minutes from 0 to 1440; null when it is none. */
+/**
+ * Reads a clock time (`09:00`, and `24:00` for the end of a day), in minutes from 0 to 1440. Null when the
+ * text is not a clock time.
+ */
 export function parseClock(text: string): number | null {
   const match = clockForm.exec(text);
   if (match === null) return null;
@@ -94,24 +109,27 @@ export function parseClock(text: string): number | null {
   return isClock ? hour * 60 + minute : null;
 }
 
-/** `2026-12-25T09:00:00Z`, in UTC; outside the calendar the seconds since the epoch (`@1e20`). */
+/** Writes `2026-12-25T09:00:00Z`, in UTC; outside of the calendar, the seconds since the epoch (`@1e20`). */
 export function formatTimestamp(instant: Decimal): string {
   const text = writeSeconds(instant, 'T');
   return text === null ? `@${formatDecimal(instant)}` : `${text}Z`;
 }
 
-/** `2026-05-19 12:00:00`; outside the calendar the seconds since 1970 (`@1e20`). */
+/** Writes `2026-05-19 12:00:00`; outside of the calendar, the seconds since 1970 (`@1e20`). */
 export function formatDatetime(datetime: Decimal): string {
   return writeSeconds(datetime, ' ') ?? `@${formatDecimal(datetime)}`;
 }
 
-/** `2026-12-25`; outside the calendar the days since 1970 (`@1e20`). */
+/** Writes `2026-12-25`; outside of the calendar, the days since 1970 (`@1e20`). */
 export function formatDate(date: Decimal): string {
   const day = toNumber(date);
   return day < dayMin || day > dayMax ? `@${formatDecimal(date)}` : writeDay(day);
 }
 
-/** The duration in the largest unit that needs no fraction (`90s`, `24h`, `1.5s`); days from two days on. */
+/**
+ * Writes a duration in the largest unit that needs no fraction (`90s`, `24h`, `1.5s`). Days are used only
+ * from two days on.
+ */
 export function formatDuration(duration: Decimal): string {
   const isNegative = duration.coefficient < 0n;
   const length = absolute(duration);
@@ -125,21 +143,24 @@ export function formatDuration(duration: Decimal): string {
   return `${formatDecimal(duration)}s`;
 }
 
-/** The local date of an instant in an IANA zone, in days since 1970-01-01; null outside the calendar. */
+/**
+ * Returns the local date of an instant in an IANA zone, in days since 1970-01-01. Null outside of the
+ * calendar.
+ */
 export function dateInZone(instant: Decimal, zone: string): Decimal | null {
   const second = localSecond(instant, zone);
   return second === null ? null : fromNumber(Math.floor(second / secondsPerDay));
 }
 
 /**
- * The local wall time of an instant in an IANA zone, in whole seconds since 1970-01-01T00:00 (fractions are cut off);
- * null outside the calendar. Throws RangeError when the zone is none.
+ * Returns the local wall time of an instant in an IANA zone, in whole seconds since 1970-01-01T00:00
+ * (fractions are cut off). Null outside of the calendar. Throws a RangeError when the zone does not exist.
  */
 export function localSecond(instant: Decimal, zone: string): number | null {
   const second = toNumber(floor(instant));
   if (second < secondMin || second > secondMax) return null;
   const clock = clockOf(zone);
-  // Requests ask again and again for the same second; the answer cannot change within it.
+  // Requests ask for the same second again and again, and the answer cannot change within it.
   if (clock.second !== second) {
     clock.local = readClock(clock, second);
     clock.second = second;
@@ -147,7 +168,10 @@ export function localSecond(instant: Decimal, zone: string): number | null {
   return clock.local;
 }
 
-/** Whether the time-zone data know a zone of this name (`Europe/Berlin`, `UTC`); offsets such as `+01:00` are none. */
+/**
+ * Whether the time-zone data know a zone of this name (`Europe/Berlin`, `UTC`). Offsets such as `+01:00` are
+ * not zones.
+ */
 export function isZone(zone: string): boolean {
   if (!zoneForm.test(zone)) return false;
   try {
@@ -165,23 +189,26 @@ const durationUnits = [
   { letter: 's', seconds: fromNumber(1), least: 0 },
 ] as const;
 
-/** The groups of a date, clock time and offset into seconds since the epoch. */
+/** Turns the groups of a date, clock time and offset into seconds since the epoch. */
 function readInstant(match: RegExpExecArray | null): Decimal | null {
   const wall = match === null ? null : readWholeSeconds(match);
   const offset = readOffset(match?.[8] ?? '');
   if (match === null || wall === null || offset === null) return null;
   const second = wall - offset;
-  // A fraction is below one, so that it leads neither in nor out.
+  // A fraction is less than a second, so it cannot lead into or out of the calendar.
   return second < secondMin || second > secondMax ? null : withFraction(second, match[7]);
 }
 
-/** The groups of a date and a clock time (year, month, day, hour, minute, second, fraction) into seconds. */
+/**
+ * Turns the groups of a date and a clock time (year, month, day, hour, minute, second, fraction) into
+ * seconds.
+ */
 function readWallTime(match: RegExpExecArray | null): Decimal | null {
   const whole = match === null ? null : readWholeSeconds(match);
   return match === null || whole === null ? null : withFraction(whole, match[7]);
 }
 
-/** Without the fraction. */
+/** Turns the same groups into whole seconds, without the fraction. */
 function readWholeSeconds(match: RegExpExecArray): number | null {
   const day = readDay(match);
   const [hour, minute, second] = [Number(match[4]), Number(match[5]), Number(match[6] ?? '0')];
@@ -195,14 +222,17 @@ function withFraction(whole: number, digits: string | undefined): Decimal | null
   return fraction === null ? null : add(fromNumber(whole), fraction);
 }
 
-/** The first three groups (year, month, day) into days since 1970-01-01; null when the calendar has no such day. */
+/**
+ * Turns the first three groups (year, month, day) into days since 1970-01-01. Null when the calendar has no
+ * such day.
+ */
 function readDay(match: RegExpExecArray | null): number | null {
   if (match === null) return null;
   const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])];
   return isCalendarDay(year, month, day) ? dayNumber(year, month, day) : null;
 }
 
-/** `Z` or `+hh:mm` into seconds east of UTC. */
+/** Turns `Z` or `+hh:mm` into seconds east of UTC. */
 function readOffset(text: string): number | null {
   if (text === 'Z' || text === 'z') return 0;
   const hour = Number(text.slice(1, 3));
@@ -224,13 +254,13 @@ function writeSeconds(seconds: Decimal, separator: string): string | null {
   const day = Math.floor(second / secondsPerDay);
   const clock = second - day * secondsPerDay;
   const fraction = add(seconds, negate(whole));
-  // Exact while a timestamp has no more than 20 fraction digits; computed ones may be finer.
+  // Exact when a timestamp has at most 20 fraction digits. Computed timestamps may have more.
   const fractionText = fraction === null || fraction.coefficient === 0n ? '' : writeFraction(fraction);
   const fields = [clock / secondsPerHour, (clock / secondsPerMinute) % 60, clock % 60];
   return `${writeDay(day)}${separator}${fields.map((field) => pad(Math.floor(field), 2)).join(':')}${fractionText}`;
 }
 
-/** A fraction below one as `.25`, cut off after 20 digits. */
+/** Writes a fraction below one as `.25`, cut off after 20 digits. */
 function writeFraction(fraction: Decimal): string {
   const digits = fraction.coefficient.toString();
   const zeros = Math.min(-fraction.exponent - digits.length, fractionDigitsMax);
@@ -247,10 +277,10 @@ function pad(n: number, width: number): string {
   return String(n).padStart(width, '0');
 }
 
-/** The formatter of a zone, and the last answer it gave. */
+/** The formatter of a zone, with the last answer that it gave. */
 interface ZoneClock {
   readonly format: Intl.DateTimeFormat;
-  /** Where each number stands among those of a formatted time. */
+  /** The position of each number among the numbers of a formatted time. */
   readonly places: Readonly<Record<ClockPart, number>>;
   second: number;
   local: number;
@@ -259,7 +289,7 @@ interface ZoneClock {
 type ClockPart = (typeof clockParts)[number];
 const clockParts = ['year', 'month', 'day', 'hour', 'minute', 'second'] as const;
 
-/** Formatters are dear to make; names come from policies, and the bound holds whatever they say. */
+/** Formatters are expensive to make. The names come from policies, so the number of formatters is bounded. */
 const zoneClocks = new BoundedMap<string, ZoneClock>(1_000);
 
 function clockOf(zone: string): ZoneClock {
@@ -295,7 +325,7 @@ function readClock({ format, places }: ZoneClock, second: number): number {
   const text = format.format(second * 1_000);
   const numbers = text.match(/\d+/g) ?? [];
   const field = (part: ClockPart): number => Number(numbers[places[part]]);
-  // West of Greenwich the first hours of the calendar still belong to year 0, which is written 1 BC.
+  // West of Greenwich, the first hours of the calendar still belong to year 0, which is written 1 BC.
   const year = text.includes('BC') ? 1 - field('year') : field('year');
   const day = dayNumber(year, field('month'), field('day'));
   return (

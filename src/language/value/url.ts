@@ -1,28 +1,29 @@
 /**
- * Text into the parts of a URL that rules may read, and into its one canonical form. Accepted is RFC 3986 with an
- * authority, without user information, its host as in host-name.ts. INVARIANT: whatever two readers could understand
- * differently (backslashes, controls, spaces, odd numbers as hosts) is no URL; what they all understand as the same
- * place has one canonical form, which is its own.
+ * Turns text into the parts of a URL that rules can read, and into its one canonical form. Accepted are URLs
+ * of RFC 3986 with an authority, without user information, and with a host as in host-name.ts. INVARIANT: a
+ * text that two programs could read differently (backslashes, controls, spaces, odd numbers as hosts) is no
+ * URL; texts that all programs read as the same place have one canonical form, which is its own canonical
+ * form.
  */
 
 import { canonicalHost } from './host-name.ts';
 
 export interface Url {
-  /** In lower case. */
+  /** The scheme, in lower case. */
   readonly scheme: string;
-  /** Canonical; an IPv6 address in brackets. */
+  /** The host in canonical form, an IPv6 address in brackets. */
   readonly host: string;
-  /** The port written, else the usual one of http, https, ws, wss or ftp, else null. */
+  /** The written port; otherwise the usual port of http, https, ws, wss or ftp; otherwise null. */
   readonly port: number | null;
 }
 
 interface UrlParts extends Url {
   readonly path: string;
-  /** With its `?`; empty where nothing is behind it. */
+  /** The query with its `?`; empty when nothing follows the `?`. */
   readonly query: string;
-  /** With its `#`; empty where nothing is behind it. */
+  /** The fragment with its `#`; empty when nothing follows the `#`. */
   readonly fragment: string;
-  /** The text is canonical beyond doubt, as most are. */
+  /** True when the text is certainly canonical, as most texts are. */
   readonly isCanonical: boolean;
 }
 
@@ -40,15 +41,16 @@ const authorityForm = /^(\[[^\]]*\]|[^:]*)(?::(\d*))?$/;
 const misplaced = /[^A-Za-z0-9\-._~!$&'()*+,;=:@/?%]|%(?![0-9A-Fa-f]{2})/;
 const portMax = 65_535;
 
-/** An absolute URL with an authority; null when the text is none. */
+/** Reads an absolute URL with an authority. Null when the text is not such a URL. */
 export function parseUrl(text: string): Url | null {
   const parts = readParts(text);
   return parts === null ? null : urlOf(parts);
 }
 
 /**
- * A URL whose scheme may be missing and then reads as https: `www.example.com`, `localhost:8080/x`. Without a scheme
- * the host has a dot, is an IP address or is `localhost`; else every word, and `javascript:1`, would be an address.
+ * Reads a URL whose scheme may be missing and is then https: `www.example.com`, `localhost:8080/x`. Without a
+ * scheme, the host must have a dot, be an IP address or be `localhost`; otherwise every word, and
+ * `javascript:1`, would be an address. Null when the text is not a web address.
  */
 export function parseWebAddress(text: string): Url | null {
   const parts = readWebAddress(text);
@@ -56,8 +58,9 @@ export function parseWebAddress(text: string): Url | null {
 }
 
 /**
- * The URL with scheme and host in canonical form, no usual port, no `.` and `..` in its path, no empty query and fragment, unreserved characters as
- * themselves, other percent-encodings in upper case, and a path of at least `/`; null when the text is none.
+ * Returns the canonical URL: scheme and host in canonical form, no usual port, no `.` and `..` in the path,
+ * no empty query and fragment, unreserved characters as themselves, other percent-encodings in upper case,
+ * and a path of at least `/`. Null when the text is not a URL.
  */
 export function canonicalUrl(text: string): string | null {
   const parts = readParts(text);
@@ -65,7 +68,10 @@ export function canonicalUrl(text: string): string | null {
   return parts.isCanonical ? text : write(parts);
 }
 
-/** The canonical URL that a web address stands for: with its scheme, https where it has none. */
+/**
+ * Returns the canonical URL for a web address, with https when the scheme is missing. Null when the text is
+ * not a web address.
+ */
 export function canonicalWebAddress(text: string): string | null {
   if (schemeForm.test(text)) return canonicalUrl(text);
   const parts = readWebAddress(text);
@@ -89,7 +95,7 @@ function readParts(text: string): UrlParts | null {
   if (misplaced.test(path) || misplaced.test(query) || misplaced.test(fragment.slice(1))) return null;
   const [, hostText = '', portText = ''] = authorityForm.exec(authority) ?? [];
   const host = canonicalHost(hostText);
-  // Bare colons would be a port's.
+  // Without brackets, the colons would belong to a port.
   if (host === null || (host.startsWith('[') && !hostText.startsWith('['))) return null;
   const scheme = schemeText.toLowerCase();
   const port = portText === '' ? (usualPorts.get(scheme) ?? null) : Number(portText);
@@ -99,7 +105,7 @@ function readParts(text: string): UrlParts | null {
   return { scheme, host, port, path, query: filled(query), fragment: filled(fragment), isCanonical };
 }
 
-/** Servers are asked the same with an empty query as with none. */
+/** An empty query or fragment is dropped, because a server receives the same request without it. */
 function filled(part: string): string {
   return part.length === 1 ? '' : part;
 }
@@ -113,10 +119,11 @@ function write({ scheme, host, port, path, query, fragment }: UrlParts): string 
 const encoded = /%([0-9A-Fa-f]{2})/g;
 const unreserved = /[A-Za-z0-9\-._~]/;
 
-/** The text with unreserved characters as themselves and other percent-encodings in upper case. */
+/** Returns the text with unreserved characters as themselves and other percent-encodings in upper case. */
 export function decodeUnreserved(text: string): string {
   if (!text.includes('%')) return text;
-  // One after the other: `replace` keeps every match until its end, and takes five times as long where there are thousands.
+  // Match by match: `replace` keeps every match until it ends, and takes five times as long when there are
+  // thousands.
   let decoded = '';
   let end = 0;
   for (const { 0: code, 1: hex, index } of text.matchAll(encoded)) {
@@ -127,7 +134,10 @@ export function decodeUnreserved(text: string): string {
   return decoded + text.slice(end);
 }
 
-/** RFC 3986, 5.2.4, of a path that is empty or begins with a slash. Empty segments are segments like others. */
+/**
+ * Removes dot segments (RFC 3986, 5.2.4) from a path that is empty or begins with a slash. Empty segments are
+ * kept.
+ */
 function withoutDotSegments(path: string): string {
   if (path === '') return '/';
   if (!path.includes('/.')) return path;

@@ -1,12 +1,13 @@
 /**
- * Names that people read: of people, agents, tokens, devices. Refused is what is not seen or changes how the text around it
- * is seen: controls, marks of direction, joiners, fillers, what has no meaning yet.
+ * Checks names that people read: of people, agents, tokens, devices. Characters that cannot be seen, or that
+ * change how the text around them is shown, are refused: controls, marks of direction, joiners, fillers,
+ * unassigned characters.
  */
 
 const unseen = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 const controls = /(?!\n)\p{Cc}/u;
 
-/** Joiners that are seen by what they do: within emoji, and in scripts whose letters join. */
+/** Joiners with a visible effect: within emoji, and in scripts whose letters join. */
 const joiners = new RegExp(
   [
     '(?<=\\p{Extended_Pictographic})\\uFE0F',
@@ -16,7 +17,10 @@ const joiners = new RegExp(
   'gu',
 );
 
-/** What is wrong with a name of one line, as the end of a sentence that begins with it; null where nothing is. */
+/**
+ * Says what is wrong with a name of one line, as the end of a sentence that begins with the name. Null when
+ * the name is fine. The length is counted in code points.
+ */
 export function nameProblem(text: string, lengthMax: number): string | null {
   const length = [...text].length;
   if (length === 0 || text.trim() === '') return 'must not be empty';
@@ -26,8 +30,8 @@ export function nameProblem(text: string, lengthMax: number): string | null {
 }
 
 /**
- * The same for what somebody writes in lines of their own, such as a reason: it names nobody, and the code that shows it makes what is
- * not seen visible.
+ * Says what is wrong with a text of several lines, such as a reason; null when the text is fine. Invisible
+ * characters are allowed: the text names nobody, and the code that shows it makes them visible.
  */
 export function textProblem(text: string, lengthMax: number): string | null {
   if (text.trim() === '') return 'must not be empty';

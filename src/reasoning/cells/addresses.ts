@@ -1,4 +1,5 @@
-// Addresses cut at the ends of networks and at constants: the first address of a stretch stands for all of it.
+// Cuts addresses into cells at the ends of networks and at constants. The first address of a stretch stands
+// for all of the stretch.
 
 import type { Cidr, Ip } from '../../language/value/ip.ts';
 import type { Faults } from './faults.ts';

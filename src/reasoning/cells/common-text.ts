@@ -1,9 +1,9 @@
-// Whether some text matches two patterns. Where both are literal texts with `.*` between them, as globs and tests of a
-// beginning, an end or a part are, it can be seen from their ends; else their automata know.
+// Tells whether some text matches two patterns. If both are literal texts with `.*` between them, their ends
+// decide; globs and tests of a beginning, an end or a part have this form. Otherwise their automata decide.
 
 import { textVectors } from './text-vectors.ts';
 
-/** True also where that is not known. */
+/** Whether some text may match both patterns; also true if that is not known. */
 export function mayHaveCommonText(first: string, second: string): boolean {
   const [one, other] = [literalParts(first), literalParts(second)];
   if (one !== null && other !== null && one.length > 1 && other.length > 1) return haveCommonEnds(one, other);
@@ -11,7 +11,10 @@ export function mayHaveCommonText(first: string, second: string): boolean {
   return vectors === null || vectors.some(({ answers }) => answers.every(Boolean));
 }
 
-/** Between its ends, a text may hold all that both ask for, one after the other. */
+/**
+ * Whether the ends of two patterns go together. Between its ends, a text may hold everything that both
+ * patterns require, one after the other.
+ */
 function haveCommonEnds(one: readonly string[], other: readonly string[]): boolean {
   const [start, otherStart] = [one[0]!, other[0]!];
   const [end, otherEnd] = [one.at(-1)!, other.at(-1)!];

@@ -1,5 +1,6 @@
-// Cuts a leaf into its cells and says, for each condition that reads it, in which of them it is true and in which it is
-// false. What a condition says of a cell is what the definition says of the cell's value.
+// Cuts a leaf into its cells and determines, for each condition that reads the leaf, in which cells the
+// condition is true and in which it is false. The truth of a condition in a cell is its truth, by the
+// definition (`src/language/spec`), for the cell's value.
 
 import type { Unknown, Value } from '../../language/model/value.ts';
 import { unknown } from '../../language/model/value.ts';
@@ -31,7 +32,9 @@ export interface Cutting {
   readonly faults: Faults;
 }
 
-/** After this no condition may be added to the leaf. */
+/**
+ * Cuts the leaf and connects its conditions to the cells. Afterwards no condition may be added to the leaf.
+ */
 export function cutLeaf(leaf: Leaf, cutting: Cutting): void {
   const states = stateCells(leaf, cutting.faults);
   leaf.cells = [...states, ...valueCells(leaf, states.length, cutting.faults)];
@@ -40,7 +43,7 @@ export function cutLeaf(leaf: Leaf, cutting: Cutting): void {
   for (const atom of leaf.atoms) connect(leaf, atom, rest, cutting.circuit);
 }
 
-/** The place of the cell that a value lies in; -1 where it lies in none of its own. */
+/** The index of the cell that a value lies in; -1 if it lies in no cell of a named value. */
 export function cellPlaceOf(leaf: Leaf, value: Value | Unknown | undefined): number {
   if (value === undefined || value === null || value === unknown)
     return leaf.cells.findIndex((cell) => cell.value === value);

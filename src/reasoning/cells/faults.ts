@@ -1,4 +1,5 @@
-// What tests break on purpose, one maker of cells at a time, to see that the law would notice.
+// Faults that tests cause on purpose, one maker of cells at a time, to see that the tests would notice such a
+// fault.
 
 export const faultNames = [
   'numbers-lack-a-constant',

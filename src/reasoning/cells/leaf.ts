@@ -1,6 +1,7 @@
-// A leaf is one thing that a request may say: a field of the payload, a fact, the time, an end of a meter's reading, or
-// a function of one of these. Its values are cut into cells on which each condition that reads it is constant; the
-// literal of a place in their order says "this cell or a later one", so that a run of neighbours is two literals.
+// A leaf is one thing that a request may hold: a field of the payload, a fact, the time, an end of a meter's
+// reading, or a function of one of these. Its values are cut into cells on which each condition that reads
+// the leaf is constant. Each cell has a literal that means "this cell or a later one", so a run of
+// neighbouring cells is two literals.
 
 import type { PolicySet } from '../../language/model/policy.ts';
 import type { Range } from '../../language/model/type.ts';
@@ -12,20 +13,23 @@ import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import type { TextPlaces } from './text-cells.ts';
 import type { Understood } from './understand.ts';
 
-/** `undefined` stands for absent, as where the definition reads fields. */
+/** A value of a leaf; `undefined` stands for absent, as it does where the definition reads fields. */
 export type CellValue = Value | Unknown | undefined;
 
 export interface Cell {
   readonly value: CellValue;
-  /** Stands for every value that no condition names. */
+  /** Whether the cell stands for every value that no condition names. */
   readonly isOther: boolean;
-  /** Stands for values of which conditions that ask a clock say what they like. */
+  /**
+   * Whether the cell stands for instants beyond the horizon, for which conditions that read a clock are left
+   * open.
+   */
   readonly isBeyond?: boolean;
 }
 
 export type Domain = 'number' | 'integer' | 'boolean' | 'text' | 'closed' | 'address' | 'time' | 'presence';
 
-/** Which of these the leaf may be besides having a value. */
+/** Which of these states the leaf may have instead of a value. */
 export interface States {
   readonly absent: boolean;
   readonly null: boolean;
@@ -33,11 +37,11 @@ export interface States {
 }
 
 export interface LeafAtom {
-  /** In the words of the language. */
+  /** The condition in the words of the language. */
   readonly text: string;
   readonly pair: Pair;
   readonly understood: Understood;
-  /** What the definition says of the condition where the leaf has the value. */
+  /** The truth of the condition, by the definition, when the leaf has the value. */
   readonly truthAt: (value: CellValue) => SpecTruth;
 }
 
@@ -46,31 +50,34 @@ export interface Leaf {
   readonly set: PolicySet;
   readonly domain: Domain;
   readonly states: States;
-  /** Values of a closed text. */
+  /** The values of a closed text. */
   readonly values: readonly Value[];
-  /** Whether the declared shape admits the value. */
+  /** Whether the declared shape admits a value. */
   readonly fits: (value: Value) => boolean;
-  /** Patterns that a text matches by its declaration. */
+  /** Patterns that the text matches by its declaration. */
   readonly patterns: readonly string[];
-  /** How long a text or a list may be by its declaration. */
+  /** How long the text or the list may be by its declaration. */
   readonly lengths: Range;
-  /** What it is a function of. */
+  /** The leaf that this leaf is a function of, and the function; null for any other leaf. */
   readonly base: { readonly leaf: Leaf; readonly of: (value: Value) => Value | Unknown } | null;
   readonly atoms: LeafAtom[];
   readonly atomsByText: Map<string, LeafAtom>;
-  /** Each of its named texts is a cell of its own, since something else tells them apart. */
+  /**
+   * Whether each named text of the leaf is a cell of its own, because something besides the conditions tells
+   * the texts apart.
+   */
   isEachApart: boolean;
-  /** Values that are a cell of their own, beside those of its conditions. */
+  /** Values that have a cell of their own, besides the values that conditions name. */
   readonly marks: Value[];
-  /** Empty until it is cut. */
+  /** The cells in order; empty until the leaf is cut. */
   cells: readonly Cell[];
   order: readonly SolverLiteral[];
-  /** The cell of each named text. */
+  /** The index of the cell of each named text. */
   places: TextPlaces;
   rest: Rest | null;
 }
 
-/** Tests of the texts that no condition names. */
+/** Patterns that texts named by no condition are tested by, each with the literal of its answer. */
 export interface Rest {
   readonly patterns: readonly string[];
   readonly literals: readonly SolverLiteral[];
@@ -82,10 +89,10 @@ export function isCell({ order }: Leaf, at: number, circuit: Circuit): SolverLit
   return circuit.and([order[at]!, notLiteral(order[at + 1]!)]);
 }
 
-/** Neighbouring cells: the first and the last. */
+/** Neighbouring cells, by the index of the first and of the last. */
 export type CellRun = readonly [from: number, to: number];
 
-/** The leaf is in one of these cells. */
+/** The literal that holds when the leaf is in one of the cells. */
 export function isAmong({ order }: Leaf, runs: readonly CellRun[], circuit: Circuit): SolverLiteral {
   return circuit.or(runs.map(([from, to]) => circuit.and([order[from]!, notLiteral(order[to + 1]!)])));
 }
@@ -111,7 +118,7 @@ export function isValue(value: CellValue): value is Exclude<Value, null> {
   return value !== undefined && value !== null && value !== unknown;
 }
 
-/** The numbers at which a cell ends. */
+/** The numbers at which cells end. */
 export function marksOf(leaf: Leaf): readonly Decimal[] {
   const named = leaf.atoms.flatMap(({ understood }) =>
     understood.kind === 'values' ? understood.values : [],
@@ -119,7 +126,7 @@ export function marksOf(leaf: Leaf): readonly Decimal[] {
   return [...leaf.marks, ...named] as readonly Decimal[];
 }
 
-/** How many values its conditions name, some of them more than once. */
+/** How many values the conditions of a leaf name; a value that is named twice counts twice. */
 export function namedCount({ atoms, marks }: Leaf): number {
   return atoms.reduce(
     (count, { understood }) => count + ('values' in understood ? understood.values.length : 0),
@@ -127,14 +134,17 @@ export function namedCount({ atoms, marks }: Leaf): number {
   );
 }
 
-/** Whether cells of numbers follow each other: of times only where no clock is asked. */
+/**
+ * Whether the cells of a leaf follow each other like numbers. Those of times do so only if no condition reads
+ * a clock.
+ */
 export function isLine({ domain, atoms }: Leaf): boolean {
   if (domain === 'number' || domain === 'integer') return true;
   const isPlain = ({ understood: { kind } }: LeafAtom): boolean => kind === 'values' || kind === 'presence';
   return domain === 'time' && atoms.every(isPlain);
 }
 
-/** Equal for equal values. */
+/** A key that is equal for equal values. */
 export function keyOf(value: Value): string {
   if (typeof value !== 'object' || value === null) return `${typeof value} ${String(value)}`;
   if ('bits' in value) return `ip ${value.family} ${value.bits}`;

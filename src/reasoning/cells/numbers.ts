@@ -1,5 +1,5 @@
-// Numbers cut at constants: each constant is a cell, and so is each gap between neighbours, which a number that reads
-// well stands for. Between neighbours of whole numbers there is no gap.
+// Cuts numbers into cells at constants. Each constant is a cell, and so is each gap between neighbours; a
+// number that reads well stands for a gap. There is no gap between whole numbers that follow each other.
 
 import type { Value } from '../../language/model/value.ts';
 import {
@@ -21,7 +21,7 @@ export interface Line {
   readonly faults: Faults;
 }
 
-/** In order; what the declared shape excludes is left out. */
+/** The values of the cells, in order, without those that the declared shape excludes. */
 export function numberCells(marks: readonly Decimal[], { isWhole, fits, faults }: Line): readonly Decimal[] {
   const sorted = sortedMarks(faults.has('numbers-lack-a-constant') ? marks.slice(1) : marks);
   const gapBetween = isWhole ? wholeGap : gap;
@@ -52,7 +52,7 @@ function gap(low: Decimal | null, high: Decimal | null): Decimal | null {
   return between(low, high);
 }
 
-/** Null where no number that a payload can hold lies between. */
+/** A number between two others; null if a payload can hold none that lies between. */
 function between(low: Decimal, high: Decimal): Decimal | null {
   const sum = add(low, high);
   const exact = sum === null ? null : divide(sum, two);
@@ -68,7 +68,7 @@ function wholeGap(low: Decimal | null, high: Decimal | null): Decimal | null {
   return compare(next, high) < 0 ? next : null;
 }
 
-/** A step that reads well beside the number: 100 beside 1,000. */
+/** A step that reads well beside the number, such as 100 beside 1,000. */
 function readableStep(value: Decimal): Decimal {
   const size = Math.abs(toNumber(value));
   return fromNumber(size >= 100 ? 10 ** (Math.floor(Math.log10(size)) - 1) : 1);

@@ -1,18 +1,21 @@
-// A pattern as the program that the definition runs: re2js compiles it, and its instructions are stepped here one code
-// point at a time. This is the one file that knows the library's program, which is not part of its public API; a test
-// holds stepping equal to the library's own answer.
+// Turns a pattern into the program that the definition runs. The library re2js compiles the pattern, and its
+// instructions are stepped in this file, one code point at a time. Only this file knows the library's
+// program, which is not part of its public API. A test holds stepping equal to the library's own answer.
 
 import { RE2JS } from 're2js';
 import { memo } from '../../language/value/memo.ts';
 
-/** Where a program stands: its instructions, sorted. */
+/** The position of a program in its run: a sorted list of instructions. */
 export type ProgramPosition = readonly number[];
 
 export interface PatternProgram {
   readonly start: ProgramPosition;
-  /** Where it stands after one more code point; `before` is the one that stands before it, null at the beginning. */
+  /**
+   * The position after one more code point; `before` is the code point before that one, null at the
+   * beginning.
+   */
   readonly step: (position: ProgramPosition, before: number | null, codePoint: number) => ProgramPosition;
-  /** Whether the text may end here. */
+  /** Whether the text may end at the position. */
   readonly accepts: (position: ProgramPosition, before: number | null) => boolean;
   /** The instructions that read a code point. */
   readonly readers: readonly CodePointReader[];
@@ -20,7 +23,7 @@ export interface PatternProgram {
 
 export interface CodePointReader {
   readonly reads: (codePoint: number) => boolean;
-  /** Code points at which the answer may change, and the one after each. */
+  /** Code points at which the answer of `reads` may change, and the code point after each. */
   readonly edges: readonly number[];
 }
 
@@ -56,12 +59,16 @@ const around = {
 
 const newline = 10;
 
-/** The program of a whole-text match; null where the pattern is none, or asks what cannot be stepped. */
+/**
+ * The program of a match against a whole text. Null if the pattern is invalid, or holds instructions that
+ * cannot be stepped.
+ */
 export function programOf(pattern: string): PatternProgram | null {
   const compiled = compile(pattern);
   if (compiled === null || compiled.inst.some(({ op }) => op > operations.anyButNewline)) return null;
   const { inst, start } = compiled;
-  // Of a position and what surrounds it, which is one of few for all code points.
+  // Readers by position and by the flags of what surrounds it. All code points together have only a few such
+  // flags.
   const readersAt = new WeakMap<ProgramPosition, (readonly Instruction[])[]>();
   const readersOf = (position: ProgramPosition, flags: number): readonly Instruction[] => {
     const known = memo(readersAt, position, () => []);
@@ -89,7 +96,7 @@ export function programOf(pattern: string): PatternProgram | null {
   };
 }
 
-/** The source of a pattern that matches the text and nothing else. */
+/** The source of a pattern that matches exactly the text. */
 export function quotedForProgram(text: string): string {
   return RE2JS.quote(text);
 }
@@ -105,7 +112,7 @@ interface Compiled {
   readonly start: number;
 }
 
-/** As `value/regex.ts` compiles it. */
+/** Compiles the pattern as `value/regex.ts` does; null if it is invalid. */
 function compile(pattern: string): Compiled | null {
   try {
     const regex = RE2JS.compile(pattern, RE2JS.DOTALL) as unknown as { re2Input: { prog: Compiled } };
@@ -115,7 +122,7 @@ function compile(pattern: string): Compiled | null {
   }
 }
 
-/** All that is reached without reading anything. */
+/** All instructions that can be reached from a position without reading a code point. */
 function closure(
   instructions: readonly Instruction[],
   position: ProgramPosition,
@@ -168,7 +175,10 @@ function flagsAt(before: number | null, after: number | null): number {
   return flags;
 }
 
-/** A single code point may stand for all that fold to it; for a set these are written out. */
+/**
+ * The code points at which an instruction's answer may change. A single code point may stand for all code
+ * points that fold to it; in a set, those are written out.
+ */
 function edgesOf(instruction: Instruction): readonly number[] {
   const { runes } = instruction;
   if (runes.length !== 1) return Array.from(runes, (edge, at) => (at % 2 === 0 ? edge : edge + 1));
@@ -178,7 +188,10 @@ function edgesOf(instruction: Instruction): readonly number[] {
   return [only, ...folded].flatMap((one) => [one, one + 1]);
 }
 
-/** The Kelvin sign folds to `k`, the long s to `s`; no other letter beyond ASCII folds to one of ASCII. */
+/**
+ * The code points that may fold to an ASCII one. The Kelvin sign folds to `k` and the long s to `s`; no other
+ * letter beyond ASCII folds to an ASCII letter.
+ */
 function asciiVariants(codePoint: number): readonly number[] {
   const text = String.fromCodePoint(codePoint);
   return [text.toLowerCase().charCodeAt(0), text.toUpperCase().charCodeAt(0), 0x17f, 0x212a];
@@ -187,7 +200,7 @@ function asciiVariants(codePoint: number): readonly number[] {
 let cased: readonly number[] | null = null;
 const casedCodePointMax = 0x1ffff;
 
-/** Every code point with another case. */
+/** Every code point that has another case. */
 function casedCodePoints(): readonly number[] {
   cased ??= Array.from({ length: casedCodePointMax }, (_, at) => at).filter((one) => {
     const text = String.fromCodePoint(one);

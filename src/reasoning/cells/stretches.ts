@@ -1,5 +1,6 @@
-// What a condition says of a leaf's cells, as stretches of neighbours of which it says the same. Where a form of condition
-// is constant between the values that it names, the definition is asked once there, not once a cell.
+// The truths of a condition over the cells of a leaf, as stretches of neighbouring cells with the same truth.
+// If the form of a condition is constant between the values that it names, the definition is asked once
+// between them instead of once for each cell.
 
 import type { Value } from '../../language/model/value.ts';
 import type { SpecTruth } from '../../language/spec/truth.ts';
@@ -11,11 +12,11 @@ import { foldedKeys, plainKeys } from './text-keys.ts';
 export interface Stretch {
   readonly from: number;
   readonly to: number;
-  /** "open" where the cell's value does not settle it. */
+  /** The truth of the condition in these cells; "open" if the value of a cell does not settle it. */
   readonly truth: SpecTruth | 'open';
 }
 
-/** In order, and without gaps. */
+/** The stretches in order and without gaps. */
 export function stretchesOf(leaf: Leaf, atom: LeafAtom): readonly Stretch[] {
   const starts = startsOf(leaf, atom);
   const stretches: Stretch[] = [];
@@ -39,13 +40,19 @@ function truthIn(leaf: Leaf, atom: LeafAtom, cell: Cell): SpecTruth | 'open' {
   return truthAtValue(leaf, atom, cell.value);
 }
 
-/** What the definition says of the condition where the leaf has the value, without a walk through long lists. */
+/**
+ * The truth of the condition, by the definition, when the leaf has the value. Long lists are looked up by key
+ * instead of walked through.
+ */
 export function truthAtValue(leaf: Leaf, atom: LeafAtom, value: CellValue): SpecTruth {
   const isMember = isValue(value) ? membershipOf(leaf, atom) : null;
   return isMember === null ? atom.truthAt(value) : isMember(value as Value);
 }
 
-/** Where the condition may change: every cell, unless its form says more. */
+/**
+ * The cells at which the truth of the condition may change: every cell, unless the form of the condition
+ * allows fewer.
+ */
 function startsOf(leaf: Leaf, atom: LeafAtom): readonly number[] {
   if (atom.understood.kind !== 'values') return [...leaf.cells.keys()];
   const { values } = atom.understood;
@@ -66,7 +73,7 @@ function startsOf(leaf: Leaf, atom: LeafAtom): readonly number[] {
   }
 }
 
-/** The places of the cells that hold one of the texts. */
+/** Indexes of the cells that hold one of the texts. */
 function placesOf({ cells, places }: Leaf, values: readonly Value[]): ReadonlySet<number> {
   const found = new Set<number>();
   if (values.length > cells.length) {
@@ -81,7 +88,10 @@ function placesOf({ cells, places }: Leaf, values: readonly Value[]): ReadonlySe
   return found;
 }
 
-/** Cells in order: the states that are no values, each for itself, the first value, and the cell of all others. */
+/**
+ * Indexes of cells in order: the given ones, each state that is no value, the first value, and the cell of
+ * all other texts.
+ */
 function sorted({ cells, domain }: Leaf, places: readonly number[]): readonly number[] {
   const firstValue = cells.findIndex(({ value }) => isValue(value));
   const states = firstValue < 0 ? cells.length : firstValue;
@@ -90,7 +100,10 @@ function sorted({ cells, domain }: Leaf, places: readonly number[]): readonly nu
   return [...starts].filter((at) => at < cells.length).sort((a, b) => a - b);
 }
 
-/** The cell of the number, or where it would stand, and the one after it. */
+/**
+ * The index of the number's cell and the next index; for a number without a cell, the index at which it would
+ * stand.
+ */
 function aroundNumber({ cells }: Leaf, value: Decimal): readonly number[] {
   let [low, high] = [0, cells.length];
   while (low < high) {
@@ -106,7 +119,10 @@ function aroundNumber({ cells }: Leaf, value: Decimal): readonly number[] {
 const listedMax = 64;
 const memberships = new WeakMap<LeafAtom, (value: Value) => boolean>();
 
-/** Long lists are asked by key: the definition walks through them. The law holds both equal. */
+/**
+ * A look-up by key for long lists, which the definition walks through; null for a short list. A law among the
+ * tests holds both equal.
+ */
 function membershipOf(leaf: Leaf, atom: LeafAtom): ((value: Value) => boolean) | null {
   const { understood } = atom;
   if (leaf.domain !== 'text' || !('values' in understood)) return null;

@@ -1,5 +1,6 @@
-// The texts that conditions name. Those that no condition tells apart share a cell, so that a list of a hundred thousand
-// entries is a few cells, unless something else (a function of the leaf, a text that it is compared with) tells them apart.
+// Cuts the texts that conditions name into cells. Texts that no condition tells apart share a cell, so a list
+// of a hundred thousand entries becomes a few cells. Texts get a cell each if something else tells them
+// apart: a function of the leaf, or a text that the leaf is compared with.
 
 import type { Value } from '../../language/model/value.ts';
 import type { SpecTruth } from '../../language/spec/truth.ts';
@@ -10,15 +11,18 @@ import type { Leaf, LeafAtom } from './leaf.ts';
 import { foldedKeys, type Keys, plainKeys } from './text-keys.ts';
 
 export interface TextCells {
-  /** One text a cell, sorted. */
+  /** One text for each cell, sorted. */
   readonly cells: readonly string[];
   readonly places: TextPlaces;
 }
 
-/** The cell of each text that is named, as a map would say it. */
+/** The index of the cell of each named text, readable like a map. */
 export type TextPlaces = Pick<ReadonlyMap<string, number>, 'has' | 'get' | 'size'>;
 
-/** `after` is the place of the first; texts that the declared shape excludes are left out. */
+/**
+ * The cells of the named texts, without texts that the declared shape excludes. `after` is the index of the
+ * first cell.
+ */
 export function textCells(leaf: Leaf, after: number, faults: Faults): TextCells {
   const { short, long } = namedTexts(leaf);
   if (faults.has('texts-lack-a-constant')) for (const text of [...short].slice(0, 1)) short.delete(text);
@@ -27,11 +31,14 @@ export function textCells(leaf: Leaf, after: number, faults: Faults): TextCells 
     : joined(leaf, { short, long, after });
 }
 
-/** Entries of longer arrays are not held one by one: sets of them are shared by all formulas that read the list. */
+/**
+ * Longest array whose entries are held one by one. Sets of the entries of longer arrays are shared by all
+ * formulas that read the list.
+ */
 const shortMax = 1_000;
 
 interface NamedTexts {
-  /** Of arrays that are short, and of the declared shape. */
+  /** Texts of short arrays that the declared shape admits. */
   readonly short: Set<string>;
   readonly long: readonly (readonly Value[])[];
 }
@@ -54,11 +61,13 @@ function textsOf(values: readonly Value[], { fits }: Leaf): readonly string[] {
 
 const entriesOf = new WeakMap<readonly Value[], WeakMap<Leaf['fits'], LongTexts>>();
 
-/** What is found of the texts of a long array is kept for all formulas that read it. */
+/** What is known of the texts of a long array, kept for all formulas that read the array. */
 interface LongTexts {
   readonly values: readonly Value[];
   readonly texts: readonly string[];
-  /** By pattern, or by the keys that they may be among, what is said of each text. */
+  /**
+   * An answer for each text: by pattern, whether the text matches; by keys, whether the text is among them.
+   */
   readonly answers: Map<string | Keys, Uint8Array>;
 }
 
@@ -75,7 +84,9 @@ function membershipIn({ values, texts, answers: known }: LongTexts, own: Keyed):
   );
 }
 
-/** A pattern alone settles what is said of a text. */
+/**
+ * The truth of a condition for each text. It is kept only for a pattern, since a pattern alone settles it.
+ */
 function truthsIn({ texts, answers: known }: LongTexts, { understood, truthAt }: LeafAtom): Uint8Array {
   const make = (): Uint8Array => Uint8Array.from(texts, (text) => truthNumber(truthAt(text)));
   return understood.kind === 'pattern' ? memo(known, understood.pattern, make) : make();
@@ -86,7 +97,7 @@ function apart(texts: readonly string[], after: number): TextCells {
   return { cells, places: new Map(cells.map((text, at) => [text, after + at])) };
 }
 
-/** The least text stands for those of its signature. */
+/** Cells that are shared by texts of the same signature; the least text stands for all of them. */
 function joined(leaf: Leaf, { short, long, after }: NamedTexts & { readonly after: number }): TextCells {
   const signatureOf = signatures(leaf);
   const least = new Map<number, string>();
@@ -116,10 +127,10 @@ function joined(leaf: Leaf, { short, long, after }: NamedTexts & { readonly afte
   };
 }
 
-/** Equal where every condition over the leaf says the same of both texts. */
+/** Numbers that are equal for two texts if every condition over the leaf has the same truth for both. */
 interface Signatures {
   readonly text: (text: string) => number;
-  /** Of the texts of an array, by their place. */
+  /** Signatures of the texts of an array, by their index. */
   readonly among: (entries: LongTexts) => (at: number) => number;
 }
 
@@ -141,7 +152,7 @@ function signatures({ atoms }: Leaf): Signatures {
         short.set(text, marked(short.get(text) ?? 0, at));
   }
   const next = sequenceNumbers();
-  /** Several answers are one mark. */
+  /** Several answers are packed into one mark. */
   const signature = (text: string, answersOf: readonly Uint8Array[], place: number): number => {
     let number = next(0, short.get(text) ?? 0);
     for (let at = 0; at < answersOf.length; at += answersAtOnce) {
@@ -165,7 +176,7 @@ function signatures({ atoms }: Leaf): Signatures {
   };
 }
 
-/** An answer is 0, 1 or 2. */
+/** How many different answers there are: 0, 1 and 2. */
 const answers = 3;
 const answersAtOnce = 16;
 
@@ -175,7 +186,7 @@ interface Keyed {
   readonly isFolded: boolean;
 }
 
-/** Equal for the same mark after the same number alone; never 0. */
+/** Numbers each pair of a number before and a mark: equal for equal pairs only, and never 0. */
 function sequenceNumbers(): (before: number, mark: number) => number {
   const known: Map<number, number>[] = [];
   let count = 0;

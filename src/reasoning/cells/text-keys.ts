@@ -1,5 +1,5 @@
-// The texts of an array as a set, as they stand or folded. INVARIANT: an array of values is never changed once it is asked
-// for here, so the set is made once, however many formulas read the same list.
+// The texts of an array as a set, as they stand or folded. INVARIANT: an array of values is never changed
+// once its keys have been read. So the set is made once, however many formulas read the same list.
 
 import type { Value } from '../../language/model/value.ts';
 import { memo } from '../../language/value/memo.ts';
@@ -14,7 +14,7 @@ export function plainKeys(values: readonly Value[]): Keys {
   return memo(plain, values, () => new Set(values));
 }
 
-/** The keys of values that are texts. */
+/** The folded texts of an array, all of whose values have to be texts. */
 export function foldedKeys(values: readonly Value[]): Keys {
   return memo(folded, values, () => new Set(values.map((value) => fold(value as string))));
 }

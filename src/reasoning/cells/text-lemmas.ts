@@ -1,12 +1,13 @@
-// Many tests of one text: which of them can come out together is found out where a model says that they do. INVARIANT: a
-// lemma is said only where the automata of its tests have no text that answers them so.
+// Many tests of one text: whether certain answers of theirs can occur together is found out only when a model
+// claims them. INVARIANT: a lemma is stated only if the automata of its tests have no text that gives those
+// answers.
 
 import { compileRegex } from '../../language/value/regex.ts';
 import { notLiteral, type SolverClause, type SolverLiteral } from '../solver/literal.ts';
 import type { Rest } from './leaf.ts';
 import { textVectors } from './text-vectors.ts';
 
-/** Stepping more tests at once takes long where they may stand anywhere in a text. */
+/** How many tests are stepped together. More take long if what they look for may stand anywhere in a text. */
 const togetherMax = 3;
 const passedMax = 12;
 
@@ -15,7 +16,7 @@ interface Test {
   readonly literal: SolverLiteral;
 }
 
-/** What forbids the answers of a model; null where they are not known to go against each other. */
+/** A clause that forbids the answers of a model; null if they are not known to contradict each other. */
 export function textLemma(
   { patterns, literals }: Rest,
   holds: (literal: SolverLiteral) => boolean,
@@ -23,7 +24,7 @@ export function textLemma(
   const tests = patterns.map((pattern, at): Test => ({ pattern, literal: literals[at]! }));
   const passed = tests.filter(({ literal }) => holds(literal)).slice(0, passedMax);
   const failed = tests.filter(({ literal }) => !holds(literal));
-  // What fewer tests say rules out more.
+  // A lemma over fewer tests rules out more models, so pairs come first.
   const all = passed.length <= togetherMax ? [passed] : [];
   const pairs = passed.flatMap((one, at) => passed.slice(at + 1).map((other) => [one, other]));
   const impossible = [...pairs, ...all].find((some) => some.length > 1 && textsOf(some) === null);
@@ -35,16 +36,18 @@ export function textLemma(
   return null;
 }
 
-/** One of the others that no text fails which passes these. */
+/** One of the other tests that every text passes which passes these tests; undefined if none is known. */
 function impliedBy(passed: readonly Test[], others: readonly Test[]): Test | undefined {
   const texts = textsOf(passed) ?? [];
   return others.find(
-    // A text that fails it shows that there is one.
+    // A text that fails the other test disproves this at once.
     (other) => texts.every((text) => matches(other.pattern, text)) && textsOf(passed, other) === null,
   );
 }
 
-/** Texts that pass these tests, and fail the other; null where none does, and none of them where that is not known. */
+/**
+ * Texts that pass these tests and fail the other. Null if there is no such text; empty if that is not known.
+ */
 function textsOf(passed: readonly Test[], failed?: Test): readonly string[] | null {
   const tests = failed === undefined ? passed : [...passed, failed];
   const vectors = textVectors(tests.map(({ pattern }) => pattern));

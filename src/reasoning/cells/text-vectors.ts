@@ -1,20 +1,24 @@
-// Several tests of one text → every combination of answers that some text gives, each with shortest texts that give it.
-// The programs of all tests are stepped together over one code point of each kind that no test tells apart.
+// Turns several tests of one text into every combination of answers that some text gives, each with the
+// shortest texts that give it. The programs of all tests are stepped together, over one code point of each
+// kind that no test tells apart.
 
 import { isWordCharacter, type PatternProgram, type ProgramPosition, programOf } from './programs.ts';
 
 export interface TextVector {
-  /** One answer a test. */
+  /** One answer for each test. */
   readonly answers: readonly boolean[];
   readonly texts: readonly string[];
 }
 
 const statesMax = 20_000;
 const textsPerVector = 6;
-/** How often a state is entered again so that more texts are met; the first time suffices for completeness. */
+/** How often a state is entered again to find more texts; the first time suffices for completeness. */
 const visitsMax = 3;
 
-/** Null where there are too many states, or a pattern cannot be stepped: then nothing is known. */
+/**
+ * The combinations of answers that occur. Null if there are too many states, or if a pattern cannot be
+ * stepped: then nothing is known.
+ */
 export function textVectors(
   patterns: readonly string[],
   avoid: Avoided = new Map(),
@@ -23,7 +27,7 @@ export function textVectors(
   return vectors?.map(({ answers, texts }) => ({ answers, texts: pickTexts(texts, avoid) })) ?? null;
 }
 
-/** Texts that are not to stand for others. */
+/** Texts that must not stand for others. */
 type Avoided = Pick<ReadonlyMap<string, unknown>, 'has' | 'size'>;
 
 function pickTexts(texts: readonly string[], avoid: Avoided): readonly string[] {
@@ -40,7 +44,10 @@ const knownMax = 500;
 const knownTextsMax = 200_000;
 let knownTexts = 0;
 
-/** `isAvoiding`: with more texts, so that some are left of those that may not be taken. */
+/**
+ * The vectors of the patterns, from a cache if they are known. `isAvoiding` asks for more texts, so that some
+ * are left without the avoided ones.
+ */
 function remembered(patterns: readonly string[], isAvoiding: boolean): readonly TextVector[] | null {
   const key = JSON.stringify([patterns, isAvoiding]);
   const before = known.get(key);
@@ -113,9 +120,12 @@ function nextStates({ automata, alphabet, isAvoiding, visits }: Walk, state: Sta
   return found;
 }
 
-/** A program whose places are numbered as they are met, 0 the beginning; each step is taken once. */
+/**
+ * A program whose positions are numbered as they are met, from 0 for the beginning. Each step is computed
+ * once.
+ */
 interface Automaton {
-  /** By the number of the code point in the alphabet. */
+  /** The next place; `letter` is the index of the code point in the alphabet. */
   readonly step: (place: number, letter: number) => number;
   readonly accepts: (place: number) => boolean;
 }
@@ -123,7 +133,10 @@ interface Automaton {
 interface Place {
   readonly position: ProgramPosition;
   readonly before: number | null;
-  /** By letter; 0 where it has not been taken, since none leads back to the beginning. */
+  /**
+   * The next place by letter; 0 for a step that has not been taken, since no step leads back to the
+   * beginning.
+   */
   readonly next: Uint16Array;
   accepts: boolean | null;
 }
@@ -161,7 +174,7 @@ function automatonOf(program: PatternProgram, alphabet: readonly number[]): Auto
   };
 }
 
-/** What boundaries of words and lines ask of the code point before. */
+/** What tests for the boundaries of words and lines need to know of the code point before. */
 function kindOf(codePoint: number): string {
   return codePoint === 10 ? 'newline' : isWordCharacter(codePoint) ? 'word' : 'other';
 }
@@ -169,14 +182,16 @@ function kindOf(codePoint: number): string {
 const beyond = 0x110000;
 const ends = [0, 10, 11, 32, 33, 45, 46, 48, 58, 65, 91, 95, 96, 97, 123, 127];
 
-/** One code point for each way in which all tests can read one, readable ones where there are some. */
+/**
+ * One code point for each way in which the tests together read a code point; a readable one if there is one.
+ */
 function alphabetOf(programs: readonly PatternProgram[]): readonly number[] {
   const readers = programs.flatMap((program) => program.readers);
   const edges = new Set([...ends, 0xd800, 0xe000, beyond, ...readers.flatMap((reader) => reader.edges)]);
   const sorted = [...edges].filter((edge) => edge <= beyond).toSorted((a, b) => a - b);
   const classes = new Map<string, number>();
   sorted.forEach((low, at) => {
-    // No text holds half of a surrogate pair: JSON that does is refused at the door.
+    // No text holds half of a surrogate pair: JSON that holds one is refused at the door.
     if (low >= beyond || (low >= 0xd800 && low < 0xe000)) return;
     const high = (sorted[at + 1] ?? beyond) - 1;
     const key = `${kindOf(low)} ${readers.map(({ reads }) => (reads(low) ? '1' : '0')).join('')}`;
@@ -188,7 +203,7 @@ function alphabetOf(programs: readonly PatternProgram[]): readonly number[] {
   return [...classes.values()];
 }
 
-/** Small letters read best. */
+/** How readable a code point is; small letters are best, with 0. */
 function rank(codePoint: number): number {
   if (codePoint >= 97 && codePoint <= 122) return 0;
   if (isWordCharacter(codePoint)) return 1;

@@ -1,5 +1,6 @@
-// One cell stands for all texts that no condition names. In that one, tests by pattern have the combinations of answers that some text has, which their automata know; conditions that are not of a pattern are
-// left free there.
+// One cell stands for all texts that no condition names. In that cell, tests by pattern have the combinations
+// of answers that some text gives, as found by their automata. Conditions that are no pattern are left free
+// there.
 
 import type { Circuit, Pair } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
@@ -7,11 +8,11 @@ import type { Cutting } from './cut.ts';
 import { isWhere, type Leaf, type LeafAtom, type Rest } from './leaf.ts';
 import { textVectors } from './text-vectors.ts';
 
-/** Beyond this many tests only pairs of them are compared. */
+/** How many tests are combined at once; beyond this number only pairs of tests are compared. */
 export const jointPatternsMax = 8;
 const pairedPatternsMax = 30;
 
-/** What a condition says of the texts that none names. */
+/** Returns the truth of each condition for the texts that no condition names. */
 export function cutRest(leaf: Leaf, cutting: Cutting): (atom: LeafAtom) => Pair {
   const { circuit } = cutting;
   const patterns = [
@@ -43,7 +44,7 @@ function constant(truth: boolean, circuit: Circuit): Pair {
   return pairOf(truth ? circuit.yes : circuit.no);
 }
 
-/** Only answers that some text gives together. */
+/** Requires of the rest's tests that some text gives their answers together. */
 function requireVectors(leaf: Leaf, { circuit, faults }: Cutting): void {
   const { patterns, literals } = leaf.rest!;
   const isRest = isWhere(leaf, ({ isOther }) => isOther, circuit);
@@ -60,7 +61,7 @@ function requireVectors(leaf: Leaf, { circuit, faults }: Cutting): void {
   } else if (arePairsRequired(leaf.rest!)) requirePairs(leaf, circuit);
 }
 
-/** Whether the formula says which answers two tests can have together. */
+/** Whether the formula states which answers two tests can have together. */
 export function arePairsRequired({ patterns }: Rest): boolean {
   return patterns.length <= pairedPatternsMax;
 }

@@ -1,6 +1,7 @@
-// Instants cut where a condition may change: at constants, at the edges of named hours and local days, and where a clock
-// is set. Between settings of all clocks what a week says the next one says again, so one week stands for a stretch;
-// days that are named stand for themselves. INVARIANT: exact within the horizon, which the verdict states.
+// Cuts instants where a condition may change: at constants, at the edges of named hours and local days, and
+// where a clock is set. Between the settings of all clocks every week is like the next, so one week stands
+// for a stretch. Named days stand for themselves. INVARIANT: exact within the horizon, which the verdict
+// states.
 
 import type { PolicySet } from '../../language/model/policy.ts';
 import type { Value } from '../../language/model/value.ts';
@@ -14,10 +15,13 @@ import { numberCells } from './numbers.ts';
 
 const week = 7 * secondsPerDay;
 
-/** The calendar repeats after 28 years. */
+/** The instants that are examined, in seconds since 1970: 28 years, after which the calendar repeats. */
 export const horizon = { from: Date.UTC(2025, 0, 1) / 1000, to: Date.UTC(2053, 0, 1) / 1000 } as const;
 
-/** `isNow`: the time of the decision, which lies within the horizon. Other instants may lie beyond it. */
+/**
+ * The cells of instants. The time of the decision, the leaf `now`, lies within the horizon; other instants
+ * may lie beyond it.
+ */
 export function timeCells(leaf: Leaf, faults: Faults): readonly Cell[] {
   if (isLine(leaf)) {
     const line = { isWhole: false, fits: leaf.fits, faults };
@@ -33,7 +37,7 @@ export function timeCells(leaf: Leaf, faults: Faults): readonly Cell[] {
   return cells;
 }
 
-/** Actions ask much the same of the time. */
+/** Cells by policy set and conditions, since most actions have the same conditions on the time. */
 const remembered = new WeakMap<PolicySet, Map<string, readonly Cell[]>>();
 
 function newCells(atoms: readonly LeafAtom[], isNow: boolean, faults: Faults): readonly Cell[] {
@@ -48,14 +52,14 @@ function newCells(atoms: readonly LeafAtom[], isNow: boolean, faults: Faults): r
   return isNow || clocks.length === 0 ? within : [...within, ...beyond(from, to)];
 }
 
-/** What a zone's clock is asked. */
+/** What conditions read from the clock of a time zone. */
 interface Clock {
   readonly zone: string;
-  /** Minutes of the day at which the answer may change. */
+  /** Minutes of the day at which an answer may change. */
   readonly minutes: readonly number[];
-  /** Local days that are not as every week's. */
+  /** Local days that differ from the same weekday of other weeks. */
   readonly days: readonly number[];
-  /** Where its offset from UTC changes, with the offset from there. */
+  /** The instants at which the offset from UTC changes, each with the offset from then on. */
   readonly settings: readonly { readonly at: number; readonly offset: number }[];
 }
 
@@ -81,12 +85,18 @@ function clocksOf(atoms: readonly LeafAtom[]): readonly Clock[] {
   }));
 }
 
-/** The day, and the day after a span over midnight that began on it. */
+/**
+ * Starts of a day, of the next day (for a span over midnight that began on the day), and of the day after
+ * both.
+ */
 function twoDays(day: number): readonly number[] {
   return [day, day + 1, day + 2];
 }
 
-/** Where a span of every year begins and where it is over, in each year of the horizon and the year before it. */
+/**
+ * Days on which a span of every year begins or is over, in each year of the horizon and in the year before
+ * it.
+ */
 function daysOfEveryYear({ first, last }: YearlySpan): readonly number[] {
   const dayOf = (year: number, at: number): number => dayNumber(year, Math.floor(at / 100), at % 100);
   const [from, to] = [horizon.from, horizon.to].map((second) => new Date(second * 1000).getUTCFullYear());
@@ -106,7 +116,9 @@ function marksOf(atoms: readonly LeafAtom[]): readonly Decimal[] {
 
 const settings = new Map<string, Clock['settings']>();
 
-/** Found fortnight by fortnight: no zone sets its clock twice within one. */
+/**
+ * Finds the settings of a clock, one fortnight at a time: no zone sets its clock twice within a fortnight.
+ */
 function settingsOf(zone: string): Clock['settings'] {
   const known = settings.get(zone);
   if (known !== undefined) return known;
@@ -131,7 +143,10 @@ interface Sought {
   readonly fortnight: readonly [before: number, after: number];
 }
 
-/** Most clocks are set on the same weekday as the year before, 52 or 53 weeks later; null where that is not so. */
+/**
+ * The instant at which the clock was set, guessed from the year before: most clocks are set on the same
+ * weekday, 52 or 53 weeks later. Null if the guess is wrong.
+ */
 function asYearBefore(found: Clock['settings'], offset: number, { zone, fortnight }: Sought): number | null {
   const before = found.at(-2)?.at ?? 0;
   const [after, end] = fortnight;
@@ -140,7 +155,7 @@ function asYearBefore(found: Clock['settings'], offset: number, { zone, fortnigh
   return guesses.find((at) => after < at && at <= end && isSet(at)) ?? null;
 }
 
-/** Clocks are set at a quarter of an hour: the search by halves looks there first. */
+/** Clocks are set at quarters of an hour, so the search by halves looks there first. */
 const quarter = 15 * 60;
 
 function firstWith(zone: string, offset: number, [before, after]: readonly [number, number]): number {
@@ -162,7 +177,7 @@ interface Span {
   readonly to: number;
 }
 
-/** Sorted; every change within the horizon, or one like it in another week. */
+/** Sorted instants that hold every change within the span, or a change like it in another week. */
 function edgesWithin(whole: Span, clocks: readonly Clock[], marks: readonly number[]): readonly number[] {
   const named = clocks.flatMap(({ days, settings: all }) =>
     days.flatMap((day) => [...new Set(all.map(({ offset }) => day * secondsPerDay - offset))]),
@@ -192,11 +207,15 @@ interface Scan {
   readonly isScanned: Set<string>;
 }
 
-/** A stretch of more than a week is scanned for one, and not at all where one like it has been. */
+/**
+ * The part of a stretch to scan for edges: one week of a stretch that is longer, and nothing of a stretch
+ * like one that has been scanned.
+ */
 function scannedPart({ from, to }: Span, { clocks, marks, isScanned }: Scan): Span {
   if (to - from <= week) return { from, to };
   const offsets = clocks.map(({ zone }) => offsetAt(zone, from)).join();
-  // Constants and named days lie on cuts, so that which of them are over says where the stretch is among them.
+  // Constants and named days lie on cuts, so the number of them that are over tells where the stretch lies
+  // among them.
   const over = [
     marks.filter((mark) => mark <= from).length,
     ...clocks.map(({ days, zone }) => passed(days, from, zone)),
@@ -226,7 +245,10 @@ function clockEdges({ zone, minutes }: Clock, { from, to }: Span): readonly numb
   return edges;
 }
 
-/** The edge, and the stretch up to the next. */
+/**
+ * The edge, and an instant for the stretch up to the next edge; before the first edge, an instant before it
+ * too.
+ */
 function between(edge: number, at: number, edges: readonly number[]): readonly number[] {
   const next = edges[at + 1] ?? edge + 2;
   const first = at === 0 ? [edge - 1] : [];
@@ -237,7 +259,7 @@ function instantOf(second: number): Decimal {
   return fromNumber(Math.round(second * 1000) / 1000);
 }
 
-/** One instant for each way in which the conditions come out. */
+/** One instant for each combination of truths that the conditions have. */
 function distinct(atoms: readonly LeafAtom[], instants: readonly Decimal[]): readonly Cell[] {
   const cells = new Map<string, Cell>();
   for (const value of instants.toSorted(compare)) {
@@ -247,7 +269,7 @@ function distinct(atoms: readonly LeafAtom[], instants: readonly Decimal[]): rea
   return [...cells.values()];
 }
 
-/** What clocks say before and after the horizon is left open. */
+/** Cells for the time before and after the horizon, in which conditions on clocks are left open. */
 function beyond(from: number, to: number): readonly Cell[] {
   return [from - week, to + week].map((second) => ({
     value: fromNumber(second),

@@ -1,5 +1,6 @@
-// Conditions that are true or false of every payload of a shape, whatever else is known: they compare with constants what
-// is always there. INVARIANT: a form that is not named here may be unknown.
+// Tells which conditions are true or false for every payload of a shape, whatever else is known: those that
+// compare constants with what is always present. INVARIANT: a form that this file does not name may be
+// unknown.
 
 import type { Expression } from '../../language/model/expression.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
@@ -8,7 +9,7 @@ import type { Shape, Type } from '../../language/model/type.ts';
 export interface Payloads {
   readonly set: PolicySet;
   readonly shape: Shape;
-  /** Nothing adds to it. */
+  /** Whether the risk is known, because nothing adds to it. */
   readonly isRiskKnown: boolean;
 }
 
@@ -53,7 +54,7 @@ function isKnown(part: Expression, { shape, isRiskKnown }: Payloads): boolean {
   return part.kind === 'field' && part.root === 'payload' && !part.isSigned && isThere(shape, part.steps);
 }
 
-/** Whether every payload has a value there. */
+/** Whether every payload has a value at the path. */
 function isThere(shape: Shape, [step, ...rest]: readonly string[]): boolean {
   const field = shape.fields.find(({ name }) => name === step);
   if (field === undefined || field.isOptional || field.isNullable) return false;

@@ -1,6 +1,6 @@
-// What of a condition over one leaf is known beforehand: the values that it tells apart, and what it says of all others.
-// The condition is given with a placeholder for the leaf. INVARIANT: a form that is not named here is null, and its
-// truth is then left free; nothing is ever taken to be constant because it was not thought of.
+// Finds out what is known beforehand of a condition over one leaf: the values that it tells apart, and its
+// truth for all others. The condition holds a placeholder for the leaf. INVARIANT: a form that this file does
+// not name gives null, and its truth is then left free; no form is taken to be constant by omission.
 
 import type { Expression } from '../../language/model/expression.ts';
 import type { List, PolicySet } from '../../language/model/policy.ts';
@@ -20,23 +20,29 @@ export type Understood =
   | { readonly kind: 'presence' }
   /** Any condition over a leaf all of whose values are cells. */
   | { readonly kind: 'every-value' }
-  /** Constant between these values, in the order of the domain; a text beside them makes it `otherwise`. */
+  /**
+   * A condition that is constant between these values, in the order of the domain. For any other text its
+   * truth is `otherwise`.
+   */
   | { readonly kind: 'values'; readonly values: readonly Value[]; readonly otherwise: boolean }
   | { readonly kind: 'network'; readonly cidr: Cidr }
   | { readonly kind: 'hours'; readonly hours: Hours }
   | { readonly kind: 'local-date'; readonly zone: string; readonly days: readonly Value[] }
   | { readonly kind: 'pattern'; readonly pattern: string }
-  /** Of a text: whatever the definition says of named values, anything of others. */
+  /** A condition over a text whose truth is known for named values only, and open for others. */
   | Loose;
 
 interface Loose {
   readonly kind: 'loose';
   readonly values: readonly Value[];
-  /** Texts that fold to one of the values are among them, too. */
+  /** Whether texts that fold to one of the values count as values too. */
   readonly isFolded: boolean;
-  /** Never unknown of a text that is there. */
+  /** Whether the condition is never unknown for a text that is present. */
   readonly isTwoValued: boolean;
-  /** Texts for which it is likely to hold, or of scripts for which it does and for which it does not. */
+  /**
+   * Texts for which the condition is likely to hold. For a test of scripts, texts for which it holds and
+   * texts for which it does not.
+   */
   readonly hints: readonly string[];
 }
 
@@ -65,7 +71,7 @@ export function understand(expression: Expression, set: PolicySet, domain: Domai
   }
 }
 
-/** The value of an expression that reads nothing; null where it reads something. */
+/** The value of an expression that reads nothing; null if it reads something. */
 export function constantOf(expression: Expression, set: PolicySet): Value | Unknown | null {
   if (!isConstant(expression, set)) return null;
   const facts = { action: '', payload: {}, agent: {}, request: {}, nowMs: 0, meters: {} };
@@ -89,7 +95,7 @@ function isConstant(expression: Expression, set: PolicySet): boolean {
       return declared !== undefined && isPlain(declared.expression);
     }
     case 'column':
-      // What is pushed is a fact of each request.
+      // Pushed rows are facts of each request, so they are no constants.
       return !isPushed(set.tables.get(expression.table)) && isPlain(expression.key);
     case 'negate':
       return isPlain(expression.operand);
@@ -110,12 +116,15 @@ function isPlaceholderRead(expression: Expression): boolean {
 
 type Values = Extract<Understood, { readonly kind: 'values' }>;
 
-/** Comparison with, or membership among, constants, of what `isRead` says is the leaf. */
+/**
+ * The values of a comparison with constants, or of membership among constants. `isRead` tells which
+ * expression is the leaf.
+ */
 function valuesOf(expression: Expression, set: PolicySet, isRead = isPlaceholderRead): Values | null {
   const of = (values: Value | Unknown | null, otherwise: boolean): Values | null => {
     if (values === null || values === unknown) return null;
     const list = Array.isArray(values) ? values.flat() : [values];
-    // Beside what is unknown no other value is told for certain.
+    // If one of the values is unknown, the condition is certain for no other value.
     return list.includes(unknown) ? null : { kind: 'values', values: list, otherwise };
   };
   switch (expression.kind) {
@@ -133,7 +142,7 @@ function valuesOf(expression: Expression, set: PolicySet, isRead = isPlaceholder
   }
 }
 
-/** The list's own array, by which what is made of it is found again. */
+/** Uses the list's own array, by which everything derived from it is found again. */
 function listed(list: List | undefined): Values | null {
   return list === undefined ? null : { kind: 'values', values: list.entries, otherwise: false };
 }
@@ -145,7 +154,7 @@ function ofTime(expression: Expression, set: PolicySet): Understood | null {
   }
   const zone = zoneOf(expression);
   if (zone === null) return null;
-  // The same condition over the date itself tells the days that matter.
+  // The same condition over the date itself shows which days matter.
   const days = valuesOf(withDate(expression), set);
   return days === null ? null : { kind: 'local-date', zone, days: days.values };
 }
@@ -199,7 +208,7 @@ function withDate(expression: Expression): Expression {
 function ofText(expression: Expression, set: PolicySet): Understood | null {
   const pattern = patternOf(expression, set);
   if (pattern !== null) return { kind: 'pattern', pattern };
-  // Other texts fold to an entry, too; no order of texts is known to the language.
+  // Texts other than the entries may fold to an entry. The language knows no order of texts.
   if (expression.kind === 'in-list' && set.lists.get(expression.list)?.ignoringCase === true) return null;
   if (expression.kind === 'compare' && expression.operator !== '==' && expression.operator !== '!=')
     return null;
@@ -228,7 +237,7 @@ function hintsOf(expression: Expression, set: PolicySet): readonly string[] {
     const part = constantOf(expression.right, set);
     return typeof part === 'string' ? [part, `${part}/a`] : [];
   }
-  // As they stand they are named, and stand for no other text.
+  // The examples themselves are named values, so they cannot stand for other texts.
   if (expression.kind === 'single-script') return scriptExamples.map((text) => `${text} ${text}`);
   if (expression.kind !== 'mentions') return [];
   const { words } = expression;
@@ -237,7 +246,7 @@ function hintsOf(expression: Expression, set: PolicySet): readonly string[] {
     : ((set.lists.get(words.list)?.entries ?? []) as readonly string[]);
 }
 
-/** The pattern of the texts for which the condition holds. */
+/** The pattern of the texts for which the condition holds; null if no pattern describes them. */
 function patternOf(expression: Expression, set: PolicySet): string | null {
   switch (expression.kind) {
     case 'like':
@@ -262,7 +271,10 @@ function patternOf(expression: Expression, set: PolicySet): string | null {
   }
 }
 
-/** Of paths as rules see them: without `.`, `..` and empty segments. Null where the folder is no path. */
+/**
+ * The pattern of paths inside a folder, as rules see paths: without `.`, `..` and empty segments. Null if the
+ * folder is no path.
+ */
 function insidePattern(folder: string): string | null {
   const canonical = canonicalPath(folder);
   if (canonical === null) return null;

@@ -1,4 +1,5 @@
-// Meters that are alike but for their windows and actions: whatever the one counts the other counts, too.
+// Compares meters that differ only in their windows and actions: whatever one of them counts, the other may
+// count too.
 
 import { canonicalMeaning } from '../../language/model/canonical.ts';
 import type { Meter } from '../../language/model/policy.ts';
@@ -20,7 +21,7 @@ function isWithin(inner: MeterWindow, outer: MeterWindow): boolean {
   return inner.period === outer.period || inner.period === 'day';
 }
 
-/** What is added up, of which requests, and by whom. */
+/** A text of what a meter adds up, of which requests, and for whom; equal for equal meanings. */
 function measured({ aggregate, argument, currency, when, since, per }: Meter): string {
   return canonicalMeaning([aggregate, argument, currency, when, since, per]);
 }

@@ -18,9 +18,11 @@ export interface Atom {
   readonly expression: Expression;
   /** The atom as the language writes it; equal texts are one atom. */
   readonly text: string;
-  /** The places that it reads, as keys: `payload.lines[].price`, `agent.tags`, `meters.spent_24h`, `now`. */
+  /**
+   * Keys of the places that the atom reads: `payload.lines[].price`, `agent.tags`, `meters.spent_24h`, `now`.
+   */
   readonly keys: ReadonlySet<string>;
-  /** Every part of the atom, with its lets resolved. */
+  /** Every part of the atom, including the parts of its lets. */
   readonly parts: readonly Expression[];
 }
 
@@ -41,7 +43,10 @@ export function atomsOf(set: PolicySet, action: string, ruleIds: readonly string
   return [...atoms.values()];
 }
 
-/** Whether a part is an atom. A constant never turns, and risk follows from the other atoms, so neither is one. */
+/**
+ * Whether a part is an atom. A constant never changes, and risk follows from the other atoms, so neither is
+ * an atom.
+ */
 export function isAtom(set: PolicySet, condition: Expression): boolean {
   return condition.kind !== 'literal' && partsOf(set, condition).every(({ kind }) => kind !== 'risk');
 }
@@ -96,7 +101,7 @@ function atomExpressions(set: PolicySet, condition: Expression): readonly Expres
   }
 }
 
-/** The expression with all its parts, and those of its lets and meters. */
+/** The expression with all its parts, including the parts of its lets and meters. */
 function partsOf(set: PolicySet, expression: Expression): readonly Expression[] {
   return [expression, ...innerOf(set, expression).flatMap((inner) => partsOf(set, inner))];
 }

@@ -27,29 +27,29 @@ export interface SmallestChange {
 }
 
 export interface ChangePart {
-  /** The agent controls `payload` and nothing else. */
+  /** What the part changes; the agent controls only `payload`. */
   readonly of: ChangeSubject;
   readonly text: string;
 }
 
 export interface ChangeOptions {
-  /** The compiled function; the definition confirms what it finds. */
+  /** The compiled function; the definition confirms each change that is returned. */
   readonly decide: (facts: Facts) => Decision;
-  /** The maximum number of decisions to try. */
+  /** How many decisions may be tried. */
   readonly triesMax?: number;
   readonly changesMax?: number;
 }
 
 const triesMaxDefault = 2_000;
 const changesMaxDefault = 6;
-/** The limit for one place and one outcome. */
+/** How many changes are kept for one place and one outcome. */
 const perPlaceMax = 3;
 const pairRepresentativesMax = 14;
 const pairsFoundMax = 8;
 
 /**
- * The changes, the most useful first, always in the same order. None for a request that the gate refuses: its reason names
- * what to correct.
+ * The smallest changes, the most useful first, always in the same order. Empty for a request that the gate
+ * refuses: its reason names what to correct.
  */
 export function smallestChange(
   set: PolicySet,
@@ -116,7 +116,7 @@ function tryPlace(search: Search, place: ChangePlace): TriedPlace {
 /** A change with the keys that rank it. */
 interface Ranked {
   readonly change: SmallestChange;
-  /** The distance of the change as a part of the current value; 1 if the place has no scale. */
+  /** The distance of the change as a share of the current value; 1 if the place has no scale. */
   readonly distance: number;
   readonly conditions: number;
   readonly places: number;
@@ -140,7 +140,7 @@ interface Phrased {
   readonly instance: Try;
 }
 
-/** The nearest change on each side of the current value, and those without a place on the scale. */
+/** The nearest change on each side of the current value, and the changes that have no point on the scale. */
 function nearestPhrases(search: Search, place: ChangePlace, tries: readonly Try[]): readonly Phrased[] {
   const current = place.scale?.current ?? null;
   const isAbove = ({ candidate: { at } }: Try): boolean =>
@@ -169,7 +169,10 @@ function plainPhrases(search: Search, place: ChangePlace, tries: readonly Try[])
   }));
 }
 
-/** Changes of two places at once, if one alone does not reach the mildest outcome; neither is a place of people. */
+/**
+ * Changes of two places at once, if no change of one place reaches the mildest outcome. Approvals and
+ * step-ups are no part of them.
+ */
 function pairChanges(search: Search, tried: readonly TriedPlace[]): readonly Ranked[] {
   const own = tried.filter(({ place }) => place.subject !== 'people');
   const best = Math.min(...own.flatMap(({ tries }) => tries.map(({ decision }) => rankOf(decision.outcome))));
@@ -192,7 +195,7 @@ function pairChanges(search: Search, tried: readonly TriedPlace[]): readonly Ran
 /** Two places with their tries, and the facts and decision of both changes together. */
 type FoundPair = readonly PlacedTry[];
 
-/** Pairs that one phrase describes. */
+/** The ranked change for pairs that one phrase describes. */
 function rankedPair(search: Search, group: readonly FoundPair[]): Ranked {
   const [first] = group as readonly [FoundPair];
   const parts = first.map(({ place }, index) => ({

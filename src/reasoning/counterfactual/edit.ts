@@ -11,7 +11,7 @@ import { resolveFacts } from '../../language/spec/payload.ts';
 import { add, type Decimal, fromNumber, subtract, toNumber, zero } from '../../language/value/decimal.ts';
 import { formatDate, formatDatetime, formatTimestamp } from '../../language/value/time.ts';
 
-/** Names of fields, and places in lists, which count from 0. */
+/** The path to a place in the payload: names of fields, and indexes in lists, which count from 0. */
 export type Steps = readonly (string | number)[];
 
 /** The facts with `value` at a place of the payload; `undefined` removes the field. */
@@ -85,7 +85,10 @@ interface Put {
   readonly value: Json | undefined;
 }
 
-/** Missing records on the path are made from samples. */
+/**
+ * The value with another value at a place inside it. Records that are missing on the path are made from
+ * samples.
+ */
 function setIn(slot: Slot, json: Json | undefined, { steps, value }: Put): Json | undefined {
   const [step, ...rest] = steps;
   const { type } = slot;
@@ -114,7 +117,7 @@ function settledMeters(set: PolicySet, before: Facts, after: Facts): Facts['mete
   return Object.fromEntries(settled);
 }
 
-/** Null if the reading cannot be computed. */
+/** The reading after a request's share of the meter has changed; null if it cannot be computed. */
 function settle(reading: Reading, [before, after]: readonly [Share, Share]): Reading | null {
   if (before.of === after.of) return reading;
   if (before.amount === null || after.amount === null || before.window !== after.window) return null;
@@ -125,11 +128,11 @@ function settle(reading: Reading, [before, after]: readonly [Share, Share]): Rea
 
 /** The part that a request adds to a meter. */
 interface Share {
-  /** Equal for requests that the meter cannot tell apart. */
+  /** A text that is equal for requests which the meter cannot tell apart. */
   readonly of: string;
-  /** Null if the part is unknown or not a number. */
+  /** What the request adds to the meter; null if that is unknown or not a number. */
   readonly amount: Decimal | null;
-  /** The values of the payload that select the window. */
+  /** The values of the payload that select the meter's window. */
   readonly window: string;
 }
 
@@ -153,7 +156,7 @@ function amountOf(meter: Meter, argument: Value | Unknown): Decimal | null {
   if (typeof argument !== 'object' || 'low' in argument) return null;
   if (!('currency' in argument)) return 'coefficient' in argument ? (argument as Decimal) : null;
   const { amount, currency } = argument as Extract<Value, { readonly currency: string | null }>;
-  // The sum of nothing has no currency.
+  // A sum of no amounts has no currency.
   return currency === null || currency === meter.currency ? amount : null;
 }
 

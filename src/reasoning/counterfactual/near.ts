@@ -1,5 +1,5 @@
-// Finds what a decision missed narrowly: the rules of which a single part was not true, and the unknown facts, each with
-// the reason.
+// Finds what a decision missed narrowly: the rules of which only a single part was not true, and the unknown
+// facts, each with the reason.
 
 import { pathText } from '../../language/model/describe.ts';
 import type { Expression, FieldRead } from '../../language/model/expression.ts';
@@ -25,8 +25,8 @@ export interface NearRule {
 }
 
 /**
- * Enforced rules of which all parts but one hold, `allow` rules first. Guards with a single part are left out, since they
- * are near every request. The payload must have the declared shape.
+ * Enforced rules of which all parts but one hold, `allow` rules first. Guards with a single part are left
+ * out, since they are near every request. The payload must have the declared shape.
  */
 export function nearRules(set: PolicySet, facts: Facts): readonly NearRule[] {
   const { judged, scope } = judge(set, facts, (rule) => !rule.isShadow);
@@ -50,8 +50,8 @@ export interface UnknownFact {
 }
 
 /**
- * The facts that left conditions of enforced rules unknown, in rule order; that a field is absent is known. The payload must
- * have the declared shape.
+ * The facts that left conditions of enforced rules unknown, in rule order. An absent field is not among them,
+ * since its absence is known. The payload must have the declared shape.
  */
 export function unknownFacts(set: PolicySet, facts: Facts): readonly UnknownFact[] {
   const atoms = atomsOf(set, facts.action, []).filter((atom) => atomTruth(atom, set, facts) === unknown);

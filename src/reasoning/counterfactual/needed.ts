@@ -1,5 +1,6 @@
-// Finds which of the conditions that a change turned are needed for its result: a vendor that joins one list can leave
-// another list that makes no difference. It decides the same rules with each condition replaced by its truth.
+// Finds which of the conditions that a change turned are needed for its result. For example, a vendor that
+// joins one list may also leave another list that makes no difference. The same rules are decided with each
+// condition replaced by its truth.
 
 import type { Outcome } from '../../language/model/decision.ts';
 import type { Expression } from '../../language/model/expression.ts';
@@ -12,7 +13,7 @@ import type { SpecTruth } from '../../language/spec/truth.ts';
 import { type Atom, atomTruth, isAtom } from './atoms.ts';
 import type { Search } from './search.ts';
 
-/** A smallest set of turned atoms that leads to the outcome while all others keep their truth. */
+/** A smallest set of turned atoms that leads to the outcome while all other atoms keep their truth. */
 export function neededTurns(
   search: Search,
   turned: readonly Atom[],
@@ -67,7 +68,7 @@ function assume(
   }
 }
 
-/** A meter that no policy declares is unknown. */
+/** A condition with a fixed truth. Unknown is the reading of a meter that no policy declares. */
 function constant({ span }: Expression, truth: SpecTruth): Expression {
   const node = { type: booleanType, span };
   return truth === unknown

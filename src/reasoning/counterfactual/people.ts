@@ -35,7 +35,10 @@ function people(needs: number): string {
   return needs === 1 ? '1 person' : `${needs} people`;
 }
 
-/** The approvals of groups satisfy all rules that ask no others, and no more people. */
+/**
+ * Whether the required approvals satisfy a rule: it asks only their groups, and no more people than they
+ * need.
+ */
 function isApproved({ requirement }: Rule, { approvals }: Requirements): boolean {
   return (
     requirement?.kind === 'approval' &&

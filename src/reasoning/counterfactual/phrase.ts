@@ -16,7 +16,7 @@ import { negatedText } from './words.ts';
 export interface Phrase {
   /** The conditions that describe the change; at least one. */
   readonly conditions: readonly string[];
-  /** From 0 to below 1 for an ordered value: the part of the value that changes. 1 for any other value. */
+  /** For an ordered value, the share of the value that changes, from 0 to below 1; for any other value, 1. */
   readonly distance: number;
 }
 
@@ -29,7 +29,7 @@ export interface Instance {
 const examplesMax = 3;
 const allTries = 1;
 
-/** Instances of one place that have the same decision. */
+/** The phrase for instances of one place that have the same decision. Throws if there is no instance. */
 export function createPhrase(search: Search, place: ChangePlace, instances: readonly Instance[]): Phrase {
   const [first] = instances;
   if (first === undefined) throw new Error('a phrase needs an instance');
@@ -47,11 +47,11 @@ export function createPhrase(search: Search, place: ChangePlace, instances: read
     (atom, index) =>
       `${holding[index]}${examplesText(search, atom, instances)}${index === turned.length - 1 ? from : ''}`,
   );
-  // Two conditions of which one is the other's opposite read alike once one of them has turned.
+  // If a condition is the opposite of another, the two read alike once one of them has turned.
   return { conditions: [...new Set(conditions)], distance: 1 };
 }
 
-/** A key that is equal for instances of one place and decision that one phrase describes. */
+/** A key that is equal for instances of one place and one decision that one phrase describes. */
 export function phraseKey(search: Search, place: ChangePlace, instance: Instance): string {
   const { at, named } = instance.candidate;
   if (at !== null || named !== null || place.subject === 'people') return place.name;
@@ -104,12 +104,14 @@ function turnedAtoms({ set, facts, atoms }: Search, { key }: ChangePlace, change
     });
 }
 
-/** The condition with its new truth: itself or its opposite. */
+/** The condition that holds after the change: the atom itself, or its opposite. */
 function holdingText({ set, textOf }: Search, atom: Atom, changed: Facts): string {
   return atomTruth(atom, set, changed) === true ? textOf(atom.expression) : negatedText(set, atom.expression);
 }
 
-/** The tried entries of the list that the condition names. */
+/**
+ * Examples in parentheses: the tried entries of the list that the condition names. Empty if there are none.
+ */
 function examplesText({ set }: Search, atom: Atom, instances: readonly Instance[]): string {
   const { expression } = atom;
   if (expression.kind !== 'in-list') return '';

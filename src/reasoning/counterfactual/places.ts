@@ -1,5 +1,6 @@
-// Lists the places of a request that its rules read and that could change: payload fields, facts of the registry and the
-// service, readings and the time. Each place has the changes to try, as functions from facts to facts.
+// Lists the places of a request that its rules read and that could change: payload fields, facts of the
+// registry and the service, readings and the time. Each place holds the changes to try, as functions from
+// facts to facts.
 
 import { currencyPlace } from '../../language/model/currency.ts';
 import { pathText, quoted } from '../../language/model/describe.ts';
@@ -28,27 +29,29 @@ import { jsonAt, putField, type Steps } from './edit.ts';
 import { byDistance, createScale, measureOf, type Scale } from './scale.ts';
 import { ipValues, textValues, type ValueSource, valuesFor } from './values.ts';
 
-/** Whether the agent controls a fact (`payload`) or not. */
+/** What a change is about; the agent controls only `payload`. */
 export type ChangeSubject = 'payload' | 'people' | 'time' | 'meters' | 'request' | 'agent';
 
 export interface ChangePlace {
   readonly subject: ChangeSubject;
-  /** The key in atoms: `payload.lines[].price`. */
+  /** The key of the place in atoms, such as `payload.lines[].price`. */
   readonly key: string;
   /** The place as conditions write it. */
   readonly name: string;
-  /** The scale of a place whose values have an order. */
+  /** The scale of the place; null if its values have no order. */
   readonly scale: Scale | null;
   readonly candidates: readonly Candidate[];
 }
 
 export interface Candidate {
   readonly apply: (facts: Facts) => Facts;
-  /** The point of the new value on the place's scale. */
+  /** The point of the new value on the place's scale; null if it has none. */
   readonly at: Decimal | null;
-  /** The new value as the language writes it, if the place has few values and each has a name. */
+  /**
+   * The new value as the language writes it, if the place has few values and each has a name; null otherwise.
+   */
   readonly named: string | null;
-  /** The new text, if it can be an entry of a list. */
+  /** The new text, if it can be an entry of a list; null otherwise. */
   readonly entry: string | null;
 }
 
@@ -58,7 +61,7 @@ export interface PlaceSource {
   readonly atoms: readonly Atom[];
 }
 
-/** The places in the order of the atoms that read them; those of the payload come first. */
+/** The places in the order of the atoms that read them, places of the payload first. */
 export function placesOf(source: PlaceSource): readonly ChangePlace[] {
   const rank = ({ key }: ChangePlace): number => source.atoms.findIndex((atom) => reads(atom, key));
   const payload = fieldPlaces(source).toSorted((a, b) => rank(a) - rank(b));
@@ -86,7 +89,7 @@ interface FieldPlace {
   readonly key: string;
 }
 
-/** The place and the places inside it that atoms read. */
+/** The place and the places inside it, as far as atoms read them. */
 function slotPlaces(source: PlaceSource, place: FieldPlace): readonly ChangePlace[] {
   const { slot, steps, key } = place;
   const { type } = slot;
@@ -119,7 +122,10 @@ function slotPlaces(source: PlaceSource, place: FieldPlace): readonly ChangePlac
   return [...own, ...elements];
 }
 
-/** The changes of a record are those of its fields and, if it is optional, its presence. */
+/**
+ * Whether atoms read the place itself. The changes of a record are those of its fields and, if the record is
+ * optional, of its presence.
+ */
 function isReadItself({ atoms }: PlaceSource, { slot, isOptional, key }: FieldPlace): boolean {
   const read = (isMatch: (key: string) => boolean): boolean =>
     atoms.some(({ keys }) => [...keys].some(isMatch));
@@ -250,7 +256,10 @@ const dayMs = 86_400_000;
 const laterDays = [10, 14, 30, 60, 90, 180, 365];
 const halfHours = 8 * 48;
 
-/** The future moments at which a condition on the time turns, to the second. */
+/**
+ * The place `now`, with the future moments at which a condition on the time turns, to the second; none if no
+ * condition reads the time.
+ */
 function timePlaces({ set, facts, atoms }: PlaceSource): readonly ChangePlace[] {
   const timed = atoms.filter(({ keys }) => keys.has('now'));
   if (timed.length === 0) return [];
@@ -280,7 +289,10 @@ function timePlaces({ set, facts, atoms }: PlaceSource): readonly ChangePlace[] 
   return [{ subject: 'time', key: 'now', name: 'now', scale: null, candidates }];
 }
 
-/** The first whole second after `fromMs`, and not after `toMs`, at which `isThere` holds, if it holds from then on. */
+/**
+ * The first whole second after `fromMs`, and not after `toMs`, at which `isThere` holds. It is assumed to
+ * hold from then on.
+ */
 function firstMoment(fromMs: number, toMs: number, isThere: (nowMs: number) => boolean): number {
   let [before, there] = [Math.floor(fromMs / 1_000), Math.ceil(toMs / 1_000)];
   if (!isThere(there * 1_000)) return toMs;
@@ -351,7 +363,7 @@ function factPlaces(source: PlaceSource): readonly ChangePlace[] {
         entry: typeof value === 'string' ? value : null,
       })),
   });
-  /** One element less, one more, none. */
+  /** The list with one element less, with one more, and empty. */
   const changed = (key: ListFact): readonly (readonly string[])[] => {
     const elements = (factAt(facts, key) ?? []) as readonly string[];
     return [

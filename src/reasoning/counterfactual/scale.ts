@@ -1,5 +1,6 @@
-// Places whose values have an order (numbers, money, dates, times, meters): finds the points at which decisions can
-// change, and the widest range around a point in which the decision is at least as good as at the point.
+// Handles places whose values have an order: numbers, money, dates, times, meters. Finds the points at which
+// decisions can change, and the widest range around a point in which the decision is at least as good as at
+// the point.
 
 import type { Expression } from '../../language/model/expression.ts';
 import type { Facts } from '../../language/model/request.ts';
@@ -18,9 +19,9 @@ import {
 import type { Atom } from './atoms.ts';
 
 export interface Scale {
-  /** The place as conditions write it: `payload.amount`. */
+  /** The place as conditions write it, such as `payload.amount`. */
   readonly name: string;
-  /** In ascending order. */
+  /** Points at which decisions can change, in ascending order. */
   readonly points: readonly Decimal[];
   /** The points that conditions name. */
   readonly constants: readonly Decimal[];
@@ -40,7 +41,7 @@ export interface ScaleOptions extends Pick<Scale, 'name' | 'current' | 'put' | '
 
 const pointsMax = 90;
 const decimalPlacesMax = 9;
-/** Halvings of a gap between points: enough for a number of 15 digits. */
+/** How often a gap between points is halved: enough for a number of 15 digits. */
 const halvingsMax = 60;
 
 export function createScale(options: ScaleOptions, atoms: readonly Atom[]): Scale {
@@ -50,7 +51,7 @@ export function createScale(options: ScaleOptions, atoms: readonly Atom[]): Scal
   const ends = [range.low, range.high].filter((end) => end !== null);
   const step = stepOf(kind, [...constants, ...ends, ...(current === null ? [] : [current])]);
   const around = constants.flatMap((constant) => [subtract(constant, step), constant, add(constant, step)]);
-  // If the place is one term of a sum or a product, no condition names its turning points.
+  // If the place is only one term of a sum or a product, no condition names its turning points.
   const far = read.every(({ expression }) => isDirect(expression)) ? [] : farPoints(kind, current, step);
   const points = [...around, ...ends, ...far, current]
     .filter((point) => point !== null)
@@ -61,7 +62,9 @@ export function createScale(options: ScaleOptions, atoms: readonly Atom[]): Scal
   return { name, constants, step, current, put, show, points: near.toSorted(compare) };
 }
 
-/** The nearest first, or in their own order if distance has no meaning. */
+/**
+ * The points with the nearest to the current value first; in ascending order if there is no current value.
+ */
 export function byDistance({ points, current }: Scale): readonly Decimal[] {
   return points.toSorted((a, b) => compareDistance(current, a, b));
 }
@@ -108,7 +111,7 @@ interface Edge {
 
 type Operator = '<' | '<=' | '>' | '>=';
 
-/** Names the edge by a constant of a condition, if there is one at the edge. */
+/** The bound that states an edge, with a constant of a condition if there is one at the edge. */
 function bound(
   scale: Scale,
   { bad, good }: Edge,
@@ -119,7 +122,7 @@ function bound(
   return !isConstant(good) && isConstant(bad) ? [exclusive, bad] : [inclusive, good];
 }
 
-/** Halves the gap until its ends are a step apart. */
+/** Halves the gap of an edge until its ends are one step apart. */
 function narrow(edge: Edge, step: Decimal, isInside: (value: Decimal) => boolean): Edge {
   let { bad, good } = edge;
   for (let halving = 0; halving < halvingsMax; halving++) {
@@ -160,7 +163,7 @@ function stepOf(kind: Quantity | 'money', values: readonly Decimal[]): Decimal {
   return { coefficient: 1n, exponent };
 }
 
-/** Comparisons of the place, or of a let or meter that reads it, with a constant. */
+/** Whether the expression compares the place, or a meter that reads the place, with a constant. */
 function isDirect(expression: Expression): boolean {
   const isRead = ({ kind }: Expression): boolean => kind === 'field' || kind === 'meter';
   if (expression.kind === 'compare') {

@@ -14,10 +14,13 @@ export interface Search {
   readonly facts: Facts;
   readonly base: Decision;
   readonly atoms: readonly Atom[];
-  /** An expression as the language writes it. */
+  /** Returns an expression as the language writes it. */
   readonly textOf: (expression: Expression) => string;
   readonly isWellShaped: (facts: Facts) => boolean;
-  /** Null if the payload would have another shape, and once `share` of all tries is spent. */
+  /**
+   * Decides a changed request; null if its payload is not of the declared shape, or once `share` of all tries
+   * is spent.
+   */
   readonly decide: (facts: Facts, share: number) => Decision | null;
   readonly isSpent: () => boolean;
   /** -1 to search for a milder decision, 1 for a stricter one. */

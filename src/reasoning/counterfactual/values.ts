@@ -1,5 +1,5 @@
-// Values to try at a place without an order: for both sides of every condition that reads the place, as far as a value can
-// be made.
+// Makes values to try at a place whose values have no order. As far as values can be made, there is one for
+// each side of every condition that reads the place.
 
 import type { Expression } from '../../language/model/expression.ts';
 import type { Json } from '../../language/model/json.ts';
@@ -18,12 +18,12 @@ export interface ValueSource {
   readonly atoms: readonly Atom[];
 }
 
-/** The number of entries that represent a long list. */
+/** How many entries stand for a long list. */
 const entriesMax = 20;
 const lengthMax = 10_000;
 const elementsMax = 8;
 
-/** The values in the order of the conditions; some can have another type. */
+/** The values in the order of the conditions; some of them may have another type. */
 export function valuesFor(source: ValueSource, slot: Slot, current: Json | undefined): readonly Json[] {
   const { type } = slot;
   switch (type.kind) {
@@ -68,7 +68,10 @@ export function ipValues({ atoms }: ValueSource): readonly string[] {
   return distinct([...known, '192.0.2.1', '198.51.100.1']);
 }
 
-/** For each kind of text, the values that match a condition which compares the text or a part of it with `text`. */
+/**
+ * By kind of text, the values that match a condition which compares such a text, or a part of it, with
+ * `text`.
+ */
 const forms: Readonly<Record<TextKind, (text: string) => readonly string[]>> = {
   string: (text) => [text],
   path: (text) => [text],
@@ -145,7 +148,10 @@ function ipsOf(part: Expression): readonly Ip[] {
   return isIp ? [part.value as Ip] : [];
 }
 
-/** The list without one element, with one element only, with one element replaced, and with one more. */
+/**
+ * The list without one element, empty, with one element replaced, with one element more, and with one element
+ * only.
+ */
 function listValues(source: ValueSource, element: Slot, current: readonly Json[]): readonly Json[] {
   const others = elementValues(source, element.type);
   const kept = current.slice(0, elementsMax);

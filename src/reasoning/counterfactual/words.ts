@@ -1,5 +1,5 @@
-// Prints expressions of the model in the language, so that a proposed change reads as a condition of a policy. Every
-// nested operation is in parentheses, and literals are escaped as data.
+// Writes expressions of the model in the language, so that a proposed change reads as a condition of a
+// policy. Every nested operation is in parentheses, and literals are escaped as data.
 
 import { pathText, quoted, stepText } from '../../language/model/describe.ts';
 import { type Call, type Expression, oppositeComparison } from '../../language/model/expression.ts';
@@ -83,7 +83,7 @@ export function expressionText(set: PolicySet, expression: Expression): string {
   }
 }
 
-/** `payload.born + 18 years`. */
+/** A date that is moved by years or months, such as `payload.born + 18 years`. */
 function monthsText({ args }: Call, inner: (operand: Expression) => string): string {
   const [date, later] = args as readonly [Expression, Expression];
   const months = later.kind === 'literal' ? toNumber(later.value as Decimal) : 0;
@@ -91,7 +91,7 @@ function monthsText({ args }: Call, inner: (operand: Expression) => string): str
   return `${inner(date)} ${months < 0 ? '-' : '+'} ${count} ${unit}${count === 1 ? '' : 's'}`;
 }
 
-/** The opposite of the condition. */
+/** The opposite of the condition, on one line. */
 export function negatedText(set: PolicySet, condition: Expression): string {
   const text = (operand: Expression): string => expressionText(set, operand);
   switch (condition.kind) {

@@ -1,5 +1,6 @@
-// What may make the two sides decide otherwise: rules that are not as they were, and the shape of the action. A rule that
-// only reads the risk to which others add is none. INVARIANT: where no cause differs, the two sides decide alike.
+// What may make the two sides decide differently: rules that changed, and the shape of the action. A rule
+// that only reads a risk score to which other, changed rules add is no cause. INVARIANT: when no cause
+// differs, the two sides decide alike.
 
 import { canonicalMeaning } from '../../language/model/canonical.ts';
 import type { Expression } from '../../language/model/expression.ts';
@@ -12,19 +13,22 @@ import { isAlike, readsChanged } from './declarations.ts';
 import { type BothSides, type DiffSide, type JointSet, sides } from './joint-set.ts';
 import type { Validity } from './validity.ts';
 
-/** `renamed`, and `points` that nothing reads, matter to what a decision says and not to what it is. */
+/**
+ * `renamed` rules, and `points` that nothing reads, change only how a decision is explained, not the decision
+ * itself.
+ */
 export type CauseChange = 'changed' | 'new' | 'gone' | 'renamed';
 
 export interface Cause {
-  /** Null: the shape of the action, or the action itself. */
+  /** The rule on both sides; null when the cause is the action itself or its shape. */
   readonly rule: BothSides<Rule | null> | null;
   readonly change: CauseChange;
-  /** Whether the decision may turn on it, or only what is said of it. */
+  /** Whether the decision may depend on the cause, or only the decision's explanation. */
   readonly isDecisive: boolean;
   readonly differs: SolverLiteral;
-  /** What of it matters to a decision, whether it holds or not. */
+  /** The truths of the rule that matter to a decision, whether they hold or not. */
   readonly stakes: readonly SolverLiteral[];
-  /** The conditions in which it is described. */
+  /** The conditions that describe the cause in a finding. */
   readonly parts: readonly CausePart[];
 }
 
@@ -45,7 +49,7 @@ export function causesOf(context: CauseContext): readonly Cause[] {
   const { contexts, joint, action } = context;
   const isInBoth = sides.every((side) => joint.original[side].actions.has(action));
   const shape = shapeCause(context, isInBoth);
-  // Of an action that came or went there is no more to say.
+  // An action that only one side declares has no cause but its shape.
   if (!isInBoth) return [shape];
   const isRiskRead = sides.some((side) => contexts[side].rules.some(({ readsRisk }) => readsRisk));
   const found = pairedRules(contexts).flatMap((rule) => causeOf(context, rule, isRiskRead) ?? []);
@@ -73,7 +77,7 @@ function pairedRules({ before, after }: BothSides<ProofContext>): readonly BothS
   return [...byId.values()];
 }
 
-/** Null where it is as it was. */
+/** The cause that a rule gives; null when the rule is unchanged. */
 function causeOf(
   { contexts, joint }: CauseContext,
   rule: BothSides<Rule | null>,
@@ -101,7 +105,7 @@ function causeOf(
   };
 }
 
-/** A rule that is not there is false. */
+/** A rule that the side does not have counts as false. */
 function pairOf(contexts: BothSides<ProofContext>, rule: BothSides<Rule | null>, side: DiffSide): Pair {
   const { circuit } = contexts[side];
   const own = rule[side];
@@ -110,7 +114,7 @@ function pairOf(contexts: BothSides<ProofContext>, rule: BothSides<Rule | null>,
     : contexts[side].lower(own.condition, noElements);
 }
 
-/** What the rule does where it holds. */
+/** What the rule does when its condition holds. */
 function said(rule: Rule | null): string {
   if (rule === null) return '';
   const { effect, requirement, points, validForSeconds } = rule;
@@ -125,7 +129,10 @@ function isSamePair({ before, after }: BothSides<Pair>): boolean {
   return before.isTrue === after.isTrue && before.isFalse === after.isFalse;
 }
 
-/** It says of the risk what it said before; that the risk is another is not its doing. */
+/**
+ * Whether the rule reads risk by an unchanged condition. If the score itself changed, another rule is the
+ * cause.
+ */
 function isSameButForRisk(
   { original, changed }: JointSet,
   { before, after }: BothSides<Rule | null>,
@@ -135,12 +142,12 @@ function isSameButForRisk(
   return isAlike(old, now) && old !== undefined && !readsChanged(old, changed);
 }
 
-/** The condition of a rule as the side's own set has it. */
+/** The condition of a rule as the side's own set has it, not written in the names of the joint set. */
 function conditionOf({ policies }: PolicySet, { policy, id }: Rule): Expression | undefined {
   return policies.find(({ name }) => name === policy)?.rules.find((rule) => rule.id === id)?.condition;
 }
 
-/** An allow matters where it is true, a guard where it is not false, and points in both ways. */
+/** An allow matters when it is true, a guard when it is not false, and points of risk in each case. */
 function stakesOf(
   rule: Rule | null,
   { isTrue, isFalse }: Pair,
@@ -165,7 +172,10 @@ function partsOf(ctx: ProofContext, rule: Rule | null, side: DiffSide): readonly
   }));
 }
 
-/** The conditions that gates join, as the formula is made of them. */
+/**
+ * The conditions that the formula of `condition` joins by gates: operands of `and`, `or` and `not`, with lets
+ * written out.
+ */
 function* conditionsIn(ctx: ProofContext, condition: Expression): Generator<Expression> {
   switch (condition.kind) {
     case 'not':
@@ -191,7 +201,10 @@ function* conditionsIn(ctx: ProofContext, condition: Expression): Generator<Expr
   }
 }
 
-/** A rule that is gone, and one that is new and says the same, are one that was renamed: it matters to what is said alone. */
+/**
+ * A rule that is gone and an equal rule that is new count as one renamed rule, which changes only a
+ * decision's explanation.
+ */
 function withoutRenamed(causes: readonly Cause[]): readonly Cause[] {
   const gone = Map.groupBy(
     causes.filter(({ change }) => change === 'gone'),

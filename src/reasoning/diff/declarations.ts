@@ -1,4 +1,5 @@
-// Which declarations that rules read say something else on the two sides, themselves or by what they read.
+// Which of the declarations that rules read differ between the two sides, by themselves or through what they
+// read.
 
 import { canonicalMeaning, isSameMeaning } from '../../language/model/canonical.ts';
 import { descendants } from '../../language/model/children.ts';
@@ -7,7 +8,7 @@ import type { List, Meter, PolicySet } from '../../language/model/policy.ts';
 import { memo } from '../../language/value/memo.ts';
 import { mapOperands } from '../prove/rewrite.ts';
 
-/** Names; of lets their ids. A declaration that only one side has is among them. */
+/** The names of changed declarations, or ids for lets. A declaration that only one side has is included. */
 export interface ChangedDeclarations {
   readonly lists: ReadonlySet<string>;
   readonly tables: ReadonlySet<string>;
@@ -20,7 +21,7 @@ export type ReadKind = keyof ChangedDeclarations;
 
 export interface ReadDeclaration {
   readonly kind: ReadKind;
-  /** Of a let its id. */
+  /** The declaration's name, or the id of a let. */
   readonly name: string;
 }
 
@@ -34,7 +35,7 @@ export function changedDeclarations(before: PolicySet, after: PolicySet): Change
     meters: differing(meters, meterMeanings(after)),
   };
   for (const names of renamedMeters(before, after)) for (const name of names) changed.meters.delete(name);
-  // What reads something that changed has changed, too; lets may read lets.
+  // A declaration that reads a changed declaration has changed, too; lets may read lets.
   for (let isGrowing = true; isGrowing; ) {
     isGrowing = false;
     for (const [kind, name, expressions] of readers(before.lets, meters)) {
@@ -55,7 +56,7 @@ function differing<T extends object>(
   return new Set([...names].filter((name) => !areAlike(before.get(name), after.get(name))));
 }
 
-/** Their entries one by one, up to the first that is another. */
+/** Compares the entries one by one, up to the first difference. */
 function areListsAlike(before: List | undefined, after: List | undefined): boolean {
   if (before === after) return true;
   if (before === undefined || after === undefined || before.entries.length !== after.entries.length)
@@ -67,7 +68,10 @@ function areListsAlike(before: List | undefined, after: List | undefined): boole
   });
 }
 
-/** What is kept from one compilation to the next is the same object. */
+/**
+ * Whether two declarations have the same meaning. A declaration that is kept from one compilation to the next
+ * is the same object, so identity is tried first.
+ */
 export function isAlike(before: object | undefined, after: object | undefined): boolean {
   if (before === after) return true;
   if (before === undefined || after === undefined) return false;
@@ -88,7 +92,7 @@ export function readsChanged(expression: Expression, changed: ChangedDeclaration
   return declarationsIn(expression).some(({ kind, name }) => changed[kind].has(name));
 }
 
-/** What the expression itself names, each once. */
+/** The declarations that the expression itself names, each once. */
 export function declarationsIn(expression: Expression): readonly ReadDeclaration[] {
   const found = new Map<string, ReadDeclaration>();
   for (const part of descendants(expression)) {
@@ -119,9 +123,9 @@ function declarationOf(part: Expression): ReadDeclaration | null {
 }
 
 /**
- * What meters count, however their conditions are written: lets are written out, the parts of `and` and `or` stand in one
- * order, each once, and so do the sides of what can be turned round. INVARIANT: what is written so is as true, false or
- * unknown of every request as what was written.
+ * What meters count, however their conditions are written: lets are written out, operands of `and` and `or`
+ * are sorted and each kept once, and the sides of what may be swapped are sorted, too. INVARIANT: the
+ * rewritten condition is true, false or unknown of exactly the same requests as the original.
  */
 export function meterMeanings(set: PolicySet): ReadonlyMap<string, Meter> {
   const written = (expression: Expression | null): Expression | null =>
@@ -138,10 +142,10 @@ export function meterMeanings(set: PolicySet): ReadonlyMap<string, Meter> {
   );
 }
 
-/** A comparison asks for them several times. */
+/** Cached because one comparison needs the meanings several times. */
 const knownMeanings = new WeakMap<PolicySet, ReadonlyMap<string, Meter>>();
 
-/** By their old names, meters that go by another name now and count what they counted. */
+/** By old name, the new names of meters that were renamed and still count the same. */
 export function renamedMeters(before: PolicySet, after: PolicySet): ReadonlyMap<string, string> {
   const gone = textsOf(before, ({ name }) => !after.meters.has(name));
   const added = textsOf(after, ({ name }) => !before.meters.has(name));
@@ -153,7 +157,7 @@ export function renamedMeters(before: PolicySet, after: PolicySet): ReadonlyMap<
   return renamed;
 }
 
-/** By what they count, the names of some meters. */
+/** By what they count, the names of the meters that `isAsked` accepts. */
 function textsOf(set: PolicySet, isAsked: (meter: Meter) => boolean): ReadonlyMap<string, readonly string[]> {
   const names = new Map<string, string[]>();
   for (const meter of meterMeanings(set).values())

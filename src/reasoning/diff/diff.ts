@@ -1,5 +1,5 @@
-// Two policy sets compared: every kind of request that they decide otherwise, the loosest first, and the proof that there
-// is no other. An action of which nothing has changed is not asked about.
+// Compares two policy sets: every kind of request that the two decide differently, the loosest first, with
+// the proof that there is no other. An action for which nothing has changed is skipped.
 
 import type { Span } from '../../language/diagnostic/span.ts';
 import { childrenOf } from '../../language/model/children.ts';
@@ -40,26 +40,29 @@ import {
 } from './search.ts';
 
 export interface PolicyDiff {
-  /** The most serious first. */
+  /** Sorted by seriousness, the most serious first. */
   readonly findings: readonly DiffFinding[];
-  /** Where the findings are not proved to be all, by action. */
+  /**
+   * By action, what keeps the findings from being proved complete; empty when all findings are proved to be
+   * found.
+   */
   readonly limits: readonly { readonly action: string; readonly limits: readonly DiffLimit[] }[];
-  /** Keys of the actions of either side, sorted. */
+  /** Keys of the actions that either side declares, sorted. */
   readonly actions: readonly string[];
-  /** Of these, those of which something that decides them has changed. */
+  /** The actions among `actions` for which something that decides them has changed. */
   readonly asked: readonly string[];
-  /** Meters of both that say something else. */
+  /** Meters that both sides declare, with different meanings. */
   readonly meters: readonly string[];
-  /** What says something else on the two sides, by kind. */
+  /** The declarations that differ between the two sides, by kind. */
   readonly changed: ChangedDeclarations;
 }
 
 export interface DiffOptions {
-  /** Requests that people know, such as those of tests. */
+  /** Requests that people know, such as those of tests; examples are made as close to them as possible. */
   readonly known?: readonly KnownRequest[] | undefined;
-  /** Findings of one action and one pair of decisions. */
+  /** The most findings for one action and one kind of difference; 25 by default. */
   readonly findingsMax?: number | undefined;
-  /** From how many rules of an action on most of them are left open at first. */
+  /** The number of an action's rules from which most of them are left open at first. */
   readonly manyRules?: number | undefined;
 }
 
@@ -83,7 +86,7 @@ export function diffPolicies(before: PolicySet, after: PolicySet, options: DiffO
   };
 }
 
-/** Whether something that decides the action is not as it was. */
+/** Whether something that decides the action has changed. */
 function mayDiffer(joint: JointSet, action: string): boolean {
   const [old, now] = sides.map((side) => joint.original[side].actions.get(action));
   return !isAlike(old?.shape, now?.shape) || rulePairs(joint, action).some((rule) => !rule.isAlike);
@@ -115,22 +118,31 @@ function diffAction(
   return searchRules(all, { ...options, found });
 }
 
-/** It is so whatever is asked of other rules, and is told in terms of rules alone. */
+/**
+ * Whether the finding stays true however many more rules are asked: it has an example, and all its causes are
+ * rules.
+ */
 function isKnownOfAll({ example, causes }: FoundChange): boolean {
   return example !== null && causes.every(({ rule }) => rule !== null);
 }
 
-/** Each goes on from what those before it have found. */
+/** The most searches with open rules; each starts from the findings of the search before. */
 const fewRounds = 10;
 
-/** All that is left to be known is known: what more rules would say changes nothing. */
+/**
+ * Whether asking more rules would change nothing: every finding has an example, and the search was limited at
+ * most by the number of findings.
+ */
 function isSettled({ found, limits }: SearchResult): boolean {
   return (
     limits.every((limit) => limit === 'too many findings') && found.every(({ example }) => example !== null)
   );
 }
 
-/** Coarse first: most of what is not changed is so whatever quantifiers say, and then for lists of any length. */
+/**
+ * Tries a coarse formula first, which guesses quantifiers. Most unchanged actions are already proved
+ * unchanged by it, and for lists of any length.
+ */
 function searchRules(of: JointRules, options: SearchOptions): FewSearchResult {
   const rules = writtenRules(of);
   if (!readsLists(rules)) return searchChanges(createJointProblem(of, rules), options);
@@ -143,11 +155,12 @@ function searchRules(of: JointRules, options: SearchOptions): FewSearchResult {
 }
 
 /**
- * Whether the findings are all that there are for lists of any length and payloads of any size. `coarse` is made of the same action,
- * with guesses for quantifiers, so that it is about every list. False: it is not known.
+ * Whether the findings are proved complete for lists of any length and payloads of any size. `coarse` is a
+ * formula of the same action that guesses quantifiers, so that it covers every list. False means that nothing
+ * is known.
  */
 function isCompleteCoarsely(coarse: JointProblem, found: readonly FoundChange[]): boolean {
-  // What is said of shapes is in no term.
+  // A finding caused by the shape has no terms that could rule it out of the formula.
   if (found.some(({ causes }) => causes.some(({ rule }) => rule === null))) return false;
   const left = coarse.regions.map((region) => [
     region.literal,
@@ -208,7 +221,7 @@ const kindWords: Readonly<Record<ReadKind, string>> = {
   meters: 'meter',
 };
 
-/** What the condition reads, directly or through lets, and that changed. */
+/** The changed declarations that the condition reads, directly or through lets. */
 function changedReads(
   joint: JointSet,
   side: DiffSide,
@@ -227,7 +240,7 @@ function changedReads(
   return [...found.values()];
 }
 
-/** Findings that say the same of several actions are one. */
+/** Joins findings that are equal but for their actions into one. */
 function joined(findings: readonly DiffFinding[]): readonly DiffFinding[] {
   const groups = Map.groupBy(findings, ({ tier, difference, from, to, when, causes, example }) =>
     JSON.stringify([

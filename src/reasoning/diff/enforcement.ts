@@ -1,5 +1,6 @@
-// What a decision says besides its outcome, as gates over the truth of the rules: who is asked, how soon, how long a grant
-// holds, and which rule is named. INVARIANT: nothing has been approved, as in the outcomes that it belongs to.
+// What a decision holds besides its outcome, as gates over the truth of the rules: who is asked, how soon,
+// how long a grant holds, and which rule is named. INVARIANT: no requirement has been met, as in the outcome
+// literals that these gates are used with.
 
 import { defaultValidForSeconds, type Outcome } from '../../language/model/decision.ts';
 import { isGuard, type Requirement, type Rule } from '../../language/model/policy.ts';
@@ -8,20 +9,20 @@ import { type DemandKind, demandOf, type OutcomeLiterals } from '../prove/outcom
 import type { Pair } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 
-/** By what is said, the condition under which it is. */
+/** For each thing that a decision may ask for or hold, the literal under which the decision does so. */
 export interface Enforcement {
-  /** What its rules may ask for. */
+  /** Everything that the side's rules may ask for. */
   readonly demands: readonly Demand[];
   readonly isAsked: (demand: Demand) => SolverLiteral;
-  /** How long its grants may hold, in seconds. */
+  /** The lengths, in seconds, for which the side's grants may hold. */
   readonly lengths: readonly number[];
   readonly holdsAtMost: (seconds: number) => SolverLiteral;
-  /** By id, of these rules those that the decision may name. */
+  /** By rule id, whether the decision names the rule; only for the given ids that a decision may name. */
   readonly named: (ids: ReadonlySet<string>) => ReadonlyMap<string, SolverLiteral>;
 }
 
 interface EnforcedOutcome {
-  /** With payloads of another shape refused. */
+  /** The outcome when payloads of another shape are refused; `ruled` is the outcome by the rules alone. */
   readonly outcome: OutcomeLiterals;
   readonly ruled: OutcomeLiterals;
   readonly isValid: SolverLiteral;
@@ -45,13 +46,13 @@ export function enforcementOf(ctx: ProofContext, decided: EnforcedOutcome): Enfo
 
 interface Granting {
   readonly rule: Rule;
-  /** It is true, and no other that is true comes before it. */
+  /** The allow is true, and no allow that comes before it is true. */
   readonly isChosen: SolverLiteral;
 }
 
 const demandOrder = ['nothing', 'approval', 'reauth'] as const;
 
-/** In the order of the definition: what asks for least, for fewest people, and by id. */
+/** The allows in the definition's order: the least demand first, then the fewest people, then by id. */
 function grantingAllows({ circuit }: ProofContext, truths: readonly Truth[]): readonly Granting[] {
   const rank = ({ requirement }: Rule): number => demandOrder.indexOf(requirement?.kind ?? 'nothing');
   const people = ({ requirement }: Rule): number =>
@@ -90,10 +91,12 @@ function asksOf(
   };
 }
 
-/** Something that a decision may ask for. */
+/**
+ * Something that a decision may ask for: a group with its exclusions, number of people or time, or a step-up.
+ */
 export interface Demand {
   readonly key: string;
-  /** Whether a requirement asks at least for this. */
+  /** Whether a requirement asks for this demand or for more. */
   readonly isMetBy: (requirement: Requirement) => boolean;
 }
 
@@ -130,7 +133,10 @@ function asksGroup(
   return one.kind === 'approval' && one.groups.includes(group);
 }
 
-/** The shortest of what allows that hold say; what is usual where none says anything. */
+/**
+ * A grant holds for the shortest validity of the true allows, or for the default when no true allow sets a
+ * validity.
+ */
 function lengthsOf(
   { circuit }: ProofContext,
   truths: readonly Truth[],
@@ -167,8 +173,9 @@ const outcomeOfDemand = {
 } as const satisfies Readonly<Record<DemandKind, Outcome>>;
 
 /**
- * By id, whether the decision names the rule. Of those that ask for as much: definite before unknown, then the largest own
- * risk, then the smallest id. Each asked about goes on from the one before, so that the gates grow as the rules do.
+ * By id, whether the decision names the rule. Among rules with the same demand, a definite rule comes before
+ * an unknown one, then the largest own risk counts, then the smallest id. The gates of each rule in `ids`
+ * build on those of the rule before, so that their number grows in line with the rules.
  */
 function namedOf(
   ctx: ProofContext,
@@ -195,7 +202,7 @@ function namedOf(
         notLiteral(isSomeDefinite),
         notLiteral(isUnknownEarlier),
       ]);
-      // Where nothing grants, a deny is named that is true.
+      // When no allow grants the request, the decision names a deny only if it is true.
       const isFirst = circuit.or([isFirstDefinite, circuit.and([isGranted, isFirstUnknown])]);
       const isAtStake = demand === 'deny' ? circuit.yes : isGranted;
       named.set(own.rule.id, circuit.and([decided.isValid, decided.ruled[outcome], isAtStake, isFirst]));

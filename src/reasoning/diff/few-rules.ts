@@ -1,7 +1,8 @@
-// Of an action of many rules, those that a comparison asks. Rules that do nothing where a change makes a difference are
-// left out. Of many others it begins with what has changed, what adds to risk, and a few of each kind; the rest is left
-// open: whether such a rule holds is a guess, the same on both sides, so that what is proved holds whatever these rules
-// say. Where a request shows that a guess was wrong, its rule is taken in.
+// Chooses which rules of an action with many rules a comparison asks. Rules that do nothing where a change
+// makes a difference are left out. Of many remaining rules, the comparison first asks those that changed,
+// those that add risk, and a few of each kind. All others are open: their truth is a guess that both sides
+// share, so that a proof holds whatever the open rules are. When a request shows that a guess was wrong, its
+// rule is asked, too.
 
 import { isSameMeaning } from '../../language/model/canonical.ts';
 import type { Expression } from '../../language/model/expression.ts';
@@ -23,9 +24,9 @@ const noRules: RuleIds = new Set();
 export interface JointRules {
   readonly joint: JointSet;
   readonly action: string;
-  /** Unchanged rules that are left open. */
+  /** Ids of unchanged rules that are left open: their truth is guessed. */
   readonly open: RuleIds;
-  /** Unchanged rules that do nothing where a change makes a difference. */
+  /** Ids of unchanged rules that do nothing where a change makes a difference. */
   readonly out: RuleIds;
 }
 
@@ -33,7 +34,10 @@ const manyByDefault = 100;
 const takenAtOnce = 8;
 const costlyAtOnce = 2;
 
-/** All rules; of `manyRules` and more those that do nothing where something has changed are left out. */
+/**
+ * All rules of the action. From `manyRules` rules on, without those that do nothing where something has
+ * changed.
+ */
 export function rulesAsked(joint: JointSet, action: string, manyRules = manyByDefault): JointRules {
   const all = { joint, action, open: noRules, out: noRules };
   const { before, after } = joint.original;
@@ -46,7 +50,7 @@ export function rulesAsked(joint: JointSet, action: string, manyRules = manyByDe
   return { ...all, out: new Set(unchanged.flatMap((rule) => (acts(rule) ? [] : [rule.id]))) };
 }
 
-/** Where many are left, a few of each kind are asked at first. */
+/** The joint rules with all but a few of each kind left open, when at least `manyRules` rules remain. */
 export function fewAtFirst(all: JointRules, manyRules = manyByDefault): JointRules {
   const rules = enforcedOf(all.joint.original.after, all.action).filter(({ id }) => !all.out.has(id));
   if (rules.length < manyRules) return all;
@@ -54,7 +58,7 @@ export function fewAtFirst(all: JointRules, manyRules = manyByDefault): JointRul
   return { ...all, open: withoutFirst(open, new Set(open.map(kindOf))) };
 }
 
-/** The joint rules with those that are needed, and a few more of their kinds. */
+/** The joint rules with the needed rules asked, and a few more of their kinds. */
 export function withMoreAsked(of: JointRules, needed: RuleIds): JointRules {
   const rules = enforcedOf(of.joint.original.after, of.action).filter(({ id }) => of.open.has(id));
   const kinds = new Set(rules.filter(({ id }) => needed.has(id)).map(kindOf));
@@ -62,7 +66,7 @@ export function withMoreAsked(of: JointRules, needed: RuleIds): JointRules {
   return { ...of, open: withoutFirst(left, kinds) };
 }
 
-/** The rules that are left out at first: all but a few of each kind. */
+/** The ids of the given rules except the first few of each of the kinds. */
 function withoutFirst(rules: readonly Rule[], kinds: ReadonlySet<string>): RuleIds {
   const taken = [...Map.groupBy(rules, kindOf)].flatMap(([kind, own]) => (kinds.has(kind) ? fewOf(own) : []));
   const ids = new Set(taken.map(({ id }) => id));
@@ -74,12 +78,15 @@ function fewOf(rules: readonly Rule[]): readonly Rule[] {
   return quick.length > 0 ? quick : rules.slice(0, costlyAtOnce);
 }
 
-/** Equal for rules that do the same where they hold. */
+/** Equal for rules that do the same when they hold. */
 function kindOf({ effect, requirement, validForSeconds }: Rule): string {
   return JSON.stringify([effect, requirement, validForSeconds]);
 }
 
-/** Rules that say and mean the same on both sides; one that reads risk does so where all that adds to risk is alike. */
+/**
+ * Rules that are the same on both sides. A rule that reads risk counts only if all that adds to risk is the
+ * same, too.
+ */
 function unchangedRules(joint: JointSet, action: string): readonly Rule[] {
   const pairs = rulePairs(joint, action);
   const isRiskAlike = pairs.every((rule) => rule.isAlike || !addsToRisk(rule));
@@ -93,25 +100,29 @@ function addsToRisk(rule: RulePair): boolean {
 }
 
 /**
- * Rules of which nothing is asked: whether they hold is a guess. Guards that ask for the same are guessed together, false
- * where all are and true where one is, since a decision asks nothing else of them.
+ * Rules whose conditions are not read: their truth is guessed. Guards with the same demand share one guess,
+ * since a decision depends on nothing else of them. The guess is false when all of them are false and true
+ * when one of them is true.
  */
 export interface OpenRules {
-  /** As the set of now has them. */
+  /** The rules as the new set has them. */
   readonly rules: readonly Rule[];
-  /** Of their condition, in the formula; it reads nothing. */
+  /** The expression that replaces the rules' conditions in the formula; it reads nothing. */
   readonly standIn: Expression;
 }
 
 export interface WrittenRules {
-  /** In the names of the joint set, with one for open rules that are guessed together. */
+  /** Rules in the names of the joint set, with one rule for each group of open rules that share a guess. */
   readonly rules: BothSides<readonly Rule[]>;
   readonly open: readonly OpenRules[];
-  /** Some are left out that do nothing where a change makes a difference. */
+  /** Whether rules are left out that do nothing where a change makes a difference. */
   readonly isPart: boolean;
 }
 
-/** A condition that is alike on both sides is one object, which is made into a formula once. */
+/**
+ * The rules to ask, written for the formula. A condition that is alike on both sides becomes one object, so
+ * that its formula is made once.
+ */
 export function writtenRules({ joint, action, open: left, out }: JointRules): WrittenRules {
   const { original, written } = joint;
   const own = (side: DiffSide): readonly Rule[] =>
@@ -137,7 +148,10 @@ export function writtenRules({ joint, action, open: left, out }: JointRules): Wr
   };
 }
 
-/** Which rule a decision names goes by the order of ids, so that no other rule stands between those of one guess. */
+/**
+ * Groups open guards that share a guess. A decision names rules in the order of ids, so a group has no asked
+ * rule between its ids.
+ */
 function together(left: readonly Rule[], others: readonly string[]): readonly OpenRules[] {
   const order = [...left.map(({ id }) => id), ...others].sort();
   const isLeft = new Set(left.map(({ id }) => id));
@@ -158,16 +172,16 @@ function standInFor({ span }: Rule): Expression {
   return { kind: 'literal', value: true, type: booleanType, span };
 }
 
-// ---- the rules of both sides, each beside what it was: compared here and once
+// ---- pairs of rules from both sides, compared once
 
 export interface RulePair extends BothSides<Rule | null> {
-  /** It says and means on both sides the same, and so does all that it reads but the risk. */
+  /** Whether the rule, and everything it reads except risk, is the same on both sides. */
   readonly isAlike: boolean;
 }
 
 const knownPairs = new WeakMap<JointSet, Map<string, readonly RulePair[]>>();
 
-/** In the order of now; what is gone comes last. */
+/** Pairs in the order of the new set, then the rules that are gone. */
 export function rulePairs(joint: JointSet, action: string): readonly RulePair[] {
   const ofSet = memo(knownPairs, joint, () => new Map<string, readonly RulePair[]>());
   return memo(ofSet, action, () => pairsOf(joint, action));

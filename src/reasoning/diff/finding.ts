@@ -1,5 +1,6 @@
-// One way in which two policy sets decide otherwise: which decisions turn, for which requests, because of which rules, and
-// a request that both definitions have decided. Whether a request is one of a finding can be asked of any two decisions.
+// One way in which two policy sets decide differently: which decisions change, for which requests, because of
+// which rules, with an example that the definition decided for both sides. A finding can tell of any two
+// decisions about a request whether the request belongs to it.
 
 import type { Span } from '../../language/diagnostic/span.ts';
 import { canonicalMeaning } from '../../language/model/canonical.ts';
@@ -22,51 +23,60 @@ import type { Region, RegionKind, SidedDecision } from './regions.ts';
 import { isReadable } from './shapes.ts';
 
 export interface DiffFinding extends RegionKind {
-  /** Sorted; one finding may hold for several alike. */
+  /** Sorted; equal findings of several actions are joined into one. */
   readonly actions: readonly string[];
-  /** The conditions, all of which hold where it does; none where it is every request that turns so. */
+  /**
+   * The conditions under which the finding applies, all of which hold; empty when every request between the
+   * two decisions changes.
+   */
   readonly when: readonly string[];
   readonly causes: readonly FindingCause[];
-  /** Null: the formula admits such requests, and none was found that the definition decides so. */
+  /** Null when the formula admits such requests, but none was found that the definition decides this way. */
   readonly example: DiffExample | null;
-  /** Conditions that were guessed, where there is no example. */
+  /** Conditions whose truth the formula guesses; empty when there is an example. */
   readonly guessed: readonly string[];
-  /** Whether a request of one of the actions is one of these. */
+  /** Whether a request belongs to the finding. */
   readonly isMetBy: (asked: AskedRequest) => boolean;
 }
 
 export interface AskedRequest extends BothSides<Facts> {
-  /** In its payload digests stand for secrets, which are of the declared shape then. */
+  /** Whether digests replace the payload's secrets; a digest counts as a value of the declared type. */
   readonly holdsDigests?: boolean;
 }
 
 export interface FindingCause {
-  /** Id of the rule; null where the action itself, or its shape, is the cause. */
+  /** Id of the rule; null when the cause is the action itself or its shape. */
   readonly rule: string | null;
   readonly change: CauseChange;
   readonly span: Span;
-  /** Which side's file the place is in. */
+  /** The side whose file `span` lies in. */
   readonly side: DiffSide;
-  /** What the rule reads and that says something else, such as `let single_limit`. */
+  /** Changed declarations that the rule reads, such as `let single_limit`. */
   readonly reads: readonly { readonly name: string; readonly span: Span | null }[];
 }
 
 export interface DiffExample {
-  /** The same but for readings of meters that say something else. */
+  /** The request on both sides, equal except for readings of changed meters. */
   readonly facts: BothSides<Facts>;
   readonly decisions: BothSides<Decision>;
-  /** The request that people know and that it was made of, and where it is another. */
+  /**
+   * The known request that the example was made from, and the paths in which they differ; null when no
+   * request was known.
+   */
   readonly near: { readonly name: string; readonly changed: readonly string[] } | null;
 }
 
-/** What one condition of a finding has to be: true, false or unknown, or one of two of these. */
+/** One condition of a finding and the truths it may have: true, false, unknown, or two of the three. */
 export interface FindingTerm {
   readonly expression: Expression;
   readonly side: DiffSide;
   readonly truths: readonly SpecTruth[];
 }
 
-/** Whether two decisions about one request are of the region, and the conditions come out as they do in it. */
+/**
+ * Whether two decisions about one request belong to the region, and the conditions have the truths of the
+ * terms.
+ */
 export function isOfRegion(
   ofValues: JointSet,
   { region, terms }: { readonly region: Region; readonly terms: readonly FindingTerm[] },
@@ -75,14 +85,14 @@ export function isOfRegion(
   const joint = asked.holdsDigests === true ? ofDigests(ofValues) : ofValues;
   const decided = decidedOnce(joint, asked);
   if (!region.isMetBy(decided)) return false;
-  // What lies outside of the declared shape has no truth.
+  // When a side does not declare the action, its conditions have no truth.
   const isJudged = sides.every((side) => decided[side].decision.by !== 'undeclared_action');
   return !isJudged || terms.every((term) => term.truths.includes(truthOf(joint, term, { asked, decided })));
 }
 
 const opened = new WeakMap<JointSet, JointSet>();
 
-/** The same rules of payloads in which a digest stands for each secret. */
+/** The same rules over payloads in which a digest replaces each secret. */
 function ofDigests(joint: JointSet): JointSet {
   return memo(opened, joint, ({ original, ...rest }) => ({
     ...rest,
@@ -99,7 +109,9 @@ function withDigests(set: PolicySet): PolicySet {
 
 const decisions = new WeakMap<JointSet, WeakMap<BothSides<Facts>, BothSides<SidedDecision>>>();
 
-/** One request is asked of each finding in turn, and need not be decided as often. */
+/**
+ * The decisions of both sides, cached by facts, because each finding is asked about the same request in turn.
+ */
 export function decidedOnce(joint: JointSet, asked: BothSides<Facts>): BothSides<SidedDecision> {
   const known = memo(decisions, joint, () => new WeakMap<BothSides<Facts>, BothSides<SidedDecision>>());
   return memo(known, asked, () => ({
@@ -114,7 +126,7 @@ function decide(set: PolicySet, asked: Facts): SidedDecision {
   let holds: { readonly seconds: number | null } | null = null;
   return {
     decision,
-    // Few ask for it, and it takes another decision.
+    // Computed on demand: few callers need the value, and it takes another decision.
     get holdsSeconds() {
       holds ??= { seconds: holdsOf(set, facts, decision) };
       return holds.seconds;
@@ -122,7 +134,7 @@ function decide(set: PolicySet, asked: Facts): SidedDecision {
   };
 }
 
-/** How long a grant holds, also of a request that waits. */
+/** Seconds that a grant holds; for a request that waits, once everything is met. */
 function holdsOf(set: PolicySet, facts: Facts, { outcome, validForSeconds }: Decision): number | null {
   if (outcome === 'ALLOW' || outcome === 'DENY') return validForSeconds;
   const ids = set.policies.flatMap(({ rules, actions }) =>
@@ -143,7 +155,7 @@ function truthOf(joint: JointSet, { expression, side }: FindingTerm, { asked, de
   return evaluateCondition(expression, { set: joint.set, facts, risk, variables: new Map() });
 }
 
-/** Facts with the readings of both sides, by their names in the joint set. */
+/** The facts with the readings of both sides, by the meters' names in the joint set. */
 export function jointFacts({ meters }: JointSet, facts: Facts, asked: BothSides<Facts>): Facts {
   const readings = sides.flatMap((side) =>
     [...meters[side]].flatMap(([joint, own]) => {
@@ -154,7 +166,7 @@ export function jointFacts({ meters }: JointSet, facts: Facts, asked: BothSides<
   return { ...facts, meters: Object.fromEntries(readings) };
 }
 
-/** The facts of the joint set as each side knows them. */
+/** Facts of the joint set, with the readings of each side under the side's own meter names. */
 export function sidedFacts({ meters }: JointSet, facts: Facts): BothSides<Facts> {
   const of = (side: DiffSide): Facts => ({
     ...facts,
@@ -168,7 +180,7 @@ export function sidedFacts({ meters }: JointSet, facts: Facts): BothSides<Facts>
   return { before: of('before'), after: of('after') };
 }
 
-/** Each condition once, as narrowly as its literals say together. */
+/** The terms with each condition once; its truths are those that all terms of the condition admit. */
 export function termsIn(terms: readonly FindingTerm[]): readonly FindingTerm[] {
   const byText = new Map<string, FindingTerm>();
   for (const term of terms) {
@@ -180,9 +192,9 @@ export function termsIn(terms: readonly FindingTerm[]): readonly FindingTerm[] {
   return [...byText.values()];
 }
 
-// ---- in the formula of any problem about the same action
+// ---- for the formula of any problem about the same action
 
-/** Where it holds, of each of these not all terms do. */
+/** A new literal; if it holds, at least one term of each of these findings fails. */
 export function elsewhereThanAll(
   ctx: ProofContext,
   found: readonly { readonly terms: readonly FindingTerm[] }[],
@@ -193,7 +205,7 @@ export function elsewhereThanAll(
   return own;
 }
 
-/** Literals of which one holds where the term does not. */
+/** Literals of which at least one holds when the term fails. */
 function failing(ctx: ProofContext, { expression, truths }: FindingTerm): readonly SolverLiteral[] {
   const { isTrue, isFalse } = ctx.lower(expression, noElements);
   const { circuit } = ctx;

@@ -1,5 +1,6 @@
-// Whether something cannot be, by a proof of its own: the clauses alone go to a new solver, so that the log holds nothing of
-// the searches before, and the naive checker reads that log. INVARIANT: true is said of nothing that was not checked.
+// Proves that assumptions cannot hold by a proof of their own: only the clauses go to a new solver, so that
+// its log holds nothing of earlier searches, and the naive checker reads that log. INVARIANT: `cannotHold`
+// returns true only for what was checked.
 
 import { followsFrom } from '../linear/inequality.ts';
 import type { ProofContext } from '../prove/context.ts';
@@ -27,7 +28,10 @@ export class FreshProof {
     }
   }
 
-  /** Null where the search took too long. */
+  /**
+   * Whether the assumptions cannot hold together; null when the search took too long. Throws if the log does
+   * not check.
+   */
   cannotHold(assumptions: SolverClause): boolean | null {
     const answer = this.#solver.solve(assumptions, conflictsMax);
     if (answer !== false) return answer === null ? null : false;

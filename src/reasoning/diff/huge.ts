@@ -1,5 +1,6 @@
-// Requests so large that a condition is unknown: lists are filled and a text is lengthened until the definition would have
-// to go through more than a decision may cost. Nothing rests on it: the caller has the definition decide the request.
+// Makes requests so large that a condition is unknown: lists are filled and a text is lengthened until the
+// definition would exceed what a decision may cost. No proof depends on these requests: the caller lets the
+// definition decide them.
 
 import type { Json } from '../../language/model/json.ts';
 import { elementRoundsMax, textRoundsMax } from '../../language/model/limits.ts';
@@ -9,15 +10,21 @@ import { toNumber } from '../../language/value/decimal.ts';
 import type { GrowingPart, ListElements, ProofContext } from '../prove/context.ts';
 import { sampleOf } from '../prove/sample.ts';
 
-/** The element with which a list is filled. */
+/**
+ * What fills a list: `another` element of the list, a `sample` of the element's type, or the last element
+ * `itself`.
+ */
 const fillings = ['another', 'sample', 'itself'] as const;
 type Filling = (typeof fillings)[number];
 
 const elementsMax = 1_000;
-/** UTF-16 code units of a text that is still worth being shown. */
+/** UTF-16 code units of the longest text that is still worth showing. */
 const textMax = 300_000;
 
-/** The request as large as the model says, in several ways; itself where the model says nothing of it. */
+/**
+ * Copies of the request made as large as the model needs, one for each way to fill lists; the request itself
+ * when the model needs nothing large.
+ */
 export function enlarged(ctx: ProofContext, facts: Facts): readonly Facts[] {
   const parts = [...ctx.bounds.values()].flatMap(({ literal, grows }) =>
     grows === undefined || ctx.circuit.solver.holds(literal) ? [] : [grows],
@@ -37,7 +44,7 @@ function withPart(ctx: ProofContext, facts: Facts, { part, filling }: Growing): 
   if (part.kind === 'addends') return withAddends(ctx, facts, part);
   const keys = [...new Set([...part.around, ...(part.kind === 'list' ? [part.key] : [])])];
   const lists = keys.flatMap((key) => ctx.lists.get(key) ?? []);
-  // A list is filled as far as it takes, by as many as there are to share it.
+  // The lengths of nested lists multiply, so each list gets its equal share of the rounds that are needed.
   const wanted = Math.ceil((elementRoundsMax + 1) ** (1 / Math.max(2, part.around.length + 1))) + 1;
   const count = part.kind === 'list' ? wanted : elementsMax;
   const filled = lists.reduce(
@@ -54,7 +61,7 @@ function withPart(ctx: ProofContext, facts: Facts, { part, filling }: Growing): 
   return withPayload(facts, lengthened);
 }
 
-/** Elements like the last one, which share what is missing. */
+/** Adds elements like the last one, which share what is missing from the sum. */
 function withAddends(ctx: ProofContext, facts: Facts, { key, adds }: GrowingPart): Facts {
   const list = ctx.lists.get(key);
   const rest = adds === undefined ? undefined : ctx.numbers.get(adds.leaf.key);
@@ -84,7 +91,7 @@ function withPayload(facts: Facts, payload: Json): Facts {
 interface Fill {
   readonly count: number;
   readonly filling: Filling;
-  /** The place that is to be lengthened, and is no example of what others are. */
+  /** Key of the part that becomes large; an element that holds it is not copied as an example. */
   readonly spared: string;
 }
 
@@ -109,7 +116,7 @@ function lengthAt(payload: Json, key: string): number {
   return length;
 }
 
-/** `payload.lines[0].sku` is "lines", 0, "sku". */
+/** The key `payload.lines[0].sku` has the steps "lines", 0, "sku". */
 function stepsOf(key: string): readonly (string | number)[] {
   const [, ...names] = key.split(/[.[\]]+/).filter((step) => step !== '');
   return names.map((step) => (/^\d+$/.test(step) ? Number(step) : step));

@@ -1,4 +1,5 @@
-// For each number of the payload, between which ends it lies wherever a change happens: found by halves on its cells.
+// For each number of the payload, the ends between which it lies wherever a change happens, found by binary
+// search over its cells.
 
 import { currencyPlace } from '../../language/model/currency.ts';
 import type { Shape, Type } from '../../language/model/type.ts';
@@ -9,27 +10,30 @@ import { solveNearFor } from '../prove/search.ts';
 import { notLiteral, type SolverClause, type SolverLiteral } from '../solver/literal.ts';
 
 export interface Hull {
-  /** The path: `payload.amount`. */
+  /** The path, such as `payload.amount`. */
   readonly key: string;
-  /** Null where nothing bounds it but the shape. */
+  /** Null when only the shape bounds the number on this side. */
   readonly low: HullEnd | null;
   readonly high: HullEnd | null;
-  /** The only one in which the amount is; null where there is none, or several. */
+  /** The only currency that the amount may have; null when there is none, or several. */
   readonly currency: string | null;
 }
 
 interface HullEnd {
   readonly at: Decimal;
-  /** The number itself does not belong to it. */
+  /** Whether the hull excludes the end itself. */
   readonly isOpen: boolean;
 }
 
 const leavesMax = 8;
 
-/** Told what a hull, or that there is none, rests on: that all of these can hold together. */
+/** Receives the literals that a hull, or the lack of a hull, relies on: all of them can hold together. */
 export type Confirm = (literals: SolverClause) => void;
 
-/** The hulls of the numbers that some bound ties wherever all of these literals hold. */
+/**
+ * The hulls of numbers that have a bound whenever all literals of `must` hold; only the first eight numbers
+ * are examined.
+ */
 export function hullsOf(ctx: ProofContext, must: SolverClause, confirm: Confirm): readonly Hull[] {
   const numbers = [...ctx.leaves.values()].filter(
     ({ key, domain, base }) =>
@@ -51,12 +55,12 @@ function hullOf(ctx: ProofContext, leaf: Leaf, { must, confirm }: Asking): Hull 
   const last = leaf.cells.length - 1;
   if (first < 0 || first === last) return null;
   const canBe = (literal: number): boolean => solveNearFor(ctx, [...must, literal]) !== false;
-  // Where it may be missing, no number is what it takes.
+  // A number that may be missing has no hull, since the change then happens without it.
   if (first > 0 && canBe(notLiteral(leaf.order[first]!))) {
     confirm([...must, notLiteral(leaf.order[first]!)]);
     return null;
   }
-  // Mostly the clauses alone say where it lies.
+  // Propagation of the clauses alone mostly narrows the range, without a search.
   const isLater = ctx.circuit.solver.implied(must, leaf.order);
   const from = Math.max(first, isLater.lastIndexOf(true));
   const to = Math.max(from, isLater.indexOf(false) - 1);
@@ -85,7 +89,7 @@ function currencyOf(ctx: ProofContext, key: string, { must, confirm }: Asking): 
   return typeof value === 'string' && isAlone(leaf, value) ? value : null;
 }
 
-/** All hold where the leaf is in the cell. */
+/** Literals that all hold when the leaf is in the cell. */
 export function inCell(
   { cells, order }: Pick<Leaf, 'cells' | 'order'>,
   at: number,
@@ -96,7 +100,7 @@ export function inCell(
   ];
 }
 
-/** Whether no condition takes another text for it. */
+/** Whether some condition tells the text from each other text. */
 function isAlone({ values, atoms }: Leaf, text: string): boolean {
   if (values.length > 0)
     return values.every((one) => one === text || atoms.some(({ truthAt }) => truthAt(one) !== truthAt(text)));
@@ -112,7 +116,10 @@ export function typeAt(shape: Shape, steps: readonly string[]): Type | null {
   return type.kind === 'record' ? typeAt(type.shape, rest) : null;
 }
 
-/** The first place for which it holds; it holds for all later ones. Often that is the very first. */
+/**
+ * The first place for which `holds` is true; it must be true for all later places. Tries the very first place
+ * first, which is often the answer.
+ */
 export function lowest(holds: (at: number) => boolean, from: number, to: number): number {
   let [low, high] = [from, to];
   for (let at = from; low < high; at = (low + high) >> 1) {
@@ -122,7 +129,10 @@ export function lowest(holds: (at: number) => boolean, from: number, to: number)
   return low;
 }
 
-/** The last place for which it holds; it holds for all earlier ones. Often that is the very last. */
+/**
+ * The last place for which `holds` is true; it must be true for all earlier places. Tries the very last place
+ * first, which is often the answer.
+ */
 export function highest(holds: (at: number) => boolean, from: number, to: number): number {
   let [low, high] = [from, to];
   for (let at = to; low < high; at = (low + high + 1) >> 1) {

@@ -1,5 +1,6 @@
-// One action under two policy sets as one formula: both decide the same request, of which nothing has been approved yet.
-// Its regions are the ways in which the two may differ; together they are every way.
+// One action under two policy sets as one formula: both sets decide the same request, with no requirement met
+// yet. The regions of the formula are the ways in which the two decisions may differ; together they cover
+// every way.
 
 import type { Outcome } from '../../language/model/decision.ts';
 import type { Expression } from '../../language/model/expression.ts';
@@ -29,7 +30,7 @@ import { tieTextKinds } from './text-kinds.ts';
 import { type Validity, validityOf } from './validity.ts';
 import { setTextsApart } from './where-changed.ts';
 
-/** What has changed of an action, in a formula that says nothing yet of decisions. */
+/** What has changed for an action, in a formula without decisions yet. */
 export interface ChangedProblem {
   readonly joint: JointSet;
   readonly ctx: ProofContext;
@@ -39,19 +40,19 @@ export interface ChangedProblem {
 }
 
 export interface JointProblem extends ChangedProblem {
-  /** Of both sides. */
+  /** The rules of both sides. */
   readonly rules: readonly Rule[];
-  /** None of the open rules holds. */
+  /** True if no open rule holds. */
   readonly isClosed: SolverLiteral;
-  /** The most serious first. */
+  /** Sorted by seriousness, the most serious first. */
   readonly regions: readonly Region[];
-  /** Some region holds. */
+  /** True if some region holds. */
   readonly differs: SolverLiteral;
 }
 
 type ActionOf = Pick<JointRules, 'joint' | 'action'>;
 
-/** Where the causes differ; each text that conditions name is a cell of its own. */
+/** A formula of where the causes differ; each text that conditions name has a cell of its own. */
 export function createChangedProblem(of: ActionOf, written: WrittenRules): ChangedProblem {
   const { problem } = begin(of, written, false);
   problem.ctx.beforeCut.push(() => setTextsApart(problem.ctx));
@@ -83,7 +84,7 @@ interface Begun {
   readonly contexts: BothSides<ProofContext>;
 }
 
-/** The leaves are not cut yet. */
+/** Starts the formula; its leaves are not cut yet. */
 function begin({ joint, action }: ActionOf, { rules, open: left }: WrittenRules, isCoarse: boolean): Begun {
   const ctx = createContext(joint.set, action, { isCoarse, rules: [] });
   countElements(ctx, conditionsOf(joint, rules));
@@ -104,13 +105,19 @@ function shapesOf({ joint, action }: ActionOf): BothSides<Shape | null> {
   return { before: shapeOf('before'), after: shapeOf('after') };
 }
 
-/** Elsewhere the formula, which lacks rules, says nothing. */
+/**
+ * Limits the region to where some cause differs: elsewhere the formula proves nothing, because it lacks
+ * rules.
+ */
 function whereCausesDiffer({ circuit }: ProofContext, region: Region, causes: readonly Cause[]): Region {
   const isThere = circuit.or(causes.map(({ differs }) => differs));
   return { ...region, literal: circuit.and([region.literal, isThere]) };
 }
 
-/** True, false or, where one of the rules may be that, unknown; tried as false first. */
+/**
+ * The guessed truth of open rules: true, false, or unknown if one of the rules may be unknown. False is tried
+ * first.
+ */
 function guess(
   { circuit, lowered, action }: ProofContext,
   { rules, standIn }: OpenRules,
@@ -129,9 +136,9 @@ function guess(
 }
 
 export interface GuessedRules {
-  /** As the set of now has them. */
+  /** The rules as the new set has them. */
   readonly rules: readonly Rule[];
-  /** False where all are, and true where one is. */
+  /** The guessed truth: false when all of the rules are false, true when one of them is true. */
   readonly pair: Pair;
 }
 
@@ -140,7 +147,7 @@ export interface SideDecision {
   readonly enforcement: Enforcement;
 }
 
-/** What the rules of one side say, in the formula that both share. */
+/** The context of one side's rules, in the formula that both sides share. */
 function sideContext(ctx: ProofContext, rules: readonly Rule[]): ProofContext {
   const own: ProofContext = {
     ...ctx,
@@ -157,7 +164,7 @@ function conditionsOf({ set }: JointSet, rules: BothSides<readonly Rule[]>): rea
   ];
 }
 
-/** A payload that is not of the side's shape is refused before any rule. */
+/** The decision of one side; a payload outside of the side's shape is refused before any rule. */
 function decisionOf(ctx: ProofContext, isValid: SolverLiteral): SideDecision {
   const { circuit } = ctx;
   const ruled = outcomesOf(ctx, true);
@@ -171,7 +178,7 @@ function decisionOf(ctx: ProofContext, isValid: SolverLiteral): SideDecision {
   return { outcome, enforcement: enforcementOf(ctx, { outcome, ruled, isValid }) };
 }
 
-/** Conditions of which the last model says something else than the definition does of the request. */
+/** Conditions whose truth for the request differs between the solver's last model and the definition. */
 export function misjudged({ ctx, joint }: JointProblem, facts: Facts): readonly Expression[] {
   const { set, original } = joint;
   const known = { set, facts: resolveFacts(original.after, facts), risk: anyRisk, variables: new Map() };
@@ -181,10 +188,10 @@ export function misjudged({ ctx, joint }: JointProblem, facts: Facts): readonly 
     .map(({ expression }) => expression);
 }
 
-/** None of these conditions reads it. */
+/** Any value will do, since none of `ctx.conditions` reads risk. */
 const anyRisk = { low: 0, high: 100 };
 
-/** Ids of open rules that say of a request, as the set of now knows it, something else than the last model does. */
+/** Ids of open rules that the last model guessed wrongly for a request. `facts` are those of the new set. */
 export function wronglyGuessed({ ctx, joint, open }: JointProblem, facts: Facts): readonly string[] {
   if (open.length === 0) return [];
   const { scope } = judge(joint.original.after, facts, ({ points, isShadow }) => points !== 0 && !isShadow);
@@ -193,7 +200,7 @@ export function wronglyGuessed({ ctx, joint, open }: JointProblem, facts: Facts)
       ({ condition }) => isReadable(condition, scope.facts) && evaluateCondition(condition, scope) !== false,
     );
     const isGuessedFalse = textTruth(ctx, pair) === false;
-    // In the order of ids, by which decisions name them.
+    // Rules lie in the order of ids, by which a decision names them.
     if (acting.length === 0) return isGuessedFalse ? [] : [rules[0]!.id, rules.at(-1)!.id];
     return isGuessedFalse ? acting.map(({ id }) => id) : [];
   });

@@ -1,6 +1,7 @@
-// Two policy sets as one in which every name means one thing: what both declare alike is shared, and what they declare
-// differently goes by two names. Of a list that lost or gained entries three lists are made, so that a condition over it
-// is read as one over what both have, or over what only one has.
+// Joins two policy sets into one set in which every name means one thing. What both sets declare alike is
+// shared; what they declare differently gets two names. A list that lost or gained entries becomes up to
+// three lists. A condition on it then reads as a condition on the common entries, or on the entries of one
+// side.
 
 import type { Expression } from '../../language/model/expression.ts';
 import type { List, Meter, PolicySet } from '../../language/model/policy.ts';
@@ -14,17 +15,19 @@ export type DiffSide = (typeof sides)[number];
 export type BothSides<T> = Readonly<Record<DiffSide, T>>;
 
 export interface JointSet {
-  /** The declarations of both; it has no policies. */
+  /** The declarations of both sets, without policies. */
   readonly set: PolicySet;
   readonly original: BothSides<PolicySet>;
   readonly changed: ChangedDeclarations;
-  /** The expression of one side in the names of the joint set. */
+  /** Writes an expression of one side in the names of the joint set. */
   readonly written: BothSides<(expression: Expression) => Expression>;
-  /** By the joint name of a meter, its name on the side. */
+  /** By the joint name of a meter, the side's name for it. */
   readonly meters: BothSides<ReadonlyMap<string, string>>;
 }
 
-/** What a name of one side is called in the joint set; of a list that changed, the lists that it consists of. */
+/**
+ * The joint names of one side's declarations; for a changed list, the names of the lists that it consists of.
+ */
 interface Names {
   readonly lists: Map<string, readonly string[]>;
   readonly tables: Map<string, string>;
@@ -64,10 +67,10 @@ export function jointSet(before: PolicySet, after: PolicySet): JointSet {
     policies: [],
     guarantees: [],
   };
-  // One that reads a list of other entries counts otherwise, whatever it is called.
+  // A renamed meter that reads a changed list counts differently, so it keeps two names.
   for (const [old, now] of renamedMeters(before, after))
     if (!changed.meters.has(old)) names.before.meters.set(old, now);
-  // Meters last: what they read is written in names that are known by now.
+  // Meters come last, when the joint names of everything they read are known.
   const meters = sides.flatMap((side) =>
     entriesOf(original[side].meters, names[side].meters, side, changed.meters).map(
       ([name, meter]) => [name, writtenMeter(meter, name, written[side])] as const,
@@ -90,7 +93,10 @@ function turned(names: ReadonlyMap<string, string>): ReadonlyMap<string, string>
   return new Map([...names].map(([own, joint]) => [joint, own]));
 }
 
-/** Under its own name where both sides have it alike, unless it has a name already. */
+/**
+ * Entries with their joint names: the own name if both sides declare it alike, else one for the side. A name
+ * that was set before is kept.
+ */
 function entriesOf<T>(
   declared: ReadonlyMap<string, T>,
   names: Map<string, string>,
@@ -149,7 +155,7 @@ function joinedName(
   return changed.has(name) && isInBoth ? `${name}${suffixes[side]}` : name;
 }
 
-/** A node that reads the risk of one side alone. */
+/** A node that reads the risk score of one side alone. */
 type SidedRisk = Extract<Expression, { readonly kind: 'risk' }> & { readonly side: DiffSide };
 
 function writerOf(side: DiffSide, names: Names): (expression: Expression) => Expression {
@@ -170,7 +176,7 @@ function writerOf(side: DiffSide, names: Names): (expression: Expression) => Exp
         return meter === expression.meter ? expression : { ...expression, meter };
       }
       case 'risk': {
-        // The rules that add to it may differ, so that what is said of it is no condition of both sides.
+        // The rules that add risk may differ, so a condition on risk is never shared by both sides.
         const sided: SidedRisk = { ...expression, side };
         return sided;
       }

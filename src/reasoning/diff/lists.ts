@@ -1,4 +1,5 @@
-// A list that lost or gained entries as three: what both have, what is gone, and what is new.
+// Splits a list that lost or gained entries into three: the common entries, those that are gone, and those
+// that are new.
 
 import { quoted } from '../../language/model/describe.ts';
 import type { List } from '../../language/model/policy.ts';
@@ -9,13 +10,17 @@ import type { BothSides } from './joint-set.ts';
 
 const namedMax = 3;
 
-/** By side, the lists whose entries together are its own. Null where they differ in more than their entries. */
+/**
+ * By side, the lists that together hold the side's entries; null if the two lists differ in more than their
+ * entries.
+ */
 export function splitList(before: List, after: List): BothSides<readonly List[]> | null {
   if (before.type.kind !== after.type.kind || before.ignoringCase !== after.ignoringCase) return null;
   const [old, now] = [keysOf(before), keysOf(after)];
   const removed = before.entries.filter((entry) => !now.has(keyIn(before, entry)));
   const added = after.entries.filter((entry) => !old.has(keyIn(after, entry)));
-  // A side that has no more than both have is what they have in common: what is known of its entries is known already.
+  // If a side has only common entries, its own array is the common list: what is cached by that array is then
+  // reused.
   const common =
     removed.length === 0
       ? before.entries

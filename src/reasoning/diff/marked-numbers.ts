@@ -1,5 +1,6 @@
-// The numbers of the payload that open rules compare with constants: leaves that are cut at these constants, so that a
-// finding tells as narrowly between which numbers it lies as if the rules were asked. Nothing is said of the rules by it.
+// Marks the payload's numbers that open rules compare with constants. Their leaves are cut at these
+// constants, so that a finding shows number ranges as narrow as if the rules were asked. The truth of the
+// rules stays a guess.
 
 import { childrenOf } from '../../language/model/children.ts';
 import type { Expression, FieldRead } from '../../language/model/expression.ts';
@@ -11,7 +12,7 @@ import { noElements, type ProofContext } from '../prove/context.ts';
 import { fieldLeaf } from '../prove/leaves.ts';
 import { currencyIs } from '../prove/money.ts';
 
-/** Before leaves are cut; the rules are of the set. */
+/** Must run before leaves are cut; `rules` belong to `set`. */
 export function markNumbers(ctx: ProofContext, rules: readonly Rule[], set: PolicySet): void {
   const lets = new Set<string>();
   const walk = (part: Expression): void => {
@@ -25,7 +26,7 @@ export function markNumbers(ctx: ProofContext, rules: readonly Rule[], set: Poli
   for (const { condition } of rules) walk(condition);
 }
 
-/** What is compared beside what it is compared with, in any order. */
+/** Each compared operand with the operand it is compared with, in both orders. */
 function comparisonsOf(part: Expression): readonly (readonly [Expression, Expression])[] {
   if (part.kind === 'compare')
     return [

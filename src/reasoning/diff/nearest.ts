@@ -1,5 +1,5 @@
-// A request of a finding that is as near to one that people know as can be: each part of it that may be as in the known
-// request is. Whether it may, the definition says.
+// Moves a request of a finding as close as possible to a request that people know: each part of the known
+// request is taken over if the definition still decides as the finding says.
 
 import type { Facts } from '../../language/model/request.ts';
 
@@ -34,7 +34,10 @@ export function nearestTo(
 const weekMs = 7 * 24 * 60 * 60 * 1_000;
 const mondayMs = Date.UTC(2026, 2, 2);
 
-/** At the same time of a week that people can imagine, where it may be. */
+/**
+ * Moves the request by whole weeks to the week of 2 March 2026, a date that people can imagine, if it still
+ * belongs to the finding there.
+ */
 function ofOurDays(facts: Facts, isOne: (facts: Facts) => boolean): Facts {
   const weeks = Math.floor((facts.nowMs - mondayMs) / weekMs);
   if (weeks === 0) return facts;
@@ -66,7 +69,7 @@ function withEntry(entries: object, key: string, value: unknown): object {
   return Object.fromEntries(value === undefined ? others : [...others, [key, value]]);
 }
 
-/** Paths. */
+/** The paths in which the two requests differ. */
 function changedIn(base: Facts, facts: Facts): readonly string[] {
   const inParts = parts.flatMap((part) => {
     const [old, now] = [base[part] as Entries, facts[part] as Entries];

@@ -1,6 +1,7 @@
-// The ways in which two decisions about one request may differ, the most serious first, each as a gate over both sides and
-// as a question to two decisions of the definition. INVARIANT: wherever the outcome, who is asked or how long a grant holds
-// differs, one of the regions holds, and so it does where a changed rule is named on one side alone.
+// The ways in which two decisions about one request may differ, the most serious first. Each region is a gate
+// over both sides and a test of two decisions by the definition. INVARIANT: whenever the outcome, the people
+// asked or the length of a grant differs, some region holds; the same is true when a changed rule is named on
+// one side alone.
 
 import type { Decision, Outcome, Requirements } from '../../language/model/decision.ts';
 import type { ProofContext } from '../prove/context.ts';
@@ -11,12 +12,16 @@ import type { BothSides } from './joint-set.ts';
 import type { Validity } from './validity.ts';
 
 /**
- * 1: passes now what was stopped. 2: people may let pass what was refused. 3: fewer or other people, a longer time, no
- * step-up. 4: judged now what was refused before any rule. 5: stricter. 6: decided alike, but said otherwise.
+ * How serious a difference is; 1 is the most serious. 1: allowed now, stopped before. 2: refused before,
+ * people may let it pass now. 3: fewer or other people, a longer time, or no step-up. 4: refused before any
+ * rule until now, judged by rules now. 5: stricter. 6: the same decision with another explanation.
  */
 export type Tier = 1 | 2 | 3 | 4 | 5 | 6;
 
-/** In what the two decisions differ. */
+/**
+ * What differs between the two decisions: the outcome, what is asked of people, how long a grant holds, or
+ * the rule that is named.
+ */
 export type DecisionDifference = 'outcome' | 'people' | 'time' | 'rule';
 
 export interface RegionKind {
@@ -26,12 +31,12 @@ export interface RegionKind {
   readonly to: Outcome;
 }
 
-/** Equal for the regions of two formulas that ask the same. */
+/** Equal for two regions that ask the same question, also of two different formulas. */
 function keyOfRegion({ tier, difference, from, to }: RegionKind): string {
   return `${tier} ${difference} ${from} ${to}`;
 }
 
-/** Those of the region. */
+/** The findings that belong to the region. */
 export function foundIn<Found extends { readonly region: RegionKind }>(
   region: RegionKind,
   found: readonly Found[],
@@ -39,10 +44,12 @@ export function foundIn<Found extends { readonly region: RegionKind }>(
   return found.filter((one) => keyOfRegion(one.region) === keyOfRegion(region));
 }
 
-/** A decision of one side, with nothing approved. */
+/** A decision of one side, with no requirement met. */
 export interface SidedDecision {
   readonly decision: Decision;
-  /** How long a grant of it holds once everything is approved; null where it is refused. */
+  /**
+   * Seconds that a grant of the decision holds once all requirements are met; null when the decision refuses.
+   */
   readonly holdsSeconds: number | null;
 }
 
@@ -167,7 +174,7 @@ function isNamedOtherwise({ before, after }: Both): boolean {
 }
 
 interface Changes {
-  /** Something was asked for that is not asked for any more. */
+  /** True if something is asked for before that is not asked for after. */
   readonly fewer: SolverLiteral;
   readonly more: SolverLiteral;
   readonly longer: SolverLiteral;
@@ -203,9 +210,9 @@ function changesOf(
   };
 }
 
-// ---- the same questions of two decisions
+// ---- the same questions about two decisions
 
-/** Something is asked for before that is not asked for after. */
+/** Whether something is asked for before that is not asked for after. */
 function asksLess({ before, after }: Both): boolean {
   return !asksAll(after.decision.requires, before.decision.requires);
 }
@@ -214,7 +221,7 @@ function asksMore({ before, after }: Both): boolean {
   return !asksAll(before.decision.requires, after.decision.requires);
 }
 
-/** Whether all that is wanted is asked for, or more. */
+/** Whether `asked` demands everything in `wanted`, or more. */
 function asksAll(asked: Requirements | null, wanted: Requirements | null): boolean {
   if (wanted === null) return true;
   const areAsked = wanted.approvals.every(({ group, needs, withinSeconds, except = [] }) =>
@@ -229,7 +236,7 @@ function asksAll(asked: Requirements | null, wanted: Requirements | null): boole
   return areAsked && strictestStepUp(asked) <= strictestStepUp(wanted);
 }
 
-/** In seconds; a step-up for this very request is stricter than any. */
+/** In seconds; -1 for a step-up for this very request, which is the strictest, and infinity for none. */
 function strictestStepUp(requires: Requirements | null): number {
   const reauth = requires?.reauth ?? null;
   return reauth === null ? Number.POSITIVE_INFINITY : (reauth.withinSeconds ?? -1);

@@ -1,5 +1,5 @@
-// What changes of rules without a decision of anything changing: the words of reasons, points of risk, and rules in shadow.
-// No request is asked for: these are told by the rules themselves, in the order of their ids.
+// Changes of rules that change no decision: the words of reasons, points of risk, and rules in shadow. They
+// are read from the rules, in the order of their ids, without looking for a request.
 
 import type { Span } from '../../language/diagnostic/span.ts';
 import { isSameMeaning } from '../../language/model/canonical.ts';
@@ -8,14 +8,17 @@ import { type ChangedDeclarations, isAlike, readsChanged } from './declarations.
 import type { BothSides, DiffSide } from './joint-set.ts';
 
 export interface DiffRemark {
-  /** `risk`: what the rule adds to the score, or when. `shadow`: what it would have decided. */
+  /**
+   * `reason`: the rule's words. `risk`: the points that the rule adds, or when it adds them. `shadow`: what a
+   * shadow rule would have decided.
+   */
   readonly kind: 'reason' | 'risk' | 'shadow';
   readonly change: 'new' | 'gone' | 'changed';
-  /** Id. */
+  /** The rule's id. */
   readonly rule: string;
   readonly span: Span;
   readonly side: DiffSide;
-  /** Points on both sides, where they differ. */
+  /** Points on the two sides; null when they are equal. */
   readonly points: BothSides<number> | null;
 }
 
@@ -30,7 +33,10 @@ export function remarksOf(
   return ids.toSorted().flatMap((id) => remarksOn({ before: old.get(id), after: now.get(id) }, changed));
 }
 
-/** Of a rule that is the same object on both sides, what it reads may be another. */
+/**
+ * A rule that is the same object on both sides may still read a declaration that changed; only risk and
+ * shadow rules matter then.
+ */
 function mayRead({ isShadow, points }: Rule): boolean {
   return isShadow || points !== 0;
 }
@@ -52,7 +58,10 @@ function remarksOn(rule: RuleOnSides, changed: ChangedDeclarations): readonly Di
   return isReasonOther ? [...remarks, remark('reason', rule)] : remarks;
 }
 
-/** Whether what of the rule is asked about is the same, and all that this reads. */
+/**
+ * Whether the part of the rule that `of` picks is the same on both sides, and everything that the rule's
+ * condition reads.
+ */
 function isAsBefore(
   { before, after }: RuleOnSides,
   changed: ChangedDeclarations,
@@ -67,7 +76,7 @@ function meaningOf({ span: _span, doc: _doc, ...rule }: Rule): object {
   return rule;
 }
 
-/** Null where it adds nothing. */
+/** The points and their condition; null when the rule adds no points. */
 function riskOf({ points, condition }: Rule): object | null {
   return points === 0 ? null : { points, condition };
 }

@@ -1,4 +1,4 @@
-// A comparison of two policy sets as plain data: what every way of printing it, and every program that reads it, goes by.
+// A comparison of two policy sets as plain data, which every printer and every reading program uses.
 
 import { position, type SourceOf } from '../../language/diagnostic/render.ts';
 import type { Span } from '../../language/diagnostic/span.ts';
@@ -20,25 +20,25 @@ import type { BothSides } from './joint-set.ts';
 import { type DiffRemark, remarksOf } from './remarks.ts';
 
 export interface ComparedSide {
-  /** As people named it: a revision or a folder. */
+  /** The name that people gave: a revision or a folder. */
   readonly name: string;
   readonly digest: string;
   readonly set: PolicySet;
   readonly sourceOf: SourceOf;
-  /** A path of the set as people see it. */
+  /** A path of the set in the form that people see. */
   readonly shown: (file: string) => string;
 }
 
 export interface SetComparison {
   readonly sides: BothSides<ComparedSide>;
   readonly diff: PolicyDiff;
-  /** Of both sides; none where nobody asks for them. */
+  /** The guarantees of both sides; empty when the caller does not ask for them. */
   readonly guarantees: readonly GuaranteeChange[];
-  /** Requests of the past, filed under the findings in their order; null where none were asked. */
+  /** Past requests, filed under the findings in the order of the findings; null when no log was replayed. */
   readonly log: Tallied | null;
 }
 
-/** What became of one claim; null where the side does not make it. */
+/** The verdict on one claim before and now; a verdict is null when the side does not make the claim. */
 export interface GuaranteeChange {
   readonly name: string;
   readonly text: string;
@@ -67,33 +67,39 @@ export interface ReportedFinding {
     readonly reads: readonly string[];
   })[];
   readonly example: ReportedExample | null;
-  /** Conditions that were guessed, where there is no example. */
+  /** Conditions whose truth the formula guesses; empty when there is an example. */
   readonly guessed: readonly string[];
-  /** The requests of the log that meet it, and what they ask of people. */
+  /**
+   * The requests of the log that meet the finding, and what they ask of people; null when no log was
+   * replayed.
+   */
   readonly log: FiledRequests | null;
 }
 
-/** The log as a whole. */
+/** Totals of the log that was replayed. */
 export interface ReportedLog {
   readonly requests: number;
   readonly from: string | null;
   readonly until: string | null;
-  /** Requests that change without a finding. */
+  /** Number of requests that change but meet no finding. */
   readonly without_finding: number;
-  /** What requests ask of people that meet no finding, unchanged ones included. */
+  /** What requests ask of people if they meet no finding, unchanged requests included. */
   readonly people_without_finding: Tallied['otherPeople'];
-  /** Of these it cannot be told which finding they meet: digests stand for what the sets read. */
+  /** Number of requests whose finding cannot be told, because digests replace what the sets read. */
   readonly unfiled: number;
-  /** Of these it cannot be told: secrets that the payload check reads are not in the records. */
+  /**
+   * Number of requests that cannot be decided, because records leave out secrets that the payload check
+   * reads.
+   */
   readonly withheld: number;
-  /** By fact that a rule reads, how many requests lack it. */
+  /** By fact that a rule reads, the number of requests that lack the fact. */
   readonly unknown_facts: Tallied['unknownFacts'];
 }
 
 interface ReportedExample {
-  /** As `writ decide` takes it. */
+  /** In the form that `writ decide` reads. */
   readonly request: object;
-  /** Readings on the old side, where meters that say something else take part. */
+  /** Readings of the old side's meters; null when the two sides have equal readings. */
   readonly old_meters: object | null;
   readonly old: ReportedDecision;
   readonly new: ReportedDecision;
@@ -113,22 +119,22 @@ export interface DiffReport {
   readonly loosened: number;
   readonly stricter: number;
   readonly reworded: number;
-  /** Findings without a request, and actions of which not everything is proved to be found. */
+  /** Number of findings without a request, and of actions whose findings are not proved complete. */
   readonly undecided: number;
   readonly findings: readonly ReportedFinding[];
-  /** What changes of rules without a decision changing: told by the rules, and not proved. */
+  /** Changes of rules that change no decision; read from the rules, and not proved. */
   readonly remarks: readonly ReportedRemark[];
-  /** What keeps the findings from being proved to be all, by action. */
+  /** By action, what keeps the findings from being proved complete. */
   readonly limits: PolicyDiff['limits'];
   readonly actions: readonly string[];
   readonly meters: readonly string[];
   readonly guarantees: readonly GuaranteeChange[];
-  /** Dates: the decisions that the proof speaks of. */
+  /** Dates between which the proof covers decisions. */
   readonly horizon: { readonly from: string; readonly to: string };
   readonly log: ReportedLog | null;
 }
 
-/** What changes without a decision changing. */
+/** A change of a rule that changes no decision. */
 export interface ReportedRemark extends Omit<DiffRemark, 'span' | 'side' | 'points'> {
   readonly place: ReportedPlace | null;
   readonly side: 'old' | 'new';
@@ -261,7 +267,10 @@ function reportedDecision({
   return { decision: outcome, by, valid_for_seconds: validForSeconds, requires };
 }
 
-/** What became of each claim on the two sides: the same claim is one of the same words under the same name. */
+/**
+ * The verdict on each claim on both sides. Two claims are the same if they have the same name and the same
+ * text.
+ */
 export function guaranteeChanges(
   { before, after }: SetComparison['sides'],
   diff: PolicyDiff,
@@ -296,8 +305,9 @@ function namedBySide({ sourceOf }: ComparedSide, verdicts: readonly ClaimVerdict
 }
 
 /**
- * What is said of the same claim afterwards: of an action of which nothing has changed it was so before, and a request that
- * refutes it may have done so before. A claim that is kept now was kept where no finding turns what breaks it.
+ * Verdicts on the new side that also hold for the old set: if nothing about the action has changed, the
+ * verdict was the same before, and a request that refutes the claim now may have refuted it before. A claim
+ * that is proved now was kept before if no finding changes a breaking outcome.
  */
 function knownOf({ before, after }: SetComparison['sides'], diff: PolicyDiff, now: ByName): KnownVerdict {
   const { asked, changed } = diff;
@@ -317,7 +327,7 @@ function knownOf({ before, after }: SetComparison['sides'], diff: PolicyDiff, no
   };
 }
 
-/** The claim means the same on both sides, and is kept now. */
+/** Whether the old set kept a claim that means the same on both sides and is kept now. */
 function wasKept(
   claim: Claim,
   action: string,
@@ -325,7 +335,8 @@ function wasKept(
 ): boolean {
   const breaking = breakingOutcomes(claim);
   if (breaking === null || diff.limits.some((one) => one.action === action)) return false;
-  // A request of another shape, or of another risk, is none that the claim speaks of.
+  // The claim does not cover requests of another shape or another risk score, so the findings cannot answer
+  // for it.
   const [old, own] = [before, after].map(({ set }) => set.actions.get(action)?.shape);
   if (!isAlike(old, own) || (claim.when !== null && mayReadRisk(claim.when))) return false;
   return !diff.findings.some(
@@ -333,10 +344,12 @@ function wasKept(
   );
 }
 
-/** What is decided of a request for which nothing has been met, where it breaks the claim; null where that does not tell. */
+/**
+ * The outcomes that break the claim, decided with no requirement met; null when these outcomes do not tell.
+ */
 function breakingOutcomes({ mode, effect, isUnapproved }: Claim): readonly Outcome[] | null {
   if (effect === 'ask') return null;
-  // Whatever waits may pass, and what is refused is refused whoever approves.
+  // A request that waits may pass later, and a refused request stays refused whoever approves.
   if (effect === 'allow' && mode === 'never' && !isUnapproved)
     return outcomes.filter((outcome) => outcome !== 'DENY');
   if (!isUnapproved && effect !== 'deny' && (effect !== 'allow' || mode === 'never')) return null;

@@ -1,7 +1,8 @@
-// Finds every way in which an action is decided otherwise, and proves that there is no other. A model of a region is
-// generalised: as few changed rules as can be make it, and the fewest of their conditions that say what these rules do
-// describe it. That description is ruled out, and the search goes on until nothing is left.
-// INVARIANT: nothing is called complete before the naive checker has read the solver's log.
+// Finds every way in which two sets decide an action differently, and proves that there is no other. The
+// search generalises a model of a region to a description: the fewest changed rules that cause the
+// difference, and the fewest of their conditions that fix the truth of these rules. It then rules the
+// description out, and goes on until nothing is left. INVARIANT: findings are called complete only after the
+// naive checker has read the solver's log.
 
 import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
 import { unknown } from '../../language/model/value.ts';
@@ -42,33 +43,33 @@ export interface FoundChange {
   readonly guessed: readonly string[];
 }
 
-/** What keeps the findings from being all that there are. */
+/** What keeps the findings from being proved complete. */
 export type DiffLimit = 'too many findings' | 'long lists' | 'huge payloads' | 'too much search';
 
 export interface SearchResult {
   readonly found: readonly FoundChange[];
-  /** None: proved complete. */
+  /** Empty when the findings are proved complete. */
   readonly limits: readonly DiffLimit[];
 }
 
 export interface SearchOptions {
   readonly known: readonly KnownRequest[];
-  /** Of one region. */
+  /** The most findings for one region. */
   readonly findingsMax: number;
-  /** Findings of the action that are known already, each with an example. */
+  /** Findings of the action from an earlier search, each with an example. */
   readonly found: readonly FoundChange[];
-  /** Whether findings are known to be all, for requests of any size. */
+  /** Whether the findings are known to be complete for requests of any size. */
   readonly isComplete: (found: readonly FoundChange[]) => boolean;
 }
 
 const conflictsMax = 20_000;
 const witnessesMax = 12;
-/** Of these, models in which other texts are tried. */
+/** The number of models, out of `witnessesMax`, in whose requests other texts are tried. */
 const attemptedRounds = 3;
 
-/** What was found counts only where nothing is needed. */
+/** The result of a search with open rules; final only when `needed` is empty. */
 export interface FewSearchResult extends SearchResult {
-  /** Ids of open rules that say something else than was guessed. */
+  /** Ids of open rules whose guessed truth turned out to be wrong. */
   readonly needed: RuleIds;
 }
 
@@ -78,12 +79,12 @@ export function searchChanges(problem: JointProblem, options: SearchOptions): Fe
 
 interface Description {
   readonly causes: readonly Cause[];
-  /** All of these hold in it. */
+  /** Literals that all hold for a request of the description. */
   readonly literals: readonly SolverLiteral[];
   readonly terms: readonly FindingTerm[];
   readonly faults: readonly ShapeFault[];
   readonly words: readonly string[];
-  /** As the definition says it. */
+  /** Whether a request belongs to the description, as the definition decides it. */
   readonly isOne: IsOne;
 }
 
@@ -92,11 +93,11 @@ type IsOne = (asked: BothSides<Facts>) => boolean;
 interface Searched {
   readonly region: Region;
   readonly found: FoundChange[];
-  /** Where it holds, nothing that was found in the region does. */
+  /** If this literal holds, no finding of the region covers the request. */
   readonly own: SolverLiteral;
 }
 
-/** Holds what is known so far of one problem. */
+/** The state of the search in one problem. */
 class Search {
   readonly #problem: JointProblem;
   readonly #ctx: ProofContext;
@@ -131,7 +132,7 @@ class Search {
     this.#prove(searched);
     if (this.#isOfSizeAlone() && this.#options.isComplete(result().found)) this.#limits.clear();
     if (this.#limits.delete('huge payloads')) {
-      // What is only said otherwise matters to nobody's huge request.
+      // A difference in the explanation alone (tier 6) does not matter for a huge request.
       const decisive = searched.filter(({ region: { tier } }) => tier < 6);
       for (const one of decisive) this.#searchIn(one, []);
       if (this.#needed.size === 0) this.#prove(decisive);
@@ -149,11 +150,11 @@ class Search {
     return limits.length > 0 && limits.every((limit) => limit === 'long lists' || limit === 'huge payloads');
   }
 
-  /** That nothing is left in any region, with payloads of any size. */
+  /** Proves that no region has a request left, for payloads of any size; else notes the limit. */
   #prove(searched: readonly Searched[]): void {
     if (this.#limits.has('too many findings') || this.#limits.has('too much search')) return;
     const left = searched.map(({ region, own }) => [region.literal, own]);
-    // What has to be known of sums becomes part of the clauses first.
+    // A search first turns what is needed about sums into clauses, which the proof then reads.
     if (this.#ctx.sums.size > 0)
       for (const assumptions of left) solveNearFor(this.#ctx, assumptions, conflictsMax);
     const proof = new FreshProof(this.#ctx);
@@ -165,14 +166,14 @@ class Search {
     }
   }
 
-  /** What is not settled may be for all that is known. */
+  /** Whether the assumptions can hold together; a search that took too long counts as yes. */
   #canHold(assumptions: SolverClause): boolean {
     const answer = this.#solve(assumptions);
     if (answer === null) this.#limits.add('too much search');
     return answer !== false;
   }
 
-  /** Models in which no open rule holds come first: of these nothing is guessed. */
+  /** Tries models in which no open rule holds first, because they rest on no guess. */
   #solve(assumptions: SolverClause, solve = solveNearFor): boolean | null {
     return withPossibleTexts(this.#ctx, () => this.#solveOnce(assumptions, solve));
   }
@@ -183,7 +184,7 @@ class Search {
     return (open.length > 0 && ask([...assumptions, isClosed])) || ask(assumptions);
   }
 
-  /** `small`: what holds of payloads that are not huge; none of it where they may be. */
+  /** `small`: literals that hold for payloads that are not huge; empty if payloads may be huge. */
   #searchIn({ region, found, own }: Searched, small: SolverClause): void {
     const must = [region.literal, own, ...small];
     while (this.#needed.size === 0 && this.#canHold(must)) {
@@ -194,7 +195,7 @@ class Search {
       }
       const description = this.#describe(region, must);
       const one = this.#found(region, description, must);
-      // What was guessed wrongly may have been told of it.
+      // The description may rest on a wrong guess, so the finding is dropped.
       if (this.#needed.size > 0) return;
       found.push(one);
       this.#ctx.circuit.require([notLiteral(own), ...description.literals.map(notLiteral)]);
@@ -232,12 +233,15 @@ class Search {
     return { causes, literals, terms, faults, words, isOne };
   }
 
-  /** Those without which it would not happen; the model is one in which no other differs, where that can be. */
+  /**
+   * The causes without which the change would not happen. If possible, the solver's model is then one in
+   * which no other cause differs.
+   */
   #fewestCauses({ tier }: Region, must: SolverClause): readonly Cause[] {
     const { solver } = this.#ctx.circuit;
     const all = this.#problem.causes.filter(({ isDecisive }) => tier === 6 || isDecisive);
     const holding = all.filter(({ differs }) => solver.holds(differs));
-    // Without any of them nothing would turn.
+    // Without any differing cause nothing would change, so a single cause is needed.
     if (holding.length < 2) return holding;
     const others = all.filter((cause) => !holding.includes(cause));
     const kept = [...must, ...others.map(({ differs }) => notLiteral(differs))];
@@ -250,8 +254,8 @@ class Search {
   }
 
   /**
-   * By literal, what it says of a condition in the model. That a condition is true says more than that it is not false:
-   * what says less comes first, so that it is taken where it is enough.
+   * By literal, what the literal tells of a condition in the model. "True" tells more than "not false".
+   * Literals that tell less come first, so that they are used wherever they are enough.
    */
   #partsOf(causes: readonly Cause[]): ReadonlyMap<SolverLiteral, Told> {
     const { solver } = this.#ctx.circuit;
@@ -276,7 +280,7 @@ class Search {
     return found;
   }
 
-  /** Of how a term is told: that it may be unknown only where it may. */
+  /** The term as it is shown: unknown stays among its truths only if the condition can be unknown. */
   #told(term: FindingTerm, must: SolverClause, confirm: Confirm): FindingTerm {
     if (term.truths.length < 2) return term;
     const { isTrue, isFalse } = this.#ctx.lower(term.expression, noElements);
@@ -286,7 +290,7 @@ class Search {
     return mayBe ? term : { ...term, truths: term.truths.filter((truth) => truth !== unknown) };
   }
 
-  /** The fewest of the parts that imply all that is at stake. */
+  /** A minimal set of parts that implies all stakes; all parts and stakes if the parts imply too little. */
   #core(stakes: readonly SolverLiteral[], parts: readonly SolverLiteral[]): readonly SolverLiteral[] {
     const { solver } = this.#ctx.circuit;
     if (stakes.length === 0) return [];
@@ -325,7 +329,10 @@ class Search {
     return { ...plain, example: { facts: sided, decisions, near: near.near }, guessed: [] };
   }
 
-  /** In the names of the joint set; null where no model became a request that is decided so. */
+  /**
+   * A request in the names of the joint set; null when no model gives a request that the definition decides
+   * as described.
+   */
   #witness(must: SolverClause, isOne: IsOne, guessed: Set<string>): Facts | null {
     const { circuit } = this.#ctx;
     const attempt = circuit.free(true);
@@ -347,12 +354,15 @@ class Search {
     return drawnRequest(this.#problem.joint, this.#ctx.action.key, isOne);
   }
 
-  /** What holds of guesses holds of the rules, too, or these are needed. */
+  /**
+   * Checks by a request that what holds with guessed rules also holds with the real rules; else the wrongly
+   * guessed rules are needed.
+   */
   #confirm(assumptions: SolverClause, isOne: IsOne): void {
     if (this.#problem.open.length === 0) return;
     if (this.#solve(assumptions) !== true) return;
     const asked = this.#sided(this.#request());
-    // Two decisions take longer than the open rules of one side.
+    // Judging the open rules of one side is faster than two decisions, so it comes first.
     const wrong = wronglyGuessed(this.#problem, asked.after);
     if (wrong.length > 0 && !isOne(asked)) this.#need(wrong);
   }
@@ -361,7 +371,7 @@ class Search {
     for (const id of ids) this.#needed.add(id);
   }
 
-  /** The same object for the same facts, by which their decision is found again. */
+  /** The facts of both sides. Equal input gives the same object, by which the cached decisions are found. */
   #sided(facts: Facts): BothSides<Facts> {
     return memo(this.#sidedFacts, facts, () => sidedFacts(this.#problem.joint, facts));
   }
@@ -381,7 +391,7 @@ class Search {
     };
   }
 
-  /** Other guesses, or in turn other cells. */
+  /** A clause that excludes the model by its guesses; in odd rounds by its cells, too. */
   #otherThanThis(round: number): SolverClause {
     const { circuit, guesses, leaves } = this.#ctx;
     const loose = [...leaves.values()].flatMap(({ atoms }) =>
@@ -394,7 +404,7 @@ class Search {
   }
 }
 
-/** What a literal of the core says: a condition, or words about the shape. */
+/** What a literal of the core tells: a condition, or words about the shape. */
 interface Told {
   readonly term?: FindingTerm;
   readonly words?: string;

@@ -1,5 +1,6 @@
-// Two declarations of one action as one shape that admits every payload of either, and the places in which they differ.
-// INVARIANT: what cannot be joined is of any type, so that nothing is taken to be known of it.
+// Joins two declarations of one action into one shape that admits every payload of either side, and lists the
+// places in which they differ. INVARIANT: what cannot be joined has the type `any`, so that the formula takes
+// nothing for known about it.
 
 import { descendants } from '../../language/model/children.ts';
 import { haveSameCurrency } from '../../language/model/currency.ts';
@@ -18,13 +19,13 @@ import type { BothSides } from './joint-set.ts';
 /** A field that the two sides declare differently. */
 export interface ShapeDifference {
   readonly steps: readonly string[];
-  /** Null where the side does not declare it. */
+  /** The field on each side; null when the side does not declare it. */
   readonly field: BothSides<Field | null>;
-  /** Whether the record around it admits what it does not declare. */
+  /** Whether the record around the field admits undeclared fields. */
   readonly isOpen: BothSides<boolean>;
 }
 
-/** A record that admits what it does not declare on one side alone. */
+/** A record that admits undeclared fields on one side alone. */
 export interface OpenDifference {
   readonly steps: readonly string[];
   readonly isOpen: BothSides<boolean>;
@@ -71,7 +72,7 @@ function fieldOf({ fields }: Shape, name: string): Field | null {
   return fields.find((field) => field.name === name) ?? null;
 }
 
-/** Null where no type admits the values of both and still says what they are. */
+/** Null when no type but `any` admits the values of both types. */
 function jointType(before: Type, after: Type): Type | null {
   if (isAlike(before, after)) return after;
   switch (before.kind) {
@@ -135,7 +136,9 @@ function jointText(before: TextType, after: TextType): TextType {
   };
 }
 
-/** The range from the lower of the lows to the higher of the highs. */
+/**
+ * The range from the lower of the two lows to the higher of the two highs; null as an end means unbounded.
+ */
 function hull(before: Range, after: Range): Range {
   const outer = (a: Decimal | null, b: Decimal | null, sign: number): Decimal | null =>
     a === null || b === null ? null : compare(a, b) * sign >= 0 ? a : b;
@@ -167,7 +170,10 @@ export function shapeDifferences(
   };
 }
 
-/** In what a payload may hold there; what lies in a record is compared by itself. */
+/**
+ * Whether the sides admit different values in the field. Two records do not count; their fields are compared
+ * one by one.
+ */
 function differs({ before, after }: BothSides<Field | null>): boolean {
   if (before === null || after === null) return true;
   if (before.isOptional !== after.isOptional || before.isNullable !== after.isNullable) return true;
@@ -175,7 +181,10 @@ function differs({ before, after }: BothSides<Field | null>): boolean {
   return !areRecords && !isAlike(before.type, after.type);
 }
 
-/** How values of a type are written in JSON; null where they may be written in any way. */
+/**
+ * How JSON writes the values of a type. `writingOf` returns null for a type whose values may be written in
+ * any way.
+ */
 type Writing = 'boolean' | 'string' | 'number' | 'list' | 'record';
 
 function writingOf({ kind }: Type): Writing | null {
@@ -201,8 +210,8 @@ function writingOf({ kind }: Type): Writing | null {
 }
 
 /**
- * Whether each field of the payload holds what the condition reads it as. Where one does not, the side whose condition it is
- * refuses the payload before any rule.
+ * Whether each field of the payload has the form in which the condition reads it. If not, the side that the
+ * condition belongs to refuses the payload before any rule.
  */
 export function isReadable(condition: Expression, { payload }: Facts): boolean {
   return payloadReads(condition).every(({ type, steps }) => {
@@ -223,7 +232,7 @@ function payloadReads(condition: Expression): readonly PayloadRead[] {
   );
 }
 
-/** Whether a value is written as those of the type are, or null. */
+/** Whether JSON writes the value like the type's values; null always counts. */
 function isWrittenAs(type: Type, value: Json): boolean {
   if (value === null) return true;
   switch (type.kind) {
@@ -243,13 +252,13 @@ function isWrittenAs(type: Type, value: Json): boolean {
   }
 }
 
-/** Whether no value but null is of both types. */
+/** Whether no value but null belongs to both types. */
 export function areApart(one: Type, other: Type): boolean {
   const [own, others] = [writingOf(one), writingOf(other)];
   return own !== null && others !== null && own !== others;
 }
 
-/** Whether every value of the one type is of the other, as far as that is known. */
+/** Whether every value of `one` is known to belong to `other`. */
 export function impliesType(one: Type, other: Type): boolean {
   if (other.kind === 'any' || isAlike(one, other)) return true;
   if (other.kind === 'text') return isFreeText(other) ? writingOf(one) === 'string' : impliesText(one, other);
@@ -272,7 +281,7 @@ function impliesList(one: ListType, other: ListType): boolean {
   );
 }
 
-/** As far as patterns that are stepped together tell. */
+/** Compares patterns by stepping their automata together; false when that does not decide the question. */
 function impliesText(one: Type, other: TextType): boolean {
   if (one.kind !== 'text' || one.of !== other.of) return false;
   if (one.values !== null || other.values !== null || !isWithin(one.length, other.length)) return false;

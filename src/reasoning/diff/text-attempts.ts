@@ -1,5 +1,6 @@
-// Texts to try in a request that is not yet decided as it should be: what the rules name, alone and put together as words,
-// hosts and addresses; and requests that are drawn at random. Nothing rests on it: the definition decides what comes of it.
+// Texts to try in a request that is not decided as wanted yet: texts that the rules name, alone or joined to
+// sentences, hosts and addresses. Also draws requests at random. No proof depends on them: the definition
+// decides each request.
 
 import { descendants } from '../../language/model/children.ts';
 import type { Expression } from '../../language/model/expression.ts';
@@ -19,14 +20,14 @@ import { type BothSides, type JointSet, sides } from './joint-set.ts';
 
 const entriesMax = 8;
 const attemptsMax = 1_500;
-/** Pieces that are put together, and how many at once. */
+/** The most pieces that are joined to sentences, and the bound on pieces in one sentence. */
 const piecesMax = 10;
 const togetherMax = 4;
-/** Of these, how many are put between a beginning and an end. */
+/** The number of sentences that are put between a beginning and an end. */
 const framedMax = 60;
 const framesMax = 6;
 
-/** Texts that the rules name come first; what is longest to make comes last. */
+/** The texts to try: texts that the rules name come first, and those that take longest to make come last. */
 export function textsToTry({ ctx, validity, rules }: JointProblem): readonly string[] {
   const conditions = rules.map(({ condition }) => writtenOut(ctx, condition, noElements));
   const named = [...new Set(conditions.flatMap((condition) => [...textsIn(ctx.set, condition)]))];
@@ -61,7 +62,7 @@ export function textsToTry({ ctx, validity, rules }: JointProblem): readonly str
   return [...new Set(all)];
 }
 
-/** Of fields whose text is of another kind on the other side: the kinds that have a canonical form. */
+/** Text kinds with a canonical form, from fields that have another text kind on the other side. */
 function changedForms({ fields }: JointProblem['validity']): readonly FieldKind[] {
   const forms = fields.flatMap(({ field }) => {
     const [was, is] = [field.before?.type, field.after?.type];
@@ -72,7 +73,7 @@ function changedForms({ fields }: JointProblem['validity']): readonly FieldKind[
 
 const ofNoForm = '../x';
 
-/** As somebody may write what a rule names in its canonical form. */
+/** Spellings that people may use for texts that the rules name in canonical form. */
 function otherSpellings(form: FieldKind, canonical: readonly string[]): readonly string[] {
   return canonical.flatMap((text) => {
     const spelled = [
@@ -89,7 +90,7 @@ function otherSpellings(form: FieldKind, canonical: readonly string[]): readonly
 
 const longMax = 10_000;
 
-/** As short and as long as texts may be on either side. */
+/** Texts of the shortest and longest lengths that the sides admit. */
 function lengthsOf({ leaves }: ProofContext): readonly string[] {
   const ends = [...leaves.values()].flatMap(({ domain, lengths: { low, high } }) =>
     domain === 'text' ? [low, high] : [],
@@ -98,7 +99,7 @@ function lengthsOf({ leaves }: ProofContext): readonly string[] {
   return [...new Set(lengths)].flatMap((length) => (length <= longMax ? ['x'.repeat(length)] : []));
 }
 
-/** The plainest address first; several, for conditions that count them. */
+/** The plainest address comes first; texts with several addresses are for conditions that count links. */
 const linksToTry: readonly string[] = [
   'www.x',
   'https://one.example/a https://two.example/b',
@@ -109,7 +110,10 @@ function readsLinks(condition: Expression): boolean {
   return descendants(condition).some((part) => part.kind === 'call' && part.builtin === 'links');
 }
 
-/** Beginnings and ends between which the conditions leave room: of globs, patterns and tests of an end. */
+/**
+ * Beginnings and ends between which a condition leaves room, from globs, patterns, `starts with` and `ends
+ * with`.
+ */
 function framesOf(conditions: readonly Expression[]): readonly (readonly [string, string])[] {
   const parts = conditions.flatMap(descendants);
   const frames = parts.flatMap((part): readonly (readonly [string, string])[] => {
@@ -128,7 +132,9 @@ function frameOf(pattern: string, gap: string): readonly (readonly [string, stri
   return start === undefined || ends.length === 0 ? [] : [[start, ends.join('')]];
 }
 
-/** Each choice of a few of the pieces, in their order, with blanks between them: the shortest first. */
+/**
+ * Joins each choice of a few pieces by blanks, in the order of the pieces; the shortest choices come first.
+ */
 function sentencesOf(pieces: readonly string[]): readonly string[] {
   let longest: readonly (readonly number[])[] = pieces.map((_, at) => [at]);
   const chosen: (readonly number[])[] = [];
@@ -153,7 +159,10 @@ function* textsIn({ lists }: PolicySet, condition: Expression): Generator<string
   }
 }
 
-/** The first request that differs in one text of the payload and is one; null where none is. */
+/**
+ * The first request that differs in one text of the payload and that `isOne` accepts; null when there is
+ * none.
+ */
 export function withAnotherText(
   facts: Facts,
   texts: readonly string[],
@@ -191,7 +200,10 @@ function replacedAt(json: Json, [first, ...rest]: Path, text: string): Json {
 
 const drawn = { seed: 5, max: 300 };
 
-/** A request that is drawn at random and happens to be one. In the names of the joint set; null where none of them is one. */
+/**
+ * The first random request that `isOne` accepts, in the names of the joint set; null when no drawn request
+ * does.
+ */
 export function drawnRequest(
   joint: JointSet,
   key: string,

@@ -1,5 +1,6 @@
-// A text that one side reads as it was sent and the other in its canonical form: what a condition on the text as sent says of it as a
-// text of the other kind. INVARIANT: each clause holds of every text, as the definition judges it.
+// Ties the two readings of a text that one side reads as sent and the other side in canonical form: what a
+// condition on the sent text implies for the canonical text. INVARIANT: each clause holds of every text, as
+// the definition judges it.
 
 import { descendants } from '../../language/model/children.ts';
 import type { Expression } from '../../language/model/expression.ts';
@@ -18,7 +19,7 @@ import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import { type BothSides, type DiffSide, sides } from './joint-set.ts';
 import type { FieldFits, Validity } from './validity.ts';
 
-/** A field that is free text on one side and of a kind with a canonical form on the other. */
+/** A field that is free text on one side and has a kind with a canonical form on the other side. */
 interface OtherKind {
   readonly steps: readonly string[];
   readonly kind: CanonicalKind;
@@ -32,10 +33,10 @@ interface Condition {
   readonly pair: Pair;
 }
 
-/** Texts of a list that are gone through. */
+/** The most texts of a list that are examined. */
 const textsMax = 1_000;
 
-/** After the rules of both sides are in the formula. */
+/** Adds the clauses; the rules of both sides must already be in the formula. */
 export function tieTextKinds(
   ctx: ProofContext,
   { fields }: Pick<Validity, 'fields'>,
@@ -62,7 +63,7 @@ function otherKind({ steps, field: { before, after }, fits }: FieldFits): OtherK
   return { steps, kind: types[canonicalSide].of as CanonicalKind, canonicalSide, types, fits };
 }
 
-/** Whether the condition reads the field and nothing else that a request holds. */
+/** Whether the condition reads the field and nothing else of a request. */
 function readsAlone(expression: Expression, steps: readonly string[]): boolean {
   const read = descendants(expression).filter(({ kind }) => reading.has(kind));
   return (
@@ -75,7 +76,7 @@ function readsAlone(expression: Expression, steps: readonly string[]): boolean {
 
 const reading: ReadonlySet<Expression['kind']> = new Set([...readingKinds, 'column', 'in-table']);
 
-/** Null where the field is not read as a text, or is read as several kinds. */
+/** Null when the field is not read as a text, or is read as several kinds. */
 function kindRead(expression: Expression): TextType['of'] | null {
   const kinds = descendants(expression).flatMap((part) =>
     part.kind === 'field' ? [part.type.kind === 'text' ? part.type.of : null] : [],
@@ -83,7 +84,10 @@ function kindRead(expression: Expression): TextType['of'] | null {
   return kinds.every((kind) => kind === kinds[0]) ? (kinds[0] ?? null) : null;
 }
 
-/** Of a text of the kind that is read, most conditions are true or false. */
+/**
+ * If a text has the kind in which a condition reads it, most conditions are true or false of it, never
+ * unknown.
+ */
 function tieTruths(
   ctx: ProofContext,
   { types, fits }: OtherKind,
@@ -99,11 +103,13 @@ function tieTruths(
 
 interface Tied {
   readonly condition: Condition;
-  /** All that read the field, as either kind. */
+  /** All conditions that read only this field, as either kind. */
   readonly conditions: readonly Condition[];
 }
 
-/** Where the text is one of a few, each condition says of it what it says of all of these. */
+/**
+ * If the text is one of a few named texts, each condition has the truth that it has for all of these texts.
+ */
 function tieNamedTexts(ctx: ProofContext, other: OtherKind, { condition, conditions }: Tied): void {
   const named = namedTexts(ctx, condition);
   if (named === null) return;
@@ -127,7 +133,10 @@ function tieNamedTexts(ctx: ProofContext, other: OtherKind, { condition, conditi
   }
 }
 
-/** The texts of which the field is one where the literal holds; null where they are not known, or too many. */
+/**
+ * The texts of which the field holds one if the literal `holds` is true; null when the texts are unknown or
+ * too many.
+ */
 function namedTexts(
   ctx: ProofContext,
   { expression, pair }: Condition,
@@ -143,7 +152,8 @@ function textsOf({ set }: ProofContext, expression: Expression): readonly string
     const { operator, left, right } = expression;
     if (operator !== '==' && operator !== '!=') return null;
     const [field, literal] = left.kind === 'field' ? [left, right] : [right, left];
-    // A function of the field may be the text where the field is not.
+    // Only a comparison of the field itself counts: a function of the field may equal a text that the field
+    // does not.
     const isText = field.kind === 'field' && literal.kind === 'literal' && typeof literal.value === 'string';
     return isText ? [literal.value as string] : null;
   }
@@ -159,7 +169,7 @@ function textsOf({ set }: ProofContext, expression: Expression): readonly string
   return list.entries.every((entry) => typeof entry === 'string') ? list.entries : null;
 }
 
-/** What the condition says of a text in the form in which it reads it. */
+/** The condition's truth for a text, given in the form in which the condition reads it. */
 function truthOf(
   { set, action }: ProofContext,
   expression: Expression,
@@ -178,7 +188,9 @@ function truthOf(
   return evaluateCondition(expression, { set, facts, risk: { low: 0, high: 100 }, variables: new Map() });
 }
 
-/** An end that begins with what parts its text stays the end of the canonical form, where it is canonical itself. */
+/**
+ * An end that starts with a separator and is canonical itself is also the end of the text's canonical form.
+ */
 function tieEnds(ctx: ProofContext, other: OtherKind, { condition, conditions }: Tied): void {
   const end = endOf(condition.expression);
   const fits = other.fits.get(other.canonicalSide);
@@ -195,7 +207,7 @@ function endOf(expression: Expression): string | null {
   return isText ? (right.value as string) : null;
 }
 
-/** The domain of an address, or labels of a host. */
+/** Whether the end is the domain of an email address with its `@`, or whole labels of a host. */
 function isWholeEnd(kind: CanonicalKind, end: string): boolean {
   const parting = kind === 'email' ? '@' : kind === 'host' ? '.' : null;
   return parting !== null && end.startsWith(parting) && canonicalText(kind, `any${end}`) === `any${end}`;

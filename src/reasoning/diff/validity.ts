@@ -1,5 +1,5 @@
-// Whether a payload is of the shape that one side declares, as a formula over the joint shape: only the places in which
-// the two sides differ are asked. What is not followed is a guess.
+// Whether a payload has the shape that one side declares, as a formula over the joint shape. Only places in
+// which the two sides differ are examined; what the formula cannot express is a guess.
 
 import { describeSlot, pathText } from '../../language/model/describe.ts';
 import type { FieldRead } from '../../language/model/expression.ts';
@@ -24,29 +24,32 @@ import {
 
 export interface Validity {
   readonly valid: BothSides<SolverLiteral>;
-  /** In which words a payload is said to be of a shape or not. */
+  /** The conditions on the shape, with the words that tell whether a payload meets them. */
   readonly parts: readonly ShapePart[];
   /** Fields that the two sides declare differently. */
   readonly fields: readonly FieldFits[];
-  /** Records that hold what one side does not admit, where the literal holds. */
+  /** Records that hold an undeclared field if the literal holds; one side does not admit such a field. */
   readonly extra: readonly { readonly steps: readonly string[]; readonly literal: SolverLiteral }[];
 }
 
 export interface ShapePart {
   readonly literal: SolverLiteral;
-  /** How it is told that a payload is not so. */
+  /** The words for a payload that fails the condition. */
   readonly fails: string;
-  /** How it is told that it is, where the other side then refuses it; null where there is nothing to tell. */
+  /**
+   * The words for a payload that meets the condition, when the other side then refuses it; null when meeting
+   * the condition tells nothing.
+   */
   readonly holds: string | null;
   readonly side: DiffSide;
-  /** Where the definition finds the fault. */
+  /** JSON pointer to the place in which the definition finds the fault. */
   readonly pointer: string;
 }
 
 export interface FieldFits {
   readonly steps: readonly string[];
   readonly field: BothSides<Field | null>;
-  /** By the sides that declare the field, whether a value is of the type. */
+  /** By side that declares the field, whether the value has the declared type. */
   readonly fits: ReadonlyMap<DiffSide, SolverLiteral>;
 }
 
@@ -120,11 +123,11 @@ function fieldValidity(ctx: ProofContext, difference: ShapeDifference): FieldVal
 }
 
 interface TiedFits extends Omit<FieldFits, 'steps'> {
-  /** There is no value where one of these holds. */
+  /** The field has no value if one of these literals holds. */
   readonly isNothing: readonly SolverLiteral[];
 }
 
-/** What is of one type may have to be of the other, or may not be. */
+/** Ties the two fits when a value of one type must, or cannot, have the other type. */
 function tieFits({ circuit }: ProofContext, { field: { before, after }, fits, isNothing }: TiedFits): void {
   const [old, now] = [fits.get('before'), fits.get('after')];
   if (before === null || after === null || old === undefined || now === undefined) return;
@@ -133,14 +136,17 @@ function tieFits({ circuit }: ProofContext, { field: { before, after }, fits, is
   if (areApart(before.type, after.type)) circuit.require([notLiteral(old), notLiteral(now), ...isNothing]);
 }
 
-/** That a field is as the side declares it says all where nothing is as both declare it. */
+/**
+ * Words for a field that fits the side's declaration; null when a value may fit both declarations, since
+ * fitting then tells nothing.
+ */
 function holdingText({ steps, field: { before, after } }: ShapeDifference, side: DiffSide): string | null {
   if (before === null || after === null || !areApart(before.type, after.type)) return null;
   if ([before, after].some(({ isOptional, isNullable }) => isOptional || isNullable)) return null;
   return `${pathText('payload', steps)} is ${describeSlot(side === 'before' ? before : after)}`;
 }
 
-/** How it is told that a field is not as the side declares it. */
+/** Words for a field that does not fit the side's declaration. */
 function failingText({ steps, field }: ShapeDifference, side: DiffSide): string {
   const text = pathText('payload', steps);
   const [own, other] = [field[side], field[side === 'before' ? 'after' : 'before']];
@@ -154,7 +160,7 @@ function failingText({ steps, field }: ShapeDifference, side: DiffSide): string 
     : `${text} is not ${describeSlot(own)}`;
 }
 
-/** RFC 6901. */
+/** A JSON pointer as in RFC 6901. */
 function pointerOf(steps: readonly string[]): string {
   return steps.map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
@@ -181,7 +187,7 @@ function isAbsentIn({ circuit }: ProofContext, leaf: Leaf | null): SolverLiteral
   return leaf === null ? circuit.free() : isWhere(leaf, ({ value }) => value === undefined, circuit);
 }
 
-/** What lies in a record that is not there need not be there. */
+/** Whether the record around the field is absent or null; a field of such a record may be left out. */
 function holderIsGone(ctx: ProofContext, { steps, field }: ShapeDifference): SolverLiteral {
   if (steps.length === 1) return ctx.circuit.no;
   const holder = fieldLeaf(ctx, readOf(steps.slice(0, -1), (field.after ?? field.before)!), noElements);
@@ -202,7 +208,7 @@ interface Fitting {
   readonly other: Field | null;
 }
 
-/** Whether the value, where there is one, is of the side's type. */
+/** Whether the value, if there is one, has the side's type. */
 function valueFits(ctx: ProofContext, { leaf, own, other }: Fitting): SolverLiteral {
   const { circuit } = ctx;
   if (other === null || own.type.kind === 'any' || isSameType(own.type, other.type)) return circuit.yes;
@@ -289,7 +295,10 @@ function openValidity(
   };
 }
 
-/** Adds a field that is not declared where the model says so. */
+/**
+ * Adds an undeclared field to the record at `steps`; returns the payload unchanged when there is no such
+ * record.
+ */
 export function withExtra<T extends object>(payload: T, steps: readonly string[]): T {
   const [first, ...rest] = steps;
   if (first === undefined) return { ...payload, not_declared: true };
@@ -299,7 +308,7 @@ export function withExtra<T extends object>(payload: T, steps: readonly string[]
     : payload;
 }
 
-/** A place of which one side's shape says that it is wrong. */
+/** A place that the shape of one side calls wrong. */
 export type ShapeFault = Pick<ShapePart, 'side' | 'pointer'>;
 
 export function hasFault(

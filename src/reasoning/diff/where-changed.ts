@@ -1,6 +1,7 @@
-// Which of the unchanged rules may act where a change makes a difference. Of each leaf that the changed rules read it is
-// asked once in which cells it can be there; a rule with a condition that is false in all of them does nothing there.
-// INVARIANT: where a condition is not known to be false of every value of a cell, the rule may act.
+// Tells which unchanged rules may act where a change makes a difference. For each leaf that the changed rules
+// read, the solver finds the cells in which the leaf can then be. A rule with a condition that is false in
+// all these cells does nothing there. INVARIANT: if a condition is not known to be false of every value of a
+// cell, the rule may act.
 
 import type { Expression } from '../../language/model/expression.ts';
 import type { Rule } from '../../language/model/policy.ts';
@@ -20,13 +21,19 @@ import type { ChangedProblem } from './joint-problem.ts';
 
 const textsMax = 200;
 
-/** Before leaves are cut: of texts that are asked about, each that is named is a cell of its own. */
+/**
+ * Gives each named text of a leaf a cell of its own, so that conditions can be judged by cell; must run
+ * before leaves are cut. Leaves with too many named texts are left alone.
+ */
 export function setTextsApart({ leaves }: ProofContext): void {
   for (const leaf of leaves.values())
     if (leaf.domain === 'text' && namedCount(leaf) <= textsMax) leaf.isEachApart = true;
 }
 
-/** `problem` is of the changed rules, with all others open and texts apart. */
+/**
+ * Returns a test of whether a rule may act where a change makes a difference. `problem` holds the changed
+ * rules, with all others open and texts apart.
+ */
 export function actsWhereChanged({ ctx, causes, joint }: ChangedProblem): (rule: Rule) => boolean {
   const differs = ctx.circuit.or(causes.map((cause) => cause.differs));
   const canBe = (literals: SolverClause): boolean => solveNearFor(ctx, [differs, ...literals]) !== false;
@@ -39,11 +46,14 @@ export function actsWhereChanged({ ctx, causes, joint }: ChangedProblem): (rule:
   return ({ condition }) => ![...conjuncts(ctx, joint.written.after(condition))].some(isFalseThere);
 }
 
-/** Where a leaf can be. */
+/** The cells in which a leaf can be. */
 interface Places {
   readonly cells: readonly Cell[];
   readonly line: Line | null;
-  /** Of texts that no condition names: the patterns that one matches there, by turns. Null where that is not known. */
+  /**
+   * For texts that no condition names: the sets of patterns that one text can match together. Null when that
+   * is not known.
+   */
   readonly matched: readonly (readonly string[])[] | null;
 }
 
@@ -54,7 +64,7 @@ interface Line {
   readonly marks: ReadonlySet<string>;
 }
 
-/** Null where nothing is asked of it. */
+/** Null when the leaf's domain is not examined. */
 function placesOf(leaf: Leaf, canBe: (literals: SolverClause) => boolean): Places | null {
   const { cells, order, domain, base, isEachApart } = leaf;
   if (base !== null || cells.length === 0) return null;
@@ -113,14 +123,15 @@ function isFalseAt({ understood, truthAt }: LeafCondition, { cells, line, matche
   );
 }
 
-/** Whether no text matches the pattern and all of the others. */
+/** Whether no text matches both the pattern and all of the other patterns. */
 function excludes(pattern: string): (others: readonly string[]) => boolean {
   return (others) => others.some((other) => !mayHaveCommonText(other, pattern));
 }
 
 /**
- * Of the cells in a line, those at which the condition may turn: the first, each of its own constants, and the first
- * beyond it. Null where it is not constant on each cell.
+ * The cells of the line at which the condition's truth may change: the first cell, each cell of the
+ * condition's constants, and the first cell beyond each. Null when the condition is not constant on each
+ * cell.
  */
 function toldApart(understood: Understood, { cells, marks }: Line): readonly Cell[] | null {
   if (understood.kind === 'presence') return cells.slice(0, 1);
@@ -135,7 +146,7 @@ function toldApart(understood: Understood, { cells, marks }: Line): readonly Cel
   return [...new Set([0, ...places])].map((at) => cells[at]!);
 }
 
-/** Conditions that all have to hold, of forms that are asked about. */
+/** The conditions that must all hold, as far as `actsWhereChanged` can judge their form. */
 function* conjuncts(ctx: ProofContext, condition: Expression): Generator<Expression> {
   switch (condition.kind) {
     case 'and':

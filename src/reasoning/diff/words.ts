@@ -1,5 +1,5 @@
-// The conditions of a finding as lines to read: comparisons of one thing with constants become one range, and numbers are
-// told as narrowly as the change allows.
+// Turns the conditions of a finding into lines to read: comparisons of one operand with constants are joined
+// to one range, and numbers are shown as narrowly as the change allows.
 
 import { descendants } from '../../language/model/children.ts';
 import { describeType } from '../../language/model/describe.ts';
@@ -38,7 +38,7 @@ export function wordsOf(
   return [...new Set([...ranges, ...rest, ...others])].toSorted((a, b) => rank(a) - rank(b));
 }
 
-/** What the agent says comes first. */
+/** Puts lines about the payload, which the agent sends, before all others. */
 function rank(words: string): number {
   return /^payload[. ]/.test(words) ? 0 : 1;
 }
@@ -48,11 +48,11 @@ interface Bound {
   readonly operator: '<' | '<=' | '>' | '>=';
   readonly amount: Decimal;
   readonly shown: string;
-  /** With a space before it, or empty. */
+  /** The currency with a space before it, or empty. */
   readonly unit: string;
 }
 
-/** Null where it is no bound of a number, or is not known to hold or to fail. */
+/** Null when the term is no bound of a number, or is not known to be true or to be false. */
 function boundOf(ctx: ProofContext, { expression, truths }: FindingTerm): Bound | null {
   const [truth] = truths;
   if (expression.kind !== 'compare' || truths.length > 1 || truth === unknown) return null;
@@ -114,12 +114,15 @@ function termText(ctx: ProofContext, { expression, truths }: FindingTerm): strin
   return truths.length === 1 ? `${text} is unknown` : `${text}, or that is unknown`;
 }
 
-/** One line. */
+/** The expression's text on one line. */
 export function shownExpression(ctx: ProofContext, expression: Expression): string {
   return expressionText(ctx.set, plain(ctx, expression)) + readingText(ctx, expression);
 }
 
-/** Of a field whose kind differs between the sides, as what the condition reads it; empty where all is read alike. */
+/**
+ * For a field whose type differs between the sides, the type in which the condition reads it; empty when all
+ * fields have one type.
+ */
 function readingText({ action }: ProofContext, expression: Expression): string {
   const kinds = descendants(expression).flatMap((part) => {
     const isRead = part.kind === 'field' && part.root === 'payload' && part.type.kind !== 'any';
@@ -128,7 +131,7 @@ function readingText({ action }: ProofContext, expression: Expression): string {
   return kinds.length === 0 ? '' : ` (as ${[...new Set(kinds)].join(', ')})`;
 }
 
-/** The expression with constants for the lets that name them. */
+/** The expression with lets written out and constants computed. */
 function plain(ctx: ProofContext, expression: Expression): Expression {
   return withConstants(ctx, writtenOut(ctx, expression, noElements));
 }

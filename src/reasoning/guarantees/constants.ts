@@ -1,4 +1,5 @@
-// Collects the constants of a policy set by kind. Decisions change at them, so useful test requests are made of them.
+// Collects the constants of a policy set by kind. Decisions change at constants, so useful test requests are
+// made of them.
 
 import { descendants } from '../../language/model/children.ts';
 import type { Expression } from '../../language/model/expression.ts';
@@ -10,7 +11,7 @@ import type { Decimal } from '../../language/value/decimal.ts';
 export interface Constants {
   readonly texts: readonly string[];
   readonly currencies: readonly string[];
-  /** Amounts of money are under `number`. */
+  /** The numbers of each kind; amounts of money are under `number`. */
   readonly quantities: Readonly<Record<Quantity, readonly Decimal[]>>;
 }
 
@@ -38,7 +39,7 @@ export function constantsOf(set: PolicySet): Constants {
   for (const expression of expressionsOf(set)) {
     for (const part of descendants(expression)) {
       if (part.kind === 'literal') keep(part.type, part.value);
-      // Once with every star as nothing, and once as a letter.
+      // The pattern once with each star removed, and once with a letter in its place.
       if (part.kind === 'like')
         texts.add(part.pattern.replaceAll('*', '')).add(part.pattern.replaceAll('*', 'x'));
     }

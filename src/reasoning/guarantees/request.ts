@@ -1,5 +1,6 @@
-// Random requests of an action's shape, made from the constants of the policy set and their neighbours, so that both
-// sides of every threshold are met. Facts are missing now and then, and requirements are satisfied now and then.
+// Makes random requests of an action's shape from the constants of the policy set and their neighbours, so
+// that both sides of every threshold are met. At times facts are missing, and at times requirements are
+// satisfied.
 
 import type { Json, JsonObject } from '../../language/model/json.ts';
 import { isAnew } from '../../language/model/metering.ts';
@@ -57,7 +58,10 @@ export function requestSource(set: PolicySet, seed: number): RequestSource {
 const around2026Ms = Date.UTC(2026, 0, 1);
 const yearMinutes = 365 * 24 * 60;
 
-/** Mostly, but not always, of the shape. Readings are such as can be: a meter has counted the request itself. */
+/**
+ * A random request, mostly but not always of the declared shape. Readings are possible ones: a meter has
+ * counted the request itself.
+ */
 export function randomRequest(source: RequestSource, action: Action): Facts {
   const { random, set, requirements } = source;
   const unknowns = random.chance(0.3) ? 0.5 : 0;
@@ -122,13 +126,13 @@ function readings(source: RequestSource, set: PolicySet, facts: Facts): Record<s
 
 interface MeterInOrder {
   readonly meter: Meter;
-  /** Names of those before it that count nothing which it does not count. */
+  /** Names of earlier meters that count nothing which this meter does not count. */
   readonly inner: readonly string[];
 }
 
 const orders = new WeakMap<PolicySet, readonly MeterInOrder[]>();
 
-/** Shorter windows first: what they hold the longer ones do, too. */
+/** The meters of the set, shorter windows first: what a short window holds, a longer one holds too. */
 function metersInOrder(set: PolicySet): readonly MeterInOrder[] {
   const known = orders.get(set);
   if (known !== undefined) return known;
@@ -141,7 +145,10 @@ function metersInOrder(set: PolicySet): readonly MeterInOrder[] {
   return order;
 }
 
-/** Where both may be as long, the window of the calendar may be the shorter one. */
+/**
+ * Orders meters by window. If both windows may be equally long, the calendar window goes first, since it may
+ * be the shorter one.
+ */
 function shorterFirst({ over: a }: Meter, { over: b }: Meter): number {
   return windowMsMax(a) - windowMsMax(b) || Number(a.kind === 'last') - Number(b.kind === 'last');
 }
@@ -154,7 +161,10 @@ function larger(a: Decimal, b: Decimal): Decimal {
   return compare(a, b) < 0 ? b : a;
 }
 
-/** Null where what the request adds is not known: then no reading is. */
+/**
+ * A random reading of a meter; null if it is not known what the request adds, since then the reading is
+ * unknown too.
+ */
 function reading(source: RequestSource, meter: Meter, facts: Facts): Reading | null {
   const { random } = source;
   const { key, contribution: entered } = meterShare(source.set, meter, facts);
@@ -172,7 +182,10 @@ function amountAdded({ aggregate }: Meter, value: Decimal | string): Decimal {
   return aggregate === 'sum' && typeof value === 'object' ? value : fromNumber(1);
 }
 
-/** What has been counted beside the request: around a constant, or little; a count is whole. */
+/**
+ * What the meter has counted besides the request: a number around a constant, or a small one. A count is
+ * whole.
+ */
 function otherRequests({ random, constants }: RequestSource, { aggregate }: Meter): Decimal {
   const some = absolute(neighbour(random, constants.quantities.number, [zero, zero, fromNumber(1)]));
   return aggregate === 'sum' ? some : fromNumber(Math.trunc(toNumber(some)));
@@ -222,7 +235,7 @@ function slot(source: RequestSource, place: Slot, field: Field | null): Json {
   }
 }
 
-/** A text of the slot's form where one is known. */
+/** A random text, of the form that the slot requires if such a text can be found. */
 function text(source: RequestSource, place: Slot, field: Field | null): string {
   const { random, constants } = source;
   const isOfForm = formOf(place);
@@ -242,7 +255,10 @@ function text(source: RequestSource, place: Slot, field: Field | null): string {
 
 const forms = new WeakMap<Slot, (text: string) => boolean>();
 
-/** Whether a text is one that the place admits; the same few are asked about again and again. */
+/**
+ * Returns whether the slot admits a text. Answers are kept, since the same few texts are tested again and
+ * again.
+ */
 function formOf(place: Slot): (text: string) => boolean {
   const known = forms.get(place);
   if (known !== undefined) return known;
@@ -260,7 +276,7 @@ function formOf(place: Slot): (text: string) => boolean {
 const textAttempts = 4;
 const longWord = 20;
 
-/** Words that match the patterns of a type, and longer ones for those that ask for length. */
+/** Words that match the patterns of a type, and longer words for types that require a length. */
 function wordsOf({ patterns, length: { low } }: TextType): readonly string[] {
   const least = low === null ? 0 : Math.min(toNumber(low), 1_000);
   const plain = 'x'.repeat(Math.max(least, 1));
@@ -282,7 +298,7 @@ const textSamples: Readonly<Record<TextKind, readonly string[]>> = {
   'path ignoring case': ['/workspace/a', '/b', 'c.txt'],
 };
 
-/** A free text may be the currency of an amount beside it. */
+/** Currencies to use as a text, since a free text may be the currency of an amount beside it. */
 function currenciesFor({ constants }: RequestSource, field: Field | null): readonly string[] {
   return field === null ? [] : [...constants.currencies, 'USD'];
 }
@@ -308,7 +324,7 @@ function quantity({ random, constants }: RequestSource, kind: Quantity, { low, h
 
 const steps = ['-1', '-0.01', '0', '0.01', '1'].map((text) => parseDecimal(text) as Decimal);
 
-/** A value, or one small or large step to either side; or one of the others. */
+/** One of the values, or a small or large step to either side of it; or one of `others`. */
 function neighbour(random: Random, values: readonly Decimal[], others: readonly Decimal[]): Decimal {
   const at = random.below(steps.length * values.length + others.length);
   const value = values[Math.floor(at / steps.length)];

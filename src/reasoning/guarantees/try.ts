@@ -1,5 +1,5 @@
-// Tries guarantees that no proof decides on many generated requests. A claim that fails has a counterexample, which the definition
-// confirms; one that does not is "not refuted", which is no proof.
+// Tries guarantees that no proof decides on many generated requests. A claim that fails has a counterexample,
+// which the definition confirms. A claim that does not fail is "not refuted", which is no proof.
 
 import type { Decision } from '../../language/model/decision.ts';
 import type { Claim, Guarantee, PolicySet } from '../../language/model/policy.ts';
@@ -13,36 +13,42 @@ export interface Trial {
   readonly claim: Claim;
   /** How many requests of the declared shapes met the claim's condition. */
   readonly tried: number;
-  /** On how many of these an `allow` held, so that the guards alone stood in the way. */
+  /** How many of the tried requests an `allow` granted, so that only guards could stop them. */
   readonly granted: number;
-  /** Null: not refuted. */
+  /** A request that refutes the claim, and its decision; null if the claim is not refuted. */
   readonly counterexample: { readonly facts: Facts; readonly decision: Decision } | null;
 }
 
 export interface TrialOptions {
-  /** The fast reading; what it finds is replayed on the definition. */
+  /** The compiled function; the definition confirms each counterexample that it finds. */
   readonly decide: (facts: Facts) => Decision;
-  /** Requests of the declared shape for each claim. */
+  /** How many requests of the declared shape are generated for each claim. */
   readonly requests?: number;
   readonly seed?: number;
-  /** All where it is left out. */
+  /** The claims to try; all claims if left out. */
   readonly claims?: ReadonlySet<Claim>;
 }
 
 export const trialRequestsDefault = 10_000;
 
-/** A claim that fewer requests have met which an `allow` grants has hardly been tried at all. */
+/**
+ * How many requests that an `allow` grants must have met a claim's condition; with fewer, the claim counts as
+ * barely tried.
+ */
 const grantedMin = 200;
 
-/** Whether so few requests stand behind "not refuted" that it says next to nothing. */
+/** Whether so few requests were granted that "not refuted" means next to nothing. */
 export function isHardlyTried({ granted, counterexample }: Trial): boolean {
   return counterexample === null && granted < grantedMin;
 }
 
-/** A shape that random values seldom meet ends a trial early. */
+/**
+ * How many attempts are made for each request, so that a trial ends early if random values seldom meet the
+ * shape.
+ */
 const attemptsPerRequest = 5;
 
-/** One trial a claim, in the order of the set. */
+/** One trial for each claim, in the order of the set. */
 export function tryGuarantees(set: PolicySet, options: TrialOptions): readonly Trial[] {
   const source = requestSource(set, options.seed ?? 1);
   return set.guarantees.flatMap((guarantee) =>

@@ -1,4 +1,5 @@
-// Exact fractions: what sums of exact decimals are solved in. INVARIANT: in lowest terms, the bottom positive.
+// Exact fractions, in which sums of exact decimals are solved. INVARIANT: a fraction is in lowest terms, and
+// its bottom is positive.
 
 import type { Decimal } from '../../language/value/decimal.ts';
 import { bounded } from '../../language/value/decimal.ts';
@@ -23,7 +24,10 @@ export function fractionOf({ coefficient, exponent }: Decimal): Fraction {
     : fraction(coefficient, 10n ** BigInt(-exponent));
 }
 
-/** Rounded down to `places` decimals where it has more; null beyond what a decimal holds. */
+/**
+ * The fraction as a decimal, rounded down if it has more than `places` decimals; null if it exceeds what a
+ * decimal can hold.
+ */
 export function roundedDecimal({ top, bottom }: Fraction, places: number): Decimal | null {
   const scale = 10n ** BigInt(places);
   const scaled = top * scale;

@@ -1,9 +1,10 @@
-// What a literal says of numbers, and clauses that follow from it: some inequalities, each taken so many times, add up to
-// one that says that 0 is more than 0. INVARIANT: `followsFrom` adds up and compares, and uses nothing of what found it.
+// Inequalities of numbers that literals stand for, and clauses that follow from them: some inequalities, each
+// taken with a multiplier, add up to "0 is more than 0". INVARIANT: `followsFrom` only adds up and compares;
+// it uses nothing of the code that found the lemma.
 
 import { type Fraction, multiplied, noFraction, plus, signOf } from './fraction.ts';
 
-/** Some multiples of numbers, and a constant, add up to 0 or less; to less where it is strict. */
+/** A statement that multiples of numbers and a constant add up to 0 or less; to less than 0 if `isStrict`. */
 export interface Inequality {
   readonly terms: ReadonlyMap<string, Fraction>;
   readonly constant: Fraction;
@@ -11,20 +12,26 @@ export interface Inequality {
 }
 
 export interface LemmaPart {
-  /** The literal that says the inequality. */
+  /** The literal that stands for the inequality. */
   readonly literal: number;
-  /** Which of those that it says, from 0. */
+  /** The index of the inequality among those of the literal, from 0. */
   readonly which: number;
   readonly multiplier: Fraction;
 }
 
-/** A clause that holds since the opposites of its literals cannot be. */
+/**
+ * A clause that holds since the opposites of its literals cannot all be true, and the inequalities that show
+ * this.
+ */
 export interface Lemma {
   readonly clause: readonly number[];
   readonly parts: readonly LemmaPart[];
 }
 
-/** Whether the parts contradict each other, and the clause names each of them. */
+/**
+ * Whether the inequalities of the parts contradict each other, and the clause holds the opposite of each
+ * part's literal.
+ */
 export function followsFrom(
   { clause, parts }: Lemma,
   says: (literal: number) => readonly Inequality[],
@@ -33,7 +40,7 @@ export function followsFrom(
   let [constant, isStrict] = [noFraction, false];
   for (const { literal, which, multiplier } of parts) {
     const inequality = says(literal)[which];
-    // The opposite of a literal is the literal with its last bit turned.
+    // The opposite of a literal differs in the last bit.
     if (inequality === undefined || signOf(multiplier) <= 0 || !clause.includes(literal ^ 1)) return false;
     for (const [name, factor] of inequality.terms)
       total.set(name, plus(total.get(name) ?? noFraction, multiplied(factor, multiplier)));

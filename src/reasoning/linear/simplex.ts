@@ -1,5 +1,6 @@
-// Whether bounds on numbers and on sums of them can hold together: the general simplex, in exact fractions. A strict bound
-// lies a hair beside its number. "No" names the bounds that cannot hold together, each with how often it is added up.
+// Decides whether bounds on numbers and on sums of numbers can hold together, by the general simplex method
+// in exact fractions. A strict bound lies an infinitely small amount, a hair, beside its number. If the
+// answer is no, it names the bounds that cannot hold together, each with its multiplier.
 
 import {
   type Fraction,
@@ -13,7 +14,7 @@ import {
   wholeFraction,
 } from './fraction.ts';
 
-/** A number, and how many hairs beside it. */
+/** A number, and how many hairs the point lies beside it; a hair is an infinitely small amount. */
 interface Point {
   readonly number: Fraction;
   readonly hairs: Fraction;
@@ -40,7 +41,7 @@ export class Simplex<Reason> {
   readonly #values: Point[] = [];
   readonly #lows: (Limit<Reason> | null)[] = [];
   readonly #highs: (Limit<Reason> | null)[] = [];
-  /** By the variable that is a sum: what it is the sum of, none of which is a sum itself. */
+  /** By each variable that is a sum, the factors of its terms. No term is a sum itself. */
   readonly #rows = new Map<number, Map<number, Fraction>>();
 
   variable(start: Fraction): number {
@@ -50,7 +51,9 @@ export class Simplex<Reason> {
     return this.#values.length - 1;
   }
 
-  /** A variable that is the sum of these, which are plain ones; before anything is bounded. */
+  /**
+   * Adds a variable that is the sum of plain variables. Sums have to be added before any variable is bounded.
+   */
   sum(terms: ReadonlyMap<number, Fraction>): number {
     const sum = this.variable(noFraction);
     this.#rows.set(sum, new Map(terms));
@@ -58,7 +61,7 @@ export class Simplex<Reason> {
     return sum;
   }
 
-  /** Null, or why it cannot be. */
+  /** Adds a bound of a variable. Returns null, or the bounds that contradict it. */
   bound(variable: number, bound: SimplexBound<Reason>): readonly Farkas<Reason>[] | null {
     const hairs = bound.isStrict ? (bound.isUpper ? opposite(wholeFraction) : wholeFraction) : noFraction;
     const limit = { point: { number: bound.number, hairs }, reason: bound.reason };
@@ -75,7 +78,10 @@ export class Simplex<Reason> {
     return null;
   }
 
-  /** Null where all bounds can hold. */
+  /**
+   * Looks for values that satisfy all bounds. Returns null if there are such values, or else the bounds that
+   * contradict each other.
+   */
   solve(): readonly Farkas<Reason>[] | null {
     for (;;) {
       const broken = this.#firstBroken();
@@ -90,13 +96,13 @@ export class Simplex<Reason> {
     }
   }
 
-  /** After "yes": numbers for which all bounds hold. */
+  /** Numbers for which all bounds hold; valid after `solve` has returned null. */
   numbers(): readonly Fraction[] {
     const hair = this.#hair();
     return this.#values.map(({ number, hairs }) => plus(number, multiplied(hairs, hair)));
   }
 
-  /** A power of ten small enough to be a hair. */
+  /** A power of ten that is small enough to stand for a hair. */
   #hair(): Fraction {
     let hair = wholeFraction;
     const fits = (below: Point, above: Point): boolean =>
@@ -142,13 +148,13 @@ export class Simplex<Reason> {
     return [{ reason: limit.reason, multiplier: wholeFraction }, ...parts];
   }
 
-  /** A plain variable takes another value, and the sums follow. */
+  /** Gives a plain variable another value, and updates the sums. */
   #move(variable: number, point: Point): void {
     this.#values[variable] = point;
     for (const [sum, row] of this.#rows) if (row.has(variable)) this.#values[sum] = this.#sumOf(row);
   }
 
-  /** The sum becomes plain, at the point, and the plain variable a sum. */
+  /** Turns a sum into a plain variable at the point, and a plain variable into a sum. */
   #pivot(sum: number, plain: number, point: Point): void {
     const row = this.#rows.get(sum)!;
     const factor = row.get(plain)!;

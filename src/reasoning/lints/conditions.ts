@@ -1,4 +1,5 @@
-// Conditions of one action that come out alike for every request: the smallest such parts of what rules and claims say.
+// Finds conditions of one action that have the same truth for every request: the smallest such parts of the
+// conditions of rules and claims.
 
 import type { Expression } from '../../language/model/expression.ts';
 import { noElements, type ProofContext } from '../prove/context.ts';
@@ -19,7 +20,7 @@ export interface AskedPart {
   readonly literals: readonly SolverLiteral[];
 }
 
-/** What may be constant in the conditions: two questions for each part. */
+/** The parts of the conditions that may be constant, with two questions for each part. */
 export function askedParts(ctx: ProofContext, conditions: readonly Expression[]): readonly AskedPart[] {
   return conditions
     .filter((condition) => !readsSwitch(ctx.set, condition))
@@ -27,7 +28,10 @@ export function askedParts(ctx: ProofContext, conditions: readonly Expression[])
     .flatMap((part) => questionsOf(ctx, part));
 }
 
-/** What each part is for every request of the action; null where it is neither, or nobody knows. */
+/**
+ * The constant truth of each part over all requests of the action; null if it is not constant, or if that is
+ * not known.
+ */
 export function constantParts(
   asked: readonly AskedPart[],
   questions: Questions,
@@ -57,7 +61,10 @@ export function smallestConstants(
   return smallest(partOf(condition));
 }
 
-/** Parts that are conditions themselves; `not in` is written as one, and is one. */
+/**
+ * A condition with the parts that are conditions themselves. The operator `not in` is one condition, as it is
+ * written.
+ */
 function partOf(expression: Expression): Part {
   if (expression.kind === 'not' && expression.span === expression.operand.span)
     return { expression, inner: [] };

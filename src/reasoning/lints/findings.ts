@@ -1,4 +1,4 @@
-// What is needless in the rules of one action, and for each rule a request that shows it.
+// Finds what is needless in the rules of one action, and for each finding a request that shows it.
 
 import type { Decision } from '../../language/model/decision.ts';
 import type { Expression } from '../../language/model/expression.ts';
@@ -17,7 +17,10 @@ import { type ActionRules, actionRules, actsOf, findingsOfRules, type RuleFindin
 import { readsSwitch } from './switches.ts';
 
 export interface ShownFinding extends RuleFinding {
-  /** A request for which the rule would have its effect, and what is decided of it. */
+  /**
+   * A request for which the rule would have its effect, and the decision of the request; null if none was
+   * found.
+   */
   readonly example: { readonly facts: Facts; readonly decision: Decision } | null;
 }
 
@@ -48,7 +51,10 @@ export function findingsOfAction(set: PolicySet, action: string): ActionFindings
   };
 }
 
-/** The context of a proof: with what lists hold where no list would have to be longer than it is given places, else with that left open. */
+/**
+ * The context of a proof. Conditions on list elements are followed exactly if no list would need more places
+ * than it is given; otherwise they are left open.
+ */
 function contextOf(
   set: PolicySet,
   action: string,
@@ -79,7 +85,7 @@ function exampleOf(
   return !isRefused && hasEffect(ctx.set, rule, facts, decision) ? { facts, decision } : null;
 }
 
-/** By the definition, whatever the formula says. */
+/** Whether the rule has its effect on a request, by the definition and independent of the formula. */
 function hasEffect(set: PolicySet, { condition, effect }: Rule, asked: Facts, { risk }: Decision): boolean {
   const scope = { set, facts: resolveFacts(set, asked), risk, variables: new Map() };
   const truth = evaluateCondition(condition, scope);

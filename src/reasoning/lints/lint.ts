@@ -1,5 +1,6 @@
-// What a set proves to be needless in it: rules that can do nothing and conditions that say nothing, for every request of
-// every action that they speak of. From a set without errors to warnings, each with a request that shows it where one can.
+// Proves what is needless in a policy set: rules that can do nothing, and conditions that make no difference,
+// for every request of every action that they apply to. Turns a set without errors into warnings, each with a
+// request that shows it if there is one.
 
 import { applySilences } from '../../language/check/silences.ts';
 import { alsoProved } from '../../language/diagnostic/check-codes.ts';
@@ -12,19 +13,19 @@ import { type ConstantTruth, smallestConstants } from './conditions.ts';
 import { type ActionFindings, findingsOfAction, type ShownFinding } from './findings.ts';
 import { constantWarning, ruleWarning } from './messages.ts';
 
-/** A set that has been checked, with the trees and the texts that it comes from. */
+/** A set that has been checked, with its trees and source texts. */
 export interface LintedSet {
   readonly set: PolicySet;
   readonly files: readonly PolicyFile[];
   readonly texts: readonly SourceText[];
   readonly diagnostics: readonly Diagnostic[];
-  /** What comments took off. */
+  /** Diagnostics that comments have silenced. */
   readonly silenced: readonly Diagnostic[];
-  /** Whether actions of many rules are looked at, too, however long it takes. */
+  /** Whether actions with many rules are examined too, however long that takes. */
   readonly isThorough?: boolean;
 }
 
-/** The diagnostics with what is proved beside them, less what comments take off; sorted by place. */
+/** The diagnostics together with the proved warnings, except those that comments silence; sorted by place. */
 export function withLints({
   set,
   files,
@@ -38,7 +39,7 @@ export function withLints({
   const off = silenced.filter(({ code }) => alsoProved.has(code));
   const isWhole = looked.size === set.actions.size;
   const applied = applySilences(files, texts, [...found, ...off], (code) => isWhole && alsoProved.has(code));
-  // What is wrong with the silences themselves has been said.
+  // Problems of the silencing comments themselves have already been reported.
   const isNew = ({ code }: Diagnostic): boolean => alsoProved.has(code) || code === 'silence-unused';
   return sortDiagnostics([...diagnostics, ...applied.diagnostics.filter(isNew)]);
 }
@@ -49,7 +50,9 @@ interface Looked {
   readonly looked: ReadonlySet<string>;
 }
 
-/** `known` are the warnings that there are: nothing is said twice of one place. */
+/**
+ * The proved warnings. `known` holds the warnings that exist already, so that no place gets a warning twice.
+ */
 function lintSet({ set, files, looked }: Looked, known: readonly Diagnostic[]): readonly Diagnostic[] {
   const byAction = new Map(
     [...set.actions.keys()].map((action) => [
@@ -69,11 +72,13 @@ function lintSet({ set, files, looked }: Looked, known: readonly Diagnostic[]): 
   return [...constants, ...rules.map((finding) => ruleWarning(finding, nameOf))];
 }
 
-/** Each rule is looked at beside all others of its action, so many rules are left alone. */
+/**
+ * Most rules that an action may have to be examined, as each rule is compared with all others of its action.
+ */
 const rulesMax = 300;
 const pairsMax = 300_000;
 
-/** The actions of the fewest rules, as far as the pairs of their rules go. */
+/** The actions that are examined: those with the fewest rules, within a limit on the pairs of their rules. */
 function actionsLookedAt({ actions, policies }: PolicySet): ReadonlySet<string> {
   const counts = new Map([...actions.keys()].map((action) => [action, 0]));
   for (const policy of policies)
@@ -88,7 +93,7 @@ function actionsLookedAt({ actions, policies }: PolicySet): ReadonlySet<string> 
   return new Set(taken.map(([action]) => action));
 }
 
-/** Keys of the actions that have too many rules to be looked at in passing. */
+/** Keys of the actions that have too many rules to be examined by default, sorted. */
 export function actionsLeftOut(set: PolicySet): readonly string[] {
   const looked = actionsLookedAt(set);
   return [...set.actions.keys()].filter((action) => !looked.has(action)).toSorted();
@@ -96,7 +101,7 @@ export function actionsLeftOut(set: PolicySet): readonly string[] {
 
 type ByAction = ReadonlyMap<string, ActionFindings | null>;
 
-/** A rule can do nothing where it can for none of its actions. */
+/** The findings that hold for a rule in all of its actions. */
 function rulesOf({ policies }: PolicySet, byAction: ByAction): readonly ShownFinding[] {
   return policies.flatMap(({ actions, rules }) =>
     rules.flatMap((rule) => {
@@ -106,7 +111,10 @@ function rulesOf({ policies }: PolicySet, byAction: ByAction): readonly ShownFin
   );
 }
 
-/** What is so for one action because the rule is never true there is so for the others' reason, too. */
+/**
+ * One finding for all actions of a rule; none if the kinds differ. A rule that is never true in one action
+ * agrees with a finding of any other kind in the other actions.
+ */
 function joined(
   found: readonly ShownFinding[],
   actions: readonly string[],
@@ -125,7 +133,10 @@ function hasActions({ policy }: Rule, actions: readonly string[], policies: Poli
   return policies.some(({ name, actions: own }) => name === policy && own.join() === actions.join());
 }
 
-/** Parts of conditions that are the same for every request of every action for which they are read. */
+/**
+ * Warnings for parts of conditions that have the same truth for every request of every action in which they
+ * are read.
+ */
 function constantsOf(set: PolicySet, byAction: ByAction): readonly Diagnostic[] {
   const constants = new Map<Expression, ConstantTruth | null>();
   for (const found of byAction.values()) {
@@ -143,7 +154,7 @@ function constantsOf(set: PolicySet, byAction: ByAction): readonly Diagnostic[] 
   return [...bySpan.values()].map((part) => constantWarning(constants.get(part)!, part.span));
 }
 
-/** Whether it says already of the place, or of a part or the whole of it, that it comes out alike. */
+/** Whether a diagnostic already reports the place, a part of it or the whole around it as constant. */
 function isSaidOf({ span: said }: Diagnostic, span: Span): boolean {
   return isWithinSpan(said, span) || isWithinSpan(span, said);
 }

@@ -1,4 +1,4 @@
-// The warnings of what is proved to be needless.
+// Makes the warnings for what is proved to be needless.
 
 import type { Diagnostic } from '../../language/diagnostic/diagnostic.ts';
 import type { Span } from '../../language/diagnostic/span.ts';

@@ -1,5 +1,6 @@
-// Many questions of one formula, each whether some literals can hold together. A model that answers one answers others,
-// too. INVARIANT: what cannot be has been read by the naive checker; what took too long can be.
+// Many questions about one formula, each whether some literals can hold together. A model that answers one
+// question often answers others too. INVARIANT: "cannot hold" has been confirmed by the naive checker; what
+// took too long counts as "can hold".
 
 import type { ProofContext } from '../prove/context.ts';
 import { ProofLog } from '../prove/proof-log.ts';
@@ -18,7 +19,7 @@ export class Questions {
     this.#log = new ProofLog(ctx);
   }
 
-  /** Some of these that cannot hold together; null where they can, or nobody knows. */
+  /** Some of the literals that cannot hold together; null if they can, or if that is not known. */
   excluded(literals: SolverClause): readonly SolverLiteral[] | null {
     if (solveNearFor(this.#ctx, literals, conflictsMax) !== false) return null;
     const { core } = this.#ctx.circuit.solver;
@@ -30,19 +31,22 @@ export class Questions {
     return this.excluded(literals) !== null;
   }
 
-  /** Whether these can hold together, for all that is known; a model says what can be of other questions, too. */
+  /**
+   * Whether a model was found in which the literals hold together. The model also answers the watched
+   * questions that it satisfies.
+   */
   canHold(literals: SolverClause): boolean {
     const answer = solveNearFor(this.#ctx, literals, conflictsMax);
     if (answer === true) this.#unseen = this.#unseen.filter((literal) => !this.#holds([literal]));
     return answer === true;
   }
 
-  /** Asks models about these literals from now on. */
+  /** Watches literals: from now on, each model is checked for them. */
   watch(literals: SolverClause): void {
     this.#unseen = [...new Set(literals)];
   }
 
-  /** The watched literals that have held in no model yet. */
+  /** The watched literals that have held in no model so far. */
   get unseen(): SolverClause {
     return this.#unseen;
   }
@@ -57,13 +61,13 @@ export class Questions {
       const [first, ...rest] = open as readonly [T, ...T[]];
       const core = this.excluded(first.literals);
       if (core !== null) excluded.push({ ...first, core });
-      // A model stays one until the next is found.
+      // The last model stays valid until the next is found.
       open = core === null ? rest.filter(({ literals }) => !this.#holds(literals)) : rest;
     }
     return excluded;
   }
 
-  /** In the last model that was found, which stays one. */
+  /** Whether the literals hold in the last model, which stays valid until the next is found. */
   #holds(literals: SolverClause): boolean {
     return literals.every((literal) => this.#ctx.circuit.solver.holds(literal));
   }

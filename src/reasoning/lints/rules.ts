@@ -1,5 +1,6 @@
-// What the rules of one action cannot do, one finding a rule at most: be met at all, meet a grant, escape a denial, or
-// differ from what other rules do anyway. INVARIANT: a finding is proved; a rule that nothing is known of has none.
+// Finds what the rules of one action cannot do, with at most one finding for each rule: be true at all, meet
+// a grant, escape a denial, or differ from what other rules do anyway. INVARIANT: a finding is proved; a rule
+// of which nothing is known has none.
 
 import { isGuard, type Rule } from '../../language/model/policy.ts';
 import type { ProofContext } from '../prove/context.ts';
@@ -15,11 +16,14 @@ export interface RuleFinding {
     | 'rule-duplicated'
     | 'rule-implied';
   readonly rule: Rule;
-  /** The rules that make it so. */
+  /** The rules that are the cause of the finding. */
   readonly by: readonly Rule[];
 }
 
-/** A rule with the literal under which it has its effect: an allow where it is true, a guard unless it is false. */
+/**
+ * A rule with the literal under which it has its effect: an `allow` if it is true, a guard unless it is
+ * false.
+ */
 interface Asked {
   readonly one: Judged;
   readonly acts: SolverLiteral;
@@ -30,7 +34,7 @@ export interface ActionRules {
   readonly ctx: ProofContext;
   readonly questions: Questions;
   readonly judged: readonly Judged[];
-  /** Some allow is true. */
+  /** Holds when some `allow` is true. */
   readonly granted: SolverLiteral;
 }
 
@@ -55,7 +59,7 @@ export function findingsOfRules(of: ActionRules): readonly RuleFinding[] {
   return [...gone, ...denied, ...impliedRules(without(live, [...gone, ...denied]), gone, of)];
 }
 
-/** Rules of which some request is decided as it is because of them alone: of these nothing else needs to be asked. */
+/** Rules that alone determine the decision of some request; no other question about them is needed. */
 function rulesThatDecide({ judged, granted, questions }: ActionRules): ReadonlySet<Rule> {
   const guards = judged.filter(({ rule }) => isGuard(rule));
   const allows = judged.filter(({ rule }) => rule.effect === 'allow');
@@ -70,7 +74,10 @@ function rulesThatDecide({ judged, granted, questions }: ActionRules): ReadonlyS
   return new Set(found.map(({ rule }) => rule));
 }
 
-/** The rules that can have their effect where no other of them has. Halves share what is assumed of the other half. */
+/**
+ * The rules that can have their effect when none of the other given rules has. The rules are split into
+ * halves, which share the assumption about the other half.
+ */
 function alone(judged: readonly Judged[], assumed: SolverClause, questions: Questions): readonly Judged[] {
   const [first] = judged;
   if (first === undefined) return [];
@@ -97,7 +104,7 @@ export function actsOf({ rule, pair }: Judged): SolverLiteral {
   return rule.effect === 'allow' ? pair.isTrue : notLiteral(pair.isFalse);
 }
 
-/** Guards that are false of whatever an allow grants. */
+/** Guards that are false for every request that an `allow` grants. */
 function strayGuards(asked: readonly Asked[], { questions, granted }: ActionRules): readonly RuleFinding[] {
   const guards = asked.filter(({ one }) => isGuard(one.rule));
   return questions
@@ -119,7 +126,7 @@ interface Replaced {
   readonly by: readonly Rule[];
 }
 
-/** Rules that have no effect where none of the others has: what they do happens anyway. */
+/** Rules that have no effect when none of the others has: what they do happens anyway. */
 function replacedBy(
   asked: readonly Asked[],
   othersOf: (rule: Rule) => readonly Judged[],
@@ -141,11 +148,14 @@ const minimizedMax = 12;
 
 interface Excluded {
   readonly literals: SolverClause;
-  /** Some of them that cannot hold together. */
+  /** Some of the literals that cannot hold together. */
   readonly core: SolverClause;
 }
 
-/** The other rules without which a rule would have an effect of its own. */
+/**
+ * The other rules that keep a rule from having an effect of its own; the search for a smallest set is
+ * limited.
+ */
 function neededOf(
   one: Judged,
   others: readonly Judged[],
@@ -166,7 +176,7 @@ function neededOf(
   return needed.filter((each) => each !== one).map(({ rule }) => rule);
 }
 
-/** Rules that others make needless: of two that say the same the later one. */
+/** Rules that others make needless; of two rules that do the same, the later one. */
 function impliedRules(
   asked: readonly Asked[],
   found: readonly RuleFinding[],
@@ -175,7 +185,8 @@ function impliedRules(
   const gone = new Set(found.map(({ rule }) => rule));
   const coverersOf = (rule: Rule): readonly Judged[] =>
     of.judged.filter((other) => !gone.has(other.rule) && covers(other.rule, rule));
-  // With all others beside it: what is not replaced now is not replaced by fewer.
+  // All other rules are considered at first: a rule that they do not replace is not replaced by fewer of
+  // them.
   const candidates = new Set(replacedBy(asked, coverersOf, of).map(({ one }) => one));
   const latestFirst = asked.filter(({ one }) => candidates.has(one)).toReversed();
   return latestFirst.flatMap((each) => {
@@ -188,7 +199,10 @@ function impliedRules(
   });
 }
 
-/** What the one asks for, the other asks for too, or forbids; and grants no longer, for no less. */
+/**
+ * Whether another rule makes a rule needless where both apply. A guard must deny, or require at least as
+ * much; an `allow` must require no more and last no longer.
+ */
 function covers(other: Rule, rule: Rule): boolean {
   if (other === rule) return false;
   if (rule.effect === 'allow')
@@ -207,7 +221,7 @@ function asksNoMore({ requirement: a }: Rule, { requirement: b }: Rule): boolean
       a.withinSeconds >= b.withinSeconds
     );
   if (a.kind !== 'reauth' || b?.kind !== 'reauth') return false;
-  // Without a time it is a step-up for this very request.
+  // Without a time, the step-up is for the request itself.
   return b.withinSeconds === null || (a.withinSeconds !== null && a.withinSeconds >= b.withinSeconds);
 }
 

@@ -1,4 +1,5 @@
-// A let of `true` or `false` is a switch that somebody turns: what it makes of rules today is meant.
+// Recognises switches: a let whose value is a literal is a switch that somebody turns, so what it makes of
+// rules today is intended.
 
 import { descendants } from '../../language/model/children.ts';
 import type { Expression } from '../../language/model/expression.ts';

@@ -1,5 +1,5 @@
-// Who is asked, as a gate over the truth of the rules, while nothing has been met: the guards that are not false, and the
-// allow that the definition takes of those that are true, ask; a request that is refused asks nobody.
+// Who is asked while no requirement has been met, as a gate over the truth of the rules. The guards that are
+// not false ask, and so does the one true allow that the definition takes. A refused request asks nobody.
 
 import { outcomes } from '../../language/model/decision.ts';
 import { type AskClaim, isGuard, type Rule } from '../../language/model/policy.ts';
@@ -7,7 +7,7 @@ import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import type { ProofContext } from './context.ts';
 import { type Judged, judgedRules, outcomesOf } from './outcomes.ts';
 
-/** The decision asks the group for so many people or more. */
+/** A literal that holds if the decision asks the group for at least `needs` people. */
 export function asksOf(ctx: ProofContext, asked: Pick<AskClaim, 'group' | 'needs'>): SolverLiteral {
   const { circuit } = ctx;
   const judged = judgedRules(ctx, true);
@@ -23,7 +23,7 @@ function isAsking({ requirement }: Rule, { group, needs }: Pick<AskClaim, 'group
   return requirement?.kind === 'approval' && requirement.groups.includes(group) && requirement.needs >= needs;
 }
 
-/** One allow at most grants: the first that is true. */
+/** At most one allow grants a request: the first that is true. */
 function grantsAsking(
   { circuit }: ProofContext,
   judged: readonly Judged[],
@@ -38,7 +38,7 @@ function grantsAsking(
   return asking;
 }
 
-/** What asks for less, then for fewer people, then by name. */
+/** Allows that ask for less come first, then those that ask fewer people, then by id. */
 function byPreference({ rule: a }: Judged, { rule: b }: Judged): number {
   return strictness(a) - strictness(b) || peopleOf(a) - peopleOf(b) || (a.id < b.id ? -1 : 1);
 }

@@ -1,5 +1,6 @@
-// What a decision may cost: texts and lists inside quantifiers are unknown where they are huge. Each condition that this
-// can make unknown has a literal that says it is not; where declared lengths exclude it there is none.
+// The cost limit of a decision: a condition on a huge text or list inside quantifiers is unknown. Each
+// condition that the limit can make unknown gets a literal that holds while the limit is kept. No literal is
+// made when declared lengths keep the limit anyway.
 
 import { canonicalMeaning } from '../../language/model/canonical.ts';
 import { descendants } from '../../language/model/children.ts';
@@ -17,7 +18,7 @@ interface Bounded {
   readonly elements: Elements;
 }
 
-/** Bounds a condition that reads texts for each element. */
+/** Limits a condition that reads texts for each element. */
 export function boundText(ctx: ProofContext, expression: Expression, { pair, elements }: Bounded): Pair {
   if (elements.size === 0) return pair;
   const texts = descendants(expression).filter(
@@ -32,7 +33,7 @@ export function boundText(ctx: ProofContext, expression: Expression, { pair, ele
   return ctx.circuit.onlyIf(ctx.circuit.and(small), pair);
 }
 
-/** Bounds a condition that goes through a list for each element. */
+/** Limits a condition that goes through a list for each element. */
 export function boundList(ctx: ProofContext, list: Expression, { pair, elements }: Bounded): Pair {
   if (elements.size === 0 || constantOf(list, ctx.set) !== null) return pair;
   if (roundsOf(elements) * longestOf(list) <= elementRoundsMax) return pair;
@@ -43,7 +44,7 @@ export function boundList(ctx: ProofContext, list: Expression, { pair, elements 
   );
 }
 
-/** Undefined where it is no place of the payload, or lies in a list that is made. */
+/** Undefined when the part is no place of the payload, or lies in a computed list. */
 function growing(kind: GrowingPart['kind'], part: Expression, elements: Elements): GrowingPart | undefined {
   const read = part.kind === 'else' ? part.subject : part;
   const element = read.kind === 'field' ? elements.get(read.root) : undefined;
@@ -74,7 +75,10 @@ function smallEnough({ circuit, bounds }: ProofContext, key: string, { at, grows
   return literal;
 }
 
-/** What the quantifiers around go through, in any order: how often they go round is a product. */
+/**
+ * The lists that the surrounding quantifiers go through, sorted: the order does not matter, because their
+ * rounds multiply.
+ */
 function overOf(elements: Elements): string {
   return [...elements.values()]
     .map(({ over }) => over)
@@ -82,14 +86,17 @@ function overOf(elements: Elements): string {
     .join(' * ');
 }
 
-/** UTF-16 code units, of which a code point has at most two. */
+/**
+ * The longest the text can be, in UTF-16 code units, of which a code point has at most two; 0 if the part is
+ * no free text.
+ */
 function textUnits(part: Expression): number {
   if (part.kind !== 'field' && part.kind !== 'else') return 0;
   if (part.type.kind !== 'text' || part.type.values !== null) return 0;
   return 2 * highest(part.type.length);
 }
 
-/** By its declaration, in elements. */
+/** The most elements that the list's declaration admits. */
 export function longestOf({ type }: Expression): number {
   return type.kind === 'list' ? highest(type.length) : Number.POSITIVE_INFINITY;
 }
@@ -98,7 +105,7 @@ function highest({ high }: Range): number {
   return high === null ? Number.POSITIVE_INFINITY : toNumber(high);
 }
 
-/** How often the quantifiers around go round together, at most. */
+/** The most rounds that the surrounding quantifiers make together. */
 function roundsOf(elements: Elements): number {
   return [...elements.values()].reduce((product, { rounds }) => product * rounds, 1);
 }

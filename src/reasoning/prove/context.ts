@@ -1,4 +1,4 @@
-// One action of a set as one formula: what all parts of making it share.
+// What all parts that turn one action of a set into one formula share.
 
 import type { Span } from '../../language/diagnostic/span.ts';
 import type { Expression } from '../../language/model/expression.ts';
@@ -11,22 +11,22 @@ import type { Inequality, Lemma } from '../linear/inequality.ts';
 import type { Circuit, Pair } from '../solver/circuit.ts';
 import type { SolverLiteral } from '../solver/literal.ts';
 
-/** What the variables of the quantifiers around a condition stand for. */
+/** By variable of a surrounding quantifier, the element that the variable stands for. */
 export type Elements = ReadonlyMap<string, SlotElement>;
 
 export type SlotElement = (
   | { readonly kind: 'slot'; readonly key: string; readonly slot: Slot }
   | { readonly kind: 'constant'; readonly literal: Expression }
 ) & {
-  /** How often its quantifier goes round at most. */
+  /** The most rounds that the variable's quantifier makes. */
   readonly rounds: number;
-  /** Equal for quantifiers that go round equally often. */
+  /** Equal for quantifiers that make equally many rounds. */
   readonly over: string;
 };
 
 export const noElements: Elements = new Map();
 
-/** A condition that is not followed into its parts: it may be true, false or unknown. */
+/** A condition that the formula does not split into parts: it may be true, false or unknown. */
 export interface GuessedCondition {
   readonly span: Span;
   readonly pair: Pair;
@@ -36,7 +36,7 @@ export interface ListElements {
   readonly key: string;
   readonly leaf: Leaf;
   readonly element: Slot;
-  /** By place: whether there is such an element. */
+  /** By place, whether the list has an element there. */
   readonly present: readonly SolverLiteral[];
 }
 
@@ -50,20 +50,24 @@ export interface Bound {
   readonly span: Span;
   readonly literal: SolverLiteral;
   readonly why: 'huge payloads' | 'many digits';
-  /** Of many digits: the numbers that are added up. */
+  /** The numbers that are added up; set for `many digits`. */
   readonly leaves?: readonly Leaf[];
-  /** Of huge payloads: what has to be large for it. */
+  /** What has to be large for the bound to be exceeded; set for `huge payloads`. */
   readonly grows?: GrowingPart;
 }
 
-/** A text or a list of the payload that quantifiers go through for each element, or a list that is added up. */
+/**
+ * A text or a list of the payload that quantifiers go through for each element, or a list that is added up.
+ */
 export interface GrowingPart {
   readonly kind: 'text' | 'list' | 'addends';
-  /** As leaves and lists are named. */
+  /** The key of the part, in the form of leaf and list keys. */
   readonly key: string;
-  /** The lists of the quantifiers around. */
+  /** Keys of the lists of the surrounding quantifiers. */
   readonly around: readonly string[];
-  /** Of addends: what more elements add up to, and where in an element it stands. */
+  /**
+   * For `addends`: the leaf of what more elements add up to, and the steps to the added number in an element.
+   */
   readonly adds?: { readonly leaf: Leaf; readonly steps: readonly string[] };
 }
 
@@ -77,13 +81,16 @@ export interface MeterEnds {
 export interface ProofContext {
   readonly set: PolicySet;
   readonly action: Action;
-  /** Enforced, of the action. */
+  /** The action's enforced rules. */
   readonly rules: readonly Rule[];
   readonly circuit: Circuit;
   readonly faults: Faults;
-  /** Quantifiers are guesses: sound for proofs, without any bound on lists, and of no use for witnesses. */
+  /**
+   * Whether quantifiers are guesses. Proofs then stay sound and need no bound on lists, but models are of no
+   * use as witnesses.
+   */
   readonly isCoarse: boolean;
-  /** Conditions that would be followed into lists if the formula were not coarse. */
+  /** Conditions that are split into list elements unless the formula is coarse. */
   readonly leftOpen: Set<Expression>;
   readonly lower: (condition: Expression, elements: Elements) => Pair;
   readonly leaves: Map<string, Leaf>;
@@ -92,31 +99,34 @@ export interface ProofContext {
   readonly equalities: Map<string, Equality>;
   readonly satisfied: Map<string, { readonly rule: Rule; readonly literal: SolverLiteral }>;
   readonly guesses: Map<string, GuessedCondition>;
-  /** What holds of all but odd requests: where it does not, a condition is unknown. */
+  /** Literals that hold for all but odd requests; if one fails, a condition is unknown. */
   readonly bounds: Map<string, Bound>;
-  /** Inequalities of sums, by what they say. */
+  /** Inequalities of sums with their literals, by the inequality's text. */
   readonly sums: Map<string, { readonly literal: SolverLiteral; readonly inequality: Inequality }>;
-  /** What elements without a place add up to, by list and what is added. */
+  /** By list and added expression, what the elements without a place add up to. */
   readonly rests: Map<
     string,
     { readonly leaf: Leaf; readonly isWhole: SolverLiteral; readonly isKnown: SolverLiteral }
   >;
-  /** What was found out about sums, in order. */
+  /** The lemmas about sums found so far, in order. */
   readonly lemmas: Lemma[];
-  /** Of the last model: numbers of the leaves that take part in sums. */
+  /** The numbers that the last model gives to leaves in sums. */
   readonly numbers: Map<string, Decimal>;
-  /** What literals say of numbers; made when it is first asked for. */
+  /** The inequalities that each literal means; null until first needed. */
   said: ReadonlyMap<SolverLiteral, readonly Inequality[]> | null;
-  /** Conditions outside of quantifiers, as they are lowered: what the law compares. */
+  /**
+   * Conditions outside of quantifiers with their literals, in the order in which they are lowered;
+   * `test/laws` supplies their truths to the formula.
+   */
   readonly conditions: { readonly expression: Expression; readonly pair: Pair }[];
   readonly known: Map<string, Pair>;
-  /** The same outside of quantifiers, by identity. */
+  /** Literals of conditions outside of quantifiers, by identity of the condition. */
   readonly lowered: Map<Expression, Pair>;
-  /** How many elements a list is given. */
+  /** By list, how many elements the formula gives it. */
   readonly elementsOf: Map<string, number>;
-  /** Lists that would need more elements than they are given: nothing is proved then. */
+  /** Lists that need more elements than the formula gives them; nothing is proved then. */
   readonly bounded: Set<string>;
-  /** Run when no condition is added any more, before and after leaves are cut. */
+  /** Run once all conditions are added: `beforeCut` before leaves are cut, `afterCut` after that. */
   readonly beforeCut: (() => void)[];
   readonly afterCut: (() => void)[];
 }

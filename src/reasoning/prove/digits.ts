@@ -1,5 +1,6 @@
-// Whether calculating has an exact answer: sums and products of more than 34 digits are unknown. Numbers of a payload have
-// at most 17, so that products of one have few, and sums have where none of their numbers is very large or very small.
+// Whether a calculation has an exact answer: sums and products of more than 34 digits are unknown. Payload
+// numbers have at most 17 digits. So a product with one payload number has few digits, and so does a sum when
+// none of its numbers is very large or very small.
 
 import type { Expression, Quantify } from '../../language/model/expression.ts';
 import type { Type } from '../../language/model/type.ts';
@@ -31,7 +32,10 @@ interface Calculated {
   readonly elements: Elements;
 }
 
-/** A literal that may be either where the digits may be too many. */
+/**
+ * A literal that holds if the calculation is exact: constantly true when the digits are few, free when they
+ * may be too many.
+ */
 export function exactLiteral(ctx: ProofContext, { side, leaves, elements }: Calculated): SolverLiteral {
   if (isShort(ctx, side, elements) || isShortProduct(ctx, side, elements)) return ctx.circuit.yes;
   const places = [...elements.values()].map((one) => (one.kind === 'slot' ? one.key : ''));
@@ -49,7 +53,10 @@ const termsMax = 6;
 const smallMax = fromNumber(1e12);
 const smallMin = fromNumber(-1e12);
 
-/** A sum of few days, multiplied, and whole numbers with declared ends, which is far from too many digits. */
+/**
+ * Whether the side is a sum of few dates, times and small whole numbers with declared ends, which is far from
+ * too many digits.
+ */
 function isShort(ctx: ProofContext, side: Expression, elements: Elements): boolean {
   let terms = 0;
   const visit = (part: Expression): boolean => {
@@ -71,7 +78,7 @@ function isShort(ctx: ProofContext, side: Expression, elements: Elements): boole
 
 const elementsMax = 1_000_000;
 
-/** Few enough whole numbers with declared ends. */
+/** Whether the list has few enough elements, each short by itself. */
 function isShortOfAll(ctx: ProofContext, { sources, variable, body }: Quantify): boolean {
   const [first] = elementPlaces(ctx, sources)?.places ?? [];
   const longest = sources.reduce((total, source) => total + longestOf(source), 0);
@@ -84,17 +91,20 @@ function isSmall(value: Decimal): boolean {
   return value.exponent >= -6 && compare(smallMin, value) <= 0 && compare(value, smallMax) <= 0;
 }
 
-/** Fractions of seconds have many digits already. */
+/** A product does not count as short, because fractions of seconds have many digits already. */
 function multipliesTimes(side: Expression): boolean {
   if (side.kind !== 'arithmetic') return false;
   return side.operator === '*' || multipliesTimes(side.left) || multipliesTimes(side.right);
 }
 
-// ---- numbers of a payload, which JSON has with at most 17 digits
+// ---- numbers of a payload, which have at most 17 digits in JSON
 
 const payloadDigitsMax = 17;
 
-/** Of one number of the payload and constants; a quotient is a product where the divisor has an exact inverse. */
+/**
+ * Whether a product of a payload number and constants has at most 34 digits. A quotient counts as a product
+ * if the divisor has an exact inverse.
+ */
 export function isShortProduct(ctx: ProofContext, side: Expression, elements: Elements): boolean {
   const digits = (part: Expression): number => {
     const constant = constantOf(part, ctx.set);
@@ -112,7 +122,10 @@ function digitsOf(amount: Decimal | null): number {
   return amount === null ? Number.POSITIVE_INFINITY : String(amount.coefficient).length;
 }
 
-/** Null of what is no number without currency, or has no exact inverse. */
+/**
+ * 1 divided by `divisor`; null when that is inexact, or when the divisor is no number or is an amount of
+ * money.
+ */
 export function inverseOf(divisor: Value | Unknown | null): Decimal | null {
   if (typeof divisor !== 'object' || divisor === null || !('coefficient' in divisor)) return null;
   const number = divisor as Decimal;
@@ -140,8 +153,9 @@ const factorMax = fromNumber(100);
 const commonMin = fromNumber(0.01);
 
 /**
- * The numbers of a sum of few numbers of the payload, each as it is or a few times, and constants. Null of other sums.
- * Where none is above 1e12, or below 0.01 but 0, the sum has less than 15 digits before the point and 18 behind it.
+ * The payload numbers of a sum that consists of few constants and of payload numbers, each as it is or
+ * multiplied by a small whole number. Null for other sums. If no number is above 1e12, or below 0.01 without
+ * being 0, the sum has fewer than 15 digits before the point and 18 behind it.
  */
 function commonlyAdded(ctx: ProofContext, side: Expression, elements: Elements): readonly Leaf[] | null {
   const leaves: Leaf[] = [];

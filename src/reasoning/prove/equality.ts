@@ -1,4 +1,5 @@
-// Two texts compared with each other: it is known which constants they share, and that what equals the same is equal.
+// Compares two texts with each other. The formula knows which constants the texts share, and that texts equal
+// to the same text are equal.
 
 import type { Compare } from '../../language/model/expression.ts';
 import type { Value } from '../../language/model/value.ts';
@@ -8,11 +9,13 @@ import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import type { Elements, Equality, ProofContext } from './context.ts';
 import { hasValue, leafOf } from './leaves.ts';
 
-/** Beyond this, named texts are not shared, and so not linked. */
+/**
+ * The most named texts of a leaf that are shared with compared leaves; beyond this the cells are not linked.
+ */
 const sharedTextsMax = 200;
 const transitiveMax = 60;
 
-/** Null where the two are no texts. */
+/** Null when one of the operands is no text. */
 export function equalityAtom(
   ctx: ProofContext,
   { operator, left, right }: Compare,
@@ -51,7 +54,10 @@ function equalityOf(ctx: ProofContext, a: Leaf, b: Leaf): SolverLiteral {
   return equality.equal;
 }
 
-/** Equal texts lie in the cells of the same text, and two that are in the cell of one text are equal. */
+/**
+ * Links the cells of two compared texts: equal texts lie in the cells of the same text, and two texts in the
+ * cells of one named text are equal.
+ */
 function linkCells({ circuit }: ProofContext, { left, right, equal }: Equality): void {
   if (namesOf(left).length > sharedTextsMax || namesOf(right).length > sharedTextsMax) return;
   for (const [from, to] of [
@@ -70,20 +76,22 @@ function linkCells({ circuit }: ProofContext, { left, right, equal }: Equality):
   }
 }
 
-/** A text that only one of both names is among the others of the other. */
+/**
+ * The cell of the same text in the leaf; the cell of all other texts when the leaf does not name that text.
+ */
 function placeOfSame(leaf: Leaf, { value, isOther }: Cell): number {
   const own = isOther ? -1 : leaf.cells.findIndex((cell) => !cell.isOther && cell.value === value);
   return own >= 0 ? own : leaf.cells.findIndex((cell) => cell.isOther);
 }
 
 /**
- * Gives texts that are compared the same named texts, so that what is among the others of one cannot equal what the
- * other names. Where there are too many, the cells are not linked at all.
+ * Gives compared texts the same named texts, so that an unnamed text of one cannot equal a named text of the
+ * other. Cells of leaves with too many named texts are not linked at all.
  */
 export function shareTexts(ctx: ProofContext): void {
   const all = [...ctx.equalities.values()];
   for (const { left, right } of all) {
-    // Texts are told apart by what they are compared with, wherever their cells are linked.
+    // A comparison tells texts apart, so wherever cells are linked each text has its own.
     if (namesOf(left).length <= sharedTextsMax) left.isEachApart = true;
     if (namesOf(right).length <= sharedTextsMax) right.isEachApart = true;
   }
@@ -110,7 +118,7 @@ function namesOf({ values, marks, atoms }: Leaf): readonly Value[] {
   return [...values, ...marks, ...named].filter((value) => typeof value === 'string');
 }
 
-/** What equals the same is equal. */
+/** Adds that two texts are equal if each equals the same third text. */
 export function linkEqualities(ctx: ProofContext): void {
   const all = [...ctx.equalities.values()];
   if (all.length > transitiveMax) return;

@@ -1,4 +1,5 @@
-// A condition that reads one leaf, and says of each of its values what the definition says.
+// A condition that reads one leaf. For each value of the leaf, the condition's truth is the one of the
+// definition.
 
 import { canonicalMeaning } from '../../language/model/canonical.ts';
 import { childrenOf } from '../../language/model/children.ts';
@@ -13,16 +14,16 @@ import { type Elements, noElements, type ProofContext } from './context.ts';
 import { leafOf } from './leaves.ts';
 import { expressionMeaning, withPlaceholder } from './rewrite.ts';
 
-/** A condition over one leaf. */
+/** A condition on one leaf. */
 export interface LeafCondition {
   readonly leaf: Leaf;
-  /** With the placeholder for the leaf. */
+  /** The condition with the placeholder in place of the leaf. */
   readonly rewritten: Expression;
   readonly understood: Understood;
   readonly truthAt: LeafAtom['truthAt'];
 }
 
-/** Null where it reads another number of leaves, or nothing is known of its form. */
+/** Null when the condition reads no leaf or several, or nothing is known about its form. */
 export function leafCondition(
   ctx: ProofContext,
   expression: Expression,
@@ -32,7 +33,7 @@ export function leafCondition(
   const [leaf] = leaves ?? [];
   if (leaf === undefined || leaves!.size !== 1) return null;
   const isLeaf = (part: Expression): boolean => leafOf(ctx, part, elements) === leaf;
-  // The time stays as it is: some functions read it without naming it.
+  // A condition on the time is kept unchanged: some functions read the time without naming it.
   const rewritten = leaf.key === 'now' ? expression : withPlaceholder(expression, isLeaf);
   const understood = understand(rewritten, ctx.set, leaf.domain);
   if (understood === null) return null;
@@ -44,13 +45,16 @@ export function leafAtom(ctx: ProofContext, expression: Expression, elements: El
   const read = leafCondition(ctx, expression, elements);
   if (read === null) return null;
   const { leaf, rewritten, understood } = read;
-  // What is guessed of one text is guessed once, by whatever name the text is read.
+  // A loose condition on one text is guessed once, whatever name it reads the text by.
   const isOneName = elements.size === 0 && understood.kind !== 'loose';
   const text = isOneName ? expressionMeaning(expression) : canonicalMeaning(rewritten);
   return pushAtom(ctx, leaf, { rewritten, understood, text });
 }
 
-/** The atom of a condition in which the placeholder stands for the leaf. */
+/**
+ * Adds the atom of a condition in which the placeholder stands for the leaf. Throws when the condition's form
+ * is unknown.
+ */
 export function addAtom(ctx: ProofContext, leaf: Leaf, rewritten: Expression): Pair {
   const text = canonicalMeaning(rewritten);
   const understood = understand(rewritten, ctx.set, leaf.domain);
@@ -61,7 +65,7 @@ export function addAtom(ctx: ProofContext, leaf: Leaf, rewritten: Expression): P
 interface NewAtom {
   readonly rewritten: Expression;
   readonly understood: Understood;
-  /** Equal for conditions that say the same of the leaf. */
+  /** Equal for conditions that mean the same for the leaf. */
   readonly text: string;
 }
 
@@ -80,7 +84,10 @@ function pushAtom(ctx: ProofContext, leaf: Leaf, { rewritten, understood, text }
   return pair;
 }
 
-/** What the definition says of the condition, by the leaf's value; lists ask it of each entry. */
+/**
+ * The definition's answer to the condition, by value of the leaf. One scope serves all values, because lists
+ * ask for each entry.
+ */
 function truthOver(ctx: ProofContext, condition: Expression, leaf: Leaf): LeafAtom['truthAt'] {
   const variables = new Map<string, Value>();
   const scopeAt = (nowMs: number): EvaluationScope => ({
@@ -106,7 +113,10 @@ function truthOver(ctx: ProofContext, condition: Expression, leaf: Leaf): LeafAt
   };
 }
 
-/** Null where it reads what no leaf is; `bound` are the variables of quantifiers over what a text holds. */
+/**
+ * The leaves that the expression reads; null when it reads anything that is no leaf. `bound` holds the
+ * variables of quantifiers over parts of a text.
+ */
 function leavesIn(
   ctx: ProofContext,
   expression: Expression,
@@ -125,7 +135,7 @@ function leavesIn(
     case 'risk':
       return null;
     case 'quantify': {
-      // Inside of another one, how often it goes round would count, too.
+      // Inside another quantifier, the number of rounds would matter, too.
       if (elements.size > 0) return null;
       const inner = new Set(bound).add(expression.variable);
       return union([
@@ -144,7 +154,7 @@ function union(parts: readonly (Set<Leaf> | null)[]): Set<Leaf> | null {
   return parts.includes(null) ? null : new Set(parts.flatMap((part) => [...part!]));
 }
 
-/** The cells of an amount know nothing of its currency. */
+/** Whether the expression reads an amount of money, whose cells know nothing of the currency. */
 function readsMoney(expression: Expression): boolean {
   if (expression.kind === 'field' && expression.type.kind === 'money') return true;
   return childrenOf(expression).some(readsMoney);

@@ -1,5 +1,6 @@
-// The leaves of an action's requests: fields by path, facts, the time, and functions of one text or list, each with what
-// its declaration says of its values, and with what ties it to the leaf that it lies in or is a function of.
+// The leaves of an action's requests: fields by path, facts, the time, and functions of one text or list.
+// Each leaf knows which values its declaration admits, and is tied to the leaf that holds it or that it is a
+// function of.
 
 import { currenciesOfRecordsBelow } from '../../language/model/currency.ts';
 import type { Expression, FactRead, FieldRead } from '../../language/model/expression.ts';
@@ -26,7 +27,7 @@ import { horizon } from '../cells/times.ts';
 import { notLiteral } from '../solver/literal.ts';
 import type { Elements, ProofContext } from './context.ts';
 
-/** The leaf that the expression is; null where it is none. */
+/** The leaf that the expression reads; null when the expression is no leaf. */
 export function leafOf(ctx: ProofContext, expression: Expression, elements: Elements): Leaf | null {
   switch (expression.kind) {
     case 'field':
@@ -42,12 +43,12 @@ export function leafOf(ctx: ProofContext, expression: Expression, elements: Elem
   }
 }
 
-/** A place of the payload or of an element, with what may be there. */
+/** A place of the payload or of an element, with the values that it may hold. */
 export interface Place {
   readonly key: string;
   readonly slot: Slot;
   readonly states: States;
-  /** The record that holds it; null for an element of a list. */
+  /** The record that holds the place; null for an element of a list. */
   readonly shape: Shape | null;
 }
 
@@ -97,7 +98,8 @@ export function fieldLeaf(ctx: ProofContext, field: FieldRead & Expression, elem
     ...('length' in type ? { lengths: type.length } : {}),
     marks: 'range' in type ? rangeMarks(type.range) : [],
   });
-  // Where a point has to vouch, it may or may not, whatever conditions on the point say.
+  // A field for which an enforcement point vouches stays free to be known or unknown, whatever conditions
+  // require of the point.
   if (field.isSigned && field.signers === undefined) tieToSignature(ctx, leaf);
   if (field.steps.length > 0) tieToHolder(ctx, leaf, field, elements);
   return leaf;
@@ -157,7 +159,7 @@ function domainOf(type: Type): Domain {
   }
 }
 
-/** The definition's own check of payloads says which texts a field may hold. */
+/** Whether the place admits a value; for texts, the definition's own check of payloads decides. */
 function fitsPlace({ slot, shape, key }: Place, payload: Shape): (value: Value) => boolean {
   const { type } = slot;
   if ('range' in type) return (value) => isInRange(type.range, value as Decimal);
@@ -176,14 +178,14 @@ function fitsPlace({ slot, shape, key }: Place, payload: Shape): (value: Value) 
     : isOfType;
 }
 
-/** The same for the same type, by which what is found with it is found again. */
+/** One function per type, so that results cached by the function are found again. */
 const textFits = new WeakMap<Type, Leaf['fits']>();
 
 function rangeMarks({ low, high }: Range): Decimal[] {
   return [low, high].filter((end) => end !== null);
 }
 
-/** Known to rules exactly when the request is signed. */
+/** Rules know a signed field exactly when the request is signed. */
 function tieToSignature(ctx: ProofContext, leaf: Leaf): void {
   const signed = signedLeaf(ctx);
   ctx.afterCut.push(() => {
@@ -200,12 +202,15 @@ function isGone({ circuit }: ProofContext, leaf: Leaf): number {
   return isWhere(leaf, ({ value }) => value === undefined || value === null, circuit);
 }
 
-/** Neither absent nor null nor unknown. */
+/** True if the leaf is neither absent nor null nor unknown. */
 export function hasValue({ circuit }: ProofContext, leaf: Leaf): number {
   return isWhere(leaf, ({ value }) => isValue(value), circuit);
 }
 
-/** What lies in a record that is not there is absent; what must be there is there where its record is. */
+/**
+ * Ties a field to its record: without the record the field is absent, and with the record a required field is
+ * present.
+ */
 function tieToHolder(ctx: ProofContext, leaf: Leaf, field: FieldRead & Expression, elements: Elements): void {
   const steps = field.steps.slice(0, -1);
   if (steps.length === 0 && field.root === 'payload') return;
@@ -287,19 +292,25 @@ function callLeaf(
   return derived;
 }
 
-/** The text of which `links` are made; null where it is no such list. */
+/** The text whose links are taken; null when the expression is no call of `links`. */
 function linkedText(list: Expression): Expression | null {
   return list.kind === 'call' && list.builtin === 'links' ? (list.args[0] ?? null) : null;
 }
 
-/** A web address has a host and a scheme, or the payload is refused; a port it may lack. */
+/**
+ * Whether the function has a value for each value of its argument. A web address has a host and a scheme,
+ * else the payload is refused; it may lack a port.
+ */
 function isAlwaysKnown(builtin: string, { type }: Expression): boolean {
   if (builtin === 'host' || builtin === 'scheme')
     return type.kind === 'text' && (type.of === 'url' || type.of === 'web_address');
   return builtin !== 'port';
 }
 
-/** Ties a function to its argument: unknown where that is absent, and what the definition says where that is a named value. */
+/**
+ * Ties a function to its argument: unknown when the argument has no value, and the definition's result when
+ * the argument is a named value.
+ */
 function tieToBase(ctx: ProofContext, leaf: Leaf, isKnown: boolean): void {
   const { circuit } = ctx;
   const base = leaf.base!;

@@ -1,6 +1,7 @@
-// What is added up over a list: an addend for each place of an element, which is 0 where there is none, and one number for
-// all elements that have no place. INVARIANT: the elements without a place may add up to whatever elements can, so that
-// what holds with them holds of every list; without them the sum is of the places alone.
+// The sum over a list: an addend for each place of an element, 0 if the place is empty, and one number for
+// all elements without a place. INVARIANT: elements without a place may add up to anything that elements can
+// add up to, so that what holds with them holds of every list. If there are none, the sum is that of the
+// places alone.
 
 import { canonicalMeaning } from '../../language/model/canonical.ts';
 import type { Expression, Quantify } from '../../language/model/expression.ts';
@@ -16,17 +17,17 @@ import { addLeaf, placeOfField, plainLeaf } from './leaves.ts';
 import { elementPlaces, type PlaceOfElement } from './quantifiers.ts';
 import type { Sum } from './sums.ts';
 
-/** How sums that are no sums of lists are made. */
+/** How to make the sums inside a list's elements, from `sums.ts`. */
 export interface SumParts {
   readonly sumOf: (expression: Expression, elements: Elements) => Sum | null;
   readonly isKnown: (sum: Sum) => readonly SolverLiteral[];
-  /** Whether adding these up has an exact answer. */
+  /** Whether adding up the numbers in `reads` has an exact answer. */
   readonly isExact: (side: Expression, reads: readonly Leaf[]) => SolverLiteral;
-  /** The sum is 0 or less. */
+  /** A literal that holds if the sum is 0 or less. */
   readonly isAtMostZero: (terms: ReadonlyMap<Leaf, Fraction>, constant: Fraction) => SolverLiteral;
 }
 
-/** Null where the list or what is added up is not followed; money and nested sums are not. */
+/** Null when the formula cannot express the list or what is added up, such as money and nested sums. */
 export function listSum(ctx: ProofContext, { sources, ...sum }: Quantify, parts: SumParts): Sum | null {
   const made = sources.map((source) => sumOfSource(ctx, { ...sum, source }, parts));
   if (made.includes(null)) return null;
@@ -67,7 +68,10 @@ function sumOfSource(ctx: ProofContext, sum: OfSource, parts: SumParts): Added |
   return { isListKnown: list.isKnown, addends: addends as readonly Addend[], rest };
 }
 
-/** They are added up in their order, so that where the first have no exact answer all have none. Of nothing there is one. */
+/**
+ * Whether adding up is exact. Addends are added in their order, so if the first ones have no exact sum, the
+ * whole has none. An empty sum is exact.
+ */
 function exactLiteral(
   { circuit }: ProofContext,
   sums: readonly Added[],
@@ -79,7 +83,7 @@ function exactLiteral(
   return literal;
 }
 
-/** Each element has to be known, those without a place, too. */
+/** Literals for each element being known, elements without a place included. */
 function knownOf({ circuit }: ProofContext, { isListKnown, addends, rest }: Added): readonly SolverLiteral[] {
   return [
     isListKnown,
@@ -118,7 +122,7 @@ function placeKey(element: SlotElement): string {
   return element.kind === 'slot' ? element.key : canonicalMeaning(element.literal);
 }
 
-/** What is added is the element's own where there is one, and 0 where there is none. */
+/** The addend is the element's own number if the place has an element, else 0. */
 function tieToPlace(ctx: ProofContext, leaf: Leaf, { place, sum, parts }: At & { readonly sum: Sum }): void {
   const { circuit } = ctx;
   const own = sum.terms as ReadonlyMap<Leaf, Fraction>;
@@ -136,12 +140,12 @@ function isZero({ circuit }: ProofContext, leaf: Leaf): SolverLiteral {
 
 interface RestOfList {
   readonly leaf: Leaf;
-  /** Every element has a place. */
+  /** Whether every element has a place. */
   readonly isWhole: SolverLiteral;
   readonly isKnown: SolverLiteral;
 }
 
-/** What the elements without a place add up to; null where there can be none. */
+/** What the elements without a place add up to; null when there can be none. */
 function restOf(ctx: ProofContext, sum: OfSource, places: readonly PlaceOfElement[]): RestOfList | null {
   const longest = constantOf(sum.source, ctx.set) === null ? longestOf(sum.source) : places.length;
   if (longest <= places.length || ctx.faults.has('sums-lack-their-rest')) return null;
@@ -162,7 +166,7 @@ function restOf(ctx: ProofContext, sum: OfSource, places: readonly PlaceOfElemen
   ctx.bounds.set(key, { span: sum.span, literal: rest.isWhole, why: 'huge payloads', ...grows });
   ctx.afterCut.push(() => {
     ctx.circuit.require([notLiteral(rest.isWhole), isZero(ctx, leaf)]);
-    // Elements take the places first.
+    // Elements fill the places first.
     for (const { isThere } of places) ctx.circuit.require([rest.isWhole, isThere]);
   });
   return rest;
@@ -173,7 +177,7 @@ interface Longest {
   readonly longest: number;
 }
 
-/** Where what is added up is one declared number. */
+/** The range of the rest; bounded only if a single declared number is added up. */
 function rangeOfRest(ctx: ProofContext, { body, variable }: OfSource, { places, longest }: Longest): Range {
   const [first] = places;
   const open: Range = { low: null, high: null };
@@ -188,7 +192,7 @@ function rangeOfRest(ctx: ProofContext, { body, variable }: OfSource, { places, 
   };
 }
 
-/** How a request is made of it: by elements that hold what is missing. */
+/** How to turn the rest into a request: by elements that hold what is missing from the sum. */
 function growingOf({ source, body }: OfSource, rest: Leaf): { readonly grows?: GrowingPart } {
   if (source.kind !== 'field' || source.root !== 'payload' || body.kind !== 'field') return {};
   const key = ['payload', ...source.steps].join('.');

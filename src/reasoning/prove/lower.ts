@@ -1,6 +1,6 @@
-// A condition into a pair of literals: `and`, `or` and `not` are gates, and what they join is an atom. INVARIANT: every
-// kind of expression has its line here; what is not followed into its parts is a guess that may be true, false or
-// unknown, and is named where it keeps a claim from being decided.
+// Lowers a condition to a pair of literals: `and`, `or` and `not` become gates over atoms. INVARIANT: every
+// kind of expression has a case in this file. A condition that is not split into parts is a guess, which may
+// be true, false or unknown. The guess is named if it keeps a claim from being decided.
 
 import { canonicalMeaning } from '../../language/model/canonical.ts';
 import { descendants } from '../../language/model/children.ts';
@@ -70,7 +70,7 @@ function newCondition(ctx: ProofContext, condition: Expression, elements: Elemen
     case 'single-script':
     case 'quantify':
       return atom(ctx, condition, elements);
-    // Of these none is a condition.
+    // None of these kinds is a condition.
     case 'meter':
     case 'now':
     case 'risk':
@@ -82,7 +82,7 @@ function newCondition(ctx: ProofContext, condition: Expression, elements: Elemen
   }
 }
 
-/** Each atom is made once. */
+/** Makes each atom once. */
 function atom(ctx: ProofContext, condition: Expression, elements: Elements): Pair {
   const expression = writtenOut(ctx, condition, elements);
   const key = `${elementsKey(elements)} ${expressionMeaning(expression)}`;
@@ -102,7 +102,10 @@ function elementsKey(elements: Elements): string {
   return entries.join();
 }
 
-/** What the formula derives from the rules, and must not be told. */
+/**
+ * Whether the condition compares risk. The formula derives risk from the rules, so tests must not supply such
+ * a truth.
+ */
 function comparesRisk(expression: Expression): boolean {
   return (
     expression.kind === 'compare' && [expression.left, expression.right].some(({ kind }) => kind === 'risk')
@@ -127,7 +130,7 @@ function newAtom(ctx: ProofContext, expression: Expression, elements: Elements):
   return boundText(ctx, expression, { pair: made, elements });
 }
 
-/** A condition that may be anything. */
+/** A condition whose truth is free: true, false or unknown. */
 function guess(ctx: ProofContext, expression: Expression, elements: Elements): Pair {
   const pair = ctx.circuit.freePair();
   const key = `${elementsKey(elements)} ${expressionMeaning(expression)}`;
@@ -135,7 +138,7 @@ function guess(ctx: ProofContext, expression: Expression, elements: Elements): P
   return pair;
 }
 
-/** Expressions that are no constants by themselves. */
+/** Kinds of expression that are never constant by themselves. */
 export const readingKinds: ReadonlySet<Expression['kind']> = new Set([
   'field',
   'fact',
@@ -145,7 +148,10 @@ export const readingKinds: ReadonlySet<Expression['kind']> = new Set([
   'let',
 ]);
 
-/** Rows that come with a request may be any, also where their key is a constant. */
+/**
+ * Whether the expression reads a pushed table. Rows that come with a request may be any rows, even for a
+ * constant key.
+ */
 function readsPushed({ tables }: PolicySet, expression: Expression): boolean {
   return descendants(expression).some(
     (part) => (part.kind === 'column' || part.kind === 'in-table') && isPushed(tables.get(part.table)),
@@ -173,7 +179,9 @@ function pairOf({ circuit }: ProofContext, truth: SpecTruth): Pair {
   return truth ? circuit.always : negatedLiteral(circuit.always);
 }
 
-/** Whether it, or a let that it reads, asks about the elements of a list that requests bring. */
+/**
+ * Whether the expression, or a let that it reads, goes through the elements of a list that requests bring.
+ */
 export function goesThroughList(set: PolicySet, expression: Expression): boolean {
   return descendants(expression).some((part) => {
     if (part.kind === 'quantify') return true;
@@ -189,7 +197,10 @@ interface WithElse {
   readonly elements: Elements;
 }
 
-/** A condition on `else`: with the fallback where the field is absent or null, else with the field itself. */
+/**
+ * A condition on `else`: decided with the fallback if the field is absent or null, else with the field
+ * itself.
+ */
 function elseAtom(ctx: ProofContext, { expression, withElse, elements }: WithElse): Pair {
   const { circuit } = ctx;
   const has: Expression = { kind: 'has', subject: withElse.subject, type: booleanType, span: withElse.span };
@@ -202,7 +213,7 @@ function elseAtom(ctx: ProofContext, { expression, withElse, elements }: WithEls
   };
 }
 
-/** Null where it is a comparison of no special kind, or none. */
+/** Null when the expression is no comparison, or is a comparison of no special kind. */
 function compareAtom(ctx: ProofContext, expression: Expression, elements: Elements): Pair | null {
   if (expression.kind !== 'compare') return null;
   const { left, right, operator } = expression;
@@ -234,7 +245,7 @@ function listAtom(ctx: ProofContext, expression: Expression, elements: Elements)
 
 const wordsMax = 2_000;
 
-/** One atom a word, so that lists of words can be compared. */
+/** One atom per word, so that lists of words can be compared. */
 function wordsAtom(ctx: ProofContext, expression: Expression, elements: Elements): Pair | null {
   if (expression.kind !== 'mentions') return null;
   const { words: source } = expression;

@@ -1,5 +1,6 @@
-// A meter's reading against a constant. A reading is two ends, the lower without and the upper with what is pending;
-// both include the request itself, so that of sums of what is never negative neither is below the request's own share.
+// Compares a meter's reading with a constant. A reading has two ends: the lower leaves out what is pending,
+// the upper includes it. Both ends include the request itself, so if the added amounts are never negative,
+// neither end is below the request's own share.
 
 import type { Expression, FieldRead, MeterRead } from '../../language/model/expression.ts';
 import type { Meter } from '../../language/model/policy.ts';
@@ -42,7 +43,7 @@ export function meterAtom(
   return ctx.circuit.onlyIf(isKnown, comparedEnds(ctx, operator, { ...ends, is }));
 }
 
-/** Whether the currency that the meter is kept for is this one. */
+/** Whether the meter's currency is the given one. */
 function inCurrency(ctx: ProofContext, read: FieldRead & Expression, currency: string | null): Pair | null {
   if (currency === null) return null;
   return ctx.lower(comparisonCall('==', read, literalNode(currency, read)), noElements);
@@ -68,7 +69,7 @@ function endIs(ctx: ProofContext, leaf: Leaf, { wanted, amount, read }: End): So
 
 type Ends = MeterEnds & { readonly is: (leaf: Leaf, wanted: Comparison['operator']) => SolverLiteral };
 
-/** Two ends compared as the definition compares intervals. */
+/** Compares two ends in the way in which the definition compares intervals. */
 function comparedEnds(
   { circuit }: ProofContext,
   operator: Comparison['operator'],
@@ -124,7 +125,7 @@ export function meterEnds(ctx: ProofContext, meter: Meter): MeterEnds {
   return ends;
 }
 
-/** Whether what every counted action adds is declared to be 0 or more. */
+/** Whether every counted action declares the added amount to be 0 or more. */
 function addsNoNegatives({ set }: ProofContext, { argument, actions }: Meter): boolean {
   if (argument?.kind !== 'field' || argument.root !== 'payload') return false;
   return actions.every((key) => {
@@ -139,7 +140,7 @@ function addsNoNegatives({ set }: ProofContext, { argument, actions }: Meter): b
   });
 }
 
-/** The lower end is not above the upper one. */
+/** The lower end is at most the upper end. */
 function tieEnds(ctx: ProofContext, low: Leaf, high: Leaf): void {
   shareMarks(ctx, [low, high]);
   ctx.afterCut.push(() => requireAtMost(ctx, ctx.circuit.yes, [low, high]));
@@ -153,7 +154,10 @@ function shareMarks(ctx: ProofContext, leaves: readonly Leaf[]): void {
   });
 }
 
-/** What a window holds, a longer one does, too: of meters that are alike but for their windows. */
+/**
+ * Ties meters that are alike but for windows and actions: if one meter counts everything that another counts,
+ * its reading is not below the other's.
+ */
 function tieWindows(ctx: ProofContext, meter: Meter): void {
   for (const name of ctx.meters.keys()) {
     const other = ctx.set.meters.get(name)!;
@@ -175,7 +179,7 @@ function tieWindow(ctx: ProofContext, inner: string, outer: string): void {
   }
 }
 
-/** The same for what sums say, where one reads either. */
+/** Requires `small` to be at most `large` in the inequalities of sums, too, if a sum reads one of them. */
 function orderSums(ctx: ProofContext, condition: SolverLiteral, [small, large]: readonly [Leaf, Leaf]): void {
   ctx.beforeCut.push(() => {
     const isRead = [...ctx.sums.values()].some(
@@ -191,7 +195,9 @@ function orderSums(ctx: ProofContext, condition: SolverLiteral, [small, large]: 
   });
 }
 
-/** Where the condition holds, the first number is at most the second; both are cut at the same marks. */
+/**
+ * If the condition holds, the first number is at most the second. Both leaves must be cut at the same marks.
+ */
 function requireAtMost(
   ctx: ProofContext,
   condition: SolverLiteral,
@@ -211,7 +217,7 @@ function requireAtMost(
 
 interface From {
   readonly mark: Decimal;
-  /** Above the mark, not at it. */
+  /** Whether the number lies above the mark, not at it. */
   readonly isOpen: boolean;
 }
 
@@ -228,7 +234,7 @@ function isFrom({ circuit }: ProofContext, leaf: Leaf, { mark, isOpen }: From): 
   );
 }
 
-/** A reading of a meter that counts the request. */
+/** Ties a meter's reading to the share of the request that the meter counts. */
 function tieShare(ctx: ProofContext, meter: Meter, ends: MeterEnds): void {
   const { circuit } = ctx;
   const counts = meter.when === null ? circuit.always : ctx.lower(meter.when, noElements);
@@ -261,7 +267,7 @@ function tieAmount(ctx: ProofContext, { meter, ends, mayCount, doesCount }: Shar
   orderSums(ctx, doesCount, [amount, ends.low]);
   orderSums(ctx, mayCount, [amount, ends.high]);
   ctx.afterCut.push(() => {
-    // What is added has to be known, and of the meter's currency, for the reading to be known.
+    // A reading is known only if the added amount is known and has the meter's currency.
     ctx.circuit.require([notLiteral(mayCount), hasValue(ctx, amount)]);
     if (isOfCurrency !== null) ctx.circuit.require([notLiteral(mayCount), isOfCurrency.isTrue]);
     requireAtMost(ctx, doesCount, [amount, ends.low]);

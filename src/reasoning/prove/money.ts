@@ -1,5 +1,5 @@
-// An amount of money against a constant: the amounts compare where the currencies agree, and nothing is known where
-// they do not.
+// Compares an amount of money with a constant: the amounts compare if the currencies agree, else the
+// comparison is unknown.
 
 import { currencyPlace } from '../../language/model/currency.ts';
 import type { Expression, FieldRead } from '../../language/model/expression.ts';
@@ -18,7 +18,7 @@ export function moneyAtom(
 ): Pair | null {
   const leaf = fieldLeaf(ctx, field, elements);
   const { amount, currency } = constant as Money;
-  // One side of a comparison may declare the field as something else.
+  // One side of a policy comparison may declare the field with another type.
   if (leaf === null || placeOfField(ctx, field, elements)?.slot.type.kind !== 'money') return null;
   const number = { type: quantity('number'), span: field.span };
   const read = placeholderRead(number);
@@ -34,7 +34,7 @@ interface CurrencyOf {
   readonly elements: Elements;
 }
 
-/** Whether the amount's currency, a field beside it, is this one. */
+/** Whether the amount's currency, a field beside it, is the given one. */
 export function currencyIs(ctx: ProofContext, { field, currency, elements }: CurrencyOf): Pair | null {
   const place = placeOfField(ctx, field, elements);
   const at = place === null ? null : currencyPlace(place.slot.type, field);

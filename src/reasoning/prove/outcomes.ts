@@ -1,5 +1,6 @@
-// What is decided, as gates over the truth of the rules: the strictest of what the mildest allow that holds asks for and
-// what the guards that stand in the way ask for. Which rule is named, and who is asked, is not in it.
+// The outcome of a decision as gates over the truth of the rules: the strictest demand among that of the
+// mildest true allow and those of the guards that are not false. The gates do not tell which rule is named
+// and who is asked.
 
 import type { Outcome } from '../../language/model/decision.ts';
 import { isGuard, type Rule } from '../../language/model/policy.ts';
@@ -12,11 +13,11 @@ export type OutcomeLiterals = Readonly<Record<Outcome, SolverLiteral>>;
 export interface Judged {
   readonly rule: Rule;
   readonly pair: Pair;
-  /** What it asks for has been met. */
+  /** Whether the rule's requirement has been met. */
   readonly isMet: SolverLiteral;
 }
 
-/** `isUnapproved`: nothing that rules ask for has been met. */
+/** `isUnapproved`: no requirement of any rule has been met. */
 export function judgedRules(ctx: ProofContext, isUnapproved: boolean): readonly Judged[] {
   return ctx.rules.map((rule) => ({
     rule,
@@ -50,7 +51,7 @@ export function outcomesOf(ctx: ProofContext, isUnapproved: boolean): OutcomeLit
   };
 }
 
-/** Free: any requirements may have been met together, which is more than can be. */
+/** A free literal: any requirements may have been met together, which admits more than can really happen. */
 function metLiteral(ctx: ProofContext, rule: Rule): SolverLiteral {
   if (rule.requirement === null) return ctx.circuit.no;
   const known = ctx.satisfied.get(rule.id);
@@ -66,7 +67,7 @@ export function demandOf({ effect, requirement }: Rule): DemandKind {
   return effect === 'deny' ? 'deny' : (requirement?.kind ?? 'nothing');
 }
 
-/** A guard that is not false stands in the way until it is met. */
+/** A guard that is not false makes its demand until the demand is met; a deny cannot be met. */
 function asked(circuit: Circuit, guards: readonly Judged[], demand: DemandKind): SolverLiteral {
   return circuit.or(
     guards
@@ -77,7 +78,7 @@ function asked(circuit: Circuit, guards: readonly Judged[], demand: DemandKind):
   );
 }
 
-/** Some allow is true that asks for nothing, for nothing more, or only for one of these. */
+/** Whether some true allow asks for nothing, has its requirement met, or asks only for one of `demands`. */
 function grantedFor(
   circuit: Circuit,
   allows: readonly Judged[],

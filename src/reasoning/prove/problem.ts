@@ -1,6 +1,7 @@
-// One action as a formula that admits every request of its declared shape, and says what is decided. INVARIANT: the
-// formula admits at least what can be. A part that is not understood makes it admit more, so that what is proved holds;
-// what it admits beyond that is found out by deciding the request that comes of it.
+// One action as a formula that admits every request of the declared shape and derives the decision.
+// INVARIANT: the formula admits at least everything that can happen. A part that is not understood makes the
+// formula admit more, so that proofs still hold; deciding the request of a model reveals what was admitted in
+// excess.
 
 import { descendants } from '../../language/model/children.ts';
 import type { Expression } from '../../language/model/expression.ts';
@@ -21,15 +22,15 @@ import { countElements } from './quantifiers.ts';
 
 export interface ProofProblem {
   readonly ctx: ProofContext;
-  /** With whatever may have been met. */
+  /** The outcomes, with any requirements met. */
   readonly outcomes: OutcomeLiterals;
-  /** By claim: the request breaks it. */
+  /** By claim, a literal that holds if the request breaks the claim. */
   readonly broken: readonly SolverLiteral[];
 }
 
 export interface ProofProblemOptions {
   readonly isCoarse?: boolean;
-  /** Instead of all that are enforced for the action. */
+  /** The rules to use instead of all enforced rules of the action. */
   readonly rules?: readonly Rule[] | undefined;
   readonly faults?: Faults;
 }
@@ -47,7 +48,10 @@ export function createProblem(
   return { ctx, outcomes, broken };
 }
 
-/** The context of the action's enforced rules; nothing is in its formula yet. */
+/**
+ * The context for the action's enforced rules, with an empty formula. Throws when the set does not declare
+ * the action.
+ */
 export function createContext(
   set: PolicySet,
   key: string,
@@ -90,7 +94,7 @@ export function createContext(
 const policiesByAction = new WeakMap<PolicySet, ReadonlyMap<string, readonly Policy[]>>();
 const enforced = new WeakMap<PolicySet, Map<string, readonly Rule[]>>();
 
-/** In the order of the set; the same array each time. */
+/** The action's rules that are not in shadow, in the order of the set; returns the same array each time. */
 export function enforcedOf(set: PolicySet, action: string): readonly Rule[] {
   const known = memo(enforced, set, () => new Map<string, readonly Rule[]>());
   return memo(known, action, () =>
@@ -116,7 +120,9 @@ const costly: ReadonlySet<Expression['kind']> = new Set([
   'in-hours',
 ]);
 
-/** The first that are quickly made into a formula, at most so many: without automata of texts, times of day, and lists. */
+/**
+ * The first `most` rules that are quick to put into a formula: without text automata, times of day and lists.
+ */
 export function quickRules(rules: readonly Rule[], most: number): readonly Rule[] {
   const found: Rule[] = [];
   for (const rule of rules) {
@@ -142,14 +148,14 @@ function breaks(ctx: ProofContext, claim: Claim): SolverLiteral {
   return ctx.circuit.and([isSpokenOf(ctx, claim), isRuledOut(ctx, claim)]);
 }
 
-/** Whether a claim speaks of the request, as `isSpokenOf` of the definition says it. */
+/** Whether a claim covers the request, as `isSpokenOf` of the definition decides. */
 function isSpokenOf(ctx: ProofContext, { when, isDefinite = false }: Claim): SolverLiteral {
   if (when === null) return ctx.circuit.yes;
   const { isTrue, isFalse } = ctx.lower(when, noElements);
   return isDefinite ? isTrue : notLiteral(isFalse);
 }
 
-/** Whether the decision is against the claim, as `isAgainst` of the definition says it. */
+/** Whether the decision is against the claim, as `isAgainst` of the definition decides. */
 function isRuledOut(ctx: ProofContext, claim: Claim): SolverLiteral {
   const outcomes = outcomesOf(ctx, claim.isUnapproved);
   if (claim.effect !== 'ask') {
@@ -161,10 +167,10 @@ function isRuledOut(ctx: ProofContext, claim: Claim): SolverLiteral {
   return ctx.circuit.and([notLiteral(outcomes.DENY), notLiteral(isAsked)]);
 }
 
-/** Cuts the leaves. After this no condition may be added. */
+/** Cuts the leaves; no condition may be added afterwards. */
 export function finishProblem(ctx: ProofContext): void {
   shareTexts(ctx);
-  // What one gives to another is handed on, from meter to meter.
+  // Marks are handed on from meter to meter, so the hooks run once more than there are meters.
   for (let round = 0; round <= ctx.meters.size; round += 1) for (const run of ctx.beforeCut) run();
   const leaves = [...ctx.leaves.values()].toSorted((a, b) => depthOf(a) - depthOf(b));
   for (const leaf of leaves) cutLeaf(leaf, ctx);
@@ -172,7 +178,7 @@ export function finishProblem(ctx: ProofContext): void {
   linkEqualities(ctx);
 }
 
-/** A leaf is cut after what it is a function of. */
+/** A leaf is cut after the leaf that it is a function of. */
 function depthOf({ base }: Leaf): number {
   return base === null ? 0 : 1 + depthOf(base.leaf);
 }

@@ -1,5 +1,5 @@
-// The naive checkers beside a solver that goes on: each part of the log, and each lemma about sums, is read once, before
-// the next "no" is believed.
+// Runs the naive checkers beside a solver that keeps being asked. Each part of the log and each lemma about
+// sums is checked once, before the next "no" of the solver is believed.
 
 import { followsFrom } from '../linear/inequality.ts';
 import { LogChecker } from '../solver/check-log.ts';
@@ -18,7 +18,7 @@ export class ProofLog {
     this.#ctx = ctx;
   }
 
-  /** Throws where it does not follow that these cannot hold together. */
+  /** Throws if the log does not show that the literals of `core` cannot hold together. */
   check(core: SolverClause): void {
     const { lemmas, circuit } = this.#ctx;
     const { given, learned } = circuit.solver;

@@ -1,6 +1,6 @@
-// Claims proved for every request of an action, refuted by a request that the definition decides against them, or left
-// undecided, with the conditions that were guessed. INVARIANT: "proved" is said only after the naive checker has read the
-// solver's log, and "refuted" only of what `authorize` has decided.
+// Decides claims about an action: proved for every request, refuted by a request that the definition decides
+// against the claim, or undecided, with the conditions that were guessed. INVARIANT: "proved" is returned
+// only after the naive checker has read the solver's log, "refuted" only for what `authorize` has decided.
 
 import type { Span } from '../../language/diagnostic/span.ts';
 import type { Decision } from '../../language/model/decision.ts';
@@ -35,15 +35,15 @@ export type Verdict =
 /** What keeps a claim from being decided. */
 export type Why = 'guessed conditions' | 'long lists' | Bound['why'] | 'too much search';
 
-/** Clauses that cannot hold with the assumptions, and the steps that show it. */
+/** Clauses that cannot hold together with the assumptions, and the steps that show it. */
 export interface Proof {
   readonly action: string;
-  /** Made with quantifiers left open. */
+  /** Whether the proof leaves quantifiers open. */
   readonly isCoarse: boolean;
-  /** Ids; null: all that are enforced. */
+  /** Ids of the rules in the proof's formula; null for all enforced rules. */
   readonly rules: readonly string[] | null;
   readonly given: readonly SolverClause[];
-  /** Of these, what the policies say, without what was found out about sums. */
+  /** The clauses of `given` that come from the policies, without those of lemmas about sums. */
   readonly formula: readonly SolverClause[];
   readonly lemmas: readonly Lemma[];
   readonly learned: readonly SolverClause[];
@@ -53,25 +53,25 @@ export interface Proof {
 export interface ClaimVerdict {
   readonly guarantee: Guarantee;
   readonly claim: Claim;
-  /** One an action; up to the first that refutes the claim, where others are not asked. */
+  /** One verdict per action. With `isEachAsked` false, no action follows one that refutes the claim. */
   readonly verdicts: readonly (Verdict & { readonly action: string })[];
-  /** Refuted where one action does; proved where all do. */
+  /** Refuted if one action refutes the claim; proved if all actions prove it. */
   readonly kind: Verdict['kind'];
 }
 
 const witnessesMax = 30;
 const conflictsMax = 20_000;
 
-/** What is known of a claim about an action before it is asked; null where nothing is. */
+/** Returns a verdict on the claim and action that is known beforehand, or null. */
 export type KnownVerdict = (claim: Claim, action: string) => Verdict | null;
 
 export interface ProveOptions {
   readonly known?: KnownVerdict;
-  /** Whether a claim that is refuted is asked of further actions. */
+  /** Whether further actions are asked after one that refutes a claim. */
   readonly isEachAsked?: boolean;
 }
 
-/** One verdict a claim, in the order of the set. */
+/** Returns one verdict per claim, in the order of the set. */
 export function proveGuarantees(
   set: PolicySet,
   { known = () => null, isEachAsked = true }: ProveOptions = {},
@@ -96,7 +96,10 @@ export function proveGuarantees(
   return asked.map((one) => ({ ...one, kind: verdictOfAll(one.verdicts.map(({ kind }) => kind)) }));
 }
 
-/** Decides claims about an action: by what is known of them, then by a few of many rules, then the rest together. */
+/**
+ * Decides claims about an action: first by known verdicts, then with few of many rules, then the rest of the
+ * claims together.
+ */
 export function decideClaims(
   set: PolicySet,
   action: string,
@@ -122,8 +125,8 @@ function verdictOfAll(kinds: readonly Verdict['kind'][]): Verdict['kind'] {
 }
 
 /**
- * Coarse first: most of what holds does so whatever quantifiers say, and then of lists of any length. Where there are
- * none the formula is the same.
+ * Tries a coarse formula first: most true claims hold whatever quantifiers are, and then for lists of any
+ * length. Without lists the two formulas are equal, so the coarse one is enough.
  */
 export function proveAction(
   set: PolicySet,
@@ -143,9 +146,10 @@ const guardsAtFirst = 16;
 const fewRounds = 8;
 
 /**
- * Begins with few guards and adds those that act on what a model shows; without the claims that this does not settle.
- * Without a guard more is granted and less is denied, so that what holds then holds with all of them. What is refuted is
- * refuted by the definition, of the whole set.
+ * Decides claims with few guards first, and adds the guards that act on the request of a model. Claims that
+ * stay open are missing from the result. Leaving out a guard grants more and denies less, so a claim that
+ * holds with fewer guards and passes `holdsWithMoreGuards` holds with all guards. A refutation is decided by
+ * the definition, with the whole set.
  */
 export function decideWithFew(
   set: PolicySet,
@@ -155,7 +159,7 @@ export function decideWithFew(
   const asked = claims.filter(({ effect }) => effect !== 'ask');
   const all = enforcedOf(set, action);
   const guards = all.filter(canBeLeftOut);
-  // Of a formula that leaves something open no request can be made: lists are asked about apart.
+  // A formula that leaves a condition open gives no request, so claims that read lists are asked separately.
   const groups = Map.groupBy(asked, (claim) => {
     const readsList = claim.when !== null && goesThroughList(set, claim.when);
     return `${holdsWithMoreGuards(claim)} ${readsList}`;
@@ -182,7 +186,7 @@ interface FewRules {
   readonly left: readonly Rule[];
 }
 
-/** Claims that all hold with more guards, or all do not: one formula a round. */
+/** Decides claims that all hold with more guards, or of which none does, with one formula per round. */
 function decideGroup(few: FewRules, claims: readonly Claim[]): ReadonlyMap<Claim, Verdict> {
   const { set, action, all } = few;
   const found = new Map<Claim, Verdict>();
@@ -213,7 +217,10 @@ function decideGroup(few: FewRules, claims: readonly Claim[]): ReadonlyMap<Claim
   return found;
 }
 
-/** Proved with these rules, or a request that breaks it with them; null where neither says anything of all rules. */
+/**
+ * A proof with these rules, or a request that breaks the claim with them; null when neither tells anything
+ * about all rules.
+ */
 function settledBy(prover: Prover, claim: Claim, broken: SolverLiteral): Verdict | Facts | null {
   const example = prover.example(broken);
   if (example === 'open') return null;
@@ -223,7 +230,10 @@ function settledBy(prover: Prover, claim: Claim, broken: SolverLiteral): Verdict
   return verdict.kind === 'proved' ? verdict : null;
 }
 
-/** Whether a rule may be left out of a proof: not where it adds to risk, since fewer of these may deny more. */
+/**
+ * Whether a rule may be left out of a proof. A guard that adds risk may not, since fewer points may deny
+ * more.
+ */
 export function canBeLeftOut(rule: Rule): boolean {
   return isGuard(rule) && rule.points === 0;
 }
@@ -232,7 +242,7 @@ export function holdsWithMoreGuards({ mode, effect }: Claim): boolean {
   return effect === (mode === 'never' ? 'allow' : 'deny');
 }
 
-/** The guards that are not false. */
+/** The guards that are not false for the request. */
 function actingOn(set: PolicySet, facts: Facts, guards: ReadonlySet<Rule>): readonly Rule[] {
   const { risk } = authorize(set, facts);
   const scope = { set, facts: resolveFacts(set, facts), risk, variables: new Map() };
@@ -257,7 +267,7 @@ class Prover {
     this.#log = new ProofLog(ctx);
   }
 
-  /** A request of a model that breaks the claim; null where there is none, and "open" where none can be made of it. */
+  /** A model's request that breaks the claim; null when there is none, "open" when no request can be made. */
   example(broken: SolverLiteral): Facts | 'open' | null {
     const { bounds, leftOpen } = this.#ctx;
     const small = [...bounds.values()].map(({ literal }) => literal);
@@ -268,7 +278,7 @@ class Prover {
 
   decide(claim: Claim, broken: SolverLiteral): Verdict {
     const { circuit, bounds, leftOpen } = this.#ctx;
-    // What is ruled out for this claim is ruled out for it alone.
+    // Under this literal, clauses rule out models for this claim alone.
     const own = circuit.free(true);
     const small = [...bounds.values()].map(({ literal }) => literal);
     const guessed = new Map<string, Span>();
@@ -286,7 +296,9 @@ class Prover {
     return this.#guessed(broken, guessed);
   }
 
-  /** No model breaks the claim with small payloads; and with any? */
+  /**
+   * The verdict when no model with a small payload breaks the claim; asks about payloads of any size next.
+   */
   #held(claim: Claim, assumptions: SolverClause): Verdict {
     const { circuit, bounds, bounded, lists, isCoarse } = this.#ctx;
     this.#log.check(circuit.solver.core);
@@ -302,7 +314,10 @@ class Prover {
     return { kind: 'proved', proof: proofOf(this.#ctx, this.#formula) };
   }
 
-  /** Numbers of many digits are easily written down; payloads that are huge are not. */
+  /**
+   * A refutation that exceeds a bound, or null. Numbers with many digits are easily written down; huge
+   * payloads are not, so their refutation may be missed.
+   */
   #odd(claim: Claim): Verdict | null {
     if (this.#ctx.leftOpen.size > 0) return null;
     const facts = asClaimed(claim, witnessOf(this.#ctx));
@@ -315,7 +330,7 @@ class Prover {
     return undecided('guessed conditions', wrong.size > 0 ? [...wrong.values()] : spansOf(read));
   }
 
-  /** Conditions of which the model says something else than the definition does of the request. */
+  /** Conditions whose truth for the request differs between the model and the definition. */
   #wronglyGuessed(broken: SolverLiteral, facts: Facts): readonly Span[] {
     const { set, conditions } = this.#ctx;
     const { risk } = authorize(set, facts);
@@ -326,7 +341,7 @@ class Prover {
       .map(({ expression }) => expression.span);
   }
 
-  /** What only other claims read is nothing to this one. */
+  /** Whether a condition matters to the claim; conditions that only other claims read do not. */
   #isReadBy(broken: SolverLiteral): (condition: { readonly pair: Pair }) => boolean {
     const { circuit } = this.#ctx;
     const own = circuit.variablesUnder([broken]);
@@ -338,7 +353,9 @@ class Prover {
     };
   }
 
-  /** Other guesses, or in turn other cells. */
+  /**
+   * A clause that excludes the model: by its guesses in even rounds, by its cells and guesses in odd rounds.
+   */
   #otherThanThis(round: number): SolverClause {
     const { circuit, guesses, leaves, sums } = this.#ctx;
     const loose = [...leaves.values()].flatMap(({ atoms }) =>
@@ -354,7 +371,7 @@ class Prover {
   }
 }
 
-/** The proof as the log stands now; the log is copied where somebody reads it. */
+/** The proof as the log stands now; the log is copied only when a caller reads it. */
 function proofOf(ctx: ProofContext, formulaCount: number): Proof {
   const { set, action, isCoarse, rules, circuit, lemmas } = ctx;
   const { given, learned, core } = circuit.solver;

@@ -1,5 +1,6 @@
-// Quantifiers over lists of the payload: a list is given places for elements, each of which may be there or not, enough
-// of them that each quantifier can have a witness of its own. What holds with these holds of every list.
+// Quantifiers over lists of the payload. A list gets places for elements, each of which may be filled or not:
+// enough places for each quantifier to have a witness of its own. What holds with these places holds of every
+// list.
 
 import { canonicalMeaning } from '../../language/model/canonical.ts';
 import { childrenOf } from '../../language/model/children.ts';
@@ -21,7 +22,7 @@ import { type Comparison, comparisonCall, literalNode, writtenOut } from './rewr
 
 const elementsMax = 24;
 
-/** Null for lists that are made, such as the links of a text. */
+/** Null for computed lists, such as the links of a text. */
 export function quantifierAtom(ctx: ProofContext, expression: Quantify, elements: Elements): Pair | null {
   const { quantifier } = expression;
   if (quantifier !== 'some' && quantifier !== 'every') return null;
@@ -43,7 +44,7 @@ export interface PlaceOfElement {
   readonly element: SlotElement;
 }
 
-/** Whether there is such an element and it meets the body; of `every`, whether it fails it. */
+/** Whether the place has an element that meets the body; for `every`, one that fails the body. */
 function bodyAt(ctx: ProofContext, { quantifier, body, variable }: Quantify, { place, elements }: At): Pair {
   const met = ctx.lower(body, new Map(elements).set(variable, place.element));
   const wanted = quantifier === 'every' ? negatedLiteral(met) : met;
@@ -53,7 +54,7 @@ function bodyAt(ctx: ProofContext, { quantifier, body, variable }: Quantify, { p
   };
 }
 
-/** `count(...)` against a constant; null where the constant is no whole number. */
+/** Compares `count(...)` with a constant; null when the constant is no whole number. */
 export function countAtom(
   ctx: ProofContext,
   expression: Quantify,
@@ -104,7 +105,10 @@ function countHolds(
   }
 }
 
-/** `subject in payload.list`: null equals nothing, so that an element which is null is known to be another. */
+/**
+ * The atom of `subject in payload.list`. Null equals nothing, so an element that is null is known to differ
+ * from the subject.
+ */
 export function membershipAtom(
   ctx: ProofContext,
   expression: Extract<Expression, { readonly kind: 'in-elements' }>,
@@ -127,7 +131,8 @@ export function membershipAtom(
     const inside = new Map(elements).set(memberVariable, element);
     const same = ctx.lower(comparisonCall('==', read, expression.subject), inside);
     const isNull = ctx.lower({ kind: 'is-null', subject: read, type: booleanType, span: read.span }, inside);
-    // Null or not, an unknown subject leaves it open; more is admitted here than can be.
+    // With an unknown subject, even a null element leaves the answer open; the formula admits more than can
+    // happen.
     const isOther = circuit.or([same.isFalse, circuit.and([isNull.isTrue, circuit.free()])]);
     return {
       isTrue: circuit.and([isThere, same.isTrue]),
@@ -139,7 +144,10 @@ export function membershipAtom(
   return boundList(ctx, expression.elements, { pair, elements });
 }
 
-/** To a quantifier a list that is not there is empty; whether something is in it is unknown. */
+/**
+ * Whether the list is there. A quantifier takes a missing list for empty; whether a missing list contains
+ * something is unknown.
+ */
 function listIsThere(ctx: ProofContext, list: Expression): SolverLiteral {
   const leaf = leafOf(ctx, list, new Map());
   if (leaf === null) return ctx.circuit.yes;
@@ -213,7 +221,9 @@ function knownLater(ctx: ProofContext, { leaf }: ListElements): SolverLiteral {
   return isKnown;
 }
 
-/** By which places are counted; null for a list that is neither of the payload nor a fact. */
+/**
+ * The key under which a list's places are counted; null when the list is neither in the payload nor a fact.
+ */
 function listKey(source: Expression): string | null {
   if (source.kind === 'field' && source.root === 'payload')
     return `payload.${source.steps.join('.')}${signedMark(source)}`;
@@ -241,14 +251,20 @@ function listElements(ctx: ProofContext, read: Expression): ListElements | null 
   return list;
 }
 
-/** Of the type that the action declares: a condition of a comparison reads a field as its own side declares it. */
+/**
+ * The source with the type that the action declares; in a comparison of two sets, a condition reads a field
+ * with the type of its own side.
+ */
 function asDeclared(ctx: ProofContext, source: Expression): Expression | null {
   if (source.kind !== 'field') return source;
   const place = placeOfField(ctx, source, new Map());
   return place === null ? null : { ...source, type: place.slot.type };
 }
 
-/** A list that is not there has no elements; one with a least length has some; its length says whether it is empty. */
+/**
+ * Ties elements to their list: a missing list has no elements, a list with a least length above 0 has some,
+ * and the length tells whether the list is empty.
+ */
 function tieElements(ctx: ProofContext, { key, leaf, present }: ListElements, { type }: Expression): void {
   const { circuit } = ctx;
   const isThere = hasValue(ctx, leaf);
@@ -272,8 +288,9 @@ function isZero(value: Decimal | null): boolean {
 }
 
 /**
- * How many places each list needs: one, and one for each quantifier over it and each round of those around that; as many
- * more as a count is compared with. Lists that need each other need more and more, and are found to be bounded.
+ * Counts the places that each list needs: one, plus one for each quantifier over the list and each round of
+ * the quantifiers around it, plus as many as a count is compared with. Lists that need each other need ever
+ * more places, and are noted as bounded.
  */
 export function countElements(ctx: ProofContext, conditions: readonly Expression[]): void {
   const written = conditions.map((condition) => writtenOut(ctx, condition, new Map()));
@@ -292,7 +309,10 @@ export function countElements(ctx: ProofContext, conditions: readonly Expression
 interface Need {
   readonly rounds: number;
   readonly more: number;
-  /** What the quantifiers around go through: for the same elements the same condition needs no second witness. */
+  /**
+   * What the surrounding quantifiers go through: the same condition on the same elements needs no second
+   * witness.
+   */
   readonly within: string;
   readonly needs: Map<string, Map<string, number>>;
 }
@@ -300,7 +320,7 @@ interface Need {
 function need(ctx: ProofContext, part: Expression, around: Need): void {
   const sources =
     part.kind === 'quantify' ? part.sources : part.kind === 'in-elements' ? [part.elements] : [];
-  // What is added up needs no place for each addend: elements without one add to the rest.
+  // A sum needs no place for each addend: elements without a place add to the rest.
   const more = part.kind === 'quantify' && part.quantifier === 'sum' ? 0 : around.more;
   const keys = sources.flatMap((source) => listKey(source) ?? []);
   const id = keys.length === 0 ? '' : `${around.within} ${canonicalMeaning(part)}`;
@@ -328,7 +348,7 @@ function lengthOf({ set }: ProofContext, source: Expression): number {
   return Array.isArray(constant) ? constant.length : 1;
 }
 
-/** The constant with which a count is compared. */
+/** The constant that a count is compared with; 0 when there is none. */
 function countedTo(
   { set }: ProofContext,
   { left, right }: Extract<Expression, { readonly kind: 'compare' }>,

@@ -1,4 +1,5 @@
-// Expressions made over: lets and facts about the action written out, and one part replaced by another; and new ones.
+// Rewrites expressions: lets and facts about the action are written out, and parts are replaced. Also makes
+// new expressions.
 
 import { canonicalMeaning } from '../../language/model/canonical.ts';
 import { childrenOf } from '../../language/model/children.ts';
@@ -76,19 +77,22 @@ export function mapOperands(expression: Expression, change: (operand: Expression
 
 const meanings = new WeakMap<Expression, string>();
 
-/** Equal for expressions that say the same. */
+/** A text that is equal for expressions with the same meaning. */
 export function expressionMeaning(expression: Expression): string {
   const known = meanings.get(expression) ?? canonicalMeaning(expression);
   meanings.set(expression, known);
   return known;
 }
 
-/** Lets, what is known of the action, and variables that stand for a constant. */
+/** Writes out lets, facts about the action, and variables that stand for a constant. */
 export function writtenOut(ctx: ProofContext, expression: Expression, elements: Elements): Expression {
   return isWrittenOut(expression, elements) ? expression : newWrittenOut(ctx, expression, elements);
 }
 
-/** What a rule says stays the same object, by which much is found again. */
+/**
+ * Whether nothing has to be written out. The expression then stays the same object, by which cached results
+ * are found.
+ */
 function isWrittenOut(expression: Expression, elements: Elements): boolean {
   if (expression.kind === 'let') return false;
   if (expression.kind === 'fact') return !expression.fact.startsWith('action.');
@@ -111,7 +115,7 @@ function newWrittenOut(ctx: ProofContext, expression: Expression, elements: Elem
     case 'has':
     case 'is-null':
     case 'else': {
-      // Their subject stays a read, also of a variable that stands for a constant.
+      // The subject stays a read, even of a variable that stands for a constant.
       const written = mapOperands(expression, (operand) => writtenOut(ctx, operand, elements));
       return { ...written, subject: expression.subject } as Expression;
     }
@@ -136,13 +140,13 @@ function actionFact(
     : { kind: 'literal', value, type: expression.type, span: expression.span };
 }
 
-/** The expression with the placeholder for each part that `isPart` names. */
+/** The expression with the placeholder in place of each part that `isPart` accepts. */
 export function withPlaceholder(expression: Expression, isPart: (part: Expression) => boolean): Expression {
   if (isPart(expression)) return placeholderRead(expression);
   return mapOperands(expression, (operand) => withPlaceholder(operand, isPart));
 }
 
-/** Where something of this type is read. */
+/** A read of the placeholder, with the type and span of what it replaces. */
 export function placeholderRead({ type, span }: Pick<Expression, 'type' | 'span'>): FieldRead & Expression {
   return { kind: 'field', root: placeholder, steps: [], isSigned: false, isSecret: false, type, span };
 }
@@ -151,7 +155,7 @@ export function placeholderRead({ type, span }: Pick<Expression, 'type' | 'span'
 export function firstElse(expression: Expression): Extract<Expression, { readonly kind: 'else' }> | null {
   if (expression.kind === 'else') return expression;
   let found: Extract<Expression, { readonly kind: 'else' }> | null = null;
-  // What lies in the body of a quantifier is for its elements.
+  // A quantifier's body is about single elements.
   if (expression.kind === 'quantify') return null;
   mapOperands(expression, (operand) => {
     found ??= firstElse(operand);
@@ -164,7 +168,7 @@ export function replaced(expression: Expression, part: Expression, by: Expressio
   return expression === part ? by : mapOperands(expression, (operand) => replaced(operand, part, by));
 }
 
-/** With a constant, as the makers of atoms are given it. */
+/** A comparison with a constant, in the form that the makers of atoms take. */
 export interface Comparison {
   readonly operator: ComparisonOperator;
   readonly constant: Value;

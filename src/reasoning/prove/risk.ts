@@ -1,4 +1,5 @@
-// Risk against a constant: the points of the rules that are true, where a rule that is unknown may or may not count.
+// Compares risk with a constant. Risk is the points of the true rules; the points of an unknown rule may or
+// may not count.
 
 import { type Decimal, toNumber } from '../../language/value/decimal.ts';
 import { negatedLiteral, type Pair, type Weighted } from '../solver/circuit.ts';
@@ -26,7 +27,7 @@ export function riskAtom(ctx: ProofContext, { operator, constant }: Comparison):
   }
 }
 
-/** True where the lower end reaches it, false where the upper end does not. */
+/** True if the lower end of the risk reaches `least`, false if the upper end does not. */
 function isAtLeast(ctx: ProofContext, least: number): Pair {
   const { circuit } = ctx;
   const reached = (terms: readonly Weighted[]): SolverLiteral => {

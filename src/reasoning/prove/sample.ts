@@ -1,4 +1,4 @@
-// Values for places that no condition asks about: of the declared form, and plain.
+// Plain values of the declared form, for places that no condition reads.
 
 import type { Json } from '../../language/model/json.ts';
 import type { Field, Slot, TextType, Type } from '../../language/model/type.ts';
@@ -9,7 +9,7 @@ import { formatIp, type Ip } from '../../language/value/ip.ts';
 import { formatDate, formatDatetime, formatTimestamp } from '../../language/value/time.ts';
 import { textVectors } from '../cells/text-vectors.ts';
 
-/** A value as payloads hold it. */
+/** The value in the form that payloads hold. */
 export function jsonOfSample(value: Value, type: Type): Json {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
   switch (type.kind) {
@@ -31,7 +31,7 @@ function isOfSlot(slot: Slot, json: Json): boolean {
   return checkPayload({ fields: [field], isOpen: true }, { value: json }).length === 0;
 }
 
-/** The first of some that the place admits. */
+/** The first sample that the place admits; null if none fits and the place may be null. */
 export function sampleOf(slot: Slot): Json {
   const samples = samplesOf(slot.type);
   return samples.find((json) => isOfSlot(slot, json)) ?? (slot.isNullable ? null : (samples[0] ?? null));
@@ -101,7 +101,7 @@ function textSamples({ patterns, length: { low } }: TextType): readonly string[]
   return [...matching(patterns), ...matching([...patterns, `.{${Math.min(least, 1_000)},}`]), ...longer];
 }
 
-/** Texts that match all of some patterns. */
+/** Texts that match all of the patterns; empty when none is found. */
 export function matching(patterns: readonly string[]): readonly string[] {
   return textVectors(patterns)?.find(({ answers }) => !answers.includes(false))?.texts ?? [];
 }

@@ -1,6 +1,7 @@
-// Models in which numbers can be what the comparisons of their sums say. The solver knows nothing of numbers: where a
-// model's inequalities cannot hold together, a clause that says so is added, with what it follows from, and the solver
-// goes on. INVARIANT: each such clause is a lemma, which `followsFrom` can check from what its literals say alone.
+// Finds models whose numbers satisfy the comparisons of sums. The solver itself knows nothing of numbers: if
+// the inequalities of a model cannot hold together, a clause that excludes them is added, with its
+// derivation, and the solver goes on. INVARIANT: each such clause is a lemma that `followsFrom` can check
+// from the inequalities of its literals alone.
 
 import type { Decimal } from '../../language/value/decimal.ts';
 import { compare, fromNumber } from '../../language/value/decimal.ts';
@@ -24,7 +25,10 @@ import { cellOf } from './text-choice.ts';
 
 const lemmasMax = 500;
 
-/** As `solve` of the solver; after "yes" `ctx.numbers` are those of the model. */
+/**
+ * Works like the solver's `solve`; after a "yes", `ctx.numbers` holds the model's numbers. Null also when too
+ * many lemmas are needed.
+ */
 export function solveFor(
   ctx: ProofContext,
   assumptions: SolverClause,
@@ -34,7 +38,7 @@ export function solveFor(
   return solvedWith(ctx, () => solver.solve(assumptions, conflictsMax));
 }
 
-/** As `solveNear` of the solver. */
+/** Works like the solver's `solveNear`, with the model's numbers in `ctx.numbers`. */
 export function solveNearFor(
   ctx: ProofContext,
   assumptions: SolverClause,
@@ -58,7 +62,10 @@ function solvedWith(ctx: ProofContext, solve: () => boolean | null): boolean | n
 
 type Reason = Pick<LemmaPart, 'literal' | 'which'>;
 
-/** Null where the numbers of the model can be, which are then noted. */
+/**
+ * A lemma that excludes the model's inequalities. Null when they can hold together; the numbers are then
+ * noted.
+ */
 function lemmaOf(ctx: ProofContext): Lemma | null {
   const leaves = leavesOfSums(ctx);
   const simplex = new Simplex<Reason>();
@@ -97,7 +104,7 @@ interface Holding {
   readonly inequality: Inequality;
 }
 
-/** By what is added up: a variable for each sum of several, or of several times one. */
+/** By terms, a simplex variable for each sum of several leaves, or of a multiple of one leaf. */
 function sumVariables(
   simplex: Simplex<Reason>,
   variables: ReadonlyMap<string, number>,
@@ -118,7 +125,10 @@ function termsKey(terms: Inequality['terms']): string {
   return [...terms].map(([name, { top, bottom }]) => `${name} ${top}/${bottom}`).join();
 }
 
-/** The inequality with a first factor above 0, so that one sum is the same whichever way it is bounded. */
+/**
+ * The inequality with a first factor above 0, so that a sum has one form whether it is bounded above or
+ * below.
+ */
 function upright({ terms, constant, isStrict }: Inequality): Inequality & { readonly isUpper: boolean } {
   const isUpper = signOf([...terms.values()][0]!) > 0;
   return isUpper
@@ -134,7 +144,7 @@ function turned({ terms, constant, isStrict }: Inequality): Inequality {
   };
 }
 
-/** What holds where an inequality does not. */
+/** The inequality that holds exactly when this one does not. */
 function oppositeOf(inequality: Inequality): Inequality {
   return { ...turned(inequality), isStrict: !inequality.isStrict };
 }
@@ -159,7 +169,7 @@ interface Numbers {
   readonly variables: ReadonlyMap<string, number>;
 }
 
-/** The ends of each leaf's cell. */
+/** Bounds each leaf by the ends of its cell. */
 function boundLeaves(
   ctx: ProofContext,
   simplex: Simplex<Reason>,
@@ -182,7 +192,10 @@ function boundLeaves(
   return null;
 }
 
-/** What a literal says of numbers: an inequality of sums, or that a leaf is in a cell or a later one, or in an earlier one. */
+/**
+ * The inequalities that a literal means: a comparison of sums, or that a leaf lies in a cell or a later one,
+ * or in an earlier one.
+ */
 export function saidBy(ctx: ProofContext, literal: SolverLiteral): readonly Inequality[] {
   ctx.said ??= tableOf(ctx);
   return ctx.said.get(literal) ?? [];
@@ -215,11 +228,11 @@ function tableOf(ctx: ProofContext): Map<SolverLiteral, Inequality[]> {
 
 interface Edge {
   readonly number: Decimal;
-  /** The later cell begins at the number; else after it. */
+  /** True if the later cell begins at the number, false if it begins after the number. */
   readonly isOwn: boolean;
 }
 
-/** Where the cell begins; null where nothing is known of it. */
+/** The number at which the cell begins; null when nothing is known about it. */
 function edgeAt({ cells, domain }: Leaf, at: number, marks: readonly Decimal[]): Edge | null {
   const value = cells[at]?.value;
   if (at === cells.length) return endAfter(cells.at(-1)?.value, marks);
@@ -232,14 +245,14 @@ function edgeAt({ cells, domain }: Leaf, at: number, marks: readonly Decimal[]):
   return { number: below.reduce((a, b) => (compare(a, b) < 0 ? b : a)), isOwn: false };
 }
 
-/** A last cell that is a constant has nothing after it. */
+/** The end of a last cell that is a constant: no number lies after it. */
 function endAfter(value: Leaf['cells'][number]['value'], marks: readonly Decimal[]): Edge | null {
   if (!isValue(value)) return null;
   const isMark = marks.some((mark) => compare(mark, value as Decimal) === 0);
   return isMark ? { number: value as Decimal, isOwn: false } : null;
 }
 
-/** The number is there, or above it. */
+/** The inequality that the number is at the edge or above it. */
 function lowEnd({ key }: Leaf, { number, isOwn }: Edge): Inequality {
   const terms = new Map([[key, opposite(wholeFraction)]]);
   return { terms, constant: fractionOf(number), isStrict: !isOwn };
@@ -248,7 +261,7 @@ function lowEnd({ key }: Leaf, { number, isOwn }: Edge): Inequality {
 function highEnd({ key, domain }: Leaf, { number, isOwn }: Edge, isForgotten: boolean): Inequality {
   const terms = new Map([[key, wholeFraction]]);
   const constant = opposite(fractionOf(number));
-  // Below a whole number there is the next one.
+  // A whole number below this one is at most the next lower whole number.
   if (domain === 'integer' && isOwn)
     return { terms, constant: plus(constant, wholeFraction), isStrict: false };
   return { terms, constant: isForgotten ? noFraction : constant, isStrict: isOwn };
@@ -256,7 +269,7 @@ function highEnd({ key, domain }: Leaf, { number, isOwn }: Edge, isForgotten: bo
 
 const placesTried = [0, 2, 6, 15] as const;
 
-/** Notes the numbers of a model, with few digits where the sums still hold. */
+/** Notes the model's numbers, rounded to few digits if that changes nothing. */
 function noteNumbers(ctx: ProofContext, numbers: readonly Fraction[], { leaves, variables }: Numbers): void {
   ctx.numbers.clear();
   for (const leaf of leaves) {
@@ -274,7 +287,9 @@ function noteNumbers(ctx: ProofContext, numbers: readonly Fraction[], { leaves, 
 
 const oddNumbers = [1e300, 1e-300, -1e300].map(fromNumber);
 
-/** One of the numbers so large or small, within its cell, that it has no exact sum with another. */
+/**
+ * Makes one of the numbers so large or small, within its cell, that its sum with another number is not exact.
+ */
 function makeOdd(ctx: ProofContext, added: readonly Leaf[]): void {
   for (const leaf of added) {
     const here = leaf.cells.indexOf(cellOf(ctx, leaf));

@@ -4,7 +4,7 @@ import type { Inequality } from '../linear/inequality.ts';
 import type { SolverLiteral } from '../solver/literal.ts';
 import type { ProofContext } from './context.ts';
 
-/** The first factor of the inequality is 1. */
+/** The inequality's literal; the inequality's first factor must be 1. */
 export function literalOf(ctx: ProofContext, inequality: Inequality): SolverLiteral {
   const { terms, constant, isStrict } = inequality;
   const key = [...terms, ['', constant] as const].map(

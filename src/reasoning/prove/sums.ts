@@ -1,6 +1,6 @@
-// Sums of numbers compared with each other: `payload.total - payload.paid <= 100`, a meter's reading beside a field. Each
-// comparison is a literal for each inequality that it turns on; which of these can hold together is found out by
-// `search.ts`. Products of two fields, quotients and functions are no sums.
+// Compares sums of numbers, such as `payload.total - payload.paid <= 100`, or a meter's reading with a field.
+// Each comparison becomes literals for the inequalities that decide it; `search.ts` finds out which of them
+// can hold together. Products of two fields, quotients by them and functions are no sums.
 
 import { descendants } from '../../language/model/children.ts';
 import { currencyPlace } from '../../language/model/currency.ts';
@@ -31,15 +31,15 @@ import { meterEnds } from './meters.ts';
 import { comparisonCall, expressionMeaning, literalNode } from './rewrite.ts';
 import { literalOf } from './sum-literals.ts';
 
-/** What is added up, each with how often. A reading is two numbers, of which `ends` says which is meant. */
+/** Terms with their factors, and a constant. A meter's reading has two ends; `endOf` picks one of them. */
 export interface Sum {
   readonly terms: ReadonlyMap<Leaf | MeterEnds, Fraction>;
   readonly constant: Fraction;
-  /** Reads of a currency, and named currencies: the sum is known where all are the same. */
+  /** Reads of currencies and named currencies; the sum is known only if all are equal. */
   readonly currencies: readonly Expression[];
-  /** What else has to hold for it to be known. */
+  /** Further literals that must hold for the sum to be known. */
   readonly known: readonly SolverLiteral[];
-  /** Numbers of the payload that lists are added up of. */
+  /** The payload numbers that sums over lists add up. */
   readonly reads: readonly Leaf[];
 }
 
@@ -49,9 +49,9 @@ interface Compared {
   readonly right: Expression;
 }
 
-/** Null where a side is no sum. */
+/** Null when a side is no sum. */
 export function sumAtom(ctx: ProofContext, compared: Compared & Expression, elements: Elements): Pair | null {
-  // A reading less itself may be anything that its two ends leave open.
+  // A reading minus itself may be any number that its two ends admit, so a meter may appear only once.
   const meters = descendants(compared).flatMap((part) => (part.kind === 'meter' ? [part.meter] : []));
   if (new Set(meters).size < meters.length) return null;
   const left = sumOf(ctx, compared.left, elements);
@@ -70,7 +70,10 @@ export function sumAtom(ctx: ProofContext, compared: Compared & Expression, elem
   return circuit.onlyIf(isKnown, comparedWithZero(ctx, compared.operator, difference));
 }
 
-/** A sum against zero, as the definition compares intervals; both ends of a plain number are the same. */
+/**
+ * Compares a sum with zero in the way in which the definition compares intervals; the two ends of a plain
+ * number are equal.
+ */
 function comparedWithZero(ctx: ProofContext, operator: ComparisonOperator, sum: Sum): Pair {
   const { circuit } = ctx;
   const [low, high] = [endOf(sum, 'low'), endOf(sum, 'high')];
@@ -110,7 +113,10 @@ function endOf({ terms, constant }: Sum, end: 'low' | 'high'): Ended {
   return { terms: new Map(leaves), constant };
 }
 
-/** The sum is 0 or less, or less; each is one literal, by whatever factor it is written. */
+/**
+ * A literal that holds if the sum is 0 or less, or below 0 if strict. Sums that differ only by a factor share
+ * one literal.
+ */
 function inequalityLiteral(ctx: ProofContext, { terms, constant }: Ended, isStrict: boolean): SolverLiteral {
   const sorted = [...terms].toSorted(([a], [b]) => (a.key < b.key ? -1 : 1));
   const first = sorted[0]?.[1];
@@ -141,7 +147,7 @@ function isTermKnown(ctx: ProofContext, term: Leaf | MeterEnds): SolverLiteral {
   return isKnown;
 }
 
-/** Each says that one currency is another. */
+/** Literals that each hold if another currency equals the first. */
 function sameCurrency(
   ctx: ProofContext,
   currencies: readonly Expression[],
@@ -154,7 +160,7 @@ function sameCurrency(
 
 const noSum: Sum = { terms: new Map(), constant: noFraction, currencies: [], known: [], reads: [] };
 
-/** Null where it is no sum of numbers. */
+/** Null when the expression is no sum of numbers. */
 function sumOf(ctx: ProofContext, expression: Expression, elements: Elements): Sum | null {
   const constant = constantOf(expression, ctx.set);
   if (constant !== null) return typeof constant === 'symbol' ? null : constantSum(constant, expression);
@@ -167,7 +173,7 @@ function sumOf(ctx: ProofContext, expression: Expression, elements: Elements): S
       return arithmeticSum(ctx, expression, elements);
     case 'meter': {
       const meter = ctx.set.meters.get(expression.meter);
-      // One that is kept for each currency has that of the request.
+      // A meter that is kept for each currency has the currency of the request.
       if (meter === undefined || (meter.currency !== null && typeof meter.currency !== 'string')) return null;
       const currency = meter.currency === null ? [] : [currencyNode(meter.currency, expression)];
       return { ...noSum, terms: new Map([[meterEnds(ctx, meter), wholeFraction]]), currencies: currency };
@@ -255,7 +261,7 @@ function arithmeticSum(
       : scaled(added(plain, { ...factor, constant: noFraction }), factor.constant);
   }
   const sum = added(a, operator === '-' ? scaled(b, opposite(wholeFraction)) : b);
-  // Dates count days; what lies between two of them is a duration, which counts seconds.
+  // Dates count days; the difference of two dates is a duration, which counts seconds.
   return left.type.kind === 'date' ? scaled(sum, daySeconds) : sum;
 }
 
@@ -284,7 +290,7 @@ interface Side {
   readonly sum: Sum;
 }
 
-/** Whether calculating the side has an exact answer. */
+/** A literal that holds if calculating the side has an exact answer. */
 function isExact(ctx: ProofContext, { side, sum }: Side, elements: Elements): SolverLiteral {
   if (!hasArithmetic(side) || constantOf(side, ctx.set) !== null) return ctx.circuit.yes;
   const leaves = sum.reads.length > 0 ? sum.reads : [...endOf(sum, 'low').terms.keys()];

@@ -1,5 +1,6 @@
-// A text for a leaf whose model names none: one on which every condition that reads the leaf, or a function of it, comes
-// out as in the model. Where none is found the plainest that fits is taken, and deciding the request will tell.
+// Chooses a text for a leaf that has no named text in the model: a text for which every condition on the
+// leaf, or on a function of it, has the model's truth. If no such text is found, the plainest fitting text is
+// taken, and deciding the request shows whether it will do.
 
 import { unknown } from '../../language/model/value.ts';
 import type { SpecTruth } from '../../language/spec/truth.ts';
@@ -48,7 +49,10 @@ export function chooseText(ctx: ProofContext, leaf: Leaf): string {
   return firsts.fitting ?? firsts.named ?? 'x';
 }
 
-/** Of many tests of one text few can hold together, and the formula does not know which: models have few where they can. */
+/**
+ * Makes the solver prefer models in which few tests of a text hold. Of many tests few can hold together, and
+ * the formula does not know which.
+ */
 export function preferPlainTexts({ circuit, leaves }: ProofContext): void {
   const literals: SolverLiteral[] = [];
   for (const { rest, atoms } of leaves.values()) {
@@ -60,7 +64,7 @@ export function preferPlainTexts({ circuit, leaves }: ProofContext): void {
   circuit.prefer(literals);
 }
 
-/** The answer with a model whose texts can be, as far as that is known of two tests at a time. */
+/** The answer of `solve`, with a model whose texts are possible as far as pairs of tests tell. */
 export function withPossibleTexts(ctx: ProofContext, solve: () => boolean | null): boolean | null {
   for (let round = 0; round < textLemmasMax; round += 1) {
     const answer = solve();
@@ -71,11 +75,14 @@ export function withPossibleTexts(ctx: ProofContext, solve: () => boolean | null
   return solve();
 }
 
-/** What forbids the texts of the model; null where no two tests of one are known to go against each other. */
+/**
+ * A clause that forbids the texts of the model; null when no two tests of one text are known to exclude each
+ * other.
+ */
 function lemmaOfTexts(ctx: ProofContext): SolverClause | null {
   for (const leaf of ctx.leaves.values()) {
     const { rest } = leaf;
-    // Where the formula says what pairs can be, there is nothing to add.
+    // The formula already holds which pairs of tests are possible, so nothing has to be added.
     if (rest === null || arePairsRequired(rest) || !cellOf(ctx, leaf).isOther) continue;
     const lemma = textLemma(rest, (literal) => ctx.circuit.solver.holds(literal));
     if (lemma !== null) return lemma;
@@ -94,7 +101,10 @@ function isAsInModel(ctx: ProofContext, family: readonly Leaf[], text: string): 
   });
 }
 
-/** What a function, or a function of a function, makes of the text. */
+/**
+ * The value of the leaf when the text at its root is `text`: the leaf may be a function of the text, or a
+ * function of a function.
+ */
 function derivedValue({ base }: Leaf, text: string): CellValue {
   if (base === null) return text;
   const value = derivedValue(base.leaf, text);
@@ -117,13 +127,13 @@ function* candidatesFor(ctx: ProofContext, leaf: Leaf, family: readonly Leaf[]):
   yield 'x'.repeat(20);
 }
 
-/** Cut or filled to what is declared. */
+/** The text cut or filled to the declared length. */
 function ofLength({ lengths: { low, high } }: Leaf, text: string): string {
   const least = low === null ? 0 : Math.min(toNumber(low), lengthMax);
   return text.slice(0, high === null ? undefined : toNumber(high)).padEnd(least, 'x');
 }
 
-/** Texts with the answers that the tests by pattern have in the model. */
+/** Texts for which the pattern tests have the answers of the model. */
 function vectorTexts(ctx: ProofContext, leaf: Leaf): readonly string[] {
   if (leaf.rest === null || !cellOf(ctx, leaf).isOther) return [];
   const { patterns, literals } = leaf.rest;
@@ -135,7 +145,7 @@ function vectorTexts(ctx: ProofContext, leaf: Leaf): readonly string[] {
   return vectors.find((vector) => vector.answers.join() === wanted)?.texts ?? [];
 }
 
-/** Texts of which a loose condition is likely to say what the model says. */
+/** Texts for which a loose condition probably has the truth of the model. */
 function hints(ctx: ProofContext, { understood, pair }: LeafAtom): readonly string[] {
   if (understood.kind !== 'loose') return [];
   if (textTruth(ctx, pair) !== true) return understood.hints.slice(0, hintsMax);
@@ -144,7 +154,7 @@ function hints(ctx: ProofContext, { understood, pair }: LeafAtom): readonly stri
   return [...folded, ...understood.hints.slice(0, hintsMax)];
 }
 
-/** Texts of which a function probably yields what the model says. */
+/** Texts for which a function probably yields the model's value. */
 function derivedTexts(ctx: ProofContext, leaf: Leaf): readonly string[] {
   const { value, isOther } = cellOf(ctx, leaf);
   if (leaf.key.startsWith('length(links(')) {
@@ -159,7 +169,7 @@ function derivedTexts(ctx: ProofContext, leaf: Leaf): readonly string[] {
   return texts.flatMap((text) => [text, ` ${text}`, text.toUpperCase(), `ann@${text}`, `https://${text}/`]);
 }
 
-/** Texts of so many links, as short as can be and as people write them. */
+/** Texts with `count` links: one as short as possible, one as people write it. */
 function linksOf(count: number): readonly string[] {
   const numbers = Array.from({ length: count }, (_, at) => at + 1);
   return [

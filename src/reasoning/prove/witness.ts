@@ -1,5 +1,6 @@
-// A model of the formula as a request: each leaf a value of its cell, put together by the declared shape. Nothing rests on
-// it: the caller has the definition decide the request.
+// Turns a model of the formula into a request: each leaf gets a value of its cell, and the declared shape
+// puts the values together. No verdict depends on the result alone: the caller lets the definition decide the
+// request.
 
 import type { ListFact } from '../../language/model/expression.ts';
 import type { Json, JsonObject } from '../../language/model/json.ts';
@@ -18,7 +19,10 @@ type Values = ReadonlyMap<string, CellValue>;
 
 const mondayMorningMs = Date.UTC(2026, 2, 2, 10);
 
-/** Without a row in any pushed table, as the request is read that has none. */
+/**
+ * The request of the solver's last model. Pushed tables are known and empty, as in a request that sends no
+ * rows.
+ */
 export function witnessOf(ctx: ProofContext): Facts {
   const values = valuesOf(ctx);
   const now = values.get('now');
@@ -48,7 +52,7 @@ function chosen(ctx: ProofContext, leaf: Leaf): CellValue {
   return isOther && leaf.domain === 'text' ? chooseText(ctx, leaf) : value;
 }
 
-/** Texts that are equal in the model get one value, and those that are not get others. */
+/** Gives texts that are equal in the model one value, and texts that are not equal different values. */
 function equalize(ctx: ProofContext, values: Map<string, CellValue>): void {
   const groups = equalLeaves(ctx);
   const used = new Set<string>();
@@ -104,7 +108,7 @@ function recordOf(building: Building, { fields }: Shape, path: string): JsonObje
   return Object.fromEntries(entries.filter(([, json]) => json !== undefined)) as JsonObject;
 }
 
-/** `undefined`: absent. */
+/** The JSON of a place; `undefined` when the field is absent. */
 function slotJson(building: Building, slot: Slot | Field, path: string): Json | undefined {
   const value = valueAt(building.values, path);
   const isOptional = 'isOptional' in slot && slot.isOptional;
@@ -128,7 +132,7 @@ function valueAt(values: Values, path: string): CellValue | 'not asked' {
   return 'not asked';
 }
 
-/** The JSON of a place of which nothing is asked; something may be asked of what lies in it. */
+/** The JSON of a place that no condition reads; conditions may still read parts of it. */
 function plainJson(building: Building, slot: Slot, path: string): Json {
   return slot.type.kind === 'record' ? recordOf(building, slot.type.shape, path) : sampleOf(slot);
 }
@@ -168,7 +172,7 @@ function agentOf(ctx: ProofContext, values: Values): Facts['agent'] {
   return { ...Object.fromEntries(named), ...(tags === null ? {} : { tags }) } as Facts['agent'];
 }
 
-/** Null where it is unknown. */
+/** The elements that the model gives to a list fact; null when the fact is unknown. */
 function listOfFact(ctx: ProofContext, values: Values, fact: ListFact): readonly string[] | null {
   if (!isValue(values.get(fact))) return null;
   const present = ctx.lists.get(fact)?.present ?? [];

@@ -1,5 +1,5 @@
-// The policy set that is tried, as replay asks it, and what of the service's rules replay has to know. All of it is handed
-// in, so that replay decides nothing by a second meaning of its own.
+// The interfaces through which replay asks the policy set that is tried, and what replay has to know of the
+// service's rules. The caller supplies all of it, so that replay decides nothing by a meaning of its own.
 
 import type { PolicyEngine } from '../../language/model/active-policies.ts';
 import type { AskedRule } from '../../language/model/asked.ts';
@@ -13,13 +13,13 @@ export interface ReplayCandidate
     PolicyEngine,
     'decide' | 'decideTraced' | 'decideRecorded' | 'entries' | 'entriesRecorded' | 'meters' | 'shapeOf'
   > {
-  /** By id, the enforced rules that ask something of people. */
+  /** By id, the enforced rules that ask people for approval or a step-up. */
   readonly asks: ReadonlyMap<string, AskedRule>;
-  /** Meters that count requests of the action. */
+  /** Returns the meters that count requests of the action. */
   readonly counted: (action: string) => readonly MeterDefinition[];
 }
 
-/** Totals of meters, which begin empty. */
+/** Totals of meters, which start empty. */
 export interface ReplayMeters {
   read(entry: MeterEntry, at: { readonly nowMs: number; readonly requestId: string | null }): Reading | null;
   reserve(requestId: string, entries: readonly MeterEntry[]): void;
@@ -31,16 +31,19 @@ export interface ReplayMeters {
     grantedAtMs: number,
     entered: readonly { readonly definition: string; readonly key: string }[],
   ): void;
-  /** The meter begins with nothing in it. */
+  /** Starts the meter with no past entries. */
   fill(definition: MeterDefinition, past: readonly []): void;
   tidy(inUse: ReadonlySet<string>, nowMs: number): void;
 }
 
-/** What the service holds to when it decides again, and whom it takes for an agent's owner. */
+/**
+ * Which rules the service follows when it decides a request again, and whom it takes for an agent's control
+ * owner.
+ */
 export interface ServiceRules {
-  /** How long a first decision holds, or waits. */
+  /** Seconds that a first decision holds or waits. */
   readonly validSeconds: (decision: Decision) => number;
-  /** The end of a wait that goes on after a second decision. */
+  /** The end, in milliseconds, of a wait that goes on after a further decision. */
   readonly deadlineAgain: (wait: EarlierWait, decision: Decision, nowMs: number) => number;
   readonly isControlOwner: (person: Pick<LoggedPerson, 'id' | 'email'>, controlOwner: string) => boolean;
 }
@@ -51,7 +54,10 @@ export interface EarlierWait {
   readonly expiresAtMs: number;
 }
 
-/** A payload with digests is of the declared shape wherever they stand for secrets. */
+/**
+ * Decides on facts of the log. If the payload holds digests, they count as values of the declared shape
+ * wherever they replace secrets.
+ */
 export function decideLogged(
   candidate: ReplayCandidate,
   { holdsDigests }: Pick<LoggedRequest, 'holdsDigests'>,

@@ -1,5 +1,5 @@
-// What becomes of one request in replay: as the candidate decides it, with the words of people that the log has, beside
-// how it went in the log.
+// The course of one request in replay: how the candidate decides it, with the answers of people from the log,
+// beside what happened in the log.
 
 import { type ApprovalRule, type AskedRule, isExcepted } from '../../language/model/asked.ts';
 import type { Decision } from '../../language/model/decision.ts';
@@ -8,54 +8,63 @@ import type { Facts } from '../../language/model/request.ts';
 import { isWaiting, type LoggedEvent, type LoggedRequest } from './log.ts';
 import { askedWords, mostAskedOf, type Workload } from './workload.ts';
 
-/** A person's approval, for the candidate's rules that asked the group when it was given. */
+/**
+ * A person's approval, kept for those rules of the candidate that asked the group when the approval was
+ * given.
+ */
 export interface KeptVote {
-  /** Their id. */
+  /** The person's id. */
   readonly person: string;
-  /** The control owner of the agent. */
+  /** Whether the person is the control owner of the agent. */
   readonly isOwner: boolean;
   readonly email: string;
-  /** Null where it is for nothing. */
+  /** Null when the vote approves nothing. */
   readonly group: string | null;
   readonly rules: readonly string[];
 }
 
-/** The last vote of a person counts: after this one, none does. */
+/** A vote for no group. A person's last vote counts, so after this one none of the person's votes does. */
 export function forNothing(person: string): KeptVote {
   return { person, email: '', isOwner: false, group: null, rules: [] };
 }
 
 export interface Course {
   readonly logged: LoggedRequest;
-  /** It stands before the period: it is decided as the log says, and counts in meters alone. */
+  /**
+   * Whether the request keeps its decision from the log and counts in meters alone: it precedes the counted
+   * period, or its record withholds what the candidate must read.
+   */
   readonly isEarlier: boolean;
-  /** What it adds to meters. */
+  /** What the request adds to meters. */
   readonly uses: readonly MeterUse[];
-  /** Meters to which it adds something that its record does not say, where it stands as the log says. */
+  /**
+   * Meters to which the request adds an amount that its record does not hold; only for requests that keep
+   * their decision from the log.
+   */
   readonly lacking: readonly MeterDefinition[];
-  /** Names of the incomplete meters that its decisions have read. */
+  /** Names of the incomplete meters that decisions of the request have read. */
   incomplete: readonly string[];
-  /** The candidate's, the latest last. */
+  /** The candidate's decisions, the latest last. */
   readonly decisions: Decision[];
   status: 'waiting' | 'granted' | 'over';
-  /** Of the wait. */
+  /** When the wait ends. */
   deadlineMs: number;
-  /** Null while it is not granted. */
+  /** Null while the request is not granted. */
   grantedAtMs: number | null;
-  /** Whether the log's own wait ends at the same moment, so that the log tells when it was seen to have ended. */
+  /** Whether the log's own wait ends at the same moment; the log then tells when its end was noticed. */
   isFollowed: boolean;
   votes: readonly KeptVote[];
   hasSteppedUp: boolean;
   readonly log: {
-    /** The latest last. */
+    /** The log's decisions, the latest last. */
     readonly decisions: Decision[];
     status: 'waiting' | 'granted' | 'over';
     expiresAtMs: number;
-    /** Readings as last recorded. */
+    /** Readings as the log last recorded them. */
     meters: Facts['meters'];
     rows: Facts['rows'];
   };
-  /** In which what it asks of people is counted. */
+  /** The workloads that count what the request asks of people. */
   readonly workloads: readonly Workload[];
 }
 
@@ -67,7 +76,10 @@ export function isApproval(rule: AskedRule): rule is ApprovalRule {
   return rule.kind === 'approval';
 }
 
-/** Whether enough people of each group have approved for the rule: nobody is one of several of a group for their own agent. */
+/**
+ * Whether enough people of each group have approved for the rule. When a group needs several people, the
+ * agent's control owner does not count.
+ */
 export function isApproved(rule: ApprovalRule, course: Pick<Course, 'votes' | 'logged'>): boolean {
   return rule.groups.every((group) => approvalsFor(rule, group, course) >= rule.needs);
 }
@@ -79,14 +91,14 @@ function approvalsFor(
 ): number {
   const approving = votes.filter(({ person, email, isOwner, group, rules }, at) => {
     if (group !== asked || !rules.includes(rule) || (needs > 1 && isOwner)) return false;
-    // The last vote of each counts.
+    // The last vote of each person counts.
     const isTakenBack = votes.some((later, place) => place > at && later.person === person);
     return !isTakenBack && !isExcepted(except, logged.facts, { id: person, email });
   });
   return approving.length;
 }
 
-/** Whether the log asks of everybody whom the candidate asks, and of no fewer people. */
+/** Whether the log asks everybody whom the candidate asks, and at least as many people. */
 export function isAnsweredInLog(course: Course): boolean {
   const { log } = course;
   return askedWords(latestOf(course)).every(([group, needs]) => needs <= mostAskedOf(group, log.decisions));
@@ -97,7 +109,7 @@ export function courseStatusOf(decision: Decision): Course['status'] {
   return decision.outcome === 'ALLOW' ? 'granted' : 'over';
 }
 
-/** What the log has read by the time of a decision. */
+/** Notes the readings and rows that the log recorded for a decision. */
 export function noteReadings(log: Course['log'], { meters, rows }: DecidedInLog): void {
   log.meters = meters;
   log.rows = rows;

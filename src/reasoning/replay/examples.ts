@@ -1,9 +1,9 @@
-// A few examples of each kind of change out of however many there are, each with the same chance to be among them.
+// Keeps a few examples of each kind of change; every change of a kind has the same chance to be kept.
 
 import type { Outcome } from '../../language/model/decision.ts';
 import { createRandom, type Random } from '../../language/value/random.ts';
 
-/** A request that is decided otherwise, or by another rule. */
+/** A request that the candidate decides differently, or by another rule. */
 export interface ReplayExample {
   readonly id: string;
   readonly atMs: number;
@@ -11,20 +11,23 @@ export interface ReplayExample {
   readonly action: string;
   readonly before: DecidedAs;
   readonly now: DecidedAs;
-  /** Id of the finding under which it is filed; null where there is none. */
+  /** Id of the finding that the request is filed under; null when there is none. */
   readonly finding: string | null;
-  /** Names of the meters that it reads as its record says, since they lack what others have added. */
+  /**
+   * Names of the meters whose readings come from the record, because the replayed totals lack what earlier
+   * requests added.
+   */
   readonly incompleteMeters: readonly string[];
 }
 
 export interface DecidedAs {
   readonly outcome: Outcome;
-  /** Id of the rule, or the gate. */
+  /** Id of the rule or gate that decided. */
   readonly by: string;
 }
 
 const examplesAtMost = 10;
-/** More kinds than people look at: further ones are counted in the matrix alone. */
+/** More kinds than people look at; changes of further kinds count in the matrix alone. */
 const kindsMax = 2_000;
 
 interface Reservoir {
@@ -32,12 +35,12 @@ interface Reservoir {
   readonly kept: ReplayExample[];
 }
 
-/** A class because it is changed by each request. */
+/** A class, because each request changes its state. */
 export class Examples {
   readonly #random: Random = createRandom(1);
   readonly #kinds = new Map<string, Reservoir>();
 
-  /** Kept by its cell of the matrix and the rule that decides now. */
+  /** Keeps the example by its cell of the matrix and the rule that decides now. */
   offer(example: ReplayExample): void {
     const { before, now } = example;
     const kind = `${before.outcome} ${now.outcome} ${now.by}`;
@@ -55,7 +58,7 @@ export class Examples {
     }
   }
 
-  /** By kind, and in the order of time. */
+  /** All examples, sorted by kind and then by time. */
   all(): readonly ReplayExample[] {
     return [...this.#kinds]
       .sort(([a], [b]) => (a < b ? -1 : 1))

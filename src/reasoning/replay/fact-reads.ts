@@ -1,10 +1,10 @@
-// Which facts the rules of an action read, other than its payload, and which of them a request lacks.
+// Finds the facts outside of the payload that an action's rules read, and which of them a request lacks.
 
 import { type Facts, valueAt } from '../../language/model/request.ts';
 import { noTrace } from '../../language/model/trace.ts';
 import type { ReplayCandidate } from './candidate.ts';
 
-/** A class because it learns an action's reads from its first request. */
+/** A class, because it learns the reads of an action from the action's first request. */
 export class FactReads {
   readonly #candidate: ReplayCandidate;
   readonly #byAction = new Map<string, readonly FactRead[]>();
@@ -13,7 +13,7 @@ export class FactReads {
     this.#candidate = candidate;
   }
 
-  /** Such as `request.session`; none where the gate refuses the request. */
+  /** Paths of the missing facts, such as `request.session`; empty when a gate refuses the request. */
   unknownTo(facts: Facts, holdsDigests: boolean): readonly string[] {
     const reads = this.#byAction.get(facts.action) ?? this.#learn(facts, holdsDigests);
     const isUnknown = ({ steps }: FactRead): boolean => valueAt(facts, steps) === undefined;

@@ -1,9 +1,9 @@
-// Words of people into hours. Records do not say how long a person looked at a request, so a word is taken to cost what is
-// said here, and every output says so.
+// Converts words, the answers of people, to hours. Records do not show how long a person looks at a request,
+// so each word has the fixed cost below, and every output states that cost.
 
 export const minutesAWord = 3;
 
-/** Hours to a tenth. */
+/** Hours, rounded to a tenth. */
 export function hoursOf(words: number): number {
   return Math.round((words * minutesAWord) / 6) / 10;
 }

@@ -1,5 +1,5 @@
-// What a log tells of the past, as replay reads it: requests as they were decided, and what became of them, in the order
-// in which it happened.
+// The log as replay reads it: requests as they were decided, and the events that followed, in the order in
+// which they happened.
 
 import type { Decision } from '../../language/model/decision.ts';
 import type { Facts } from '../../language/model/request.ts';
@@ -13,18 +13,20 @@ export type LogEntry =
 export interface LoggedRequest {
   readonly kind: 'request';
   readonly id: string;
-  /** The facts on which it was decided, its moment included; digests may stand for secrets. */
+  /**
+   * The facts on which the request was decided, with the time of the decision; digests may replace secrets.
+   */
   readonly facts: Facts;
   readonly holdsDigests: boolean;
-  /** The first. */
+  /** The first decision. */
   readonly decision: Decision;
-  /** The end of the wait or the grant, as it was decided first. */
+  /** The end of the wait or grant by the first decision. */
   readonly expiresAtMs: number;
-  /** The digest of the policies that decided it; null where the log does not say. */
+  /** The digest of the policies that decided the request; null when the log does not hold it. */
   readonly policies: string | null;
 }
 
-/** What became of a request at one moment, in one step. */
+/** What happened to a request at one moment, in one step. */
 export interface LoggedEvents {
   readonly kind: 'events';
   readonly requestId: string;
@@ -34,7 +36,7 @@ export interface LoggedEvents {
 
 export type LoggedEvent =
   | { readonly kind: 'approved'; readonly person: LoggedPerson; readonly group: string | null }
-  /** By the person's id. */
+  /** `person` is the person's id. */
   | { readonly kind: 'taken-back'; readonly person: string }
   | { readonly kind: 'rejected'; readonly group: string | null }
   | { readonly kind: 'stepped-up' | 'expired' | 'consumed' | 'released' }
@@ -42,7 +44,7 @@ export type LoggedEvent =
       readonly kind: 'decided';
       readonly decision: Decision;
       readonly meters: Facts['meters'];
-      /** Pushed rows as they were then. */
+      /** The pushed rows at that time. */
       readonly rows?: Facts['rows'];
       /** The end of the grant, or of the wait that goes on. */
       readonly expiresAtMs: number;
@@ -53,12 +55,14 @@ export interface LoggedPerson {
   readonly email: string;
 }
 
-/** Whether people have to act before the request is decided for good. */
+/** Whether people have to act before the request is finally decided. */
 export function isWaiting({ outcome }: Pick<Decision, 'outcome'>): boolean {
   return outcome === 'ESCALATE' || outcome === 'REAUTH_REQUIRED';
 }
 
-/** Whether a decision behind this event is made in one step with it: the second one that belongs to a vote is. */
+/**
+ * Whether a decision right after this event belongs to the same step, as the new decision after a vote does.
+ */
 export function isOfOneStep(event: LoggedEvent | undefined): boolean {
   return event?.kind === 'approved' || event?.kind === 'stepped-up';
 }

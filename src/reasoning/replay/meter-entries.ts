@@ -1,11 +1,14 @@
-// What a logged request adds to the candidate's meters, as far as its record says.
+// What a logged request adds to the candidate's meters, as far as its record tells.
 
 import type { MeterUse } from '../../language/model/metering.ts';
 import type { ReplayCandidate } from './candidate.ts';
 import type { LoggedRequest } from './log.ts';
 import { hidesValues } from './withheld.ts';
 
-/** What it adds to meters; null where its payload is not of the candidate's shape, or hides what meters may read. */
+/**
+ * The entries that the request adds to meters. Null when its payload does not have the candidate's shape, or
+ * hides values that meters may read.
+ */
 export function meterEntriesOf(
   candidate: ReplayCandidate,
   { facts, holdsDigests }: LoggedRequest,

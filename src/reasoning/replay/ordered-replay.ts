@@ -1,6 +1,5 @@
-// Tries a candidate on a log in the order of the log: meters hold what the candidate grants, and people's votes count where
-// they answer what it asks. INVARIANT: the set that decided the log, tried on it, decides each request as it was
-// decided, and each again as it was decided again.
+// Tries a candidate on a log, in order: meters hold the candidate's grants, and people's answers count when
+// it asks for them. INVARIANT: the set that decided the log, tried on it, repeats all decisions of the log.
 
 import type { AskedRule } from '../../language/model/asked.ts';
 import type { Decision } from '../../language/model/decision.ts';
@@ -39,16 +38,16 @@ import { Timers } from './timers.ts';
 import { askedByRules, enterApproval, needsOf } from './votes.ts';
 import { countAsked, type Workload } from './workload.ts';
 
-/** How the waits end that the candidate begins. */
+/** How the waits that the candidate starts end. */
 export interface WaitEnds {
-  /** By words that people gave. */
+  /** Granted by answers that people gave. */
   granted: number;
   refused: number;
-  /** Everybody whom it asks was asked, and they let the time pass. */
+  /** Everybody whom the candidate asks was asked, and the time passed without an answer. */
   expired: number;
-  /** Everybody whom it asks is asked, and the log ends before they answer. */
+  /** Everybody whom the candidate asks was asked, and the log ends before they answer. */
   open: number;
-  /** It asks somebody who was not asked, or more people than were. */
+  /** The candidate asks somebody who was not asked, or more people than were asked. */
   unknown: number;
 }
 
@@ -57,11 +56,11 @@ export interface OrderedReplayOptions {
   readonly meters: ReplayMeters;
   readonly rules: ServiceRules;
   readonly tally: Tally;
-  /** Requests from this moment on are counted; earlier ones fill the meters as the log says. */
+  /** Milliseconds; requests before this moment are not counted, but fill the meters as in the log. */
   readonly sinceMs: number;
-  /** The log holds all that was granted from this moment on. */
+  /** Milliseconds; the log holds all grants from this moment on. */
   readonly wholeSinceMs: number;
-  /** Hears of every decision: the first of a request, and those that follow. */
+  /** Receives every decision: the first one of a request and those that follow. */
   readonly onDecision?: ((requestId: string, decision: Decision) => void) | undefined;
 }
 
@@ -72,22 +71,22 @@ interface OrderedReplayResult {
 }
 
 interface Begun {
-  /** What it adds to meters; null where its record does not say. */
+  /** What the request adds to meters; null when its record does not tell. */
   readonly entries: readonly MeterUse[] | null;
   readonly decision: Decision;
   readonly incomplete?: readonly string[];
-  /** Null where it counts in meters alone. */
+  /** Null when the request counts in meters alone. */
   readonly workloads: readonly Workload[] | null;
 }
 
-/** A class because it holds the requests that are under way. */
+/** A class, because it holds the requests in progress. */
 export class OrderedReplay {
   readonly #options: OrderedReplayOptions;
   readonly #courses = new Map<string, Course>();
   readonly #timers = new Timers<Course>();
   readonly #stepUps = new StepUps();
   readonly #readings: Readings;
-  /** Each agent as the latest record shows it. */
+  /** By id, the facts of each agent in its latest record. */
   readonly #agents = new Map<string, AgentFacts>();
   readonly #ends: WaitEnds = { granted: 0, refused: 0, expired: 0, open: 0, unknown: 0 };
 
@@ -137,12 +136,13 @@ export class OrderedReplay {
     const { decision, facts: decidedOn } = this.#decideFirst(logged, asked);
     onDecision?.(logged.id, decision);
     const workloads = tally.count(logged, { facts: decidedOn, decision, incomplete });
-    // What was granted counts in meters, whatever the candidate would have said.
+    // A withheld request keeps the log's decision: what was granted counts in meters, whatever the candidate
+    // would decide.
     const begun = workloads === null ? { decision: logged.decision } : { decision, incomplete };
     this.#begin(logged, { entries, workloads, ...begun });
   }
 
-  /** Decides a request for the first time, with the step-ups that are fresh where a rule asks for one. */
+  /** Decides a request for the first time, with the fresh step-ups that rules accept. */
   #decideFirst(logged: LoggedRequest, facts: Facts): { readonly decision: Decision; readonly facts: Facts } {
     const { candidate } = this.#options;
     const decision = decideLogged(candidate, logged, facts);
@@ -197,7 +197,7 @@ export class OrderedReplay {
     this.#readings.lack(lacking, { atMs, endMs: status === 'granted' ? atMs : deadlineMs });
   }
 
-  /** For as long as anything more can become of it. */
+  /** Keeps the request as long as further events can matter to it. */
   #keep(course: Course): void {
     const { log, status, uses, logged } = course;
     const mayBeReleased = status === 'granted' && log.status === 'granted' && uses.length > 0;
@@ -245,7 +245,7 @@ export class OrderedReplay {
     this.#forget(course, atMs);
   }
 
-  /** A request before the period stands as the log says. */
+  /** Applies an event to a request that keeps its decision from the log. */
   #followLog(course: Course, event: LoggedEvent, atMs: number): void {
     if (event.kind === 'released') this.#withdraw(course);
     if (course.status !== 'waiting') return;
@@ -298,7 +298,7 @@ export class OrderedReplay {
     const { candidate, rules } = this.#options;
     const { asks } = candidate;
     const firing = askedByRules(plain, asks);
-    // Then and now.
+    // The control owner at the time of the request, and the current one.
     const isOwner = [course.logged.facts.agent, this.#agentOf(course)].some((agent) =>
       rules.isControlOwner(person, agent.control_owner ?? ''),
     );
@@ -313,7 +313,7 @@ export class OrderedReplay {
     );
   }
 
-  /** On the facts of the moment, with what people have given; `plain` is the decision without it. */
+  /** Decides again on the current facts with people's answers; `plain` is the decision without answers. */
   #decideAgain(
     course: Course,
     nowMs: number,
@@ -408,7 +408,7 @@ export class OrderedReplay {
     log.decisions.push(decision);
   }
 
-  /** A wait goes on by itself where the log's has ended, or ends at another moment. */
+  /** If the log's wait ended or ends at another time, the candidate's wait goes on to its own deadline. */
   #leaveLog(course: Course): void {
     const { log } = course;
     const isFollowed = log.status === 'waiting' && log.expiresAtMs === course.deadlineMs;

@@ -1,5 +1,6 @@
-// Where the candidate's meters stand for a request. INVARIANT: a meter whose window begins before the log does, or holds a
-// grant of which the record does not say what it adds, reads what the record says, and is unknown where that says nothing.
+// What the candidate's meters read for a request. INVARIANT: a meter reads what the record holds if its
+// window begins before the log does, or if it holds a grant whose record does not tell the added amount. If
+// the record holds no reading, the meter is unknown.
 
 import type { MeterDefinition, MeterUse } from '../../language/model/metering.ts';
 import type { Facts, Reading } from '../../language/model/request.ts';
@@ -9,22 +10,22 @@ import type { ReplayCandidate, ReplayMeters } from './candidate.ts';
 interface ReadAt {
   readonly nowMs: number;
   readonly requestId: string;
-  /** What the record says, by name. */
+  /** By name, the readings in the record. */
   readonly recorded: Facts['meters'];
 }
 
 interface ReadMeters {
   readonly meters: Facts['meters'];
-  /** Names of those that are incomplete. */
+  /** Names of the incomplete meters among those read. */
   readonly incomplete: readonly string[];
 }
 
-/** A meter that some request reads while it lacks what an earlier one has added. */
+/** A meter that some request reads while the meter lacks what an earlier request added. */
 export interface IncompleteMeter {
   readonly name: string;
-  /** Since when it lacks something. */
+  /** When the meter began to lack something. */
   readonly sinceMs: number;
-  /** That read it so. */
+  /** Number of requests that read the meter while it was incomplete. */
   readonly requests: number;
 }
 
@@ -35,7 +36,7 @@ interface Gap {
 
 const tidyEvery = 20_000;
 
-/** A class because totals are tidied as requests pass. */
+/** A class, because it tidies totals as requests pass. */
 export class Readings {
   readonly #meters: ReplayMeters;
   readonly #wholeSinceMs: number;
@@ -44,10 +45,10 @@ export class Readings {
   readonly #gaps = new Map<string, Gap>();
   readonly #incomplete = new Map<string, { readonly sinceMs: number; requests: number }>();
   #passed = 0;
-  /** Requests with a reading that is the record's, as the log begins too late. */
+  /** Number of requests with a reading from their record, because the log begins too late. */
   recorded = 0;
 
-  /** The log holds all that was granted since `wholeSinceMs`. */
+  /** The log holds all grants since `wholeSinceMs`. */
   constructor(
     { meters: definitions }: Pick<ReplayCandidate, 'meters'>,
     meters: ReplayMeters,
@@ -64,7 +65,10 @@ export class Readings {
     if (this.#passed % tidyEvery === 0) this.#meters.tidy(this.#inUse, nowMs);
   }
 
-  /** Something that is not known is in the meters until `endMs`, and then for as long as their windows are. */
+  /**
+   * Notes that the meters hold an unknown amount until `endMs`, and then as long as their windows reach back
+   * to it.
+   */
   lack(definitions: readonly MeterDefinition[], { atMs, endMs }: { atMs: number; endMs: number }): void {
     for (const { id, over } of definitions) {
       const known = this.#gaps.get(id);
@@ -81,7 +85,7 @@ export class Readings {
     let isRecorded = false;
     for (const use of uses) {
       if (use.names.length === 0) continue;
-      // The log does not say what calls have returned.
+      // The log does not hold what calls returned, so a meter of results always reads from the record.
       const { over, readsResult = false } = use.definition;
       const isWhole = !readsResult && windowStartMs(over, at.nowMs) >= this.#wholeSinceMs;
       const isLacking = at.nowMs < (this.#gaps.get(use.definition.id)?.untilMs ?? Number.NEGATIVE_INFINITY);
@@ -97,7 +101,7 @@ export class Readings {
     return { meters, incomplete };
   }
 
-  /** A request has read them, each under one of its names. */
+  /** Notes that a request has read incomplete meters, each under one of its names. */
   noteIncomplete(uses: readonly MeterUse[], names: readonly string[]): void {
     if (names.length === 0) return;
     for (const { definition, names: own } of uses)
@@ -110,7 +114,7 @@ export class Readings {
       }
   }
 
-  /** By name. */
+  /** Sorted by name. */
   incomplete(): readonly IncompleteMeter[] {
     return [...this.#incomplete]
       .map(([name, noted]) => ({ name, ...noted }))

@@ -1,5 +1,6 @@
-// A policy set tried on a log: what it would have decided, and what it would have asked of people. As recorded, each
-// request is decided for itself, on the facts of its record; in order, meters hold what the candidate grants.
+// Tries a policy set on a log: what the set would have decided, and what it would have asked of people. `as
+// recorded` decides each request by itself on its recorded facts; `in order` fills the meters with what the
+// candidate grants.
 
 import type { Decision } from '../../language/model/decision.ts';
 import { decideLogged, type ReplayCandidate, type ReplayMeters, type ServiceRules } from './candidate.ts';
@@ -15,35 +16,38 @@ export interface ReplayOptions {
   readonly candidate: ReplayCandidate;
   readonly reading: ReplayReading;
   readonly findings?: readonly ReplayFinding[];
-  /** Totals that nothing has entered yet. */
+  /** Totals without any entries. */
   readonly meters: ReplayMeters;
   readonly rules: ServiceRules;
-  /** Requests from this moment on are counted. */
+  /** Milliseconds; requests from this moment on are counted. Absent: all requests. */
   readonly sinceMs?: number;
-  /** Since when the log holds all that was granted; always, unless said. */
+  /** Milliseconds; the log holds all grants from this moment on. Absent: it holds all grants ever made. */
   readonly wholeSinceMs?: number;
   readonly onChanged?: (changed: ChangedRequest) => void;
-  /** Hears of each decision of the candidate: the first of a request, and those that follow. */
+  /** Receives each decision of the candidate: the first one of a request, and those that follow. */
   readonly onDecision?: (requestId: string, decision: Decision) => void;
 }
 
 export interface ReplayResult extends Tallied {
   readonly reading: ReplayReading;
-  /** How the candidate's waits end; null as recorded. */
+  /** How the candidate's waits end; null for the reading `as recorded`. */
   readonly waits: WaitEnds | null;
-  /** Requests with a reading of a meter that is the record's, as the log does not reach back far enough. */
+  /**
+   * Number of requests with a meter reading from their record, because the log does not reach back far
+   * enough.
+   */
   readonly readingsRecorded: number;
-  /** Meters that some request reads while they lack a grant of which the record does not say what it adds. */
+  /** Meters that some request reads while they lack a grant whose record does not tell the added amount. */
   readonly incompleteMeters: readonly IncompleteMeter[];
 }
 
 export interface PolicyReplay {
-  /** Entries in the order of the log. */
+  /** Takes one entry; entries must come in the order of the log. */
   take(entry: LogEntry): void;
   result(): ReplayResult;
 }
 
-/** Where the candidate has meters or asks people, the order of requests matters. */
+/** If the candidate has meters or asks people, the order of requests matters. */
 export function readingFor({ meters, asks }: ReplayCandidate): ReplayReading {
   return meters.length > 0 || asks.size > 0 ? 'in order' : 'as recorded';
 }

@@ -1,9 +1,9 @@
-// When control owners last stepped up for their agents, and which rules that satisfies.
+// When control owners last stepped up for their agents, and which rules those step-ups satisfy.
 
 import type { AskedRule } from '../../language/model/asked.ts';
 import type { LoggedRequest } from './log.ts';
 
-/** A class because it follows the log. */
+/** A class, because its state follows the log. */
 export class StepUps {
   readonly #atMs = new Map<string, number>();
 
@@ -12,8 +12,9 @@ export class StepUps {
   }
 
   /**
-   * Ids of the rules that ask for a step-up within some time, and that one satisfies. Where the log waited for one within a
-   * time, none was there that counted for it.
+   * Ids of the asked rules that accept an earlier step-up and have a fresh one. If the log waited for a
+   * step-up within some seconds, no step-up counted for that time, so neither does one for the same time or
+   * less.
    */
   fresh(logged: LoggedRequest, asked: readonly AskedRule[], isFirst: boolean): readonly string[] {
     const { facts, decision } = logged;

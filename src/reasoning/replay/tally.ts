@@ -1,6 +1,6 @@
-// What replay counts: decisions before and now, what is asked of people, what could not be told, examples, and under
-// which finding each change is filed. INVARIANT: every request is in one cell of the matrix, or withheld; a changed one is
-// under a finding, without one, or unfiled.
+// Counts what replay finds: decisions before and now, what is asked of people, what cannot be told, examples,
+// and the finding under which each change is filed. INVARIANT: every request is in one cell of the matrix, or
+// withheld; a changed request is under a finding, without one, or unfiled.
 
 import {
   type ApprovalRequirement,
@@ -17,26 +17,26 @@ import type { LoggedRequest } from './log.ts';
 import { isWithheld } from './withheld.ts';
 import { type AskedWords, askedWords, type GroupWorkload, Workload, type WorkloadSide } from './workload.ts';
 
-/** A finding about the difference of two sets, under which the requests that meet it are filed. */
+/** A finding about the difference of two sets; requests that meet the finding are filed under it. */
 export interface ReplayFinding {
   readonly id: string;
-  /** Of how long decisions hold: requests meet it that do not count as changed. */
+  /** Whether the finding is about how long decisions hold; requests that meet it may not count as changed. */
   readonly isOfTime: boolean;
-  /** Null: it cannot be told, as digests stand for what the two sets read. */
+  /** Null when the answer is unknown, because digests replace what the two sets read. */
   readonly matches: (asked: AskedOfFinding) => boolean | null;
 }
 
 export interface AskedOfFinding {
-  /** As the log has them. */
+  /** The facts in the log. */
   readonly before: Facts;
-  /** Those on which the candidate decides. */
+  /** The facts on which the candidate decides. */
   readonly after: Facts;
-  /** The digest of the policies that decided the request. */
+  /** The digest of the policies that decided the request; null when the log does not hold it. */
   readonly policies: string | null;
   readonly holdsDigests: boolean;
 }
 
-/** The requests under one finding, how many agents sent them, and what they ask of people. */
+/** The number of requests under one finding, how many agents sent them, and what they ask of people. */
 export interface FiledRequests {
   readonly id: string;
   readonly requests: number;
@@ -50,53 +50,58 @@ interface Filed {
   readonly workload: Workload;
 }
 
-/** A request that the candidate decides otherwise, or for which it asks other people. */
+/** A request that the candidate decides differently, or for which it asks other people. */
 export interface ChangedRequest extends ReplayExample {
   readonly agentId: string | null;
   readonly asked: Readonly<Record<WorkloadSide, AskedWords>>;
 }
 
-/** What the candidate makes of a request. */
+/** The candidate's decision on a request. */
 interface DecidedNow {
   readonly facts: Facts;
   readonly decision: Decision;
-  /** Names of the meters among the facts that lack something. */
+  /** Names of the meters among the facts that are incomplete. */
   readonly incomplete: readonly string[];
 }
 
-/** Decisions of the log by row, of the candidate by column. */
+/** Decisions of the log by row, decisions of the candidate by column. */
 export type DecisionMatrix = Readonly<Record<Outcome, Readonly<Record<Outcome, number>>>>;
 
 export interface Tallied {
   readonly requests: number;
-  /** The first and the last request; null where there are none. */
+  /** From the first to the last request; null when there are no requests. */
   readonly period: { readonly fromMs: number; readonly untilMs: number } | null;
   readonly matrix: DecisionMatrix;
-  /** In no cell: what the payload check reads was withheld from the record. */
+  /** Number of requests that are in no cell, because the record withholds what the payload check reads. */
   readonly withheld: number;
   readonly changes: {
     readonly outcome: number;
-    /** The same decision, but other people are asked, or more, or fewer. */
+    /** The same outcome, but other people are asked, or more, or fewer. */
     readonly asked: number;
-    /** The same decision, and another rule made it. */
+    /** The same outcome and the same demands, but decided by another rule. */
     readonly rule: number;
   };
-  /** Of those decided otherwise, or for which others are asked: how many read a meter that lacks something. */
+  /**
+   * Number of requests that are decided differently or ask other people, and that read an incomplete meter.
+   */
   readonly changedOnIncomplete: number;
   readonly people: readonly GroupWorkload[];
-  /** By action, requests refused because their payload has another shape or their action is not declared, as they were not before. */
+  /**
+   * By action, requests that are newly refused: `otherShape` for the shape of their payload, `undeclared`
+   * because their action is not declared.
+   */
   readonly otherShape: ReadonlyMap<string, number>;
   readonly undeclared: ReadonlyMap<string, number>;
-  /** How many requests lack a fact that the candidate's rules read, by fact. */
+  /** By fact that the candidate's rules read, the number of requests that lack the fact. */
   readonly unknownFacts: ReadonlyMap<string, number>;
-  /** How many requests each policy set decided, by its digest, as far as the log says. */
+  /** By digest of a policy set, the number of requests that the set decided, as far as the log tells. */
   readonly decidedBy: ReadonlyMap<string, number>;
   readonly findings: readonly FiledRequests[];
-  /** Requests with another decision, or for which others are asked, that meet no finding. */
+  /** Number of requests that are decided differently or ask other people, and that meet no finding. */
   readonly withoutFinding: number;
-  /** What requests ask that are filed under no finding, unchanged ones included. */
+  /** What requests under no finding ask of people, unchanged requests included. */
   readonly otherPeople: readonly GroupWorkload[];
-  /** Requests of which it cannot be told whether they meet a finding: digests stand for what the sets read. */
+  /** Number of requests whose finding is unknown, because digests replace what the sets read. */
   readonly unfiled: number;
   readonly examples: readonly ReplayExample[];
 }
@@ -107,7 +112,7 @@ export interface TallyOptions {
   readonly onChanged?: ((changed: ChangedRequest) => void) | undefined;
 }
 
-/** A class because it is counted up by each request. */
+/** A class, because each request increases its counts. */
 export class Tally {
   readonly #options: TallyOptions;
   readonly #reads: FactReads;
@@ -139,8 +144,8 @@ export class Tally {
   }
 
   /**
-   * One request, and what the candidate decides on the facts: the workloads in which what it asks of people has to be
-   * counted; null where it cannot be told.
+   * Counts one request and the candidate's decision on it. Returns the workloads that must count what the
+   * request asks of people; null when the request cannot be decided again.
    */
   count(logged: LoggedRequest, now: DecidedNow): readonly Workload[] | null {
     const { nowMs, action } = logged.facts;
@@ -195,7 +200,7 @@ export class Tally {
     for (const path of this.#reads.unknownTo(facts, holdsDigests)) increase(this.#counts.unknownFacts, path);
   }
 
-  /** What it is filed under. */
+  /** Compares the two decisions. Returns what the request is filed under; null for no finding. */
   #compare(logged: LoggedRequest, now: DecidedNow): Filed | null {
     const { facts, decision } = now;
     const change = changeOf(logged.decision, decision);
@@ -239,7 +244,10 @@ export class Tally {
   }
 }
 
-/** The first that the request meets, by its id, unless one before it cannot be told. */
+/**
+ * The id of the first finding that the request meets; "unfiled" if an earlier finding cannot be judged, null
+ * if no finding is met.
+ */
 function findingMet(findings: readonly ReplayFinding[], asked: AskedOfFinding): string | 'unfiled' | null {
   for (const finding of findings) {
     const isMet = finding.matches(asked);
@@ -249,7 +257,7 @@ function findingMet(findings: readonly ReplayFinding[], asked: AskedOfFinding): 
   return null;
 }
 
-/** What a reader of the result has to hear of; null where nothing changes. */
+/** The most important difference between two decisions; null when they are equal. */
 function changeOf(before: Decision, now: Decision): keyof Tallied['changes'] | null {
   if (before.outcome !== now.outcome) return 'outcome';
   if (!asksAlike(before.requires, now.requires)) return 'asked';

@@ -1,11 +1,11 @@
-// What is due at a moment, the earliest first: a binary heap.
+// Timers, the earliest first, in a binary heap.
 
 interface Timer<T> {
   readonly atMs: number;
   readonly what: T;
 }
 
-/** A class because it is changed by everything that waits. */
+/** A class, because every wait changes its state. */
 export class Timers<T> {
   readonly #heap: Timer<T>[] = [];
 
@@ -22,7 +22,7 @@ export class Timers<T> {
     heap[at] = timer;
   }
 
-  /** Takes out the earliest that is due at `nowMs`; null where there is none. */
+  /** Removes and returns the earliest timer that is due at `nowMs`; null when none is due. */
   take(nowMs: number): Timer<T> | null {
     const first = this.#heap[0];
     if (first === undefined || first.atMs > nowMs) return null;

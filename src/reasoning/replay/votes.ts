@@ -1,5 +1,5 @@
-// People's words out of the log, as far as they answer what the candidate asks. INVARIANT: a word counts only for a group
-// that the candidate asks when the word is given, and only while the candidate's wait lasts.
+// Takes people's votes from the log, as far as they answer what the candidate asks. INVARIANT: a vote counts
+// only for a group that the candidate asks when the vote is given, and only while the candidate's wait lasts.
 
 import type { ApprovalRule, AskedRule } from '../../language/model/asked.ts';
 import type { Decision } from '../../language/model/decision.ts';
@@ -13,8 +13,9 @@ export interface GivenApproval {
 }
 
 /**
- * Enters an approval; whether all that the candidate asks of the group is there. `firing` are the rules that would take
- * part now, `isDecided` says whether the log was decided again by this word.
+ * Enters an approval. Returns whether everything the candidate asks of the group is now there. `firing` are
+ * the rules that would take part now; `isDecided` tells whether this vote made the service decide again in
+ * the log.
  */
 export function enterApproval(
   course: Course,
@@ -26,14 +27,14 @@ export function enterApproval(
   const vote: KeptVote = { ...given, rules: rules.map(({ rule }) => rule) };
   course.votes = [...course.votes, vote];
   if (!rules.every((rule) => isApproved(rule, course))) return false;
-  // Where the log asked for no more people and still waited on, some word had lost its giver or its rule.
+  // If the log asked for no more people and still went on waiting, some vote had lost its person or its rule.
   const needs = Math.max(...rules.map((rule) => rule.needs));
   return isDecided || needs < (needsOf(latestOf(course.log), given.group) ?? 0);
 }
 
 export type Asks = ReadonlyMap<string, AskedRule>;
 
-/** The rules that take part in a decision and ask something. */
+/** The rules that take part in a decision and ask for approval or a step-up. */
 export function askedByRules({ rules }: Decision, asks: Asks): readonly AskedRule[] {
   const asked: AskedRule[] = [];
   for (const id of rules) {
@@ -43,7 +44,7 @@ export function askedByRules({ rules }: Decision, asks: Asks): readonly AskedRul
   return asked;
 }
 
-/** The rules by which the decision asks, and those by which it would ask now. */
+/** The approval rules by which the latest decision asks, and those by which a decision would ask now. */
 function rulesAsking(course: Course, firing: readonly AskedRule[], asks: Asks): readonly ApprovalRule[] {
   const latest = askedByRules(latestOf(course), asks);
   return [...latest, ...firing.filter((rule) => !latest.includes(rule))].filter(isApproval);

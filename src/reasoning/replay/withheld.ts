@@ -1,5 +1,5 @@
-// Whether a recorded request cannot be decided again, because what its payload check or its rules would read was withheld
-// from the record.
+// Whether a recorded request cannot be decided again, because the record withholds what the payload check or
+// the rules would read.
 
 import type { Decision } from '../../language/model/decision.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../language/model/json.ts';
@@ -9,10 +9,10 @@ import { checkPayload } from '../../language/spec/payload.ts';
 import type { ReplayCandidate } from './candidate.ts';
 import type { LoggedRequest } from './log.ts';
 
-/** Whether a digest stands in the request where the candidate has to see the value. */
+/** Whether the request holds a digest where the candidate needs the value. */
 export function isWithheld(candidate: ReplayCandidate, logged: LoggedRequest, decision: Decision): boolean {
   if (!logged.holdsDigests) return false;
-  // It was refused for its shape then, and what was wrong with it may be what is withheld.
+  // The log refused the request for its shape, and the wrong value may be the one that is withheld.
   if (logged.decision.by === 'invalid_payload') return true;
   const { action, payload } = logged.facts;
   const shape = candidate.shapeOf(action);
@@ -23,7 +23,10 @@ export function isWithheld(candidate: ReplayCandidate, logged: LoggedRequest, de
   );
 }
 
-/** Whether a digest stands where rules may read the value: where the shape has neither a secret nor a value of any type. */
+/**
+ * Whether a digest replaces a value that rules may read: the shape there declares neither a secret nor the
+ * type `any`.
+ */
 export function hidesValues({ fields }: Pick<Shape, 'fields'>, payload: JsonObject): boolean {
   return fields.some(
     (field) => Object.hasOwn(payload, field.name) && isHidden(field, payload[field.name] as Json),

@@ -1,5 +1,6 @@
-// What is asked of people: words by group and hour, before and now. A word is one person's answer; a request asks of a
-// group the most words that any of its decisions asks. INVARIANT: totals are the sums of the hours.
+// What is asked of people: words by group and hour, before and now. A word is one person's answer; a request
+// counts for the most words that any of its decisions asks of a group. INVARIANT: totals are the sums of the
+// hours.
 
 import type { Decision } from '../../language/model/decision.ts';
 import { hoursOf } from './hours.ts';
@@ -8,10 +9,10 @@ const sides = ['before', 'now'] as const;
 /** `before` is the log, `now` the candidate. */
 export type WorkloadSide = (typeof sides)[number];
 
-/** What one request asks, by group. */
+/** By group, the number of words that one request asks for. */
 export type AskedWords = ReadonlyMap<string, number>;
 
-/** The group under which step-ups are counted; no approval group has a space in its name. */
+/** The group under which step-ups are counted; its name has spaces, which no approval group's name has. */
 const stepUpGroup = 'control owner, step-up';
 
 export interface DayFigures {
@@ -24,18 +25,18 @@ type BothSides<T> = Readonly<Record<WorkloadSide, T>>;
 export interface GroupWorkload {
   readonly group: string;
   readonly words: BothSides<number>;
-  /** Words a day, over every day of the period. */
+  /** Words per day, over every day of the period. */
   readonly day: BothSides<DayFigures>;
-  /** Words of requests that were made in the same hour, in the busiest one. */
+  /** The most words for requests made in the same hour. */
   readonly busiest: BothSides<number>;
-  /** What the words cost. */
+  /** Hours that the words cost. */
   readonly hours: BothSides<number>;
 }
 
 const hourMs = 60 * 60 * 1000;
 const hoursADay = 24;
 
-/** A class because it is counted up by each request. */
+/** A class, because each request increases its counts. */
 export class Workload {
   readonly #hours: BothSides<Map<string, Map<number, number>>> = { before: new Map(), now: new Map() };
 
@@ -50,7 +51,7 @@ export class Workload {
     hours.set(hour, (hours.get(hour) ?? 0) + words);
   }
 
-  /** By group, over the days from the first moment to the last. */
+  /** Figures by group, over the days from the first to the last moment. */
   groups(fromMs: number, untilMs: number): readonly GroupWorkload[] {
     const names = new Set(sides.flatMap((side) => [...this.#hours[side].keys()]));
     const days = dayOf(untilMs / hourMs) - dayOf(fromMs / hourMs) + 1;
@@ -69,7 +70,7 @@ export class Workload {
   }
 }
 
-/** Counts in each of the workloads what a decision asks beyond what earlier ones of the request have asked. */
+/** Adds to each workload what a decision asks for beyond earlier decisions of the request. */
 export function countAsked(
   workloads: readonly Workload[],
   side: WorkloadSide,
@@ -86,7 +87,7 @@ export function countAsked(
   }
 }
 
-/** The most that one of the decisions asks of the group. */
+/** The most words that one of the decisions asks of the group. */
 export function mostAskedOf(group: string, decisions: readonly Decision[]): number {
   let most = 0;
   for (const decision of decisions)
@@ -94,7 +95,7 @@ export function mostAskedOf(group: string, decisions: readonly Decision[]): numb
   return most;
 }
 
-/** What a decision asks of each group. */
+/** The number of words that a decision asks of each group. */
 export function askedWords({ requires }: Decision): readonly (readonly [group: string, needs: number])[] {
   if (requires === null) return none;
   const approvals = requires.approvals.map(({ group, needs }) => [group, needs] as const);
@@ -125,7 +126,7 @@ function dayOf(hour: number): number {
 
 function perDay(words: readonly number[], daysAll: number): DayFigures {
   const sorted = [...words].sort((a, b) => a - b);
-  // Days without a word stand before all others.
+  // Days without a word come before all others.
   const none = Math.max(0, daysAll - sorted.length);
   const at = (place: number): number => (place < none ? 0 : (sorted[place - none] ?? 0));
   const all = none + sorted.length;

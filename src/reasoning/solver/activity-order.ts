@@ -1,16 +1,16 @@
-// Variables by how much recent conflicts had to do with them: a binary heap, the most active on top.
+// Orders variables by their part in recent conflicts: a binary heap with the most active variable on top.
 
 const decay = 0.95;
 const activityMax = 1e100;
 
 export class ActivityOrder {
   readonly #heap: number[] = [];
-  /** By variable; -1 where it is not in the heap. */
+  /** By variable, its place in the heap; -1 when the variable is not in the heap. */
   readonly #places: number[] = [];
   readonly #activities: number[] = [];
   #bump = 1;
 
-  /** The next variable; they are numbered from 0. */
+  /** Adds the next variable; variables are numbered from 0. */
   append(): void {
     this.#places.push(-1);
     this.#activities.push(0);
@@ -24,7 +24,7 @@ export class ActivityOrder {
     this.#rise(variable);
   }
 
-  /** Takes the most active variable out; null where there is none. */
+  /** Removes and returns the most active variable; null when the heap is empty. */
   take(): number | null {
     const [top] = this.#heap;
     const last = this.#heap.pop();
@@ -37,13 +37,13 @@ export class ActivityOrder {
     return top;
   }
 
-  /** The variable took part in a conflict. */
+  /** Notes that the variable took part in a conflict. */
   touch(variable: number): void {
     this.#activities[variable]! += this.#bump;
     if (this.#places[variable]! >= 0) this.#rise(variable);
   }
 
-  /** A conflict is over: those before it count for less. */
+  /** Ends a conflict: earlier conflicts count less from now on. */
   age(): void {
     this.#bump /= decay;
     if (this.#bump < activityMax) return;

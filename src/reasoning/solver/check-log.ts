@@ -1,19 +1,19 @@
-// Checks a "no" of the solver naively: each learnt clause follows from those before it by unit propagation, and so at
-// last does that the assumptions cannot hold together. Nothing of the solver is used; what is wrong here would have to
-// be wrong in the same place there.
+// Checks a "no" of the solver naively: each learnt clause follows from the clauses before it by unit
+// propagation, and finally so does that the assumptions cannot hold together. The checker uses no code of the
+// search, so an error must be in both in the same place to stay hidden.
 
 import { notLiteral, type SolverClause, type SolverLiteral, withoutRepeats } from './literal.ts';
 
 export class LogChecker {
   readonly #clauses: SolverClause[] = [];
-  /** Clauses in which a literal's opposite stands, by literal. */
+  /** By literal, the clauses that contain its opposite. */
   readonly #readers: number[][] = [];
-  /** By literal: 1 where it holds whatever is assumed, as far as clauses have been settled. */
+  /** By literal, 1 if the literal holds under any assumptions, as far as clauses have been settled. */
   #always = new Uint8Array(1_024);
   #settled = 0;
   #isEmptyIncluded = false;
 
-  /** Takes a clause on trust: one of the formula. */
+  /** Adds a clause of the formula without a check. */
   admit(clause: SolverClause): void {
     const literals = withoutRepeats(clause);
     for (const literal of literals) {
@@ -25,14 +25,20 @@ export class LogChecker {
     this.#clauses.push(literals);
   }
 
-  /** Takes a clause that follows from those admitted; false where it does not by unit propagation. */
+  /**
+   * Adds a clause that follows from the admitted clauses; returns false when it does not follow by unit
+   * propagation.
+   */
   derive(clause: SolverClause): boolean {
     if (!this.follows(clause)) return false;
     this.admit(clause);
     return true;
   }
 
-  /** Whether the opposite of all of the clause's literals leads to a clause of which no literal can hold. */
+  /**
+   * Whether assuming the opposites of all the clause's literals leads to a clause without any possible
+   * literal.
+   */
   follows(clause: SolverClause): boolean {
     for (const literal of clause) this.#makeRoom(literal);
     for (; this.#settled < this.#clauses.length; this.#settled += 1) {
@@ -43,7 +49,10 @@ export class LogChecker {
     return this.#isEmptyIncluded || this.#leadsToNone(clause.map(notLiteral), this.#always.slice());
   }
 
-  /** Adds to what is known what follows from it and these; whether no literal of some clause is left. */
+  /**
+   * Adds to `known` everything that follows from it and the open literals. Returns whether some clause has no
+   * possible literal left.
+   */
   #leadsToNone(open: SolverLiteral[], known: Uint8Array): boolean {
     while (open.length > 0) {
       const literal = open.pop()!;
@@ -66,7 +75,10 @@ export class LogChecker {
     this.#always = more;
   }
 
-  /** Up to two literals that may still hold; two, too, where one of the clause holds anyway. */
+  /**
+   * Returns up to two literals that may still hold; two as well when some literal of the clause already
+   * holds.
+   */
   #leftOf(clause: SolverClause, known: Uint8Array): readonly SolverLiteral[] {
     const left: SolverLiteral[] = [];
     for (const literal of clause) {
@@ -82,7 +94,7 @@ export interface Log {
   readonly learned: readonly SolverClause[];
 }
 
-/** Whether the log shows that the literals cannot all hold. */
+/** Whether the log shows that the assumptions cannot all hold. */
 export function checkLog({ given, learned }: Log, assumptions: SolverClause): boolean {
   const checker = new LogChecker();
   for (const clause of given) checker.admit(clause);

@@ -1,10 +1,13 @@
-// Gates over literals, written as clauses. What is constant is folded away, and the same gate is made once, so that the
-// same condition under two rules is one literal.
+// Writes gates over literals as clauses. Constants are folded away, and equal gates are made once, so that
+// the same condition under two rules is one literal.
 
 import { notLiteral, type SolverLiteral, variableOf } from './literal.ts';
 import { Solver } from './solver.ts';
 
-/** A condition in three-valued logic: at most one of the two holds; where neither does it is unknown. */
+/**
+ * A condition in three-valued logic. At most one of the two literals holds; if neither holds, the condition
+ * is unknown.
+ */
 export interface Pair {
   readonly isTrue: SolverLiteral;
   readonly isFalse: SolverLiteral;
@@ -15,7 +18,10 @@ export interface Weighted {
   readonly weight: number;
 }
 
-/** A gate with more inputs is one of gates, each over the inputs of so many neighbouring variables. */
+/**
+ * A gate with more inputs becomes a gate of gates, each over the inputs among `blockVariables` neighbouring
+ * variables.
+ */
 const inputsMax = 32;
 const blockVariables = 256;
 
@@ -24,7 +30,7 @@ export class Circuit {
   readonly yes: SolverLiteral;
   readonly no: SolverLiteral;
   readonly #gates = new Map<string, SolverLiteral>();
-  /** By variable of a gate's output. */
+  /** By variable of a gate's output, the gate's inputs. */
   readonly #inputs: (readonly SolverLiteral[])[] = [];
 
   constructor() {
@@ -41,19 +47,19 @@ export class Circuit {
     return { isTrue: this.no, isFalse: this.no };
   }
 
-  /** A literal of which nothing is known. */
+  /** A new literal without any constraint; `isTriedTrue` makes the solver try it as true first. */
   free(isTriedTrue = false): SolverLiteral {
     return this.solver.variable(isTriedTrue);
   }
 
-  /** A condition of which nothing is known. */
+  /** A new condition without any constraint: true, false or unknown. */
   freePair(): Pair {
     const pair = { isTrue: this.free(), isFalse: this.free() };
     this.require([notLiteral(pair.isTrue), notLiteral(pair.isFalse)]);
     return pair;
   }
 
-  /** At least one of these holds. */
+  /** Requires that at least one literal of the clause holds. */
   require(clause: readonly SolverLiteral[]): void {
     this.solver.add(clause);
   }
@@ -72,7 +78,7 @@ export class Circuit {
     return this.#andOf([...inputs].sort((a, b) => a - b));
   }
 
-  /** Two gates over nearly the same inputs have all but a few blocks in common. */
+  /** Two gates over nearly the same inputs share all but a few blocks. */
   #andOf(sorted: readonly SolverLiteral[]): SolverLiteral {
     if (sorted.length < 2) return sorted[0] ?? this.yes;
     if (sorted.length > inputsMax) {
@@ -93,7 +99,7 @@ export class Circuit {
     return this.or([this.and([condition, then]), this.and([notLiteral(condition), otherwise])]);
   }
 
-  /** Kleene's and. */
+  /** The conjunction in Kleene's logic. */
   every(pairs: readonly Pair[]): Pair {
     return {
       isTrue: this.and(pairs.map(({ isTrue }) => isTrue)),
@@ -101,24 +107,24 @@ export class Circuit {
     };
   }
 
-  /** Kleene's or. */
+  /** The disjunction in Kleene's logic. */
   some(pairs: readonly Pair[]): Pair {
     return negatedLiteral(this.every(pairs.map(negatedLiteral)));
   }
 
-  /** The condition where `isKnown` holds, else unknown. */
+  /** The condition if `isKnown` holds, else unknown. */
   onlyIf(isKnown: SolverLiteral, { isTrue, isFalse }: Pair): Pair {
     return { isTrue: this.and([isKnown, isTrue]), isFalse: this.and([isKnown, isFalse]) };
   }
 
-  /** Whether the weights of the literals that hold add up to `least` or more. */
+  /** A literal that holds if the weights of the terms that hold add up to at least `least`. */
   atLeast(terms: readonly Weighted[], least: number): SolverLiteral {
     const { positive, bound } = withoutNegatives(terms, least);
     const sorted = positive.filter(({ weight }) => weight > 0).toSorted((a, b) => b.weight - a.weight);
     return this.#sum(sorted, bound, new Map());
   }
 
-  /** A diagram with one node a term and what is still needed there. */
+  /** A decision diagram with one node for each term and each weight that is still needed there. */
   #sum(terms: readonly Weighted[], needed: number, nodes: Map<string, SolverLiteral>): SolverLiteral {
     if (needed <= 0) return this.yes;
     if (terms.reduce((sum, { weight }) => sum + weight, 0) < needed) return this.no;
@@ -135,11 +141,14 @@ export class Circuit {
     return node;
   }
 
-  /** The next model has these where it can, and gates as that makes them. */
+  /**
+   * Makes the solver try these literals as true in the next model, and each gate with the value that follows
+   * from its inputs.
+   */
   prefer(literals: Iterable<SolverLiteral>): void {
     this.solver.prefer(literals);
     const { phases } = this.solver;
-    // A gate stands behind its inputs.
+    // A gate has a higher variable than its inputs.
     for (const [variable, inputs] of this.#inputs.entries())
       if (inputs !== undefined)
         phases.keep(inputs.every((input) => this.#isPreferred(input)) ? 2 * variable : 2 * variable + 1);
@@ -149,16 +158,19 @@ export class Circuit {
     return this.solver.phases.of(variableOf(literal)) === literal;
   }
 
-  /** Variables of these literals and of what the gates under them are made of. */
+  /** The variables of the literals, and of everything that the gates under them are made of. */
   variablesUnder(literals: Iterable<SolverLiteral>): ReadonlySet<number> {
     const variables = new Set([...literals].map(variableOf));
-    // A set hands out what is added to it meanwhile, too.
+    // Iterating over a set also visits what is added meanwhile.
     for (const variable of variables)
       for (const input of this.#inputs[variable] ?? []) variables.add(variableOf(input));
     return variables;
   }
 
-  /** Tried first as its inputs are, so that a model in which nothing else is asked for is a plain one. */
+  /**
+   * A gate is first tried with the value that its inputs are tried with, so that a model without other
+   * demands is plain.
+   */
   #gate(inputs: readonly SolverLiteral[]): SolverLiteral {
     const output = this.free(inputs.every((input) => this.#isPreferred(input)));
     this.#inputs[variableOf(output)] = inputs;
@@ -172,7 +184,10 @@ export function negatedLiteral({ isTrue, isFalse }: Pair): Pair {
   return { isTrue: isFalse, isFalse: isTrue };
 }
 
-/** Fewer than there are literals: variables that lie too far apart to be neighbours are grouped by their order. */
+/**
+ * Groups the inputs into fewer groups than there are literals: by neighbouring variables, or by order when
+ * all variables lie too far apart.
+ */
 function groupsOf(sorted: readonly SolverLiteral[]): readonly (readonly SolverLiteral[])[] {
   const blocks = Map.groupBy(sorted, (literal) => Math.floor(variableOf(literal) / blockVariables));
   if (blocks.size < sorted.length) return [...blocks.values()];
@@ -180,7 +195,10 @@ function groupsOf(sorted: readonly SolverLiteral[]): readonly (readonly SolverLi
   return starts.map((start) => sorted.slice(start, start + inputsMax));
 }
 
-/** A negative weight of a literal is a positive one of its opposite, and a higher bound. */
+/**
+ * Replaces each negative weight by a positive weight of the opposite literal, and raises the bound
+ * accordingly.
+ */
 function withoutNegatives(
   terms: readonly Weighted[],
   least: number,

@@ -1,8 +1,8 @@
-// In which of the clauses as given each literal stands, as far as they have been read.
+// By literal, the given clauses that contain it, as far as `read` has read the clauses.
 
 import type { SolverClause, SolverLiteral } from './literal.ts';
 
-/** Grows with the clauses, which are only ever added. */
+/** Grows with the given clauses, which are never removed. */
 export class ClausePlaces {
   readonly #places: SolverClause[][] = [];
   #read = 0;

@@ -1,16 +1,22 @@
-// A clause as the solver keeps it while it searches.
+// A clause in the form in which the solver keeps it during the search.
 
 import type { SolverLiteral } from './literal.ts';
 
 export interface KeptClause {
-  /** The first two are watched; of more than two the one that the clause implies comes first. */
+  /**
+   * The first two literals are watched; in a clause of more than two, the literal that the clause implies
+   * comes first.
+   */
   readonly literals: SolverLiteral[];
-  /** How many decisions it joins: the fewer, the more useful. Null for a clause that was given. */
+  /** The number of decisions that the clause joins; fewer are more useful. Null for a given clause. */
   readonly levels: number | null;
   isDropped: boolean;
 }
 
-/** Drops the half of the learnt clauses that joins most decisions, but for those that join two. */
+/**
+ * Drops the half of the learnt clauses that join the most decisions, except clauses that join at most two.
+ * Returns the kept ones.
+ */
 export function usefulOf(learned: readonly KeptClause[]): KeptClause[] {
   const sorted = learned.toSorted((a, b) => a.levels! - b.levels!);
   for (const clause of sorted.slice(sorted.length >> 1)) clause.isDropped = clause.levels! > 2;

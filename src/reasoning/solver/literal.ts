@@ -1,5 +1,5 @@
-// A literal is a variable or its opposite: 2 * variable, plus 1 where it is negated. A clause says that one of its
-// literals holds.
+// A literal is a variable or its opposite: 2 * variable, plus 1 if it is negated. A clause means that at
+// least one of its literals holds.
 
 export type SolverLiteral = number;
 export type SolverClause = readonly SolverLiteral[];
@@ -10,7 +10,7 @@ export function notLiteral(literal: SolverLiteral): SolverLiteral {
 
 const fewLiterals = 8;
 
-/** The clause with each literal once; itself where it is so already. */
+/** The clause with each literal once; the same array when no literal is repeated. */
 export function withoutRepeats(clause: SolverClause): SolverClause {
   if (clause.length > fewLiterals) return [...new Set(clause)];
   for (let at = 1; at < clause.length; at += 1)
@@ -18,13 +18,16 @@ export function withoutRepeats(clause: SolverClause): SolverClause {
   return clause;
 }
 
-/** Null where it is always true, by values that are 1 where a literal holds and 0 where it cannot; what cannot is left out. */
+/**
+ * The literals of the clause that may still hold; null when the clause is always true. `values` are 1 for a
+ * literal that holds, 0 for one that cannot.
+ */
 export function openLiterals(clause: SolverClause, values: readonly number[]): SolverLiteral[] | null {
   if (clause.some((literal) => values[literal] === 1) || isEither(clause)) return null;
   return withoutRepeats(clause).filter((literal) => values[literal] !== 0);
 }
 
-/** Whether it holds a literal and its opposite. */
+/** Whether the clause contains a literal and its opposite. */
 function isEither(clause: SolverClause): boolean {
   if (clause.length <= fewLiterals) return clause.some((literal) => clause.includes(notLiteral(literal)));
   const literals = new Set(clause);

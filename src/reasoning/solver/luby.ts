@@ -1,6 +1,7 @@
-// How long a search goes on before it starts over: the sequence that loses least, whatever the search is like.
+// How long a search runs before it restarts: the Luby sequence, which loses least whatever the search is
+// like.
 
-/** 1 1 2 1 1 2 4 ..., counted from 1. */
+/** The sequence 1 1 2 1 1 2 4 ...; `run` counts from 1. */
 export function luby(run: number): number {
   let size = 1;
   while (2 ** size - 1 < run) size += 1;

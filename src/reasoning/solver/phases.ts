@@ -1,12 +1,13 @@
-// Which of its two literals each variable is tried with: the one that held last, at first the one that it was made with.
+// The literal with which the solver tries each variable: the one that held last, and at first the one chosen
+// when the variable was made.
 
 import { type SolverLiteral, variableOf } from './literal.ts';
 
 export class Phases {
-  /** By variable. */
+  /** By variable, the literal to try. */
   readonly #last: SolverLiteral[] = [];
 
-  /** The next variable; they are numbered from 0. */
+  /** Adds the next variable; variables are numbered from 0. */
   append(isTriedTrue: boolean): void {
     this.#last.push(2 * this.#last.length + (isTriedTrue ? 0 : 1));
   }

@@ -1,7 +1,7 @@
-// Whether clauses can hold together: conflict-driven clause learning with two watched literals a clause, decisions by
-// activity, kept phases and restarts. An answer is for assumptions; "no" comes with those that cannot hold together.
-// INVARIANT: every clause that was learnt stands in `learned` in order, so that `checkLog` can check a "no" without
-// trusting anything here.
+// Decides whether clauses can hold together: conflict-driven clause learning with two watched literals per
+// clause, decisions by activity, kept phases and restarts. An answer is about assumptions; a "no" names
+// assumptions that cannot hold together. INVARIANT: every learnt clause is in `learned`, in order, so that
+// `checkLog` can check a "no" without trusting any code of this file.
 
 import { ActivityOrder } from './activity-order.ts';
 import { ClausePlaces } from './clause-places.ts';
@@ -17,26 +17,26 @@ const restartUnit = 100;
 const learnedKept = 2_000;
 
 export class Solver {
-  /** The clauses as given; those that were learnt follow in order. */
+  /** The given clauses; `learned` holds the learnt clauses in order. */
   readonly given: SolverClause[] = [];
   readonly learned: SolverClause[] = [];
   /** After a "no": assumptions that cannot hold together. */
   core: readonly SolverLiteral[] = [];
-  /** After a "yes". */
+  /** After a "yes": the model. */
   readonly #model = new Model();
 
-  /** By literal: 1 true, 0 false. */
+  /** By literal: 1 if it is true, 0 if it is false, `free` if it is open. */
   readonly #values: number[] = [];
   readonly #watchers: Watchers[] = [];
-  /** By variable. */
+  /** By variable, the number of decisions when it got its value. */
   readonly #levels: number[] = [];
   readonly #reasons: (KeptClause | null)[] = [];
-  /** What variables are tried with, until a search tries them with others. */
+  /** The values with which variables are tried first, until a search sets others. */
   readonly phases = new Phases();
   readonly #isSeen: boolean[] = [];
   readonly #order = new ActivityOrder();
 
-  /** What holds for now, and where in it each decision begins. */
+  /** The literals that hold now, and the places in the trail at which decisions begin. */
   readonly #trail: SolverLiteral[] = [];
   readonly #decisions: number[] = [];
   #propagated = 0;
@@ -44,18 +44,18 @@ export class Solver {
   #isImpossible = false;
   #conflicts = 0;
   readonly #places = new ClausePlaces();
-  /** How many of the clauses as given the last model meets. */
+  /** How many of the given clauses the last model satisfies. */
   #met = 0;
-  /** A search goes on from what searches found before, not from what was repaired since. */
+  /** True while repairs run: undone values are then not kept as phases for the next search. */
   #isMending = false;
-  /** The assumptions of the last question: what follows from the first of them still stands. */
+  /** The assumptions of the last question; what follows from those that the next question shares is kept. */
   #assumed: SolverClause = [];
 
   get variables(): number {
     return this.#levels.length;
   }
 
-  /** The literal of a new variable, which is tried true first where it says so. */
+  /** Returns the literal of a new variable; `isTriedTrue` makes the solver try it as true first. */
   variable(isTriedTrue = false): SolverLiteral {
     const variable = this.#levels.length;
     this.#levels.push(0);
@@ -82,7 +82,7 @@ export class Solver {
     }
   }
 
-  /** Null where `conflictsMax` conflicts have not settled it. Questions with the same first assumptions are answered faster one after the other. */
+  /** Whether clauses can hold; null after `conflictsMax` conflicts. Shared first assumptions save time. */
   solve(assumptions: SolverClause, conflictsMax = Number.POSITIVE_INFINITY): boolean | null {
     this.core = [];
     const end = this.#conflicts + conflictsMax;
@@ -100,15 +100,15 @@ export class Solver {
   }
 
   /**
-   * As `solve`. Where the last model needs few changes for it, only these are looked at, which is much faster for many
-   * questions about one large formula; the models are then alike.
+   * Answers like `solve`. If the last model needs few changes, only those are examined, which is much faster
+   * for many questions about one large formula; successive models are then alike.
    */
   solveNear(assumptions: SolverClause, conflictsMax = Number.POSITIVE_INFINITY): boolean | null {
     const answer = this.#met > 0 && !this.#isImpossible ? this.#repair(assumptions) : null;
     return answer ?? this.solve(assumptions, conflictsMax);
   }
 
-  /** Of these literals, whether each holds or not by what clauses alone make of the assumptions; null where they do not say. */
+  /** For each literal, its truth by propagation from the assumptions; null when that does not settle it. */
   implied(assumptions: SolverClause, literals: SolverClause): readonly (boolean | null)[] {
     this.#undo(this.#sharedWith(assumptions));
     this.#isMending = true;
@@ -117,13 +117,13 @@ export class Solver {
     return literals.map((literal) => (this.#values[literal] === free ? null : this.#values[literal] === 1));
   }
 
-  /** The next search tries these first. */
+  /** Makes the next search try these literals first. */
   prefer(literals: Iterable<SolverLiteral>): void {
     this.#undo(0);
     for (const literal of literals) this.phases.keep(literal);
   }
 
-  /** True where the last model became one without a conflict; false where the assumptions exclude each other. */
+  /** True if the last model was repaired, false if the assumptions conflict, null if a search is needed. */
   #repair(assumptions: SolverClause): boolean | null {
     this.core = [];
     this.#undo(this.#sharedWith(assumptions));
@@ -162,7 +162,7 @@ export class Solver {
     }
   }
 
-  /** Whether the clause is met by what holds now, by the last model elsewhere, or by one more literal. */
+  /** Whether the clause holds now, by the last model for open variables, or by one more decision. */
   #meet(clause: SolverClause): boolean {
     let open: SolverLiteral | null = null;
     for (const literal of clause) {
@@ -180,7 +180,7 @@ export class Solver {
     this.#assign(literal, null);
   }
 
-  /** How many of the assumptions are the first of the last question's. */
+  /** How many of the first assumptions equal those of the last question. */
   #sharedWith(assumptions: SolverClause): number {
     const most = Math.min(assumptions.length, this.#assumed.length, this.#decisions.length);
     let shared = 0;
@@ -193,7 +193,7 @@ export class Solver {
     return this.#model.holds(literal);
   }
 
-  /** Null: restart. */
+  /** Null when the search should restart. */
   #search(assumptions: SolverClause, conflictsEnd: number): boolean | null {
     for (;;) {
       const conflict = this.#propagate();
@@ -264,7 +264,7 @@ export class Solver {
     this.#watchers[notLiteral(second)]!.watch(clause, first);
   }
 
-  /** The clause that cannot hold any more, if there is one. */
+  /** The clause that can no longer hold; null when there is none. */
   #propagate(): KeptClause | null {
     while (this.#propagated < this.#trail.length) {
       const literal = this.#trail[this.#propagated]!;
@@ -275,7 +275,7 @@ export class Solver {
     return null;
   }
 
-  /** Of each clause of two literals the other one has to hold; a longer one looks for another literal to watch. */
+  /** A clause of two literals needs its other literal; a longer clause looks for another one to watch. */
   #visit(literal: SolverLiteral): KeptClause | null {
     const watchers = this.#watchers[literal]!;
     const { partners, pairs } = watchers;
@@ -310,7 +310,7 @@ export class Solver {
     return conflict;
   }
 
-  /** Whether the clause found another literal to watch than the lost one. */
+  /** Whether the clause found another literal to watch instead of the lost one. */
   #moveWatch(clause: KeptClause, lost: SolverLiteral): boolean {
     const { literals } = clause;
     if (literals[0] === lost) {
@@ -329,7 +329,7 @@ export class Solver {
     return false;
   }
 
-  /** False where nothing is left to be undone. */
+  /** Learns a clause from the conflict and undoes decisions. False when no decision is left to undo. */
   #learnFrom(conflict: KeptClause): boolean {
     this.#conflicts += 1;
     if (this.#decisions.length === 0) {
@@ -352,7 +352,7 @@ export class Solver {
     return true;
   }
 
-  /** What the conflict teaches: its first literal is implied once all but the last decision stand. */
+  /** The learnt clause: its first literal is implied once all decisions but the last stand. */
   #analyze(conflict: KeptClause): SolverLiteral[] {
     const others: SolverLiteral[] = [];
     const seen: number[] = [];
@@ -381,7 +381,7 @@ export class Solver {
     return [notLiteral(implied), ...kept.toSorted((a, b) => this.#levelOf(b) - this.#levelOf(a))];
   }
 
-  /** Whether the other literals of the lesson imply this one. */
+  /** Whether the other literals of the learnt clause imply this one. */
   #isImplied(literal: SolverLiteral): boolean {
     const reason = this.#reasons[variableOf(literal)];
     if (!reason) return false;
@@ -397,7 +397,7 @@ export class Solver {
     return this.#levels[variableOf(literal)]!;
   }
 
-  /** The assumptions that imply the opposite of `failed`, and `failed`. */
+  /** The assumptions that imply the opposite of `failed`, and `failed` itself. */
   #coreOf(failed: SolverLiteral): readonly SolverLiteral[] {
     const core = new Set([failed]);
     const open = new Set([variableOf(failed)]);
@@ -412,7 +412,7 @@ export class Solver {
     return [...core];
   }
 
-  /** Where many clauses were learnt. Nothing is decided now. */
+  /** Drops the less useful learnt clauses when there are many; no decision may be open. */
   #forget(): void {
     if (this.#kept.length >= learnedKept + this.#conflicts / 3) this.#kept = usefulOf(this.#kept);
   }

@@ -1,14 +1,15 @@
-// The clauses to look at when a literal comes to hold, since its opposite stands in them. One of two literals is known by
-// the other one; a longer one by a literal that, where it holds, spares looking at the clause.
+// The clauses to examine when a literal becomes true, because they contain its opposite. For a clause of two
+// literals, the other literal is kept. For a longer clause a literal is kept that makes examining it needless
+// while the literal holds.
 
 import type { KeptClause } from './kept-clause.ts';
 import type { SolverLiteral } from './literal.ts';
 
 export class Watchers {
-  /** Of clauses of two literals the other one, and at the same place the clause. */
+  /** For clauses of two literals: the other literal, and the clause at the same index of `pairs`. */
   readonly partners: SolverLiteral[] = [];
   readonly pairs: KeptClause[] = [];
-  /** Of longer clauses one of their literals, and at the same place the clause. */
+  /** For longer clauses: one of the literals, and the clause at the same index of `clauses`. */
   readonly sparing: SolverLiteral[] = [];
   readonly clauses: KeptClause[] = [];
 
@@ -18,7 +19,7 @@ export class Watchers {
     (isOfTwo ? this.pairs : this.clauses).push(clause);
   }
 
-  /** Forgets the longer clauses from a place on. */
+  /** Drops the longer clauses from a place on. */
   cut(place: number): void {
     if (place === this.clauses.length) return;
     this.sparing.length = place;

@@ -1,13 +1,13 @@
-// The sentences that two sets say otherwise of the same actions, and the words that mean something else. INVARIANT: only what is
-// confirmed of its set is told.
+// The sentences in which two sets differ for the same actions, and the words whose meaning differs.
+// INVARIANT: only sentences that are confirmed for their set are shown.
 
 import type { SummarySource } from './sentences.ts';
 import { type SaidSentence, type Summary, summaryOf } from './summary.ts';
 
 export interface SentenceChange {
-  /** An action, or a word with its colon. */
+  /** An action, or a word in quotation marks. */
   readonly of: string;
-  /** What was said before and is not now. */
+  /** Sentences of the old set that the new set lacks; `come` holds those that the new set adds. */
   readonly gone: readonly string[];
   readonly come: readonly string[];
 }
@@ -17,7 +17,7 @@ export interface BothSources {
   readonly after: SummarySource;
 }
 
-/** The sentences that changed: of these actions in their order, then of the words that they use. */
+/** The changed sentences: for the actions in the given order, then for the words that the sentences use. */
 export function sentenceChanges(
   { before, after }: BothSources,
   actions: readonly string[],
@@ -28,7 +28,7 @@ export function sentenceChanges(
   const words = new Map(
     [...old.words, ...now.words].map(({ name }) => [name, [wordIn(old, name), wordIn(now, name)]]),
   );
-  // A word that is new, or not used any more, is told by its sentences.
+  // A word that is new or no longer used shows in its sentences, so only a changed meaning is listed.
   const ofWords = [...words].flatMap(([name, [was, is]]) =>
     was === undefined || is === undefined || was === is
       ? []

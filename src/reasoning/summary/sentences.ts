@@ -1,5 +1,5 @@
-// What a policy set says of each action, as sentences, each with what has to be proved for it to be true. What the rules
-// say alike of several actions is said once.
+// What a policy set decides for each action, as sentences, each with the claims that must be proved for it.
+// Actions with the same rules share their sentences.
 
 import type { Span } from '../../language/diagnostic/span.ts';
 import type { Expression } from '../../language/model/expression.ts';
@@ -12,9 +12,9 @@ export type SentenceKind = 'passes' | 'asks' | 'refuses' | 'rest';
 
 export interface Sentence {
   readonly kind: SentenceKind;
-  /** Readings of it, the strongest first; the first that is proved is what is said. */
+  /** Readings of the sentence, the strongest first; the summary shows the first that is proved. */
   readonly readings: readonly SentenceReading[];
-  /** The rule that says so; null for what no rule says. */
+  /** The rule that the sentence comes from; null when it comes from no rule. */
   readonly rule: string | null;
   readonly span: Span;
 }
@@ -66,7 +66,7 @@ function byKind(a: Sentence, b: Sentence): number {
   return kinds.indexOf(a.kind) - kinds.indexOf(b.kind);
 }
 
-/** The rules of an action that decide something. */
+/** The action's enforced rules, without those that only add risk. */
 function enforced({ policies }: PolicySet, key: string): readonly Rule[] {
   return policies
     .filter(({ actions }) => actions.includes(key))
@@ -132,7 +132,7 @@ function ruleSentence(rule: Rule, speaker: Speaker): Sentence {
   }
 }
 
-/** Empty where it always applies. */
+/** Empty when the rule always applies. */
 function whereWords({ id }: Rule, { nodes, wording }: Speaker): string {
   const written = nodes.get(id);
   if (written === undefined) return '';
@@ -145,11 +145,11 @@ function whereWords({ id }: Rule, { nodes, wording }: Speaker): string {
     return parts.length > 1 && said.includes(' or ') ? `(${said})` : said;
   });
   const joined = words.join(' and ');
-  if (joined.length > conditionLengthMax) return ' if the condition that stands there is met';
+  if (joined.length > conditionLengthMax) return ' if a long condition is met';
   return joined === '' ? '' : ` if ${joined}`;
 }
 
-/** Characters; nobody reads more in a sentence. */
+/** Characters; people read no longer condition in a sentence. */
 const conditionLengthMax = 500;
 
 function clausesOf<Kind extends 'when' | 'unless'>(
@@ -159,7 +159,10 @@ function clausesOf<Kind extends 'when' | 'unless'>(
   return clauses.filter((one): one is Extract<Clause, { readonly kind: Kind }> => one.kind === kind);
 }
 
-/** At once, whatever else is true; or unless a guard is in the way, of which the sentences behind it speak. */
+/**
+ * The request passes at once whatever else is true; or unless a guard stops it, which later sentences
+ * describe.
+ */
 function passing(rule: Rule, where: string, { rules }: Speaker): readonly SentenceReading[] {
   const outcome = { mode: 'always', effect: 'allow', isUnapproved: true } as const;
   const guards = rules.filter(({ effect }) => effect !== 'allow');
@@ -173,7 +176,9 @@ function passing(rule: Rule, where: string, { rules }: Speaker): readonly Senten
   ];
 }
 
-/** The sentences about a grant that people give: whatever else is true, or with what the words behind it leave out. */
+/**
+ * Readings for an allow that asks people: whatever else is true, or with the exceptions that the text names.
+ */
 function asking(rule: Rule, where: string, speaker: Speaker): readonly SentenceReading[] {
   const waits = `Waits for ${whoOf(rule, speaker)}${where}`;
   const others = speaker.rules.filter((one) => one.effect === 'allow' && one.id !== rule.id);
@@ -207,7 +212,7 @@ function holding(rule: Rule, where: string, speaker: Speaker): readonly Sentence
   return [{ text, claims: heldBy(rule, rule.condition, false) }];
 }
 
-/** Nothing is granted before these have been asked. */
+/** Claims that nothing is granted before these people have been asked. */
 function heldBy(rule: Rule, when: Expression, isDefinite: boolean): readonly Claim[] {
   const definitely: Pick<Claim, 'isDefinite'> = isDefinite ? { isDefinite } : {};
   const base = {
@@ -234,7 +239,7 @@ function whoOf({ requirement }: Rule, { set }: Speaker): string {
   return `${enumerated(each, 'and')}${others}`;
 }
 
-/** What is left when all that grants has been said. */
+/** The sentence for all requests that no allow grants. */
 function restSentence(action: string, { set, rules }: Speaker): Sentence {
   const allows = rules.filter(({ effect }) => effect === 'allow');
   const open = allows.filter(({ requirement }) => requirement === null);

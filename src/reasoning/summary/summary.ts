@@ -1,6 +1,7 @@
-// A policy set in plain sentences, each proved of the set or marked as not confirmed, and the words that they use.
-// INVARIANT: a sentence is confirmed only where the prover has proved what it says for every request of each of its actions, and
-// that something passes is not said where it is proved that nothing does.
+// A policy set in plain sentences, each proved for the set or marked as unconfirmed, with the meaning of the
+// words in the sentences. INVARIANT: a sentence is confirmed only if the prover has proved its claims for
+// every request of each of its actions; a sentence that something passes is left out if it is proved that
+// nothing passes by it.
 
 import type { Span } from '../../language/diagnostic/span.ts';
 import type { Claim, PolicySet } from '../../language/model/policy.ts';
@@ -18,14 +19,16 @@ import { explanations, type NameMeaning } from './vocabulary.ts';
 
 export interface Summary {
   readonly actions: readonly ActionSummary[];
-  /** Of the names that the sentences mention. */
+  /** The meanings of names that the sentences mention. */
   readonly words: readonly NameMeaning[];
 }
 
 export interface ActionSummary {
-  /** Keys of which the same is said. */
+  /** Keys of the actions that the sentences are about. */
   readonly actions: readonly string[];
-  /** What a request of them is about, with fields between brackets; null where they declare different titles or none. */
+  /**
+   * The title of a request, with fields in brackets; null when the actions declare different titles or none.
+   */
   readonly title: string | null;
   readonly sentences: readonly SaidSentence[];
 }
@@ -33,14 +36,14 @@ export interface ActionSummary {
 export interface SaidSentence {
   readonly kind: SentenceKind;
   readonly text: string;
-  /** `policy/rule`; null for what no rule says. */
+  /** `policy/rule`; null when the sentence comes from no rule. */
   readonly rule: string | null;
   readonly span: Span;
-  /** Null where it is proved, else why it is not. */
+  /** Why the sentence is not proved; null when it is proved. */
   readonly unconfirmed: string | null;
 }
 
-/** What the policies say of all actions, or of these alone. */
+/** The summary of all actions, or only of those in `only`. */
 export function summaryOf(source: SummarySource, only?: ReadonlySet<string>): Summary {
   const spoken = sentencesOf(source, only);
   const mentioned = new Set(spoken.flatMap((one) => one.mentioned));
@@ -74,7 +77,7 @@ function confirmed(set: PolicySet, { actions, sentences }: ActionSentences): rea
   return sentences.flatMap((sentence): readonly SaidSentence[] => {
     const { kind, readings, rule, span } = sentence;
     const witness = witnesses.get(sentence) ?? null;
-    // What never passes by it is said by the last sentence.
+    // If nothing passes by the rule, the last sentence covers it.
     if (witness !== null && found.every((of) => of.get(witness)?.kind === 'proved')) return [];
     const proved = readings.find((reading) => isProved(reading, found));
     const last = readings.at(-1)!;
@@ -83,7 +86,10 @@ function confirmed(set: PolicySet, { actions, sentences }: ActionSentences): rea
   });
 }
 
-/** Refuted by a request that passes as the sentence says. */
+/**
+ * A claim that a request refutes if the request passes as the sentence states; null for sentences about
+ * anything else.
+ */
 function witnessClaim({ kind, readings, span }: Sentence): Claim | null {
   const claim = readings.at(-1)!.claims[0]!;
   if (kind !== 'passes') return null;

@@ -1,4 +1,4 @@
-// What the names in the sentences of a summary stand for: entries of lists, conditions of lets, what meters count.
+// What the names in a summary's sentences mean: entries of lists, conditions of lets, what meters count.
 
 import type { Span } from '../../language/diagnostic/span.ts';
 import type { Declaration, DeclarationOf } from '../../language/syntax/tree/tree.ts';
@@ -11,7 +11,7 @@ export interface NameMeaning {
   readonly span: Span;
 }
 
-/** What these names mean, and those that their explanations mention, sorted by name. */
+/** The meanings of the mentioned names, and of names that these meanings mention, sorted by name. */
 export function explanations(source: SummarySource, mentioned: ReadonlySet<string>): readonly NameMeaning[] {
   const wanted = new Set(mentioned);
   const wording = wordingOf(source, wanted);
@@ -21,7 +21,7 @@ export function explanations(source: SummarySource, mentioned: ReadonlySet<strin
     ),
   );
   const words: NameMeaning[] = [];
-  // A set goes on with what is added to it while it is gone through.
+  // Iterating over a set also visits names that are added meanwhile.
   for (const name of wanted) {
     const declaration = declared.get(name);
     const text = declaration === undefined ? null : explained(declaration, { source, wording });
@@ -111,7 +111,7 @@ function meterWords(meter: DeclarationOf<'meter'>, explaining: Explaining): stri
     over.kind === 'calendar-window'
       ? `, this ${over.period} in ${over.zone.value}`
       : `, in the last ${over.text}`,
-    since.length === 0 ? '' : `, anew since ${patternWords(since, explaining)}`,
+    since.length === 0 ? '' : `, starting again with each grant of ${patternWords(since, explaining)}`,
     source.set.meters.get(meter.name.text)?.readsResult === true
       ? '; not known until it is reported what was returned'
       : '; the request itself and those that wait count',

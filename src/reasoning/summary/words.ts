@@ -1,5 +1,6 @@
-// A condition as it is written, in English for people who read no policies. INVARIANT: every operator keeps its meaning: what
-// has no words of its own stands as it is written, between backticks, and never as something like it.
+// Puts a written condition into English for people who do not read policies. INVARIANT: every operator keeps
+// its meaning. An operator without words of its own stays as written, between backticks, and is never
+// replaced by a similar one.
 
 import { oppositeComparison } from '../../language/model/expression.ts';
 import type {
@@ -12,17 +13,17 @@ import type {
 } from '../../language/syntax/tree/tree.ts';
 
 export interface Wording {
-  /** On one line, as it is written. */
+  /** The node's source text on one line. */
   readonly textOf: (node: ExpressionNode) => string;
-  /** What a `let` is written as; null for another name. */
+  /** The expression of a `let`; null when the name is no `let`. */
   readonly letOf: (name: string) => ExpressionNode | null;
   /** Called for each declared name that the words mention. */
   readonly mention: (name: string) => void;
-  /** Variables of the quantifiers around. */
+  /** Variables of the surrounding quantifiers. */
   readonly variables: ReadonlySet<string>;
 }
 
-/** A clause such as "the amount is at most 10,000 USD"; with `isNot` its opposite. */
+/** A clause such as "the amount is at most 10,000 USD"; with `isNot`, its opposite. */
 export function conditionWords(node: ExpressionNode, wording: Wording, isNot = false): string {
   switch (node.kind) {
     case 'unary':
@@ -67,7 +68,7 @@ const opposites: Partial<Record<BinaryOperator, BinaryOperator>> = {
   'not in': 'in',
 };
 
-/** Behind "is" or "are". */
+/** The words that follow "is" or "are". */
 const comparisons: Partial<Record<BinaryOperator, string>> = {
   '==': '',
   '!=': 'not ',
@@ -77,7 +78,7 @@ const comparisons: Partial<Record<BinaryOperator, string>> = {
   '>=': 'at least ',
 };
 
-/** The words for each test, as "does" and as "does not". */
+/** The words for each test: for the test, and for its opposite. */
 const textTests: Partial<Record<BinaryOperator, readonly [string, string]>> = {
   like: ['has the form', 'does not have the form'],
   matches: ['has the form', 'does not have the form'],
@@ -119,7 +120,10 @@ function chain(node: ExpressionNode, operator: 'and' | 'or'): readonly Expressio
   return [...chain(node.left, operator), ...chain(node.right, operator)];
 }
 
-/** Whether the part is joined by the other word than its neighbours, or says where it ends by brackets alone. */
+/**
+ * Whether the part needs brackets: it is joined by the other word than its neighbours, or only a bracket
+ * shows where it ends.
+ */
 function isJoined(part: ExpressionNode, isAnd: boolean, isNot: boolean): boolean {
   if (part.kind === 'quantifier') return part.quantifier !== 'count' && part.quantifier !== 'sum';
   if (part.kind === 'unary' && part.operator === 'not') return isJoined(part.operand, isAnd, !isNot);
@@ -154,14 +158,14 @@ function quantifierWords(node: Quantifier, wording: Wording, isNot: boolean): st
     sources.map((source) => nounWords(source, wording)),
     'and',
   );
-  // What does not hold for each does not hold for one.
+  // The opposite of "for each" is "for at least one, not".
   if (quantifier === 'every')
     return `for ${isNot ? 'at least one' : 'each'} of ${among}, ${conditionWords(body, inner, isNot)}`;
   const isNone = (quantifier === 'no') !== isNot;
   return `for ${isNone ? 'none' : 'at least one'} of ${among}, ${conditionWords(body, inner)}`;
 }
 
-/** Something that is compared, such as "the amount" or "10,000 USD". */
+/** Words for an operand, such as "the amount" or "10,000 USD". */
 export function nounWords(node: ExpressionNode, wording: Wording): string {
   switch (node.kind) {
     case 'text':
@@ -238,7 +242,7 @@ function callWords(node: CallNode, wording: Wording): string {
   return noun === 'it' ? `its ${words.replace(/ \w+$/, '')}` : `the ${words} ${noun}`;
 }
 
-/** `plan.deletes` is "the deletes of the plan". */
+/** `plan.deletes` becomes "the deletes of the plan". */
 function fieldWords(steps: readonly string[]): string {
   return steps
     .toReversed()
@@ -246,12 +250,12 @@ function fieldWords(steps: readonly string[]): string {
     .join(' of ');
 }
 
-/** Whether a name is no noun, such as "to" and "paid", which nobody would read behind an article. */
+/** Whether a name is hardly a noun, such as "to" and "paid", and would read badly after an article. */
 function isHardlyNoun(step: string): boolean {
   return step.length < 4 || /(ed|ble|paid)$/.test(step);
 }
 
-/** A declared name among other words. */
+/** A declared name in quotation marks, to stand among other words. */
 export function nameWords(name: string): string {
   return `‘${plain(name)}’`;
 }

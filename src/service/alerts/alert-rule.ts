@@ -1,6 +1,6 @@
-// What is worth an alert: rules with a threshold and a window, those that are shipped and those that admins make, and their
-// changes by people, each recorded. INVARIANT: a shipped rule is there without being stored, so it cannot be lost; what
-// somebody changes of it is stored under its id, and removing that brings the shipped one back.
+// The rules for alerts, each with a threshold and a window: those that are shipped, those that admins make,
+// and people's changes of them, each recorded. INVARIANT: a shipped rule exists without being stored, so it
+// cannot be lost; a change of it is stored under its id, and removing that brings the shipped rule back.
 
 import { randomUUID } from 'node:crypto';
 import { nameProblem } from '../../language/value/visible-text.ts';
@@ -11,8 +11,9 @@ import { type Collection, createCollection, type ReadDocument } from '../store/c
 import { allWebhooks } from '../webhooks/webhook.ts';
 
 /**
- * `counted`: what happened within the window, at least as often as the threshold; of `denials` the share of the decisions in
- * percent. `lasting`: at least so many have stood for as long as the window.
+ * `counted`: what happened within the window, at least as often as the threshold; for `denials` their share
+ * of all decisions, in percent. `lasting`: at least as many as the threshold have lasted for as long as the
+ * window.
  */
 export const alertKinds = {
   denials: 'counted',
@@ -32,21 +33,21 @@ export interface AlertRule {
   readonly name: string;
   readonly kind: AlertKind;
   readonly isOn: boolean;
-  /** In percent for `denials`. */
+  /** The rule is met from this value on; for `denials` in percent. */
   readonly threshold: number;
   readonly windowMinutes: number;
-  /** The code of the refusals that are counted; null counts all. Null for the other kinds. */
+  /** The code of the refusals to count; null counts all refusals, and is the value for all other kinds. */
   readonly code: string | null;
-  /** Who has one of these gets mail. */
+  /** People with one of these roles get mail. */
   readonly mailRoles: readonly Role[];
-  /** The webhooks and chat channels that are told; null tells those that want to hear of alerts. */
+  /** The webhooks and chat channels that get the alert; null for all that have subscribed to alerts. */
   readonly webhookIds: readonly string[] | null;
   readonly createdAtMs: number;
 }
 
 export type AlertRuleDraft = Omit<AlertRule, 'id' | 'createdAtMs'>;
 
-/** A rule with the version that is stored; 0 for a shipped one as it is shipped. */
+/** A rule with its stored version; 0 for a shipped rule that nobody has changed. */
 export type ReadRule = ReadDocument<AlertRule>;
 
 type Shipped = Pick<AlertRule, 'id' | 'name' | 'kind' | 'threshold' | 'windowMinutes'>;
@@ -97,7 +98,7 @@ function rulesOf({ documents }: Directory): Collection<AlertRule> {
   return createCollection<AlertRule>(documents, 'alert-rule', () => ({}));
 }
 
-/** The shipped ones first, as they stand now. */
+/** Returns all rules in their present state, the shipped ones first. */
 export async function allRules(directory: Directory): Promise<readonly ReadRule[]> {
   const stored = await rulesOf(directory).list({ countMax: rulesMax + shipped.length });
   const isShipped = (id: string): boolean => shippedRules.some((rule) => rule.id === id);
@@ -163,7 +164,7 @@ async function storeRule(
   return result === 'changed' ? { kind: 'stored', rule } : { kind: 'conflict' };
 }
 
-/** A shipped rule is as shipped again. */
+/** Removes a rule; a shipped rule becomes as shipped again. */
 export async function removeRule(
   directory: Directory,
   { person }: Actor,

@@ -1,5 +1,6 @@
-// Alerts as they are stored: one from when its rule is met until it is over, and a while longer. INVARIANT: of a rule one
-// alert is on at a time, whichever processes judge it: the name of an alert that is on is its rule's.
+// Alerts as stored: an alert is stored from when its rule is met until it is over, and for a while longer.
+// INVARIANT: a rule has at most one alert that is on, whichever processes judge the rule: the stored name of
+// an alert that is on is its rule's id, and names are unique.
 
 import type { Directory } from '../people/directory.ts';
 import { type Collection, createCollection, type ReadDocument } from '../store/contract/collection.ts';
@@ -8,7 +9,7 @@ import type { AlertKind, AlertRule } from './alert-rule.ts';
 export interface Alert {
   readonly id: string;
   readonly ruleId: string;
-  /** These as the rule had them when it began. */
+  /** `name` to `webhookIds` are those of the rule when the alert began. */
   readonly name: string;
   readonly kind: AlertKind;
   readonly threshold: number;
@@ -16,20 +17,20 @@ export interface Alert {
   readonly code: string | null;
   readonly mailRoles: AlertRule['mailRoles'];
   readonly webhookIds: AlertRule['webhookIds'];
-  /** What was measured when it began, in the unit of the threshold. */
+  /** What was measured when the alert began, in the unit of the threshold. */
   readonly value: number;
-  /** When it began. */
+  /** When the alert began. */
   readonly createdAtMs: number;
-  /** When some process last found the rule met. */
+  /** When any process last found the rule met. */
   readonly metAtMs: number;
-  /** Null while it is on. */
+  /** When the alert ended; null while it is on. */
   readonly overAtMs: number | null;
-  /** From then on it may be deleted; null while it is on. */
+  /** When the alert may be deleted; null while the alert is on. */
   readonly endsAtMs: number | null;
 }
 
 const onParent = 'on';
-/** More than there are rules. */
+/** More than there can be rules. */
 const onMax = 200;
 
 export function alertsOf({ documents }: Directory): Collection<Alert> {
@@ -44,7 +45,7 @@ export async function alertsOn(directory: Directory): Promise<readonly ReadDocum
   return await alertsOf(directory).list({ parent: onParent, countMax: onMax });
 }
 
-/** What has happened, in one sentence. */
+/** Returns one sentence that tells what has happened. */
 export function alertText({ kind, value, threshold, windowMinutes, code }: Alert): string {
   const within = `within ${minutesText(windowMinutes)}`;
   const lasts = windowMinutes === 0 ? '' : ` for ${minutesText(windowMinutes)} or longer`;
@@ -77,7 +78,7 @@ function minutesText(minutes: number): string {
   return counted(minutes / 60, 'hour');
 }
 
-/** Where one looks at what an alert is about: a page of the dashboard. */
+/** The dashboard page that shows what an alert of the kind is about. */
 export const pageOfKind = {
   denials: '/requests?decision=DENY',
   refusals: '/overview',

@@ -1,4 +1,5 @@
-// What alert rules measure, now: counts of the last minutes out of the statistics, and what stands for how long.
+// Measures what alert rules watch: counts of the last minutes, from the statistics, and how long lasting
+// states have lasted.
 
 import type { Directory } from '../people/directory.ts';
 import type { Application } from '../people/person.ts';
@@ -13,23 +14,26 @@ export interface MeasureDeps {
   readonly directory: Directory;
   readonly statistics: Pick<Statistics, 'read'>;
   readonly switches: Pick<SwitchBoard, 'list'>;
-  /** Since when the directory's policies have not been active, in milliseconds since 1970; null where they are. */
+  /**
+   * Since when the policies of the directory have not been active, in milliseconds since 1970; null when they
+   * are active.
+   */
   readonly staleSinceMs: () => number | null;
 }
 
 export interface RuleReading {
-  /** In the unit of the threshold. */
+  /** What was measured, in the unit of the threshold. */
   readonly value: number;
   readonly isMet: boolean;
 }
 
 export type Measure = (rule: AlertRule) => RuleReading;
 
-/** A share of fewer decisions says nothing. */
+/** A share of fewer decisions means nothing. */
 const decisionsMin = 20;
 const applicationsAtOnce = 200;
 
-/** Looks once, for rules of any number. */
+/** Measures once; the returned function then judges any number of rules. */
 export async function measureNow(deps: MeasureDeps, rules: readonly AlertRule[]): Promise<Measure> {
   const nowMs = deps.directory.clock();
   const minutes = rules.some(({ kind }) => alertKinds[kind] === 'counted')
@@ -79,7 +83,7 @@ interface Minute {
   readonly cell: CellCounts;
 }
 
-/** Those that any window may reach. */
+/** Returns the counts of all minutes that any window may reach. */
 async function minutesOf(statistics: MeasureDeps['statistics'], nowMs: number): Promise<readonly Minute[]> {
   const minutes: Minute[] = [];
   const fromMs = floorTo(nowMs - windowMinutesMax.counted * minuteMs, minuteMs);
@@ -91,7 +95,7 @@ async function minutesOf(statistics: MeasureDeps['statistics'], nowMs: number): 
   return minutes;
 }
 
-/** Since when each has stood, by kind. */
+/** Returns, by kind, since when each lasting state has lasted. */
 async function standingSince({ directory, switches, staleSinceMs }: MeasureDeps) {
   const stale = staleSinceMs();
   const on = await switches.list();
@@ -106,7 +110,7 @@ async function standingSince({ directory, switches, staleSinceMs }: MeasureDeps)
   };
 }
 
-/** Of the latest, which are those that wait: each is due within a day. */
+/** Returns the applications that wait. Reading only the latest is enough, since each is due within a day. */
 async function openApplications({ applications }: Directory): Promise<readonly Application[]> {
   const latest = await applications.list({ countMax: applicationsAtOnce });
   return latest.map(({ value }) => value).filter(({ status }) => status === 'open');

@@ -1,7 +1,8 @@
-// Rules into alerts: looks again and again, begins an alert where its rule is met and ends it where it is not any more, and
-// has each told once. INVARIANT: an alert, its record and the messages of it are stored together or not at all, and of
-// several processes that judge a rule one stores it. A process may not see yet what another counts, so an alert of counts
-// is over only when no process has found its rule met for a while.
+// Turns rules into alerts. Judges all rules again and again, begins an alert when its rule is met, ends the
+// alert when the rule is no longer met, and sends the messages of each change once. INVARIANT: an alert, its
+// record and its messages are stored together or not at all, and of several processes that judge a rule only
+// one stores them. A process may not see yet what another process counts, so an alert of counts is over only
+// when no process has found its rule met for a while.
 
 import { randomUUID } from 'node:crypto';
 import type { ReadDocument } from '../store/contract/collection.ts';
@@ -11,24 +12,24 @@ import { type AlertRule, alertKinds, allRules } from './alert-rule.ts';
 import { type MeasureDeps, measureNow, type RuleReading } from './measure.ts';
 
 export interface AlertMessages {
-  /** To be stored with the alert. */
+  /** Documents to be stored together with the alert. */
   readonly writes: readonly DocumentPut[];
-  /** The alert is stored. */
+  /** To be called when the alert is stored. */
   taken(): void;
 }
 
 export interface AlertWatchDeps extends MeasureDeps {
-  /** What is told of an alert that begins, or is over. */
+  /** Returns the messages about an alert that begins or is over. */
   readonly messagesOf: (alert: Alert) => Promise<AlertMessages>;
-  /** An alert has begun, or is over. */
+  /** Called when an alert has begun or is over. */
   readonly onChange: () => void;
   readonly onFailure: (error: unknown) => void;
-  /** How often it looks; 10 seconds unless said otherwise. */
+  /** Time between two looks, in milliseconds; 10 seconds when absent. */
   readonly everyMs?: number;
 }
 
 export interface AlertWatch {
-  /** One look; called again and again once started. */
+  /** Judges all rules once; runs again and again after `start`. */
   look(): Promise<void>;
   start(): void;
   /** Waits for the look that is under way. */
@@ -36,7 +37,7 @@ export interface AlertWatch {
 }
 
 const everyMsDefault = 10_000;
-/** Longer than counts of other processes take to be seen. */
+/** Longer than the counts of other processes take to be seen. */
 const calmMs = 120_000;
 const metEveryMs = 30_000;
 const keptMs = 90 * 24 * 60 * 60_000;
@@ -79,7 +80,7 @@ async function judgeAll(deps: AlertWatchDeps): Promise<void> {
     if (alert !== undefined) await goOn(deps, alert, measured);
     else if (measured.isMet) await begin(deps, rule, measured);
   }
-  // Of rules that are off, or gone.
+  // Alerts of rules that are off or removed.
   const left = on.filter(({ value }) => !rules.some(({ id }) => id === value.ruleId));
   for (const alert of left) await end(deps, alert);
 }
@@ -109,14 +110,17 @@ async function goOn(deps: AlertWatchDeps, alert: ReadDocument<Alert>, { isMet }:
   const sinceMetMs = nowMs - alert.value.metAtMs;
   if (!isMet && sinceMetMs >= (isCounted ? calmMs : 0)) return await end(deps, alert);
   if (!isMet || !isCounted || sinceMetMs < metEveryMs) return;
-  // Another process may have said the same at the same time.
+  // Fails without harm when another process notes the same at the same time.
   await directory.documents.write(
     [alertsOf(directory).put({ ...alert.value, metAtMs: nowMs }, alert.version)],
     null,
   );
 }
 
-/** Whether processes may see another state for a while: counts, and what each has read from its directory. */
+/**
+ * Whether processes may see different states for a while: counts, and what each process has read from its
+ * policy directory.
+ */
 function isLate({ kind }: Alert): boolean {
   return alertKinds[kind] === 'counted' || kind === 'policies_stale';
 }
@@ -126,7 +130,7 @@ async function end(deps: AlertWatchDeps, { value, version }: ReadDocument<Alert>
   await change(deps, { version, value: { ...value, overAtMs, endsAtMs: overAtMs + keptMs } });
 }
 
-/** Stores what has become of an alert, and what is told of it, unless another process has. */
+/** Stores a change of an alert and the messages about it, unless another process has done so. */
 async function change(deps: AlertWatchDeps, { value: alert, version }: ReadDocument<Alert>): Promise<void> {
   const { directory, messagesOf, onChange } = deps;
   const messages = await messagesOf(alert);

@@ -1,4 +1,4 @@
-// What a process says of itself to people and to the others that serve with it.
+// What this process tells people and the other replicas about itself: name, version and start.
 
 import { hostname } from 'node:os';
 import { engineVersions } from '../requests/record/versions.ts';

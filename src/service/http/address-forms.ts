@@ -1,8 +1,11 @@
-// Whether a value of a setting is an address: of a service, a mail server, a database or networks.
+// Checks whether the value of a setting is an address: of a service, a mail server, a database or networks.
 
 import { isIP } from 'node:net';
 
-/** Networks between spaces or commas, or in a list; joined by spaces. Null where one is none. */
+/**
+ * Networks from a list, or from a text that separates them by spaces or commas; the result joins them by
+ * spaces. Null when a part is no network.
+ */
 export function networksOf(value: unknown): string | null {
   const texts = Array.isArray(value) ? value : typeof value === 'string' ? value.split(/[\s,]+/) : [null];
   const networks = texts.filter((text) => text !== '');
@@ -27,7 +30,10 @@ export function isSmtpAddress(value: unknown): value is string {
   return url !== null && ['smtp:', 'smtps:'].includes(url.protocol) && url.hostname !== '';
 }
 
-/** Also of a socket, which stands in the query: `postgres://user@localhost/database?host=/run/postgresql`. */
+/**
+ * Whether a value is the address of a PostgreSQL database. A socket is given in the query:
+ * `postgres://user@localhost/database?host=/run/postgresql`.
+ */
 export function isDatabaseAddress(value: unknown): value is string {
   const url = typeof value === 'string' ? URL.parse(value) : null;
   if (url === null || (url.protocol !== 'postgres:' && url.protocol !== 'postgresql:')) return false;

@@ -1,15 +1,17 @@
-// THE OTHER PAGE: the service, apart from listening. A request goes this way; to follow it, open these in this order:
+// THE OTHER PAGE: the service, apart from listening. To follow a request through the service, open these
+// files in this order:
 //
-//   connection   whether there is room, and whether it is HTTP that comes in time   connection/{http-server,connection-errors}
-//   its turn     behind the requests before it on its connection                    connection/request-gate
-//   request      its id, and how errors are answered                                connection/{request-id,error-replies}
-//   route        a constant in routes/*, found by the name of its operation         routes/described
-//   checks       of a request for a decision                                        `checksInOrder` in calls/authorize-handler
-//                of any other                                                       `readCall` in calls/manage
-//   work         what the route hands on to: service-parts makes each part once     service-parts
-//   reply        only after what it says is on disk                                 connection/decision-exchange
+//   connection   limits connections, and takes only HTTP that arrives in time        connection/{http-server,connection-errors}
+//   its turn     behind the earlier requests on its connection                       connection/request-gate
+//   request      its id, and how errors are answered                                 connection/{request-id,error-replies}
+//   route        a constant in routes/*, found by the name of its operation          routes/described
+//   checks       of a request for a decision                                         `checksInOrder` in calls/authorize-handler
+//                of any other request                                                `readCall` in calls/manage
+//   work         what the route calls: service-parts makes each part once            service-parts
+//   reply        sent only after what it reports is on disk                          connection/decision-exchange
 //
-// INVARIANT: every error but those of /plants is `application/problem+json` with a code of the table in problem.ts.
+// INVARIANT: every error but those of /plants is `application/problem+json` with a code of the table in
+// problem.ts.
 
 import type { FastifyInstance } from 'fastify';
 import { type Clock, createClock } from '../clock.ts';
@@ -52,7 +54,7 @@ import { createDaysOf } from './views/agent-activity.ts';
 export interface AppDeps {
   readonly store: Store;
   readonly policies: Pick<PolicyHost, 'current' | 'state' | 'isReady' | 'onChange' | 'reload'>;
-  /** SHA-256. */
+  /** SHA-256 of the sandbox token, which `/plants` requires. */
   readonly sandboxTokenDigest: Uint8Array;
   readonly rate: RateLimit;
   readonly bodyBytesMax: number;
@@ -60,54 +62,62 @@ export interface AppDeps {
   readonly openRequestsMax?: number;
   /** How many decisions of one agent may be under way at the same time. */
   readonly inFlightMax?: number;
-  /** How many answers may be held for one agent or person at the same time. */
+  /** How many answers may be held back at the same time for one agent or person that asks to wait. */
   readonly waitsMax?: number;
-  /** How many connections may be open. */
+  /** How many connections may be open at the same time. */
   readonly connectionsMax?: number;
   readonly log: LogOptions;
-  /** Must not go back. */
+  /** Milliseconds since 1970; must never go back. */
   readonly clock?: Clock;
-  /** Whether a signature may be over the body alone; true unless said otherwise. */
+  /** Whether a signature may cover the body alone; true by default. */
   readonly isCompatibilityAllowed?: boolean;
-  /** Whether an agent's own word that it did not use a grant takes it out of the meters; false unless said otherwise. */
+  /**
+   * Whether a grant leaves the meters when only its agent reports that it did not use the grant; false by
+   * default.
+   */
   readonly areAgentReportsTrusted?: boolean;
-  /** Where people reach the service; passkeys and the session's cookie belong to it. */
+  /** The address at which people reach the service; passkeys and the session's cookie belong to it. */
   readonly publicUrl?: string;
-  /** Where the meters stand; its own unless said otherwise. */
+  /** Holds the meter totals; by default the service makes its own. */
   readonly metering?: Metering;
-  /** What becomes of requests is told here; nobody listens elsewhere unless said otherwise. */
+  /**
+   * Tells listeners what became of requests; by default the service makes its own, without outside listeners.
+   */
   readonly requestEvents?: RequestEvents;
-  /** Whether webhooks may be sent to addresses that are not public; false unless said otherwise. */
+  /** Whether webhooks may be sent to addresses that are not public; false by default. */
   readonly areWebhooksPrivate?: boolean;
-  /** Sends no e-mail unless said otherwise. */
+  /** The mail server; the service sends no e-mail by default. */
   readonly smtp?: SmtpOptions | null;
-  /** What this process says of itself to the others that serve. */
+  /** What this process tells the other replicas about itself. */
   readonly self?: ReplicaAbout;
-  /** Where several processes serve the address; the metrics are its own unless said otherwise. */
+  /**
+   * Shares metrics among the processes that serve one address; by default the process shows its own metrics
+   * alone.
+   */
   readonly shareMetrics?: ShareMetrics | null;
-  /** Takes what becomes of requests for decisions; none unless said otherwise. */
+  /** Traces requests for decisions; nothing is traced by default. */
   readonly tracing?: Tracing | null;
-  /** For how long a new second factor steps up for nothing, in milliseconds; an hour unless said otherwise. */
+  /** How long a new second factor cannot be used for a step-up, in milliseconds; an hour by default. */
   readonly newFactorMs?: number;
-  /** The account that the sign-in page offers; only a demo has one. */
+  /** The account that the sign-in page offers; only a demo sets it. */
   readonly demo?: DemoAccount | null;
-  /** The provider of single sign-on; none unless said otherwise. */
+  /** The provider of single sign-on; none by default. */
   readonly sso?: SsoSettings | null;
-  /** Whose tokens say on whose behalf agents ask; nobody's unless said otherwise. */
+  /** The issuer whose tokens name the person that an agent asks for; by default no token is accepted. */
   readonly users?: UserSettings | null;
-  /** Whether grants have receipts; true unless said otherwise. */
+  /** Whether grants have receipts; true by default. */
   readonly areReceiptsOn?: boolean;
-  /** Networks (CIDR) of proxies, whose `X-Forwarded-For` is believed; none unless said otherwise. */
+  /** Networks (CIDR) of proxies whose `X-Forwarded-For` is believed; none by default. */
   readonly trustedProxies?: readonly string[];
-  /** How often readers of news hear something; as it is documented unless said otherwise. */
+  /** How often browsers receive the change feed; times that are absent are as documented. */
   readonly changeFeedTiming?: Partial<ChangeFeedTiming>;
-  /** How often rules of alerts are looked at; as it is documented unless said otherwise. */
+  /** How often the rules of alerts are evaluated; as documented by default. */
   readonly alerts?: { readonly everyMs: number };
   /** How long a request may take to arrive, in milliseconds. */
   readonly requestTimeoutMs?: number;
-  /** Of the thread in which policies are tried. */
+  /** Options of the threads in which policies are tried. */
   readonly playground?: Omit<PlaygroundOptions, 'onFailure'>;
-  /** Of the threads in which policies are tried on what was recorded. */
+  /** Options of the threads in which policies are tried on recorded requests. */
   readonly replays?: Omit<ReplaysOptions, 'onFailure'>;
 }
 
@@ -115,7 +125,7 @@ const requestTimeoutMsDefault = 30_000;
 const connectionsMaxDefault = 1_000;
 const newFactorMsDefault = 60 * 60_000;
 
-/** The service with all its plugins and routes; `listen` and `close` are the caller's. */
+/** The service with all its plugins and routes; the caller calls `listen` and `close`. */
 export function createApp(deps: AppDeps): FastifyInstance {
   const clock = deps.clock ?? createClock();
   const watched = watchStore(deps.store);
@@ -144,7 +154,7 @@ function serverFactoryOf(deps: AppDeps, metrics: Metrics): ServerFactory {
   });
 }
 
-/** Who hears of what. */
+/** Connects requests, policies and the store to the parts that must hear of their changes. */
 function connect(
   { requestNews, changeFeed, waits, policyHistory }: ServiceParts,
   watched: WatchedStore,
@@ -164,7 +174,10 @@ function connect(
   });
 }
 
-/** What begins and ends with the service. A stop waits for no reader of news and for no download. */
+/**
+ * Starts and closes the parts together with the service. A stop waits for no reader of the change feed and
+ * for no download.
+ */
 function addLifecycle(app: FastifyInstance, parts: ServiceParts): void {
   const {
     statistics,
@@ -227,7 +240,10 @@ function addRoutes(app: FastifyInstance, furnished: Furnished): void {
   app.register(openApiRoute, { routes });
 }
 
-/** What the routes of the management API work with, in one object; each file of routes names what it takes of it. */
+/**
+ * All that the routes of the management API use, in one object; each file of routes names the parts that it
+ * takes.
+ */
 function managementDeps({ deps, base: { store, clock }, parts }: Furnished): ManagementDeps {
   const { policies, rate, areWebhooksPrivate = false, publicUrl = defaultPublicUrl } = deps;
   const { outgoing } = parts;

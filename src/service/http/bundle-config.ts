@@ -1,4 +1,5 @@
-// The settings of a bundle that is followed in place of the policy directory. INVARIANT: one from another machine must be signed.
+// Settings of a bundle that the service follows instead of the policy directory. INVARIANT: a bundle from
+// another machine must be signed.
 
 import type { BundleSettings } from '../policies/bundles/bundled-policies.ts';
 
@@ -9,14 +10,17 @@ export const bundleSettings = {
   'bundle.poll_seconds': { default: 10, kind: { is: 'integer', from: 1, to: 86_400 } },
 } as const;
 
-/** The values of settings, by name; null where one is not set. */
+/** Finds the value of a setting by its name; null when the setting is not set. */
 type BundleValues = (name: keyof typeof bundleSettings) => string | number | boolean | null;
 
 export function isWebAddress(place: string): boolean {
   return /^https?:/.test(place);
 }
 
-/** What is missing or too much, as lines for the person who starts the service. */
+/**
+ * Settings of the bundle that are missing or contradict each other, as lines for the person who starts the
+ * service.
+ */
 export function bundleProblems(settingOf: BundleValues, isDirectorySet: boolean): readonly string[] {
   const [place, key] = [settingOf('bundle'), settingOf('bundle.key')];
   if (place === null) return key === null ? [] : ['bundle must be set where bundle.key is'];
@@ -26,7 +30,7 @@ export function bundleProblems(settingOf: BundleValues, isDirectorySet: boolean)
     : [];
 }
 
-/** Null where the policy directory is followed. */
+/** The bundle that the service follows; null when it follows the policy directory. */
 export function bundleOf(settingOf: BundleValues): BundleSettings | null {
   const [place, key] = [settingOf('bundle'), settingOf('bundle.key')];
   if (place === null) return null;

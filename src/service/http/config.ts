@@ -1,6 +1,6 @@
-// What is set where into the effective configuration: flags stand above the environment (`WRIT_*`), that above
-// `writ.yaml`, that above the defaults. INVARIANT: a name that nothing reads is an error, so a misspelt setting never
-// is silently ignored.
+// Turns settings from all their sources into the effective configuration. Flags take precedence over the
+// environment (`WRIT_*`), that over `writ.yaml`, and that over the defaults. INVARIANT: a name that nothing
+// reads is an error, so a misspelt setting is never silently ignored.
 
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -20,21 +20,23 @@ export type LogLevel = (typeof logLevels)[number];
 
 export interface Config {
   readonly host: string;
-  /** 0 takes any free port. */
+  /** The port to listen on; 0 takes any free port. */
   readonly port: number;
   /** Absolute path of the policy directory. */
   readonly policies: string;
-  /** Followed in place of the policy directory; null follows the directory. */
+  /**
+   * The bundle that the service follows instead of the policy directory; null when it follows the directory.
+   */
   readonly bundle: BundleSettings | null;
-  /** For how long the compiler of policies may work without a pause. */
+  /** How long the compiler of policies may work without a pause. */
   readonly compileTimeoutMs: number;
-  /** Absolute path of the directory in which the store lies. */
+  /** Absolute path of the directory that holds the store. */
   readonly data: string;
-  /** Address of a database in PostgreSQL; null keeps the store in the data directory. */
+  /** Address of a PostgreSQL database; null keeps the store in the data directory. */
   readonly store: string | null;
-  /** What the server of that database has to promise. */
+  /** What the server of the PostgreSQL database has to promise. */
   readonly durability: Durability;
-  /** Null: the one that was made at the first start. */
+  /** The token that `/plants` requires; null uses the token that was made at the first start. */
   readonly sandboxToken: string | null;
   readonly ratePerMinute: number;
   readonly burst: number;
@@ -43,36 +45,38 @@ export interface Config {
   readonly connectionsMax: number;
   /** How many decisions of one agent may be under way at the same time. */
   readonly inFlightMax: number;
-  /** How many answers may be held for one agent or person at the same time. */
+  /** How many answers may be held back at the same time for one agent or person that asks to wait. */
   readonly waitsMax: number;
   /** How many requests of one agent may wait for people at the same time. */
   readonly openRequestsMax: number;
   readonly logLevel: LogLevel;
   /** How many processes serve the address. */
   readonly workers: number;
-  /** Whether a signature may be over the body alone, which nothing protects from being sent again. */
+  /** Whether a signature may cover the body alone, which nothing protects from being sent again. */
   readonly isCompatibilityAllowed: boolean;
-  /** Whether an agent's own word that it did not use a grant takes it out of the meters. */
+  /** Whether a grant leaves the meters when only its agent reports that it did not use the grant. */
   readonly areAgentReportsTrusted: boolean;
-  /** Whether the service starts where the newest record is ahead of the machine's clock. */
+  /** Whether the service starts when the newest record is ahead of the machine's clock. */
   readonly clockBehind: 'refuse' | 'accept';
   /** Base address of an OpenTelemetry collector; null sends no traces. */
   readonly otelEndpoint: string | null;
-  /** Where people reach the service, without a path; null is where it listens. */
+  /**
+   * The address at which people reach the service, without a path; null uses the address that it listens on.
+   */
   readonly publicUrl: string | null;
   /** Whether webhooks may be sent to addresses that are not public, and by `http:`. */
   readonly areWebhooksPrivate: boolean;
-  /** Networks (CIDR) of proxies, whose `X-Forwarded-For` is believed. */
+  /** Networks (CIDR) of proxies whose `X-Forwarded-For` is believed. */
   readonly trustedProxies: readonly string[];
-  /** For how long a new second factor steps up for nothing. */
+  /** How long a new second factor cannot be used for a step-up. */
   readonly newFactorMs: number;
-  /** Null signs nobody in by single sign-on. */
+  /** The provider of single sign-on; null when nobody signs in that way. */
   readonly sso: SsoSettings | null;
-  /** Null where no issuer is configured. */
+  /** The issuer whose tokens name the person that an agent asks for; null when none is configured. */
   readonly users: UserSettings | null;
   /** Whether grants have receipts. */
   readonly areReceiptsOn: boolean;
-  /** Null sends no e-mail. */
+  /** The mail server and the sender's address; null sends no e-mail. */
   readonly smtp: { readonly url: string; readonly from: string } | null;
 }
 
@@ -127,9 +131,9 @@ export type SettingName = keyof typeof settings;
 
 interface ShownSetting {
   readonly name: SettingName;
-  /** Secrets are masked. */
+  /** The effective value as text; secrets are masked. */
   readonly shown: string;
-  /** `default`, the file's path, or the name of the variable or flag. */
+  /** Where the value comes from: `default`, the file's path, or the name of the variable or flag. */
   readonly origin: string;
 }
 
@@ -137,22 +141,25 @@ type Value = string | number | boolean | null;
 
 export type LoadedConfig =
   | { readonly ok: true; readonly config: Config; readonly settings: readonly ShownSetting[] }
-  /** One line each, in lower case without a final period. */
+  /** Each problem is one line in lower case, without a final period. */
   | { readonly ok: false; readonly problems: readonly string[] };
 
 export interface ConfigSources {
-  /** Relative paths start here; `writ.yaml` is looked for here. */
+  /** The directory from which relative paths start, and in which `writ.yaml` is looked for. */
   readonly directory: string;
-  /** A configuration file that must be there; without it `writ.yaml` is read if it is. */
+  /** A configuration file that must exist; without it, `writ.yaml` is read if it exists. */
   readonly file?: string | undefined;
-  /** What that file is to hold: an editor's text that is not saved yet. */
+  /** What the configuration file will hold: an editor's text that is not saved yet. */
   readonly text?: string | undefined;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** By setting name; the flag of `limits.burst` is `--limits-burst`. */
+  /** Flags by setting name; the flag of `limits.burst` is `--limits-burst`. */
   readonly flags: Readonly<Partial<Record<SettingName, string | number | undefined>>>;
 }
 
-/** Never throws; reports every problem, not only the first. */
+/**
+ * Loads the configuration. Never throws; reports every problem, not only the first, although checks of
+ * several settings together run only when each setting is right by itself.
+ */
 export function loadConfig(sources: ConfigSources): LoadedConfig {
   const problems: string[] = [];
   const found = new Map<SettingName, Found>();
@@ -192,7 +199,7 @@ interface Found {
   readonly name: SettingName;
   readonly value: unknown;
   readonly origin: string;
-  /** From which a relative path starts. */
+  /** The directory from which a relative path starts. */
   readonly base: string;
 }
 
@@ -223,7 +230,7 @@ function readFile({ directory, file, text: given }: ConfigSources, problems: str
   return found;
 }
 
-/** Nested maps into dotted names. */
+/** Turns nested maps into dotted names with their values. */
 function flatten(value: unknown, prefix = ''): readonly (readonly [string, unknown])[] {
   const isMap = typeof value === 'object' && value !== null && !Array.isArray(value);
   if (!isMap)
@@ -234,18 +241,21 @@ function flatten(value: unknown, prefix = ''): readonly (readonly [string, unkno
 }
 
 const variables = new Map(settingNames.map((name) => [`WRIT_${name.replace('.', '_').toUpperCase()}`, name]));
-/** Variables that many programs read; one with our own name stands above them. */
+/** Variables that many programs read; a variable with Writ's own name takes precedence. */
 const standardVariables: readonly (readonly [string, SettingName])[] = [
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'otel.endpoint'],
 ];
-/** Set for every pod by Kubernetes where a service is called `writ`; and what the commands that call a service read. */
+/**
+ * Variables that Kubernetes sets for every pod when a service is called `writ`, and variables of the commands
+ * that call a service.
+ */
 const foreignVariable = /^WRIT_(?:SERVICE_|PORT_\d|URL$|TOKEN$)/;
 
 function readEnvironment({ directory, environment }: ConfigSources, problems: string[]): readonly Found[] {
   const found: Found[] = [];
   for (const [variable, name] of standardVariables) {
     const value = environment[variable];
-    // An empty variable counts as unset, by the words of those who made it.
+    // An empty variable counts as unset, as the makers of these variables define it.
     if (value) found.push({ name, value, origin: variable, base: directory });
   }
   for (const [variable, value] of Object.entries(environment)) {
@@ -263,7 +273,7 @@ function readFlags({ directory, flags }: ConfigSources): readonly Found[] {
     .map((name) => ({ name, value: flags[name], origin: flagOf(name), base: directory }));
 }
 
-/** `limits.rate_per_minute` → `--limits-rate-per-minute`. */
+/** The flag of a setting: `limits.rate_per_minute` → `--limits-rate-per-minute`. */
 export function flagOf(name: SettingName): string {
   return `--${name.replaceAll(/[._]/g, '-')}`;
 }
@@ -277,12 +287,12 @@ function suggest(name: string, candidates: Iterable<string>): string {
   return nearest === null ? '' : `; did you mean \`${nearest}\``;
 }
 
-/** The value that a setting takes, or why it cannot. */
+/** The value that a setting takes, or the problem with the value found. */
 function takeValue({ name, value, origin, base }: Found): Value | { readonly problem: string } {
   const { kind }: Setting = settings[name];
   const wants = (what: string) => ({ problem: `${name} (from ${origin}) must be ${what}` });
   if (value === null) return origin === 'default' ? null : wants('set to a value');
-  // Some stand in headers of mail and HTTP, all in the log.
+  // Some values are sent in headers of mail and HTTP, and all are logged.
   if (typeof value === 'string' && /\p{Cc}/u.test(value))
     return wants('a text without line breaks and the like');
   switch (kind.is) {

@@ -1,5 +1,6 @@
-// From a configuration to a running service: opens the store, loads the policies, listens, says where, and stops in
-// order. INVARIANT: what was opened is closed again, whether a later step of the start fails or the service stops.
+// Turns a configuration into a running service: opens the store, loads the policies, listens, prints where,
+// and stops in order. INVARIANT: what was opened is closed again, whether a later step of the start fails or
+// the service stops.
 
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -31,45 +32,48 @@ import { openTracing } from './telemetry/tracing.ts';
 import { welcome } from './welcome.ts';
 
 export interface ServeOptions extends Partial<ConfigSources> {
-  /** Takes the welcome; standard output by default. */
+  /** Prints the welcome; to standard output by default. */
   readonly print?: (text: string) => void;
-  /** Takes the log, a line of JSON at a time; standard error by default. */
+  /** Takes the log, one line of JSON at a time; standard error by default. */
   readonly logStream?: { write(line: string): void };
-  /** Closed with the service, after all that it opens itself. */
+  /** Called when the service stops, after everything that the service itself has opened is closed. */
   readonly closings?: readonly Closing[];
   /** The machine's clock; `Date.now` by default. */
   readonly wall?: Clock;
-  /** How often waits that are over are looked for, in milliseconds. */
+  /** How often requests whose wait is over are looked for, in milliseconds. */
   readonly expiryEveryMs?: number;
-  /** Where several processes serve the address: which of them this is. */
+  /** Which process this is, when several processes serve the address. */
   readonly worker?: { readonly slot: number; readonly shareMetrics: ShareMetrics };
-  /** The account that the sign-in page of a demo offers; null by default, where the service is no demo. */
+  /** The account that the sign-in page of a demo offers; null by default, as only a demo has one. */
   readonly demo?: DemoAccount | null;
 }
 
 export interface RunningServer {
-  /** Where it listens, without a path. */
+  /** The address that the service listens on, without a path. */
   readonly url: string;
   readonly config: Config;
-  /** Of the agent that this start has registered; null where there were agents already. */
+  /** The key of the agent that this start has registered; null when there were agents already. */
   readonly firstKey: string | null;
-  /** Of the first admin, where this start has made it; null else. */
+  /** The link that sets up the first admin, when this start has made it; else null. */
   readonly setUpUrl: string | null;
-  /** Has that closed before the service stops. */
+  /** Registers something to close before all else when the service stops. */
   readonly onStop: (closing: Closing) => void;
-  /** Accepts no more, finishes what is under way, flushes and closes. Calling it again waits for the same end. */
+  /**
+   * Accepts no new requests, finishes those under way, flushes and closes. A second call waits for the same
+   * end.
+   */
   stop(): Promise<void>;
 }
 
 /**
- * Starts the service and takes SIGTERM and SIGINT (stop; the second time at once) and SIGHUP (reload the policies).
- * Rejects with a StartError, whose message is to be printed and whose exit code is to be used.
+ * Starts the service. SIGTERM and SIGINT stop it, at once when sent a second time; SIGHUP reloads the
+ * policies. Rejects with a StartError, which has the message to print and the exit code to use.
  */
 export async function serve(options: ServeOptions = {}): Promise<RunningServer> {
   return await serveConfigured(configured(options), options);
 }
 
-/** What a start goes by. Throws a StartError, as `serve` rejects. */
+/** The configuration of a start. Throws the StartError with which `serve` rejects. */
 export function configured({ directory, file, environment, flags }: Partial<ConfigSources>): Config {
   const loaded = loadConfig({
     directory: directory ?? process.cwd(),
@@ -81,7 +85,7 @@ export function configured({ directory, file, environment, flags }: Partial<Conf
   throw new StartError(loaded.problems.map((line) => `writ: ${line}`).join('\n'), { exitCode: 2 });
 }
 
-/** As `serve`, by settings that have been read. */
+/** Starts the service like `serve`, from a configuration that has been read. */
 export async function serveConfigured(
   config: Config,
   options: Omit<ServeOptions, keyof ConfigSources> = {},
@@ -95,12 +99,15 @@ export async function serveConfigured(
   }
 }
 
-/** A start waits no longer for the past of meters. */
+/** The longest that a start waits until the past of meters is filled in. */
 const meterFillWaitMs = 2_000;
 
 export type Closing = () => Promise<unknown>;
 
-/** The latest first: the server before the store that it writes to. One that fails does not keep the others open. */
+/**
+ * Closes the latest first: the server before the store that it writes to. When one fails, the rest is closed
+ * all the same; then the first failure is thrown.
+ */
 async function closeAll(opened: readonly Closing[]): Promise<void> {
   const failures: unknown[] = [];
   for (const close of opened.toReversed()) await close().catch((error: unknown) => failures.push(error));
@@ -114,7 +121,7 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
     durability: config.durability,
   });
   const log = createLateLog();
-  // The policies are compiled while the rest of the program is loaded and the store opens.
+  // The policies are compiled while the rest of the program loads and the store opens.
   const wall = options.wall ?? Date.now;
   const opening = startPolicies({ config, log, wall, slot: options.worker?.slot ?? 0 }, opened);
   const loading = import('./app.ts');
@@ -146,7 +153,7 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
   });
   opened.push(() => upkeep.close());
   policies.onChange(() => void upkeep.take());
-  // A long past goes on being read while requests are served; until then the meter is unknown.
+  // A long past is read on while requests are served; until it is filled in, the meter is unknown.
   await Promise.race([upkeep.take(), setTimeout(meterFillWaitMs, null, { ref: false })]);
   const app = createApp({
     ...configuredDeps(config),
@@ -168,7 +175,7 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
   await app.listen({ host: config.host, port, listenTextResolver: () => 'listening' });
 
   const url = urlOf(config.host, port);
-  // Before the welcome: a process that reads it may send a signal.
+  // Signals are handled before the welcome is printed, because a process that reads it may send one.
   const stop = superviseSignals(policies, opened, app.log);
   const made = {
     firstKey: await firstKey(store),
@@ -198,7 +205,7 @@ interface UpkeepSources {
   readonly expiryEveryMs: number | undefined;
 }
 
-/** Ends what is over, and deletes what nobody needs any more. */
+/** Ends waits that are over, and deletes what nobody needs any more. */
 function startUpkeep({ store, clock, log, metering, expiryEveryMs }: UpkeepSources, opened: Closing[]): void {
   const expiry = startExpiry({
     requests: store.requests,
@@ -220,11 +227,11 @@ interface PolicySources {
   readonly config: Config;
   readonly log: PolicyLog;
   readonly wall: () => number;
-  /** Among the processes that serve the address. */
+  /** The number of this process among those that serve the address. */
   readonly slot: number;
 }
 
-/** Begins to compile the policies; a start that fails meanwhile ends it. */
+/** Begins to compile the policies; if the start fails meanwhile, compiling is ended. */
 function startPolicies({ config, log, wall, slot }: PolicySources, opened: Closing[]): Promise<PolicyHost> {
   const ending = new AbortController();
   const keptIn = join(config.data, 'compiled.writ');
@@ -244,7 +251,7 @@ function startPolicies({ config, log, wall, slot }: PolicySources, opened: Closi
   return opening;
 }
 
-/** One process alone writes to it. */
+/** The directory of the bundle; only this process writes to it. */
 function bundleFolder({ data }: Config, slot: number): string {
   return join(data, slot === 0 ? 'bundle' : `bundle-${slot}`);
 }
@@ -256,7 +263,9 @@ interface Agreeing {
   readonly log: PolicyLog;
 }
 
-/** Where several processes may serve the store, all of them decide by the same set. */
+/**
+ * The policy host. When several processes may serve the store, it makes all of them decide by the same set.
+ */
 async function agreedPolicies(
   host: PolicyHost,
   { config, store, clock, log }: Agreeing,
@@ -270,7 +279,7 @@ async function agreedPolicies(
   return agreed;
 }
 
-/** What the app takes as it is configured. */
+/** The options of the app that come from the configuration as they are. */
 function configuredDeps(config: Config) {
   return {
     areReceiptsOn: config.areReceiptsOn,
@@ -291,7 +300,10 @@ function configuredDeps(config: Config) {
   };
 }
 
-/** A start decides by what the store says, so that must be what the service itself has written. */
+/**
+ * Throws a StartError when the store was changed from outside: a start relies on what the store holds, so the
+ * service itself must have written it.
+ */
 async function checkState(store: Store, shown: string): Promise<void> {
   const [first] = await store.state.differences({ isQuick: true });
   if (first !== undefined) throw tampered(`${nameOfDifference(first)} in \`${shown}\`: ${first.message}`);
@@ -303,7 +315,10 @@ interface ClockSources {
   readonly wall: Clock;
 }
 
-/** Earlier grants must not become valid again: the service goes on from its newest record, or does not start. */
+/**
+ * The clock of the service. Earlier grants must not become valid again: the clock goes on from the newest
+ * record, or the service does not start.
+ */
 async function startClock({ clockBehind }: Config, { store, log, wall: own }: ClockSources): Promise<Clock> {
   const newestMs = await store.chain.latestAtMs();
   const wall = () => Math.floor(store.serverNow() ?? own());
@@ -317,7 +332,7 @@ async function startClock({ clockBehind }: Config, { store, log, wall: own }: Cl
   });
 }
 
-/** The policies speak before there is a server to log through; until then their words have no listener. */
+/** Policies log before there is a server to log through; until then their lines are dropped. */
 function createLateLog(): PolicyLog & { use(log: PolicyLog): void } {
   let target: PolicyLog | null = null;
   return {
@@ -334,7 +349,7 @@ const sandboxTokenLength = 40;
 
 interface SandboxToken {
   readonly digest: Buffer;
-  /** Null where it was configured, or made at an earlier start: only its digest is kept. */
+  /** The new token; null when it was configured or made at an earlier start, as only its digest is kept. */
   readonly made: string | null;
 }
 
@@ -346,7 +361,7 @@ async function sandboxToken({ sandboxToken: configured }: Config, store: Store):
   return { digest: Buffer.from(kept, 'hex'), made: kept === madeDigest ? made : null };
 }
 
-/** The key of an agent that is registered where there is none yet; null where there is. */
+/** The key of a new agent, registered when there is no agent yet; else null. */
 async function firstKey(store: Store): Promise<string | null> {
   if ((await store.agents.list()).length > 0) return null;
   const added = await addAgent(store, {
@@ -358,13 +373,19 @@ async function firstKey(store: Store): Promise<string | null> {
   return added.kind === 'added' ? added.apiKey : null;
 }
 
-/** The link for the first admin, at the first start; null where it was printed before, or where there are people. */
+/**
+ * The link that sets up the first admin, at the first start; null when it was printed before, or when there
+ * are people.
+ */
 async function setUpUrl(store: Store, clock: Clock, base: string): Promise<string | null> {
   const secret = await createSetUpLink(createDirectory(store.documents, clock));
   return secret === null ? null : `${base}/setup#token=${secret}`;
 }
 
-/** Takes the process's signals until the service has stopped; returns what stops it. */
+/**
+ * Handles the signals of the process until the service has stopped; returns the function that stops the
+ * service.
+ */
 function superviseSignals(
   policies: PolicyHost,
   opened: readonly Closing[],

@@ -1,17 +1,20 @@
-// Where the service listens, and what that address is called.
+// Finds the port that the service listens on, and the addresses that stand for it.
 
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import type { Config } from './config.ts';
 
-/** A free one where 0 is wanted: the addresses that requests, mails and receipts bear are made before it is listened on. */
+/**
+ * The port to listen on. A free one is found when 0 is configured, because the addresses in requests, mails
+ * and receipts are made before the service listens.
+ */
 export async function portOf({ host, port }: Config): Promise<number> {
   if (port !== 0) return port;
   const probe = createServer();
   try {
     await once(probe.listen({ host, port }), 'listening');
   } catch {
-    // Listening in earnest fails, too, and says why.
+    // Listening later fails as well, and reports why.
     return port;
   }
   const { port: free } = probe.address() as AddressInfo;
@@ -20,12 +23,15 @@ export async function portOf({ host, port }: Config): Promise<number> {
   return free;
 }
 
-/** Passkeys belong to a name and not to an address of this machine. */
+/**
+ * The public address; `localhost` replaces a loopback address, because passkeys belong to a name and not to
+ * an IP address.
+ */
 export function publicUrlOf(host: string, port: number): string {
   return urlOf(host === '127.0.0.1' || host === '::1' ? 'localhost' : host, port);
 }
 
-/** An address that can be opened: one that means every interface cannot. */
+/** An address that can be opened; `localhost` replaces an address that means every interface. */
 export function urlOf(host: string, port: number): string {
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
   return `http://${name}:${port}`;

@@ -1,4 +1,4 @@
-// The parts of the service behind its routes, put together: each is made here once, from what it needs and no more.
+// Puts together the parts of the service behind its routes: each is made once, from no more than it needs.
 
 import type { FastifyBaseLogger } from 'fastify';
 import { createSignatureVerifier } from '../agents/signature.ts';
@@ -35,7 +35,7 @@ import { createChangeFeed } from './changes/change-feed.ts';
 import { createOutgoing } from './changes/outgoing.ts';
 import type { Metrics } from './telemetry/metrics.ts';
 
-/** What every part is made of. */
+/** What every part is made from. */
 export interface Base {
   readonly store: Store;
   readonly clock: () => number;
@@ -47,7 +47,10 @@ export interface Base {
 export const defaultPublicUrl = 'http://localhost';
 const inFlightMaxDefault = 256;
 const waitsMaxDefault = 100;
-/** Decisions that may be under way at a time, of all agents: half of what the store lets wait for the disk. */
+/**
+ * Decisions of all agents that may be under way at the same time: half of what the store lets wait for the
+ * disk.
+ */
 const decisionsMax = 5_000;
 
 export type ServiceParts = ReturnType<typeof createParts>;
@@ -138,7 +141,7 @@ function staleSinceMs({ failure }: PolicyState): number | null {
   return failure === null ? null : Date.parse(failure.at);
 }
 
-/** Null where no provider is configured. */
+/** The parts of single sign-on; null when no provider is configured. */
 function createSso({ sso: settings = null }: AppDeps, { store, clock, log }: Base) {
   if (settings === null) return null;
   const provider = createProviderOnDemand(settings, clock);
@@ -152,7 +155,7 @@ function createSso({ sso: settings = null }: AppDeps, { store, clock, log }: Bas
   return { settings, provider, recheck };
 }
 
-/** What follows the requests that are decided. */
+/** Makes the parts that follow decided requests. */
 function createUpkeep(deps: AppDeps, { store, clock, log }: Base) {
   const requestNews =
     deps.requestEvents ??
@@ -183,7 +186,7 @@ function createUpkeep(deps: AppDeps, { store, clock, log }: Base) {
 
 type Upkeep = ReturnType<typeof createUpkeep>;
 
-/** What decides: at first, and again by people. */
+/** Makes the parts that decide: at first, and again after people have acted. */
 function createDeciding(deps: AppDeps, { store, clock }: Base, upkeep: Upkeep) {
   const { requestNews: news, metering, statistics, changeFeed } = upkeep;
   const directory = createDirectory(store.documents, clock);

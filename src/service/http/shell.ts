@@ -1,5 +1,5 @@
-// Fastify as this service sets it up, and what every route of it shares: ids, error replies, bodies as bytes, the reply
-// headers of a service that stops.
+// Sets up Fastify for this service, with what all routes share: ids, error replies, bodies as bytes, and the
+// reply headers of a service that stops.
 
 import SerializerSelector from '@fastify/fast-json-stringify-compiler';
 import Fastify, { type FastifyError, type FastifyInstance, LogController } from 'fastify';
@@ -21,12 +21,12 @@ export interface LogOptions {
 export interface ShellOptions {
   readonly log: LogOptions;
   readonly bodyBytesMax: number;
-  /** Networks (CIDR) of proxies, whose `X-Forwarded-For` is believed. */
+  /** Networks (CIDR) of proxies whose `X-Forwarded-For` is believed. */
   readonly trustedProxies: readonly string[];
   readonly serverFactory: ServerFactory;
 }
 
-/** The longest part of an address, as it is sent: a key of a table with each of its characters encoded. */
+/** The longest part of an address as sent: the key of a table with each of its characters encoded. */
 const paramLengthMax = 6_000;
 
 export function createShell({
@@ -41,7 +41,8 @@ export function createShell({
     bodyLimit: bodyBytesMax,
     routerOptions: { maxParamLength: paramLengthMax },
     trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
-    // What a body holds is never changed to fit. That the schemas are schemas is tested, not looked at in each start.
+    // A body is never changed to fit its schema. Tests check that the schemas are valid, so a start does not
+    // check them.
     ajv: {
       customOptions: {
         removeAdditional: false,
@@ -53,10 +54,10 @@ export function createShell({
     },
     schemaController: { compilersFactory: { buildSerializer: buildWhenUsed } },
     serverFactory,
-    // Handled where the server is made, for each address alike.
+    // Client errors are handled where the server is made, in the same way for each address.
     clientErrorHandler: () => undefined,
     forceCloseConnections: 'idle',
-    // While it stops, what is already under way is answered like any other request.
+    // While the service stops, requests under way are answered like any others.
     return503OnClosing: false,
     frameworkErrors: (error, request, reply) => {
       reply.header('x-request-id', request.id).header('cache-control', 'no-store');
@@ -69,7 +70,10 @@ export function createShell({
 
 const selectSerializer = SerializerSelector();
 
-/** The serializer of a reply is made when it is first sent: all of them take a third of a start, and few are ever used. */
+/**
+ * Makes the serializer of a reply when it is first sent: all of them take a third of a start, and few are
+ * ever used.
+ */
 const buildWhenUsed: typeof selectSerializer = (shared, options) => {
   const build = selectSerializer(shared, options);
   return (route) => {
@@ -81,14 +85,17 @@ const buildWhenUsed: typeof selectSerializer = (shared, options) => {
   };
 };
 
-/** Fastify's own way costs each request a logger and two listeners, though next to none of them says anything. */
+/**
+ * Replaces Fastify's own loggers, which cost each request a logger and two listeners, though nearly no
+ * request logs anything.
+ */
 function useLog(app: FastifyInstance, { level, stream }: LogOptions): void {
   const log = pino({ level, redact: secretHeaders, formatters: { log: withoutNullError } }, stream);
   app.log = log;
   app.setChildLoggerFactory((_none, bindings) => new RequestLog(log, bindings));
 }
 
-/** What routes find on every request; call it before routes are added. */
+/** Adds what routes find on every request; must be called before routes are added. */
 export function addCommon(app: FastifyInstance, metrics: Metrics, shutdown: AbortController): void {
   app.decorate('metrics', metrics);
   app.addHook('onClose', async () => metrics.close());
@@ -96,7 +103,8 @@ export function addCommon(app: FastifyInstance, metrics: Metrics, shutdown: Abor
   addErrorReplies(app);
   app.decorateRequest('identity', null);
   app.decorateRequest('pointAlone', null);
-  // A signature covers the bytes as they were sent, and JSON is read strictly: bodies stay bytes until a route reads them.
+  // Bodies stay bytes until a route reads them: a signature covers the bytes as sent, and JSON is read
+  // strictly.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   app.addHook('preClose', (done) => {
@@ -110,14 +118,17 @@ export function addCommon(app: FastifyInstance, metrics: Metrics, shutdown: Abor
   });
 }
 
-/** What ends without an error, such as a thread at its time limit, has none to show. */
+/**
+ * The fields without an error of null: what ends without an error, such as a thread at its time limit, has
+ * none to show.
+ */
 function withoutNullError(fields: Record<string, unknown>): Record<string, unknown> {
   if (fields.err !== null) return fields;
   const { err: _, ...others } = fields;
   return others;
 }
 
-/** Should a request ever be logged, these stay out. */
+/** Headers that stay out of the log, should a request ever be logged. */
 const secretHeaders = ['x-agent-api-key', 'x-service-signature', 'authorization', 'cookie'].flatMap(
   (name) => [`req.headers["${name}"]`, `headers["${name}"]`],
 );

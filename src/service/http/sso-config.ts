@@ -1,4 +1,5 @@
-// The settings of single sign-on. INVARIANT: it is set whole or not at all, and who somebody is comes over an encrypted connection.
+// Settings of single sign-on. INVARIANT: the settings are set as a whole or not at all, and who somebody is
+// arrives over an encrypted connection.
 
 import { parseRoleRules } from '../people/sso/mapping.ts';
 import type { SsoSettings } from '../people/sso/provider.ts';
@@ -17,13 +18,15 @@ export const ssoSettings = {
   'sso.external_id_claim': { default: 'sub', kind: { is: 'text' } },
 } as const;
 
-/** Too long to be guessed. */
+/** The shortest token of SCIM, too long to be guessed. */
 const scimTokenLengthMin = 32;
 
-/** The values of settings, by name; null where one is not set. */
+/** Finds the value of a setting by its name; null when the setting is not set. */
 type SsoValues = (name: keyof typeof ssoSettings) => string | number | boolean | null;
 
-/** What is missing, as lines for the person who starts the service. */
+/**
+ * Settings of single sign-on that are missing or too short, as lines for the person who starts the service.
+ */
 export function ssoProblems(settingOf: SsoValues): readonly string[] {
   if (settingOf('sso.issuer') !== null) {
     const missing = (['sso.client_id', 'sso.roles'] as const)
@@ -40,7 +43,7 @@ export function ssoProblems(settingOf: SsoValues): readonly string[] {
   return settingOf('sso.only') === true ? ['sso.issuer must be set where sso.only is'] : [];
 }
 
-/** Null where there is no provider. */
+/** The settings of the provider; null when none is configured. */
 export function ssoOf(settingOf: SsoValues): SsoSettings | null {
   const issuer = settingOf('sso.issuer');
   if (issuer === null) return null;
@@ -61,13 +64,16 @@ export function ssoOf(settingOf: SsoValues): SsoSettings | null {
   };
 }
 
-/** An attacker between the service and the provider could say who somebody is. */
+/**
+ * Whether an address may be that of an issuer: by `https:`, or on this machine. Otherwise an attacker between
+ * the service and the provider could claim to be anybody.
+ */
 export function isIssuer(address: string): boolean {
   const { protocol, hostname } = new URL(address);
   return protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
 }
 
-/** The text of a list of rules; null where it is none. */
+/** The text of role rules; null when they are not valid. */
 export function roleRulesText(value: unknown): string | null {
   const text = Array.isArray(value) ? value.join(', ') : value;
   return typeof text === 'string' && parseRoleRules(text) !== null ? text : null;

@@ -1,12 +1,13 @@
-// Why the service cannot start, as what its operator reads: one clear line, or the diagnostics of broken policies.
+// Turns the reason why the service cannot start into a text for its operator: one clear line, or the
+// diagnostics of broken policies.
 
 import { BrokenPolicies } from '../policies/policy-host.ts';
 import { StoreError } from '../store/contract/store-error.ts';
 import type { Config } from './config.ts';
 
-/** A class because it is thrown; `message` is all that is to be printed. */
+/** A class because it is thrown; `message` is the whole text to print. */
 export class StartError extends Error {
-  /** 2 for a mistake in the configuration, else 1. */
+  /** Exit code of the process: 2 for a mistake in the configuration, else 1. */
   readonly exitCode: 1 | 2;
 
   constructor(message: string, options: { readonly exitCode?: 1 | 2; readonly cause?: unknown } = {}) {
@@ -16,7 +17,10 @@ export class StartError extends Error {
   }
 }
 
-/** What stopped a start, told to a person; a mistake of ours comes back as it is. */
+/**
+ * The error that stopped a start, as a StartError for a person; a fault of the program itself is returned
+ * unchanged.
+ */
 export function toStartError(error: unknown, config: Config): unknown {
   if (error instanceof BrokenPolicies) {
     const advice = `writ: ${error.message}: correct them and start again`;
@@ -28,7 +32,7 @@ export function toStartError(error: unknown, config: Config): unknown {
   return message === null ? error : new StartError(`writ: ${message}`, { cause: error });
 }
 
-/** Why an address cannot be listened on; null for an error of another kind. */
+/** Why the service cannot listen on its address; null for an error of another kind. */
 export function listenFault(error: unknown, { host, port }: Pick<Config, 'host' | 'port'>): string | null {
   const code = error instanceof Error && 'code' in error ? error.code : null;
   const choose = 'choose another with --port, WRIT_PORT or `port` in writ.yaml';

@@ -1,4 +1,5 @@
-// The settings of on whose behalf agents ask. INVARIANT: issuer and audience are set together, and keys come over an encrypted connection.
+// Settings for the people on whose behalf agents ask. INVARIANT: issuer and audience are set together, and
+// keys arrive over an encrypted connection.
 
 import type { UserSettings } from '../users/on-behalf.ts';
 
@@ -10,10 +11,10 @@ export const userSettings = {
   'users.groups_claim': { default: 'groups', kind: { is: 'text' } },
 } as const;
 
-/** The values of settings, by name; null where one is not set. */
+/** Finds the value of a setting by its name; null when the setting is not set. */
 type UserValues = (name: keyof typeof userSettings) => string | number | boolean | null;
 
-/** What is missing, as lines for the person who starts the service. */
+/** Settings of the issuer that are missing, as lines for the person who starts the service. */
 export function userProblems(settingOf: UserValues): readonly string[] {
   if (settingOf('users.issuer') !== null)
     return settingOf('users.audience') === null ? ['users.audience must be set where users.issuer is'] : [];
@@ -21,7 +22,7 @@ export function userProblems(settingOf: UserValues): readonly string[] {
   return without === undefined ? [] : [`users.issuer must be set where ${without} is`];
 }
 
-/** Null where no issuer is configured. */
+/** The settings of the issuer; null when none is configured. */
 export function usersOf(settingOf: UserValues): UserSettings | null {
   const issuer = settingOf('users.issuer');
   if (issuer === null) return null;

@@ -1,5 +1,6 @@
-// What the service says to the person who starts it: where it listens, the active policies, and, while it is new, a key
-// and a request that works. INVARIANT: a key or a token is printed at the start that made it and never again.
+// The text for the person who starts the service: where it listens, the active policies, and, while it is
+// new, a key and a request that works. INVARIANT: a key or a token is printed at the start that made it and
+// never again.
 
 import { firstAgentName } from '../agents/first-agent.ts';
 import type { PolicyState } from '../policies/policy-host.ts';
@@ -9,21 +10,21 @@ export interface Welcome {
   readonly policies: PolicyState;
   /** Absolute path of the data directory. */
   readonly dataDirectory: string;
-  /** Address of the database; null where the store lies in the data directory. */
+  /** Address of the database; null when the store is in the data directory. */
   readonly database: string | null;
-  /** Where the store is: a file, or the address of a database without its password. */
+  /** Place of the store: a file, or the address of a database without its password. */
   readonly dataFile: string;
   /** Keys of the declared actions, sorted. */
   readonly actionKeys: readonly string[];
-  /** Of the agent that this start has registered; null where there were agents already. */
+  /** The key of the agent that this start has registered; null when there were agents already. */
   readonly firstKey: string | null;
-  /** Where this start has made it; null else. */
+  /** The sandbox token, when this start has made it; else null. */
   readonly newSandboxToken: string | null;
-  /** Of the first admin, where this start has made it; null else. */
+  /** The link that sets up the first admin, when this start has made it; else null. */
   readonly setUpUrl: string | null;
 }
 
-/** Whole, so that it works where it is pasted. */
+/** The whole command that registers an agent, so that it works wherever it is pasted. */
 function keyCommand({ dataDirectory, database }: Welcome): string {
   const place = [
     `--data ${shellWord(dataDirectory)}`,
@@ -32,19 +33,19 @@ function keyCommand({ dataDirectory, database }: Welcome): string {
   return `${writCommand()} agent add NAME --tier low --owner you@example.com ${place}`;
 }
 
-/** In a folder that has the package, against a checkout. */
+/** Whether the service runs from an installed package, not from a checkout. */
 export const isPackage = import.meta.url.includes('/node_modules/');
 
 function writCommand(): string {
   return isPackage ? 'npx writ' : 'npm run writ --';
 }
 
-/** A text as a shell takes it for one word. */
+/** A text quoted so that a shell takes it as one word. */
 function shellWord(text: string): string {
   return /^[\w./@:+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Lines of text, the last one ended. */
+/** The lines of the welcome; the last line ends with a line feed. */
 export function welcome(facts: Welcome): string {
   const { url, policies, dataFile } = facts;
   const lines = [
@@ -93,11 +94,11 @@ function keyLines(facts: Welcome): readonly string[] {
 interface Asking {
   readonly url: string;
   readonly key: string;
-  /** Of the declared actions. */
+  /** Keys of the declared actions. */
   readonly actionKeys: readonly string[];
 }
 
-/** A line to paste that asks for a decision, on several lines of text. */
+/** A command to paste that asks for a decision, in several lines. */
 export function askLines({ url, key, actionKeys }: Asking): readonly string[] {
   return [
     `  curl -sS ${url}/v1/authorize \\`,
@@ -107,7 +108,7 @@ export function askLines({ url, key, actionKeys }: Asking): readonly string[] {
   ];
 }
 
-/** Of the policies that are shipped, and of those that `writ init` makes. */
+/** Payloads for actions of the shipped policies, and of those that `writ init` makes. */
 const samples: Readonly<Record<string, object>> = {
   'payment.create': { amount: 120, currency: 'USD', vendor: 'Staples', description: 'paper' },
   'refund.create': { order: 'A-1001', amount: 20, currency: 'EUR' },

@@ -1,5 +1,6 @@
-// Two sets compared: which requests are decided otherwise, as `writ diff` says it, and each example as a request that can be
-// tried at once. One is active and the other has files laid over it, or both were active one day.
+// Compares two sets and returns which requests they decide differently, as `writ diff` reports it, and each
+// example as a request that can be tried at once. The sets are the active one and the same with files laid
+// over it, or two sets that were active at some time.
 
 import { diffPolicies } from '../../reasoning/diff/diff.ts';
 import type { BothSides } from '../../reasoning/diff/joint-set.ts';

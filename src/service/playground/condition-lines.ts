@@ -1,5 +1,5 @@
-// A condition with the value of each of its parts into lines as people read it: each part by its text in the policy
-// file, further in than the part that it belongs to. What says nothing that stands not there already is left out.
+// Turns a condition with the value of each part into lines for people: each part by its text in the policy
+// file, indented below the part that it belongs to. Lines that repeat what is already there are left out.
 
 import type { SourceOf } from '../../language/diagnostic/render.ts';
 import type { Span } from '../../language/diagnostic/span.ts';
@@ -7,21 +7,23 @@ import type { Explanation, Truth } from '../../language/model/trace.ts';
 
 export interface ConditionLine {
   readonly depth: number;
-  /** The source on one line; after `unless` with that word. */
+  /** The source on one line; after `unless`, that word comes first. */
   readonly text: string;
-  /** Shown form; `unknown` for unknown. */
+  /** The value in shown form; `unknown` for an unknown one. */
   readonly value: string;
-  /** Null for what is neither true nor false, but a value. */
+  /** Null for a part with a value that is neither true nor false. */
   readonly truth: Truth | null;
   readonly span: Span;
 }
 
-/** Without what changes nothing: of parts that are joined, those alone that settle the whole, where some do. */
+/**
+ * Leaves out parts that change nothing: if some joined parts alone settle the whole, only those are shown.
+ */
 export function conditionLines(explanation: Explanation, sourceOf: SourceOf): readonly ConditionLine[] {
   return linesWith(explanation, sourceOf, settling);
 }
 
-/** Of all parts, whatever they change. */
+/** Lines of all parts, including those that change nothing. */
 export function allConditionLines(explanation: Explanation, sourceOf: SourceOf): readonly ConditionLine[] {
   return linesWith(explanation, sourceOf, ({ parts }) => parts);
 }
@@ -39,7 +41,7 @@ interface Place {
   readonly sourceOf: SourceOf;
   readonly partsOf: (explanation: Explanation) => readonly Explanation[];
   readonly depth: number;
-  /** The node is the operand of an `unless` that has been shown. */
+  /** Whether the node is the operand of an `unless` that has been shown. */
   readonly isUnlessOperand: boolean;
 }
 
@@ -49,9 +51,9 @@ function linesOf(explanation: Explanation, place: Place): readonly ConditionLine
   const text = textOf(span, sourceOf);
   const negated = negatedPart(explanation);
   const isUnless = negated !== null && !place.isUnlessOperand && followsUnless(explanation, sourceOf);
-  // A rule without a condition has no text of one, and a list of constants says nothing that its text does not.
+  // A rule without a condition has no text, and the value of a list of constants only repeats its text.
   const isSilent = text === '' || (parts.length === 0 && text.startsWith('['));
-  // `x not in y` is a negation that has no text of its own: what is negated need not be shown beside it.
+  // `x not in y` is a negation without a text of its own, so the negated part is not shown beside it.
   const inner = partsOf(negated !== null && !isUnless ? negated : explanation);
   return [
     ...(isSilent ? [] : [{ depth, text: isUnless ? `unless ${text}` : text, value, truth, span }]),
@@ -61,20 +63,23 @@ function linesOf(explanation: Explanation, place: Place): readonly ConditionLine
   ];
 }
 
-/** The parts that make the whole false or true, where some of them alone do: the others change nothing. */
+/** The parts that alone make the whole false or true, if there are any; else all parts. */
 function settling({ truth, parts, isJoined }: Explanation): readonly Explanation[] {
   const own = isJoined ? parts.filter((part) => part.truth === truth) : [];
   return own.length === 0 ? parts : own;
 }
 
-/** What a negation negates where both are one piece of text; null for all else. */
+/** The part that a negation negates, if both are one piece of text; else null. */
 function negatedPart({ span, truth, parts }: Explanation): Explanation | null {
   const [part] = parts;
   if (part === undefined || parts.length > 1 || truth === null || part.truth === null) return null;
   return isSameSpan(part.span, span) ? part : null;
 }
 
-/** What joins `when`, `unless` and the policy's own `when` is written nowhere: its parts stand for it. */
+/**
+ * `when`, `unless` and the policy's own `when` are joined without a text of their own, so their parts are
+ * shown instead.
+ */
 function isJoint({ span, parts }: Explanation, sourceOf: SourceOf): boolean {
   const isOwn = (part: Explanation): boolean =>
     part.span.file === span.file && part.span.start >= span.start && part.span.end <= span.end;

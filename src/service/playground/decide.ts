@@ -1,5 +1,5 @@
-// Facts into a decision with its trace and the smallest change that would have changed it. INVARIANT: the function and
-// the definition have both decided, and alike.
+// Turns facts into a decision with its trace and the smallest change that would have changed it. INVARIANT:
+// the compiled function and the definition have both decided, with the same result.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Decision } from '../../language/model/decision.ts';
@@ -14,7 +14,7 @@ import type { LaidOver } from './workspace.ts';
 export interface PlaygroundDecision {
   readonly decision: Decision;
   readonly trace: readonly TracedRule[];
-  /** How many more rules the action has, none of which took part. */
+  /** Number of further rules of the action, none of which took part. */
   readonly others: number;
   readonly change: string | null;
 }
@@ -22,11 +22,11 @@ export interface PlaygroundDecision {
 type DecidingPolicies = Pick<NonNullable<LaidOver['policies']>, 'set' | 'engine'>;
 
 interface HowToDecide {
-  /** The facts are those of a record, in which digests may stand for secrets. */
+  /** Whether the facts come from a record, in which digests may replace secrets. */
   readonly isRecorded: boolean;
 }
 
-/** Throws where function and definition disagree, which is a fault of ours. */
+/** Throws when the compiled function and the definition disagree, which is a fault of Writ itself. */
 export function decideFully(
   { set, engine }: DecidingPolicies,
   facts: Facts,

@@ -1,6 +1,6 @@
-// A decision step by step, in the order in which the language says how it comes about: the gate, each rule that may grant with
-// each part of its condition, what is granted, each guard, and what is decided. INVARIANT: each truth and the decision are the
-// definition's own; a walk computes none.
+// Turns a decision into steps, in the order in which the language defines it: the gate, each rule that may
+// grant with each part of its condition, what is granted, each guard, and the decision. INVARIANT: each truth
+// and the decision are the definition's own; a walk computes none.
 
 import { position, type SourceOf } from '../../language/diagnostic/render.ts';
 import type { Span } from '../../language/diagnostic/span.ts';
@@ -14,18 +14,18 @@ import { allConditionLines } from './condition-lines.ts';
 
 export interface WalkStep {
   readonly kind: 'gate' | 'rule' | 'condition' | 'outcome' | 'grant' | 'decision';
-  /** How far in it stands, as a part of what is before it. */
+  /** Level of indentation: how deep the step is nested in the steps before it. */
   readonly depth: number;
   readonly text: string;
-  /** Null for what is neither true nor false. */
+  /** Null for a step that is neither true nor false. */
   readonly truth: Truth | null;
-  /** Of a part that has a value; null for the others. */
+  /** The value of a condition's part in shown form; null for a step without a value. */
   readonly value: string | null;
-  /** Why it is not known; null where it is, or where nobody can say. */
+  /** Why the part is unknown; null when it is known, or when the reason is not. */
   readonly why: string | null;
-  /** `policy/rule` with its place; null for what is of no rule. */
+  /** `policy/rule` with its place; null for a step that belongs to no rule. */
   readonly rule: { readonly id: string; readonly file: string; readonly line: number } | null;
-  /** Where it is written; null for what is written nowhere. */
+  /** Where the step's text is written; null when it is written nowhere. */
   readonly place: WrittenAt | null;
 }
 
@@ -111,12 +111,12 @@ function ruleSteps(
   ];
 }
 
-/** Whether a part of a condition has no truth or value. */
+/** Whether a part of a condition has neither a truth nor a value. */
 export function isUnknownPart({ truth, value }: Pick<WalkStep, 'truth' | 'value'>): boolean {
   return truth === 'unknown' || (truth === null && value === 'unknown');
 }
 
-/** Of the facts that the text names. */
+/** The reasons of all unknown facts that the text names; null when it names none. */
 function whyUnknown(text: string, unknown: readonly UnknownFact[]): string | null {
   const named = unknown.filter(({ name }) => text.includes(name.replace(/^meters\./, '')));
   return named.length === 0 ? null : named.map(({ name, why }) => `${name}: ${why}`).join('; ');

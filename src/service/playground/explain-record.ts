@@ -1,5 +1,6 @@
-// A record into what the policies at hand make of it: the rule that decides as it stands in its file, the smallest change
-// that would have changed the decision, and each rule's condition part by part. INVARIANT: no secret is in what it says.
+// Explains a record by a policy set: the rule that decides, as it is written in its file, the smallest change
+// that would have changed the decision, and each rule's condition part by part. INVARIANT: the explanation
+// contains no secret.
 
 import type { Decision } from '../../language/model/decision.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
@@ -40,7 +41,7 @@ export function explainRecord({ policies, sourceOf }: LaidOver, record: Recorded
   };
 }
 
-/** Rules that are told at most, those that hold or may hold first, each by its first lines. */
+/** The most rules that are explained, each by its first lines; rules that hold or may hold come first. */
 const rulesMax = 200;
 const linesMax = 60;
 const textLengthMax = 300;
@@ -57,7 +58,7 @@ function conditionsOf(
   { set, decision, facts }: Decided,
   sourceOf: LaidOver['sourceOf'],
 ): readonly ExplainedCondition[] {
-  // A payload that is not of the declared shape is not for rules.
+  // Rules do not read a payload that is not of the declared shape.
   if (decision.by === 'invalid_payload' || decision.by === 'undeclared_action') return [];
   const meant = holdsDigests(facts.payload) ? recordedShape(set, facts.action).set : set;
   return explain(meant, facts)

@@ -1,16 +1,16 @@
-// A request that the active policies escalate, for somebody to begin with: it refutes the claim that there is none, so it is
-// decided so by the definition.
+// Finds a request that the active policies escalate, as a first example. The request refutes the claim that
+// there is none, so the definition itself escalates it.
 
 import type { Claim, PolicySet } from '../../language/model/policy.ts';
 import { decideClaims } from '../../reasoning/prove/prove.ts';
 import { givenRequestOf } from './given-request.ts';
 import type { GivenRequest } from './questions.ts';
 
-/** Beyond these nobody waits for an example. */
+/** Actions with more rules take too long to prove for an example. */
 const rulesMax = 500;
 const actionsMax = 10;
 
-/** Null where no rule asks for approvals, or none of the actions tried has such a request. */
+/** Returns null when no rule asks for approvals, or when none of the actions tried has such a request. */
 export function escalatedRequest(set: PolicySet): GivenRequest | null {
   const escalating = set.policies.flatMap(({ actions, rules }) => {
     const rule = rules.find(({ requirement, isShadow }) => requirement?.kind === 'approval' && !isShadow);

@@ -1,5 +1,6 @@
-// A request as a person writes it into facts and back, or into what keeps it from being understood; and what a person
-// should know of one that the gate refuses. Each issue names its place and, where something is near, what was meant.
+// Turns a request as a person writes it into facts and back, or into the issues that keep it from being
+// understood. Also tells why the gate refuses a request. Each issue names its place and, if a similar name
+// exists, suggests that name.
 
 import { nearestOf } from '../../language/diagnostic/suggest.ts';
 import { describeSlot, payloadFaults } from '../../language/model/describe.ts';
@@ -24,7 +25,7 @@ import { parseInstantLiteral } from '../../language/value/time.ts';
 import { readGivenRows } from './given-rows.ts';
 import type { GivenRequest, RequestIssue } from './questions.ts';
 
-/** Exactly one of the two: facts without issues, or issues. */
+/** Facts without issues, or issues without facts. */
 export type ReadGiven =
   | { readonly facts: Facts; readonly issues: readonly [] }
   | { readonly facts: null; readonly issues: readonly RequestIssue[] };
@@ -71,7 +72,7 @@ export function readGiven(given: GivenRequest, set: PolicySet, nowMs: number): R
   return { facts: rows === null ? facts : { ...facts, rows }, issues: [] };
 }
 
-/** Why the gate refuses it; nothing where it does not. */
+/** Why the gate refuses the request; empty when it does not. */
 export function gateIssues(
   { action, payload }: Pick<Facts, 'action' | 'payload'>,
   set: PolicySet,
@@ -120,7 +121,7 @@ function listed(lead: string, names: readonly string[]): string | null {
   return `${lead} ${shown.join(', ')}${names.length > namedMax ? ' and others' : ''}`;
 }
 
-/** The record that stands at a place of the payload; null where there is none. */
+/** The record at a place of the payload; null when there is none. */
 function recordShapeAt(shape: Shape, segments: readonly string[]): Shape | null {
   const [first, ...rest] = segments;
   if (first === undefined) return shape;
@@ -182,7 +183,10 @@ function pointerOf(...segments: readonly string[]): string {
   return segments.map((segment) => `/${segment.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
-/** The same facts as they are written; null where a reading has a part that waits, which no request can be written with. */
+/**
+ * Returns the facts as a person would write them. Returns null when a meter reading is a range, because
+ * requests that wait may still count: a written request cannot express that.
+ */
 export function givenRequestOf(
   { action, payload, agent, request, nowMs, meters, rows }: Facts,
   set: PolicySet,

@@ -1,5 +1,5 @@
-// Rows of pushed tables as a person writes them beside a request. INVARIANT: each fits its table, and is found by the
-// canonical form of its key.
+// Reads rows of pushed tables as a person writes them beside a request. INVARIANT: each row fits its table
+// and is found by the canonical form of its key.
 
 import { nearestOf } from '../../language/diagnostic/suggest.ts';
 import { isJsonObject, type JsonObject } from '../../language/model/json.ts';
@@ -8,10 +8,10 @@ import { isPushed, keyedRow, type Pushed, pushedKey, strayKey } from '../../lang
 import type { PushedRows } from '../../language/model/request.ts';
 import { checkPayload, resolveRecord } from '../../language/spec/payload.ts';
 
-/** Says what is wrong at a place below `tables`, and what to write; null where nothing is to be said. */
+/** Reports an issue at a place below `tables`; `help` says what to write, or is null. */
 type ReportRow = (steps: readonly string[], message: string, help: string | null) => unknown;
 
-/** There are no other rows than these. */
+/** The result holds all rows of these tables: there are no others. */
 export function readGivenRows(given: JsonObject, set: PolicySet, report: ReportRow): PushedRows {
   const tables = Object.entries(given).map(([name, rows]) => {
     const table = set.tables.get(name);

@@ -1,5 +1,6 @@
-// The guarantees of a set as it is being written: proved, refuted by a request that can be tried at once, or undecided.
-// What was judged of a set is kept with it, since requests are tried more often than policies change.
+// Judges the guarantees of a set while it is being written: proved, refuted by a request that can be tried at
+// once, or undecided. The results are kept with the set, because requests are tried more often than policies
+// change.
 
 import { position, type SourceOf } from '../../language/diagnostic/render.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
@@ -10,12 +11,12 @@ import { textPlaceOf } from './place-diagnostics.ts';
 import type { TriedClaim } from './questions.ts';
 import type { LaidOver } from './workspace.ts';
 
-/** About a second's work; `writ check` proves more. */
+/** About one second of proving; `writ check` proves larger sets. */
 const rulesMax = 2_000;
 
 const judged = new WeakMap<PolicySet, readonly TriedClaim[]>();
 
-/** Null where there is no set, or it has too many rules to be proved beside typing. */
+/** Returns null when the set does not compile, or has too many rules to be proved while somebody types. */
 export function judgeClaims({ policies, sourceOf }: LaidOver): readonly TriedClaim[] | null {
   if (policies === null || rulesCount(policies.set) > rulesMax) return null;
   const { set } = policies;
@@ -24,7 +25,7 @@ export function judgeClaims({ policies, sourceOf }: LaidOver): readonly TriedCla
   return known;
 }
 
-/** By action, as each is proved for itself. */
+/** Counts a rule once for each action with a guarantee, because each action is proved separately. */
 function rulesCount({ guarantees, policies }: PolicySet): number {
   const asked = new Set(guarantees.flatMap(({ actions }) => actions));
   return policies.reduce(

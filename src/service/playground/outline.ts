@@ -1,5 +1,5 @@
-// The text of a policy file into its policies and rules with their lines. A file with mistakes has an outline, too: of
-// what can be read of it.
+// Turns the text of a policy file into its policies and rules with their lines. A file with mistakes gets an
+// outline of the parts that can be read.
 
 import { parse } from '../../language/syntax/parse.ts';
 import type { PolicyOutline, TextFile } from './questions.ts';
@@ -24,7 +24,7 @@ export function outlineOf(file: TextFile): readonly PolicyOutline[] {
   });
 }
 
-/** From an offset to its line, from 1, with one look through the text. */
+/** Returns a function from an offset to its line, counted from 1; the text is searched only once. */
 export function createLines(text: string): (offset: number) => number {
   const breaks: number[] = [];
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) breaks.push(at);

@@ -1,14 +1,15 @@
-// A record of a refusal into the smallest change of its payload under which the policies at hand grant it. INVARIANT: the change is
-// of the payload alone, which is what an agent chooses, and the definition has confirmed it.
+// Turns a record of a refusal into the smallest change of its payload that makes the current policies grant
+// the request. INVARIANT: the change is of the payload alone, which the agent chooses, and the definition has
+// confirmed it.
 
 import { changesOf } from './decide.ts';
 import { factsOfRecord, type RecordedRequest } from './recorded.ts';
 import type { LaidOver } from './workspace.ts';
 
-/** More than the first, which may be one that an agent has no part in. */
+/** Changes that are considered: the smallest may change something that the agent cannot choose. */
 const looked = 12;
 
-/** Such as `payload.amount <= 1000 USD`; null where there is none. */
+/** Returns a text such as `payload.amount <= 1000 USD`; null when there is no such change. */
 export function passingChange({ policies }: LaidOver, record: RecordedRequest): string | null {
   if (policies === null) throw new Error('the active policies compile');
   const found = changesOf(policies, factsOfRecord(record), { isRecorded: true, changesMax: looked });

@@ -1,5 +1,5 @@
-// Diagnostics into what an editor marks: the first hundred, errors before warnings, each with its place by line and
-// column.
+// Turns diagnostics into what an editor marks: the first hundred, errors before warnings, each with its line
+// and column.
 
 import { type Diagnostic, sortDiagnostics } from '../../language/diagnostic/diagnostic.ts';
 import { diagnosticToJson, type Position, type SourceOf } from '../../language/diagnostic/render.ts';

@@ -1,6 +1,7 @@
-// The playground as the serving thread sees it: questions in, answers out, and a thread that is started by the first
-// and ended when nobody has asked for a while. INVARIANT: one question at a time; what waits is bounded; a thread that
-// hangs, grows or dies is a refusal of the question that it was at, and nothing else.
+// The serving thread's handle on the playground: takes questions and returns answers. The playground's thread
+// starts with the first question and ends when nobody has asked for a while. INVARIANT: one question at a
+// time, and a bounded number of waiting questions. When the thread hangs, grows or dies, only the question
+// that it was answering is refused.
 
 import { totalmem } from 'node:os';
 import { LimitedThread, type ThreadExit, type ThreadLimits } from '../policies/limited-thread.ts';
@@ -21,27 +22,29 @@ export interface Playground {
     asked: PlaygroundAsk[Q],
     by: PlaygroundUser,
   ): Promise<PlaygroundAnswers[Q]>;
-  /** A question that waits is refused. */
+  /** Ends the thread and refuses all questions that are not answered yet. */
   close(): Promise<void>;
 }
 
 export interface PlaygroundUser {
   /** The person's id. */
   readonly person: string;
-  /** Of the active policies. */
+  /** Texts of the active policies. */
   readonly texts: SetTexts;
 }
 
 export interface PlaygroundOptions extends Partial<ThreadLimits> {
-  /** How long the thread is kept without a question. */
+  /** Milliseconds that the thread is kept without a question. */
   readonly idleMs?: number;
-  /** Another file for the thread to start with: tests make it fail. */
+  /** Another file for the thread to start with; tests use it to make the thread fail. */
   readonly script?: URL;
-  /** Hears why a question was not answered. */
+  /** Called with the reason when a question is not answered. */
   readonly onFailure?: (error: unknown, summary: string) => void;
 }
 
-/** `busy`: too much is asked at once. `failed`: there is no answer within the limits. A class because it is thrown. */
+/**
+ * `busy`: too many questions at once. `failed`: no answer within the limits. A class because it is thrown.
+ */
 export class PlaygroundRefusal extends Error {
   readonly kind: 'busy' | 'failed';
 
@@ -53,18 +56,18 @@ export class PlaygroundRefusal extends Error {
 }
 
 const timeoutMsDefault = 5_000;
-/** Of these, the latest of a person is the one that counts. */
+/** Questions of which only a person's latest is answered. */
 const replaced: ReadonlySet<Question> = new Set(['try', 'compare']);
-/** These need nothing of the active policies. */
+/** Questions that need nothing of the active policies. */
 const ofOwnTexts: ReadonlySet<Question> = new Set(['outline', 'compare sets', 'changed sentences']);
 const takeWithinMs = 30_000;
 const idleMsDefault = 5 * 60_000;
-/** The thread may take a quarter of the machine's memory, at most this. */
+/** The thread may take a quarter of the machine's memory, up to this limit in megabytes. */
 const memoryMegabytesMax = 1_024;
-/** The least that the thread may take: twice what the shipped policies need. */
+/** The least memory that the thread may take, in megabytes: twice what the shipped policies need. */
 const memoryMegabytesMin = 128;
 const waitingMax = 16;
-/** Questions of one person, the one that is being answered included. */
+/** The most questions of one person, including the one that is being answered. */
 const ofPersonMax = 4;
 
 export function createPlayground(options: PlaygroundOptions = {}): Playground {
@@ -78,12 +81,12 @@ interface Job {
   readonly reject: (refusal: PlaygroundRefusal) => void;
 }
 
-/** A class because it holds the thread and what waits for it. */
+/** A class because it holds the thread and the waiting questions. */
 class LivePlayground implements Playground {
   readonly #options: PlaygroundOptions;
   #thread: LimitedThread<ToPlayground, FromPlayground> | null = null;
   #isReady = false;
-  /** That the thread has been given. */
+  /** Texts that the thread has received. */
   #texts: SetTexts | null = null;
   #running: Job | null = null;
   #waiting: Job[] = [];
@@ -102,7 +105,7 @@ class LivePlayground implements Playground {
     const answer = new Promise<PlaygroundAnswers[Question]>((resolve, reject) => {
       this.#enter({ message: { kind: 'ask', question, asked }, by, resolve, reject });
     });
-    // The thread answers the question that it was asked.
+    // The thread answers the question that it was asked, so the type is right.
     return answer as Promise<PlaygroundAnswers[Q]>;
   }
 
@@ -141,7 +144,10 @@ class LivePlayground implements Playground {
     return this.#running === null ? this.#waiting : [this.#running, ...this.#waiting];
   }
 
-  /** A person who types wants the answer to what they typed last. */
+  /**
+   * A new question replaces earlier ones of the same kind: a person who types wants the answer to the latest
+   * text.
+   */
   #giveWay({ by: { person }, message: { question } }: Job): void {
     const isOlder = ({ by, message }: Job): boolean => by.person === person && message.question === question;
     const older = this.#waiting.filter(isOlder);
@@ -177,7 +183,10 @@ class LivePlayground implements Playground {
     this.#thread = thread;
   }
 
-  /** The set that it is about comes first, which may take as long as code to load: the caller did not choose it. */
+  /**
+   * Sends the set before the question. Taking in the set may last as long as loading code, because the caller
+   * did not choose its size.
+   */
   #send({ message, by: { texts } }: Job): void {
     if (texts === this.#texts || ofOwnTexts.has(message.question)) {
       this.#thread?.expectPause();
@@ -204,7 +213,7 @@ class LivePlayground implements Playground {
     this.#next();
   }
 
-  /** The thread works, but has nothing any more. */
+  /** The thread still runs, but its workspace is empty. */
   #recover(job: Job | null, text: string): void {
     this.#isReady = true;
     this.#texts = null;
@@ -219,7 +228,7 @@ class LivePlayground implements Playground {
     this.#next();
   }
 
-  /** What the error says may hold paths of this machine: it is for the log. */
+  /** The error's message may hold paths of this machine, so it goes to the log only. */
   #fail(job: Job | null, { summary, error }: ThreadExit): void {
     this.#options.onFailure?.(error, `the playground did not answer: ${summary}`);
     const why = error === null ? summary : 'it stopped unexpectedly';
@@ -240,7 +249,7 @@ class LivePlayground implements Playground {
 }
 
 export function memoryMegabytesDefault(): number {
-  // Of the container, where there is one.
+  // In a container, the container's memory counts.
   const constrained = process.constrainedMemory();
   const bytes = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
   return Math.max(memoryMegabytesMin, Math.min(memoryMegabytesMax, Math.floor(bytes / 4 / 1024 ** 2)));

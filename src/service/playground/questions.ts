@@ -1,4 +1,4 @@
-// What may be asked of the playground, and what it answers: plain data, which goes from thread to thread as it is.
+// The questions and answers of the playground: plain data, which is sent between threads.
 
 import type { Vocabulary } from '../../language/assist/vocabulary.ts';
 import type { Outcome } from '../../language/model/decision.ts';
@@ -12,30 +12,30 @@ import type { SetTexts } from '../policies/texts.ts';
 import type { ConditionLine } from './condition-lines.ts';
 import type { RecordedRequest } from './recorded.ts';
 
-/** Each question with what it needs. */
+/** Each question with its input. */
 export interface PlaygroundAsk {
   readonly try: {
-    /** Laid over the active policies. */
+    /** Files that are laid over the active policies. */
     readonly files: readonly TextFile[];
-    /** Null where only the policies are looked at. */
+    /** Null when only the policies are to be checked. */
     readonly request: { readonly given: GivenRequest } | { readonly recorded: RecordedRequest } | null;
   };
   readonly compare: { readonly files: readonly TextFile[] };
   readonly 'compare sets': { readonly old: SetTexts; readonly new: SetTexts };
-  /** `actions`: those of which it is asked what is said otherwise. */
+  /** `actions`: the actions whose sentences are compared. */
   readonly 'changed sentences': {
     readonly old: SetTexts;
     readonly new: SetTexts;
     readonly actions: readonly string[];
   };
   readonly outline: TextFile;
-  /** `after`: the action behind which it goes on; null begins. */
+  /** `after`: the action after which the summary continues; null for the beginning. */
   readonly summary: { readonly after: string | null };
   readonly vocabulary: null;
-  /** A request that the active policies escalate. */
+  /** Asks for a request that the active policies escalate. */
   readonly 'first request': null;
   readonly explain: RecordedRequest;
-  /** The smallest change of the payload under which a refused request is granted. */
+  /** Asks for the smallest change of the payload with which a refused request is granted. */
   readonly 'what passes': RecordedRequest;
 }
 
@@ -47,10 +47,10 @@ export interface PlaygroundAnswers {
   readonly outline: readonly PolicyOutline[];
   readonly summary: SummaryPart;
   readonly vocabulary: Vocabulary;
-  /** Null where none is found. */
+  /** Null when no such request is found. */
   readonly 'first request': GivenRequest | null;
   readonly explain: ExplainedRecord;
-  /** Null where there is none. */
+  /** Null when no such change is found. */
   readonly 'what passes': string | null;
 }
 
@@ -62,12 +62,15 @@ export interface TextFile {
   readonly text: string;
 }
 
-/** A request as a person writes it. What is left out is unknown to the policies, but for the time, which is now. */
+/**
+ * A request as a person writes it. A fact that is left out is unknown to the policies; `at` left out is the
+ * present time.
+ */
 export interface GivenRequest {
   readonly action_key: string;
   readonly payload: JsonObject;
   readonly agent?: AgentFacts;
-  /** RFC 3339. */
+  /** RFC 3339; the present time when absent. */
   readonly at?: string;
   readonly session?: string;
   /** Name of the enforcement point. */
@@ -75,9 +78,9 @@ export interface GivenRequest {
   readonly address?: string;
   readonly signed?: boolean;
   readonly user?: UserFacts;
-  /** Readings by name: `10`, `"100 USD"`. */
+  /** Readings by meter name: `10`, `"100 USD"`. */
   readonly meters?: JsonObject;
-  /** Rows of pushed tables, by table and key; there are no others where it is given. */
+  /** Rows of pushed tables, by table and key. If present, these are all rows that exist. */
   readonly tables?: JsonObject;
 }
 
@@ -85,86 +88,92 @@ export interface Tried {
   readonly diagnostics: readonly PlacedDiagnostic[];
   /** What is wrong with the request. */
   readonly issues: readonly RequestIssue[];
-  /** Places of the payload where a digest stands for a secret. */
+  /** Pointers to values of the payload that are digests in place of secrets. */
   readonly digested: readonly string[];
-  /** Null where the policies have errors or the request could not be understood. */
+  /** Null when the policies have errors or the request could not be understood. */
   readonly decision: TriedDecision | null;
-  /** In the order of the files; null where the policies have errors, or too many rules to be proved beside typing. */
+  /**
+   * In the order of the files; null when the policies have errors, or too many rules to be proved while
+   * somebody types.
+   */
   readonly guarantees: readonly TriedClaim[] | null;
 }
 
-/** The active policies, and the set with files laid over it. */
+/** Compares the active policies with the set that has files laid over it. */
 export interface Compared {
-  /** Of the files laid over. */
+  /** Diagnostics of the files that are laid over. */
   readonly diagnostics: readonly PlacedDiagnostic[];
-  /** Null where the policies have errors. */
+  /** Null when the policies have errors. */
   readonly comparison: DiffReport | null;
-  /** The example of each finding, as it can be tried; null where it has none, or a reading has a part that waits. */
+  /**
+   * The example of each finding as it can be tried. Null for a finding without an example, or with a meter
+   * reading that is a range because requests wait.
+   */
   readonly requests: readonly (GivenRequest | null)[];
 }
 
-/** Two sets, of which either may have been written for another version of the language. */
+/** Compares two sets, either of which may have been written for another version of the language. */
 export interface ComparedSets extends Compared {
-  /** The side whose diagnostics these are, as it has errors. */
+  /** The side that has errors, to which the diagnostics belong; null when neither has. */
   readonly failed: 'old' | 'new' | null;
 }
 
-/** Plain sentences of some actions. */
+/** Plain sentences about some actions. */
 export interface SummaryPart {
   readonly actions: readonly {
-    /** Keys of which the same is said. */
+    /** Keys of actions that share these sentences. */
     readonly actions: readonly string[];
     readonly title: string | null;
     readonly sentences: readonly (LinePlace & {
       readonly kind: SentenceKind;
       readonly text: string;
-      /** `policy/rule`; null for what no rule says. */
+      /** `policy/rule`; null for a sentence that comes from no rule. */
       readonly rule: string | null;
-      /** Why it is not confirmed; null where it is proved. */
+      /** Why the sentence is not confirmed; null when it is proved. */
       readonly why_not: string | null;
     })[];
   }[];
-  /** What the names in them stand for. */
+  /** What the names in the sentences mean. */
   readonly words: readonly (LinePlace & { readonly name: string; readonly text: string })[];
-  /** The action behind which it goes on; null at the end. */
+  /** The action after which the summary continues; null at the end. */
   readonly next: string | null;
 }
 
 interface LinePlace {
   readonly file: string;
-  /** From 1. */
+  /** Line number, counted from 1. */
   readonly line: number;
 }
 
-/** The sentences that one set says and another does not. */
+/** The sentences that are true of only one of two sets. */
 export interface SaidChanges {
   readonly items: readonly SentenceChange[];
-  /** Whether all actions were looked at that were asked for, in two sets without errors. */
+  /** Whether both sets compile and all actions that were asked for were compared. */
   readonly is_whole: boolean;
 }
 
 /** One claim of a guarantee, about all requests. */
 export interface TriedClaim extends TextPlace {
   readonly guarantee: string;
-  /** As it is written. */
+  /** The claim as it is written in the policy. */
   readonly claim: string;
   readonly file: string;
   readonly result: 'proved' | 'refuted' | 'undecided';
-  /** Of an undecided claim. */
+  /** Why the claim is undecided; null for other results. */
   readonly why: string | null;
-  /** Of a refuted claim. */
+  /** The request that refutes the claim; null for other results. */
   readonly refuted_by: {
     readonly decision: Outcome;
     /** `policy/rule`, or the gate. */
     readonly by: string;
-    /** Rules whose requirements have been met before that, such as by votes. */
+    /** Rules whose requirements are met before the decision, for example by votes. */
     readonly satisfied: Satisfied;
-    /** Null where a reading has a part that waits, which no request can be written with. */
+    /** Null when a meter reading is a range because requests wait, which a written request cannot express. */
     readonly request: GivenRequest | null;
   } | null;
 }
 
-/** Lines and columns count from 1, columns in code points; 1 where the file has no text. */
+/** Lines and columns count from 1, columns in code points. Both are 1 for a file without text. */
 export interface PlacedDiagnostic extends TextPlace {
   readonly file: string;
   readonly code: string;
@@ -196,11 +205,11 @@ export interface TriedDecision {
   readonly decision: Outcome;
   readonly reason: string;
   readonly matched_policy: string;
-  /** `policy/rule`; null where a gate decided. */
+  /** `policy/rule`; null when the gate decided. */
   readonly rule: string | null;
   /** 0 to 100. */
   readonly risk_score: number;
-  /** How the request would stand. */
+  /** The status that the request would have. */
   readonly status: 'auto_approved' | 'rejected' | 'pending';
   readonly message: string;
   readonly requires: {
@@ -209,9 +218,9 @@ export interface TriedDecision {
     readonly fell_away: readonly never[];
   } | null;
   readonly trace: readonly TracedRule[];
-  /** How many more rules the action has, none of which took part. */
+  /** Number of further rules of the action, none of which took part. */
   readonly trace_others: number;
-  /** The smallest change that would have changed it. */
+  /** The smallest change that would have changed the decision; null when none is found. */
   readonly change: string | null;
 }
 
@@ -223,7 +232,7 @@ export interface PolicyOutline {
 }
 
 export interface ExplainedRecord {
-  /** What these policies make of it. */
+  /** The outcome by the current policies. */
   readonly decision: Outcome;
   readonly change: string | null;
   readonly rule: {
@@ -234,7 +243,7 @@ export interface ExplainedRecord {
     readonly end_line: number;
     readonly text: string;
   } | null;
-  /** Of each rule of the action; none where a gate refuses. */
+  /** One condition for each rule of the action; empty when the gate refuses. */
   readonly conditions: readonly ExplainedCondition[];
 }
 
@@ -246,7 +255,7 @@ export interface ExplainedCondition {
 }
 
 export type ToPlayground =
-  /** Of the active policies, which are compiled before anything is asked. */
+  /** Texts of the active policies, which are compiled before the first question. */
   { readonly kind: 'take'; readonly texts: SetTexts } | AskPlayground;
 
 export interface AskPlayground<Q extends Question = Question> {
@@ -256,8 +265,8 @@ export interface AskPlayground<Q extends Question = Question> {
 }
 
 export type FromPlayground =
-  /** Its code is loaded, or what it took is compiled. */
+  /** The thread's code is loaded, or the policies that it took are compiled. */
   | { readonly kind: 'ready' }
   | { readonly kind: 'answer'; readonly answer: PlaygroundAnswers[Question] }
-  /** A mistake of ours, after which the thread has nothing. */
+  /** A fault of Writ itself, after which the thread's workspace is empty. */
   | { readonly kind: 'mistake'; readonly text: string };

@@ -1,5 +1,5 @@
-// A recorded request into what it can be decided again by: the facts of its record, and a policy set that takes the
-// digests of secrets for what they stand for.
+// Turns a recorded request into what is needed to decide it again: the facts of its record, and a policy set
+// that accepts digests in place of secrets.
 
 import type { Decision } from '../../language/model/decision.ts';
 import type { JsonObject } from '../../language/model/json.ts';
@@ -10,18 +10,18 @@ import { authorize } from '../../language/spec/authorize.ts';
 import { parseDecimal, zero } from '../../language/value/decimal.ts';
 import type { RequestRecord } from '../requests/record/record.ts';
 
-/** What of a record a decision was made on. */
+/** The parts of a record that its decision depends on. */
 export type RecordedRequest = Pick<
   RequestRecord,
   'actionKey' | 'payload' | 'agent' | 'request' | 'createdAtMs' | 'meters' | 'rows' | 'satisfied'
 >;
 
-/** Whether secrets have given way to their digests somewhere. */
+/** Whether a digest replaces a secret anywhere in the payload. */
 export function holdsDigests(payload: JsonObject): boolean {
   return JSON.stringify(payload).includes('{"secret":"hmac-sha256:');
 }
 
-/** The facts on which the decision was made, but for secrets, which are digests. */
+/** The facts that the decision was made on, except that digests replace secrets. */
 export function factsOfRecord(record: RecordedRequest): Facts {
   const meters = Object.entries(record.meters).flatMap(([name, reading]) => {
     if ('unknown' in reading) return [];
@@ -40,7 +40,7 @@ export function factsOfRecord(record: RecordedRequest): Facts {
   };
 }
 
-/** What the record says of pushed rows: of others nothing is known. */
+/** The recorded rows of pushed tables; other rows are unknown. */
 export function rowsOfRecord({
   rows,
 }: {
@@ -49,7 +49,10 @@ export function rowsOfRecord({
   return rows === undefined ? {} : { rows: { given: rows, areAll: false } };
 }
 
-/** The same set with secret values of any type: a digest stands for each. Decided by the definition alone. */
+/**
+ * The same set in which secret fields have any type, so that a digest fits in place of each secret. Only the
+ * definition decides by this set.
+ */
 export function recordedShape(
   set: PolicySet,
   action: string,

@@ -1,4 +1,5 @@
-// A set in plain sentences, as `writ summary` says it, some actions at a time: each sentence is proved, which takes its time.
+// Describes a set in plain sentences, as `writ summary` does, some actions at a time, because proving each
+// sentence takes time.
 
 import { position, type SourceOf } from '../../language/diagnostic/render.ts';
 import type { Span } from '../../language/diagnostic/span.ts';
@@ -8,11 +9,11 @@ import { type Summary, summaryOf } from '../../reasoning/summary/summary.ts';
 import type { PlaygroundAsk, SaidChanges, SummaryPart } from './questions.ts';
 import { createWorkspace, type LaidOver } from './workspace.ts';
 
-/** An answer holds what is found in this time, and the first actions however long they take. */
+/** Milliseconds for one answer. The first actions are always included, however long they take. */
 const withinMs = 1_500;
 const actionsAtOnce = 4;
 
-/** The actions behind one, in their order. */
+/** The actions after the given one, in their order. */
 export function summarise(laid: LaidOver, { after }: PlaygroundAsk['summary']): SummaryPart {
   const source = sourceOf(laid);
   const keys = [...(source?.set.actions.keys() ?? [])]
@@ -60,7 +61,7 @@ function placeOf({ file, start }: Span, texts: SourceOf): { readonly file: strin
   return { file, line: position(texts(file) ?? '', start).line };
 }
 
-/** What two sets say otherwise of the actions, as far as it is found in time. */
+/** The sentences about these actions that differ between two sets, as far as they are found in time. */
 export function sayChanges({ old, new: now, actions }: PlaygroundAsk['changed sentences']): SaidChanges {
   const [before, after] = [old, now].map((texts) => {
     const workspace = createWorkspace();

@@ -1,4 +1,4 @@
-// The file that the playground's thread starts with.
+// Entry point of the playground's worker thread.
 
 import { parentPort } from 'node:worker_threads';
 import { servePlayground } from './worker.ts';

@@ -1,5 +1,5 @@
-// A request into what policies would make of it, and what stands in the way. Nothing is recorded, no meter is touched,
-// and nothing is granted.
+// Decides a request by a policy set and tells what is wrong with the request or the policies. Nothing is
+// recorded, no meter is changed, and nothing is granted.
 
 import { type Decision, defaultValidForSeconds, gates, type Outcome } from '../../language/model/decision.ts';
 import { exceptText } from '../../language/model/describe.ts';
@@ -38,11 +38,11 @@ function tryRecorded(policies: LaidOver['policies'], record: RecordedRequest): P
   if (policies === null) return { digested };
   const facts = factsOfRecord(record);
   const decision = viewOf(decideFully(policies, facts, { isRecorded: true }));
-  // A digest is not what was sent, so its form is no mistake.
+  // A digest is not what was sent, so its form is not an issue.
   return { digested, decision, issues: digested.length > 0 ? [] : gateIssues(facts, policies.set) };
 }
 
-/** JSON pointers, from the request's root, of what is a digest in the place of a secret. */
+/** JSON pointers, from the request's root, to digests that replace secrets. */
 function digestedIn(value: Json, pointer = '/payload'): readonly string[] {
   if (typeof value !== 'object' || value === null) return [];
   const entries = Object.entries(value as JsonObject);
@@ -85,7 +85,7 @@ function requiresOf({ requires }: Decision): TriedDecision['requires'] {
   return {
     approvals: requires.approvals.map(({ group, needs }) => ({ group, needs, given: 0 })),
     step_up: requires.reauth !== null,
-    // Nobody has approved what is only tried.
+    // Nobody has approved a request that is only tried.
     fell_away: [],
   };
 }

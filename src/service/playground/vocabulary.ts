@@ -1,4 +1,5 @@
-// A set into the words that the author of a policy may use: those of the language, and the names that the set declares.
+// Turns a set into the words that a policy author may use: the words of the language and the names that the
+// set declares.
 
 import { nameKinds } from '../../language/assist/declared-words.ts';
 import type { NameKind, Vocabulary } from '../../language/assist/vocabulary.ts';
@@ -23,7 +24,7 @@ export function vocabularyOf(set: PolicySet, trees: readonly PolicyFile[]): Voca
         doc: meaning,
       })),
     attributes: Object.entries(attributes).map(([path, doc]) => {
-      // The keys are those of the table.
+      // The keys are attributes, because they come from the table of attributes.
       return { path, type: attributeType(path as Attribute), doc };
     }),
     names: namesOf(trees),
@@ -50,7 +51,7 @@ function namesOf(trees: readonly PolicyFile[]): Vocabulary['names'] {
     lets: new Set(),
     hours: new Set(),
     groups: new Set(),
-    // It needs no declaration.
+    // The group of the control owner needs no declaration.
     approvers: new Set([ownerGroup]),
     policies: new Set(),
     types: new Set(),
@@ -77,7 +78,7 @@ function namesOf(trees: readonly PolicyFile[]): Vocabulary['names'] {
 
 type FieldEntry = Vocabulary['actions'][number]['fields'][number];
 
-/** Fields at any depth; elements of a list stand behind `[]`. */
+/** Fields at any depth; elements of a list have `[]` in their path. */
 function fieldsOf(shape: Shape, path: string): readonly FieldEntry[] {
   return shape.fields.flatMap((field) => {
     const own = `${path}.${stepText(field.name)}`;

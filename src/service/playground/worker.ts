@@ -1,5 +1,5 @@
-// The playground's thread: answers one question at a time by the texts that it was given. What it throws is a mistake
-// of ours, after which it begins with an empty cache.
+// The playground's thread: answers one question at a time from the texts that it has received. An error
+// thrown by an answer is a fault of Writ itself; the thread then begins with an empty cache.
 
 import type { MessagePort } from 'node:worker_threads';
 import { compareLaid, compareSets } from './compare.ts';
@@ -44,7 +44,10 @@ const answering: Answering = {
   'what passes': (workspace, record) => passingChange(workspace.lay([]), record),
 };
 
-/** Works until the thread is terminated. `before` hears of each question: tests make it fail. */
+/**
+ * Works until the thread is terminated. `before` is called with each question; tests use it to make the
+ * thread fail.
+ */
 export function servePlayground(
   port: MessagePort,
   before: (question: AskPlayground) => void = () => undefined,
@@ -65,7 +68,7 @@ export function servePlayground(
         send({ kind: 'answer', answer: answer(message) });
       }
     } catch (error) {
-      // What it remembers may be half of something.
+      // After an error the workspace's cache may be incomplete.
       workspace = createWorkspace();
       send({
         kind: 'mistake',

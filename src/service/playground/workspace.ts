@@ -1,6 +1,6 @@
-// The texts of a set, with files laid over them, into policies that decide. What one compilation leaves is used by the
-// next, so that a file that is being typed costs little more than itself. INVARIANT: nothing is read from disk; a list
-// file that is not among the texts is missing.
+// Turns the texts of a set, with files laid over them, into policies that decide. Each compilation reuses
+// results of the one before, so that a file being typed costs little more than itself. INVARIANT: nothing is
+// read from disk; a list file that is not among the texts is missing.
 
 import type { ListFile } from '../../language/check/messages/list-files.ts';
 import type { Diagnostic } from '../../language/diagnostic/diagnostic.ts';
@@ -18,18 +18,18 @@ const lintedRulesMax = 300;
 
 export interface LaidOver {
   readonly trees: readonly PolicyFile[];
-  /** Sorted by place. */
+  /** Errors and warnings, sorted by place. */
   readonly diagnostics: readonly Diagnostic[];
   /** Null exactly when a diagnostic is an error. */
   readonly policies: { readonly set: PolicySet; readonly engine: Linked } | null;
-  /** Of policy files. */
+  /** Returns the text of a policy file by its path. */
   readonly sourceOf: SourceOf;
 }
 
 export interface Workspace {
-  /** From now on these are the active policies. */
+  /** Sets the texts of the active policies. */
   take(texts: SetTexts): void;
-  /** The active policies with these files in place of theirs. */
+  /** Returns the active policies with these files in place of theirs. */
   lay(files: readonly TextFile[]): LaidOver;
 }
 
@@ -37,7 +37,7 @@ export function createWorkspace(): Workspace {
   const cache = createCompileCache();
   let policies = new Map<string, SourceText>();
   let lists = new Map<string, ListFile>();
-  /** What was laid last, and over what. */
+  /** The files that were laid last, with the result. */
   let last: { readonly files: readonly TextFile[]; readonly laid: LaidOver } | null = null;
 
   function compileLaid(files: readonly TextFile[]): LaidOver {
@@ -77,7 +77,7 @@ export function createWorkspace(): Workspace {
     },
     lay(files) {
       if (last !== null && areSame(last.files, files)) return last.laid;
-      // What was remembered of the one before is no more than a cache, should this throw.
+      // If compiling throws, only a cached result is lost.
       last = null;
       last = { files, laid: compileLaid(files) };
       return last.laid;
@@ -85,7 +85,10 @@ export function createWorkspace(): Workspace {
   };
 }
 
-/** With what is proved to be needless, where the set is small enough for that while somebody types. */
+/**
+ * Adds warnings about parts that are proved to be needless, when the set is small enough to prove that while
+ * somebody types.
+ */
 function diagnosticsOf({ set, files, diagnostics, silenced }: Compiled, sources: PolicySources) {
   if (set === null || countRules(set.policies) > lintedRulesMax) return diagnostics;
   return withLints({ set, files, diagnostics, silenced, texts: sources.files });

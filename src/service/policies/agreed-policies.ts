@@ -1,13 +1,14 @@
-// The active policies where several processes serve one store: each reads a directory of its own, and a set takes over in all of
-// them at one place of the chain, once all that serve have read it. Who starts meanwhile, or has read something else, decides
-// by the active set, out of the store. INVARIANT: `current` is the set that the store said was active; where that has changed
-// the store refuses what was decided, and this looks again.
+// Keeps the active policies equal in all processes that serve one store. Each process reads its own
+// directory; a set takes over in all of them at one place of the chain, once every serving process has read
+// it. A process that is starting, or has read another set, decides by the active set from the store.
+// INVARIANT: `current` is the set that the store last named as active. When the store has another active set
+// by then, it refuses the decision, and this process looks again.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createHostedFromFiles, filesOf } from './policy-files.ts';
 import type { HostedPolicies, PolicyHost, PolicyLog, PolicyState } from './policy-host.ts';
 
-/** What the processes say to each other by the store. */
+/** What the processes tell each other through the store. */
 export interface Agreement {
   now(): Promise<AgreementNow>;
   tell(word: Word): Promise<void>;
@@ -26,7 +27,7 @@ interface AgreementNow {
 }
 
 interface Word {
-  /** Digest of what this process has read. */
+  /** Digest of the set that this process has read from its own directory. */
   readonly wants: string;
   readonly isReady: boolean;
 }
@@ -41,10 +42,13 @@ export interface AgreeOptions {
 }
 
 const everyMsDefault = 250;
-/** Of the first look. */
+/** How many times the first look is tried before the start fails. */
 const startTriesMax = 20;
 
-/** Resolves once the active set is known, and this process can decide by it or has said why not in the log. */
+/**
+ * Resolves once the active set is known. By then this process decides by that set, or the log says why it
+ * cannot.
+ */
 export async function agreeOnPolicies(options: AgreeOptions): Promise<PolicyHost> {
   const agreed = new AgreedPolicies(options);
   await agreed.start();
@@ -56,12 +60,12 @@ class AgreedPolicies implements PolicyHost {
   readonly #options: AgreeOptions;
   readonly #listeners: ((state: PolicyState) => void)[] = [];
   #active: HostedPolicies | null = null;
-  /** What the store says; null before the first look. */
+  /** Digest of the set that the store names as active; null before the first look. */
   #wanted: string | null = null;
   #told = '';
   #looking: Promise<void> | null = null;
   #timer: NodeJS.Timeout | null = null;
-  /** What kept the last look from its end; null where nothing did. */
+  /** The error that stopped the last look; null when the look succeeded. */
   #trouble: string | null = null;
 
   constructor(options: AgreeOptions) {
@@ -71,7 +75,7 @@ class AgreedPolicies implements PolicyHost {
   async start(): Promise<void> {
     const { agreement, host, everyMs = everyMsDefault } = this.#options;
     agreement.onOtherPolicies(async () => {
-      // A look that is under way may have been too early.
+      // A look that is under way may have begun too early.
       await this.#looking;
       await this.#look();
       return this.isReady();
@@ -81,7 +85,7 @@ class AgreedPolicies implements PolicyHost {
       this.#announce();
     });
     await this.#look();
-    // Others may hold the database up, or fail over, just now.
+    // Other processes may block the database for a moment, or the database may be failing over.
     for (
       let tries = 1;
       this.#trouble !== null && this.#wanted === null && tries < startTriesMax;
@@ -90,7 +94,7 @@ class AgreedPolicies implements PolicyHost {
       await sleep(everyMs);
       await this.#look();
     }
-    // Nothing is decided before a set is active.
+    // Nothing may be decided before a set is active.
     if (this.#wanted === null) throw new Error(`no policy set could be made active: ${this.#trouble}`);
     this.#timer = setInterval(() => void this.#look(), everyMs).unref();
   }
@@ -129,7 +133,7 @@ class AgreedPolicies implements PolicyHost {
     await this.#options.host.close();
   }
 
-  /** One at a time; never rejects. */
+  /** Looks at the store, one look at a time; never rejects. */
   #look(): Promise<void> {
     this.#looking ??= this.#lookOnce()
       .then(() => this.#noteTrouble(null))
@@ -180,7 +184,7 @@ class AgreedPolicies implements PolicyHost {
     this.#told = text;
   }
 
-  /** Once for as long as it lasts. */
+  /** Logs each trouble once, for as long as it lasts. */
   #noteTrouble(error: unknown): void {
     const trouble = error === null ? null : String(error);
     if (trouble !== null && trouble !== this.#trouble)

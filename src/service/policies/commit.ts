@@ -1,10 +1,10 @@
-// From a directory to the git commit that is checked out around it, read from git's own files: no process is started.
-// Null where there is no repository or no commit yet; never throws.
+// Finds the git commit that is checked out around a directory. Reads git's own files and starts no process.
+// Returns null when there is no repository or no commit yet; never throws.
 
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 
-/** 40 hexadecimal digits, or 64 in a repository that uses SHA-256. */
+/** Returns 40 hexadecimal digits, or 64 in a repository that uses SHA-256. */
 export async function commitOf(directory: string): Promise<string | null> {
   try {
     const gitFolder = await findGitFolder(await realpath(directory));
@@ -15,10 +15,13 @@ export async function commitOf(directory: string): Promise<string | null> {
 }
 
 const hashForm = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
-/** Links from one symbolic reference to the next; git itself follows no more. */
+/** The most symbolic references that are followed one after the other; git itself follows no more. */
 const referencesMax = 5;
 
-/** `.git` of the nearest folder upwards that has one; in a worktree or submodule it is a file that names the folder. */
+/**
+ * Finds `.git` of the nearest enclosing folder that has one. In a worktree or submodule `.git` is a file that
+ * names the folder.
+ */
 async function findGitFolder(folder: string): Promise<string | null> {
   const candidate = join(folder, '.git');
   const stats = await stat(candidate).catch(() => null);
@@ -35,14 +38,16 @@ async function readHead(gitFolder: string): Promise<string | null> {
   let content = (await readLine(join(gitFolder, 'HEAD'))) ?? '';
   for (let step = 0; step < referencesMax && !hashForm.test(content); step += 1) {
     const reference = /^ref: (refs\/\S+)$/.exec(content)?.[1];
-    // A name that climbs out of the folder is not one that git writes.
+    // Git never writes a name that climbs out of the folder.
     if (reference === undefined || reference.split('/').includes('..')) return null;
     content = (await readReference(gitFolder, reference)) ?? '';
   }
   return hashForm.test(content) ? content : null;
 }
 
-/** References of a worktree lie in the repository it belongs to, which its `commondir` names. */
+/**
+ * A worktree's references lie in the repository that the worktree belongs to, which its `commondir` names.
+ */
 async function readReference(gitFolder: string, reference: string): Promise<string | null> {
   const common = await readLine(join(gitFolder, 'commondir'));
   const folders = common === null ? [gitFolder] : [gitFolder, resolve(gitFolder, common)];

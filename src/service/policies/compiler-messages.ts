@@ -1,4 +1,4 @@
-// What goes between the thread that serves and the thread that compiles: plain data, each message whole by itself.
+// Messages between the serving thread and the compiling thread: plain data, each message complete by itself.
 
 import type { JsonDiagnostic } from '../../language/diagnostic/render.ts';
 import type { Title } from '../../language/model/title.ts';
@@ -6,31 +6,31 @@ import type { PackedProgram } from '../../language/program/packed/packed.ts';
 import type { SetContent } from './compiled/bundle.ts';
 import type { SetTexts } from './texts.ts';
 
-/** How the thread begins. */
+/** What the compiling thread is given at its start. */
 export interface CompilerData {
   readonly directory: string;
-  /** What is active already, which need not be compiled; null at the start of the service. */
+  /** The active set, which need not be compiled; null at the start of the service. */
   readonly active: SetContent | null;
-  /** Over which an earlier thread has died: it is compiled only when asked for. */
+  /** The content that ended an earlier thread: compiled only when a look is asked for. */
   readonly avoided: SetContent | null;
   /** The file that keeps the active policies for the next start; null for none. */
   readonly keptIn: string | null;
 }
 
-/** A look at the directory as it is now, whatever was seen before. */
+/** Asks for a look at the directory as it is now, whatever was seen before. */
 export interface ToCompiler {
   readonly kind: 'look';
   readonly ticket: number;
 }
 
 export type FromCompiler =
-  /** Until `idle`, the thread does not wait for anything: if it takes too long, it hangs. */
+  /** Between `busy` and `idle` the thread waits for nothing: if that takes too long, the thread hangs. */
   | { readonly kind: 'busy' | 'idle' }
-  /** What is being compiled from now on. */
+  /** The content whose compilation begins. */
   | { readonly kind: 'compiling'; readonly content: SetContent }
   | { readonly kind: 'compiled'; readonly set: CompiledSet }
   | { readonly kind: 'failed'; readonly failure: FoundFailure }
-  /** The directory is what is active. */
+  /** The directory holds the active set. */
   | { readonly kind: 'same'; readonly commit: string | null }
   | { readonly kind: 'looked'; readonly tickets: readonly number[] }
   | { readonly kind: 'impaired'; readonly text: string };
@@ -39,23 +39,24 @@ export type FromCompiler =
 export interface CompiledSet {
   readonly program: PackedProgram;
   readonly content: SetContent;
-  /** SHA-256 in hexadecimal. */
+  /** Digest of the set: SHA-256 in hexadecimal. */
   readonly digest: string;
   readonly commit: string | null;
   readonly actions: number;
   readonly rules: number;
-  /** By key, of the actions that have one. */
+  /** Titles by action key; actions without a title are left out. */
   readonly titles: ReadonlyMap<string, Title>;
-  /** `SetSummary` as JSON in UTF-8: read only when somebody asks. */
+  /** `SetSummary` as JSON in UTF-8; parsed only on demand. */
   readonly about: Uint8Array;
-  /** What it was made from. */
+  /** The texts that the set was made from. */
   readonly texts: SetTexts;
 }
 
 /**
- * `policies`: they have an error. `unsettled`: they keep changing, so none of their states can be taken for whole.
- * `compiler`: the thread that compiles hung, ran out of memory, crashed or could not be started.
- * `bundle`: the one to be served cannot be had or must not be used.
+ * - `policies`: the policies have an error.
+ * - `unsettled`: the files keep changing, so none of their states can be taken for whole.
+ * - `compiler`: the compiling thread hung, ran out of memory, crashed or could not be started.
+ * - `bundle`: the bundle cannot be fetched or must not be used.
  */
 export type FailureCause = 'policies' | 'unsettled' | 'compiler' | 'bundle';
 
@@ -63,12 +64,12 @@ export interface FoundFailure {
   readonly cause: FailureCause;
   /** One line without paths of this machine. */
   readonly summary: string;
-  /** For people at a terminal; as `writ check` would print it, without colours. */
+  /** For people at a terminal: what `writ check` would print, without colours. */
   readonly text: string;
-  /** The first hundred. */
+  /** The first hundred diagnostics. */
   readonly diagnostics: readonly JsonDiagnostic[];
-  /** The codes of all. */
+  /** The codes of all diagnostics. */
   readonly codes: readonly string[];
-  /** Of what failed; null where that is not known. */
+  /** The texts of the set that failed; null when they are not known. */
   readonly texts: SetTexts | null;
 }

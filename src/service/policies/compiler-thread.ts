@@ -1,9 +1,9 @@
-// The file that the compiler's thread starts with.
+// Entry point of the compiler's worker thread.
 
 import { parentPort, workerData } from 'node:worker_threads';
 import type { CompilerData } from './compiler-messages.ts';
 import { serveCompiler } from './compiler-worker.ts';
 
 if (parentPort === null) throw new Error('the compiler runs as a worker thread');
-// The thread is started by this project alone, with this data.
+// Only this project starts the thread, and always with this data.
 serveCompiler(parentPort, workerData as CompilerData);

@@ -1,8 +1,9 @@
-// The compiler's thread: follows a policy directory and sends each state that compiles as a packed program, and what is
-// wrong with each that does not. It keeps its cache from one compilation to the next. While it compiles the directory
-// may change again: the result is sent all the same, as it is newer than what is active, and the next look follows.
-// At a start what was kept of the same content is sent first and compiled afterwards, so that it is trusted for nothing but speed.
-// INVARIANT: results are sent in the order in which the states were there.
+// The compiler's thread: follows a policy directory, sends each state that compiles as a packed program, and
+// reports what is wrong with each that does not. Its cache lasts from one compilation to the next. The
+// directory may change during a compilation: the result is sent all the same, because it is newer than the
+// active set, and the next look follows. At a start, a kept set of the same content is sent first and
+// compiled afterwards, so that it is trusted only to save time. INVARIANT: results are sent in the order in
+// which the states were there.
 
 import type { MessagePort } from 'node:worker_threads';
 import { transferOf } from '../../language/program/packed/packed.ts';
@@ -16,7 +17,10 @@ import type { CompiledContent, SetCompiler } from './set-compiler.ts';
 
 type MakeCompiler = () => SetCompiler | Promise<SetCompiler>;
 
-/** Works until the thread is terminated. `makeCompiler` is called for the first compilation, and again after one that threw. */
+/**
+ * Works until the thread is terminated. `makeCompiler` is called for the first compilation, and again after a
+ * compiler threw.
+ */
 export function serveCompiler(
   port: MessagePort,
   data: CompilerData,
@@ -27,7 +31,7 @@ export function serveCompiler(
   void worker.run();
 }
 
-/** Loaded when something has to be compiled: it is most of the thread's code. */
+/** Loads the compiler only when something has to be compiled: it is most of the thread's code. */
 async function loadCompiler(): Promise<SetCompiler> {
   const { createSetCompiler } = await import('./set-compiler.ts');
   return createSetCompiler();
@@ -40,18 +44,21 @@ class CompilerWorker implements FollowListener {
   readonly #makeCompiler: MakeCompiler;
   readonly #follower: Follower;
   #compiler: SetCompiler | null = null;
-  /** What was sent last as a set, or was active before this thread. */
+  /** Content of the set that was sent last, or that was active before this thread. */
   #active: SetContent | null;
-  /** What was sent last, where it failed. */
+  /** Content that was sent last, if it failed; else null. */
   #failed: SetContent | null = null;
   #avoided: SetContent | null;
-  /** That belong to what was looked at last. */
+  /** The list files of the content that was looked at last. */
   #listFiles: readonly string[];
-  /** That was sent last. */
+  /** The commit that was sent last. */
   #commit: string | null = null;
   #isBusy = false;
   readonly #keptIn: string | null;
-  /** What an earlier start has kept, read while the directory is; null once something has been compiled. */
+  /**
+   * The set that an earlier start has kept, read in parallel with the directory; null once something has been
+   * compiled.
+   */
   #kept: Promise<Uint8Array | null> | null;
 
   constructor(port: MessagePort, data: CompilerData, makeCompiler: MakeCompiler) {
@@ -59,7 +66,7 @@ class CompilerWorker implements FollowListener {
     this.#port = port;
     this.#directory = directory;
     this.#keptIn = keptIn;
-    // Where a set is active there is nothing to win.
+    // If a set is active already, a kept set saves no time.
     this.#kept = keptIn === null || active !== null ? null : readKeptFile(keptIn);
     this.#makeCompiler = makeCompiler;
     this.#active = active;
@@ -73,7 +80,7 @@ class CompilerWorker implements FollowListener {
   }
 
   look(ticket: number): void {
-    // Callers that wait learn that the thread is alive.
+    // Shows callers that wait that the thread is alive.
     if (!this.#isBusy) this.#send({ kind: 'idle' });
     this.#follower.ask(ticket);
   }
@@ -92,7 +99,7 @@ class CompilerWorker implements FollowListener {
   }
 
   onUnrest(): void {
-    // Whatever comes to rest at last is to be told, even if it was told before.
+    // The state that finally comes to rest must be reported, even if it was reported before.
     this.#failed = null;
     this.#avoided = null;
     const summary = `the files have been changing for ${patienceMs / 1_000} seconds: none of their states is taken`;
@@ -104,7 +111,7 @@ class CompilerWorker implements FollowListener {
 
   async onNothingNew(): Promise<void> {
     if (this.#active === null || this.#failed !== null) return;
-    // Committing what is active already changes no file, but records should name the commit.
+    // A commit of what is active already changes no file, but records should name the commit.
     if ((await commitOf(this.#directory)) !== this.#commit) await this.#sendSame();
   }
 
@@ -131,7 +138,10 @@ class CompilerWorker implements FollowListener {
     return snapshot;
   }
 
-  /** Which list files belong to a set is known only when it is compiled: it is sent when they, too, have rested. */
+  /**
+   * A set's list files are known only once it is compiled, so it is sent only when its list files have rested
+   * too.
+   */
   async #compileAtRest(kept: Compilation | null, first: Snapshot): Promise<CompiledSnapshot> {
     let [compilation, snapshot] = [kept, first];
     for (;;) {
@@ -145,7 +155,7 @@ class CompilerWorker implements FollowListener {
     }
   }
 
-  /** At the first compilation of this thread, what was kept of the same content. */
+  /** At the first compilation of this thread: the kept set, if it is of the same content; else null. */
   async #findKept(read: ReadSources): Promise<Compilation | null> {
     const bytes = await this.#kept;
     this.#kept = null;
@@ -153,7 +163,10 @@ class CompilerWorker implements FollowListener {
     return found && { content: contentOf(read, found.listFiles), result: found.result };
   }
 
-  /** The set that is active as it was kept gives way to what its texts compile to, unless that is the same. */
+  /**
+   * Compiles a set that was activated as it was kept. The compiled set replaces the kept one, unless the two
+   * are equal.
+   */
   async #compileKept(snapshot: Snapshot): Promise<void> {
     const compilation = await this.#compileOne(snapshot.read);
     const { content, result } = compilation;
@@ -162,10 +175,10 @@ class CompilerWorker implements FollowListener {
     await this.#sendResult(compilation, snapshot);
   }
 
-  /** Whether the same was kept before. */
+  /** Keeps the set; returns whether an equal one was kept already. */
   async #keep(set: SetToKeep | null): Promise<boolean> {
     if (set === null || this.#keptIn === null) return false;
-    // Where it cannot be kept the next start compiles.
+    // If the set cannot be kept, the next start compiles.
     return await keepSet(this.#keptIn, set).catch(() => false);
   }
 
@@ -177,7 +190,7 @@ class CompilerWorker implements FollowListener {
       const { listFiles, result } = this.#compiler(read);
       return { content: contentOf(read, listFiles), result };
     } catch (error) {
-      // What it remembers may be half of something.
+      // After an error the compiler's cache may be incomplete.
       this.#compiler = null;
       const summary = `internal error while compiling: ${error instanceof Error ? error.message : String(error)}`;
       const failure = {
@@ -192,7 +205,7 @@ class CompilerWorker implements FollowListener {
     }
   }
 
-  /** What is sent is this thread's no longer. */
+  /** Sends a result; its buffers move to the other thread and cannot be used afterwards. */
   async #sendResult({ content, result }: Compilation, snapshot: Snapshot): Promise<void> {
     this.#avoided = null;
     if (result.kind === 'failed') {
@@ -234,7 +247,7 @@ interface Compilation {
   readonly result: CompiledContent['result'];
 }
 
-/** A copy of what serving takes. */
+/** Copies a compiled set, because sending it moves its buffers away; null for a failed compilation. */
 function setToKeep({ content, result }: Compilation): SetToKeep | null {
   if (result.kind === 'failed') return null;
   const { texts: _, ...set } = result.set;

@@ -1,5 +1,5 @@
-// The compiler's thread as the serving thread sees it, from its start to its exit. INVARIANT: it exits
-// once and for good; what it has sent until then counts, and nothing that comes later does.
+// The serving thread's handle on the compiler's thread, from its start to its exit. INVARIANT: the thread
+// exits once and for good; messages sent before the exit count, later ones do not.
 
 import type { SetContent } from './compiled/bundle.ts';
 import type { CompilerData, FromCompiler, ToCompiler } from './compiler-messages.ts';
@@ -20,11 +20,11 @@ export interface CompilerListener {
 }
 
 export interface CompilerExit extends ThreadExit {
-  /** What it was compiling; null when it was not, so that nothing is known to be at fault. */
+  /** The content that was being compiled; null when none was, so that no content is known to be at fault. */
   readonly compiling: SetContent | null;
 }
 
-/** A class because it holds the thread and who waits for it. */
+/** A class because it holds the thread and the callers that wait for it. */
 export class Compiler {
   readonly #listener: CompilerListener;
   readonly #thread: LimitedThread<ToCompiler, FromCompiler>;
@@ -32,7 +32,7 @@ export class Compiler {
   #tickets = 0;
   readonly #waiting = new Map<number, () => void>();
 
-  /** Starts the thread. Where that fails it has exited, which is told like any exit: later. */
+  /** Starts the thread. A failed start is reported like any exit: later, to the listener. */
   constructor(options: CompilerOptions, listener: CompilerListener) {
     this.#listener = listener;
     this.#thread = new LimitedThread(options, {
@@ -45,7 +45,7 @@ export class Compiler {
     });
   }
 
-  /** Resolves when a look that began after the call is done, or the thread has exited. */
+  /** Resolves when a look that began after the call is done, or when the thread has exited. */
   look(): Promise<void> {
     if (!this.#thread.isRunning) return Promise.resolve();
     this.#tickets += 1;
@@ -55,7 +55,7 @@ export class Compiler {
     return new Promise((resolve) => this.#waiting.set(message.ticket, resolve));
   }
 
-  /** Ends the thread; nobody is told. */
+  /** Ends the thread; the listener is not told. */
   async end(): Promise<void> {
     const ended = this.#thread.end();
     this.#answerAll();

@@ -1,10 +1,10 @@
-// A diagnostic's code → its page under docs/diagnostics, for readers who do not have the folder at hand. INVARIANT: only the
-// pages of codes are read, whatever is asked for.
+// Returns the page of a diagnostic's code under docs/diagnostics, for readers who do not have the folder at
+// hand. INVARIANT: only pages of known codes are read, whatever is asked for.
 
 import { readFileSync } from 'node:fs';
 import { codes } from '../../language/diagnostic/codes.ts';
 
-/** Markdown without links into the folder; null where there is no page. */
+/** Returns Markdown without links into the folder; null when there is no page. */
 export function diagnosticPage(code: string): string | null {
   if (!Object.hasOwn(codes, code)) return null;
   try {

@@ -1,6 +1,6 @@
-// From a policy set to the digest that names it in every record: SHA-256 in hexadecimal over the names of all
-// declarations with the digest of what each says, list files included. INVARIANT: it depends on nothing but content:
-// equal sets have equal digests, however files and the declarations in them were arranged.
+// Computes the digest of a policy set that names it in every record: SHA-256 in hexadecimal over the names of
+// all declarations, each with the digest of its meaning, list files included. INVARIANT: the digest depends
+// on content alone: equal sets have equal digests, however files and declarations are arranged.
 
 import { createHash } from 'node:crypto';
 import { canonicalMeaning } from '../../language/model/canonical.ts';
@@ -34,13 +34,15 @@ function sectionsOf(set: PolicySet): Readonly<Record<keyof PolicySet, Declaratio
   };
 }
 
-/** Declarations sorted by name; most are in order already. */
+/** Sorts declarations by name; most are in order already. */
 function inOrder(declarations: Declarations): Declarations {
   const isInOrder = declarations.every(([name], at) => at === 0 || declarations[at - 1]![0] < name);
   return isInOrder ? declarations : declarations.toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** A declaration never changes, and compiling keeps those whose text is what it was. */
+/**
+ * A declaration never changes, and compiling keeps the object of a declaration whose text has not changed.
+ */
 const lines = new WeakMap<object, string>();
 
 function lineOf([name, declaration]: Declarations[number]): string {

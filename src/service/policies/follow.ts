@@ -1,6 +1,7 @@
-// From a policy directory to a call for each state in which it comes to rest: events say that something may have
-// happened, a regular look finds what no watcher reports (network file systems, chains of links), and a state is read
-// only when it has settled. INVARIANT: one look at a time, so what is reported later was there later.
+// Follows a policy directory and calls a listener for each state in which the directory comes to rest. Events
+// say that something may have happened. A regular look finds what no watcher reports (network file systems,
+// chains of links). A state is read only when it has settled. INVARIANT: one look at a time, so what is
+// reported later was there later.
 
 import { realpath, stat } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -10,7 +11,7 @@ import { quickMs, Settling } from './settle.ts';
 import { bytesOfText } from './text-bytes.ts';
 import { type Watch, watch } from './watch.ts';
 
-/** A state of the directory in which nothing moved while it was read. */
+/** A state of the directory in which nothing changed while it was read. */
 export interface Snapshot {
   readonly read: ReadSources;
   readonly look: Look;
@@ -19,24 +20,27 @@ export interface Snapshot {
 export interface FollowListener {
   /** Work that does not wait for anything begins or ends. */
   onWork(isBusy: boolean): void;
-  /** The directory rests, for the first time or after a change, or a look was asked for. Returns what it took at last. */
+  /**
+   * The directory rests, for the first time or after a change, or a look was asked for. Returns the snapshot
+   * that the listener used in the end.
+   */
   onRest(snapshot: Snapshot, isAsked: boolean): Promise<Snapshot>;
-  /** A regular look, at a directory that has not moved. */
+  /** A regular look found that nothing in the directory has changed. */
   onNothingNew(): Promise<void>;
-  /** All that was asked for until the look began is done. */
+  /** Every look that was asked for before this look began is done. */
   onAnswer(tickets: readonly number[]): void;
-  /** It has been changing for so long that this should be known. */
+  /** The directory has kept changing for so long that people should know. */
   onUnrest(): void;
   /** Watching is impaired; the regular look goes on. */
   onImpaired(error: unknown): void;
 }
 
 const lineFeed = 0x0a;
-/** How often a look is taken without an event. */
+/** Milliseconds between two looks when there is no event. */
 const pollMs = 1_000;
-/** Looks without an event take at most this part of the time; where they would, they are rarer. */
+/** Looks without an event take at most this share of the time; if they would take more, they become rarer. */
 const pollShare = 0.05;
-/** After how long a directory that does not come to rest is reported. */
+/** Milliseconds after which a directory that does not come to rest is reported. */
 export const patienceMs = 10_000;
 
 /** A class because it lives as long as the service and holds what was seen last. */
@@ -46,13 +50,13 @@ export class Follower {
   readonly #settling = new Settling();
   readonly #cache = createReadCache();
   #listFiles: readonly string[];
-  /** Of the last state that was reported; null when it must be reported whatever it is. */
+  /** Mark of the state that was reported last; null when the next state must be reported, whatever it is. */
   #reportedMark: string | null = null;
   #watch: Watch | null = null;
   #watchedRoot: string | null = null;
   #tickets: number[] = [];
   #wake: (() => void) | null = null;
-  /** An event, a poll that is due or a request came since the last look began. */
+  /** Whether an event, a poll that is due or a request came since the last look began. */
   #isDue = true;
 
   constructor(directory: string, listFiles: readonly string[], listener: FollowListener) {
@@ -61,26 +65,29 @@ export class Follower {
     this.#listener = listener;
   }
 
-  /** Follows for ever. Rejects only where a listener does. */
+  /** Follows for ever. Rejects only when a listener rejects. */
   async run(): Promise<never> {
     for (;;) {
       const started = performance.now();
       this.#isDue = false;
       await this.#look();
-      // What is there comes first; the watch takes its time over a large directory.
+      // The look comes before the watch, because watching a large directory takes time to set up.
       await this.#rewatch();
       const tookMs = performance.now() - started;
       await this.#sleep(Math.max(pollMs, tookMs / pollShare));
     }
   }
 
-  /** A look that is reported whatever it finds, and answered with the ticket. */
+  /** Asks for a look that is reported whatever it finds; the ticket is answered when the look is done. */
   ask(ticket: number): void {
     this.#tickets.push(ticket);
     this.#rouse();
   }
 
-  /** These files belong to the directory from now on; a state that is read from now on has rested with them. */
+  /**
+   * Sets the list files that belong to the directory. States that are read afterwards have rested together
+   * with these files.
+   */
   follow(listFiles: readonly string[]): void {
     this.#listFiles = listFiles;
   }
@@ -122,13 +129,13 @@ export class Follower {
     const asked = this.#tickets;
     this.#tickets = [];
     const { read, look: taken } = await this.#listener.onRest(snapshot, asked.length > 0);
-    // A file that could not be read may become readable without a trace.
+    // An unreadable file may become readable without a trace, so the state is reported again.
     this.#reportedMark = read.diagnostics.length === 0 ? taken.mark : null;
     if (asked.length > 0) this.#listener.onAnswer(asked);
     this.#listener.onWork(false);
   }
 
-  /** There is nothing better to say to those who wait. */
+  /** Answers callers that wait, because no better answer is in sight. */
   #answer(): void {
     if (this.#tickets.length > 0) this.#listener.onAnswer(this.#tickets);
     this.#tickets = [];
@@ -138,14 +145,17 @@ export class Follower {
     return (await look(this.#directory, this.#listFiles)).mark !== this.#reportedMark;
   }
 
-  /** A state during whose reading nothing moved and of which all has rested, or for how long to wait. */
+  /**
+   * Returns a state in which nothing changed during the reading and every file has rested, or else the
+   * milliseconds to wait.
+   */
   async #tryToRead(): Promise<Snapshot | number> {
     const before = await look(this.#directory, this.#listFiles);
     this.#settling.noteLook(before.places, performance.now());
     const missingMs = this.#settling.missingMs(performance.now());
     if (missingMs > 0) return missingMs;
     const read = await readPolicies(this.#directory, this.#cache);
-    // Read before the second look, so that it covers them.
+    // List files are read before the second look, so that the look covers them.
     const lists = this.#listFiles.map((path) => ({ path, ...read.sources.readListFile(path) }));
     const after = await look(this.#directory, this.#listFiles);
     if (after.mark !== before.mark) return quickMs;
@@ -159,7 +169,7 @@ export class Follower {
     return stillMissingMs > 0 ? stillMissingMs : { read, look: after };
   }
 
-  /** Watches again when the directory is another one than before: the old watch follows the old one. */
+  /** Watches again when the directory has been replaced: the old watch follows the old directory. */
   async #rewatch(): Promise<void> {
     const root = await rootMark(this.#directory);
     if (this.#watch !== null && root === this.#watchedRoot) return;
@@ -173,7 +183,7 @@ export class Follower {
       onError: (error) => this.#listener.onImpaired(error),
     });
     await this.#watch.ready;
-    // What happened while nobody watched.
+    // Changes may have happened before the watch was ready.
     this.#isDue = true;
   }
 

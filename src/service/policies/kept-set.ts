@@ -1,6 +1,7 @@
-// The active policies, kept for the next start in one file: a bundle without the texts of the set, with what serving needs beside the
-// program. INVARIANT: it is found only for the texts, the code and the platform that it was made from, and where no bit of it is another;
-// whatever is wrong with the file costs a compilation and nothing else.
+// Keeps the active policies for the next start in one file: a bundle without texts, but with what serving
+// needs beside the program. INVARIANT: the kept set is found only for the texts, code and platform it was
+// made from, and only when no bit of the file has changed. A fault of the file costs a compilation and
+// nothing else.
 
 import { hash } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -12,15 +13,18 @@ import type { ReadSources } from './read.ts';
 import type { CompiledContent } from './set-compiler.ts';
 import { packTexts } from './texts.ts';
 
-/** What is kept of a set: its program stays with the caller, and no text is copied. */
+/** The part of a set that is kept; the caller keeps its program, and no text is copied. */
 export type SetToKeep = Omit<CompiledSet, 'texts' | 'commit'>;
 
-/** The bytes of what was kept; null for none. Never rejects. */
+/** Returns the bytes of the kept set; null when there are none. Never rejects. */
 export async function readKeptFile(file: string): Promise<Uint8Array | null> {
   return await readFile(file).catch(() => null);
 }
 
-/** What was kept for what was read, out of bytes that are used for nothing else; null for none. Never rejects. */
+/**
+ * Returns the kept set, if it was made from what was read; else null. The set shares the memory of the bytes,
+ * which must not be used elsewhere. Never rejects.
+ */
 export async function findKeptSet(
   bytes: Uint8Array | null,
   read: ReadSources,
@@ -39,7 +43,10 @@ export async function findKeptSet(
   return { listFiles: content.listFiles, result: { kind: 'compiled', set } };
 }
 
-/** In the place of what was kept before: whether that was the same, bit by bit. Rejects where the file cannot be written. */
+/**
+ * Replaces the kept set; returns whether the old file was equal bit by bit. Rejects when the file cannot be
+ * written.
+ */
 export async function keepSet(file: string, set: SetToKeep): Promise<boolean> {
   const { program, content, digest, actions, rules, titles, about } = set;
   const facts = { content, digest, actions, rules, titles: [...titles], about };
@@ -50,13 +57,13 @@ export async function keepSet(file: string, set: SetToKeep): Promise<boolean> {
   const before = await readFile(file).catch(() => null);
   if (before?.equals(bytes) === true) return true;
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  // Whatever a crash leaves of it is told by its checksum.
+  // If a crash leaves only part of the file, its checksum shows that.
   await writeFile(`${file}.new`, bytes, { mode: 0o600 });
   await rename(`${file}.new`, file);
   return false;
 }
 
-/** Deletes what is kept for the next start. Rejects where the file cannot be deleted. */
+/** Deletes what is kept for the next start. Rejects when the file cannot be deleted. */
 export async function forgetKeptSet(file: string): Promise<void> {
   await rm(file, { force: true });
 }

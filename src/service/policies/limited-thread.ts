@@ -1,22 +1,22 @@
-// A worker thread that is watched from outside: from its start to its exit, within limits of time and memory.
-// INVARIANT: it exits once and for good; what it has sent until then counts, and nothing that comes later does.
+// A worker thread that is watched from outside, from its start to its exit, within limits of time and memory.
+// INVARIANT: the thread exits once and for good; messages sent before the exit count, later ones do not.
 
 import { Worker } from 'node:worker_threads';
 
 export interface ThreadLimits {
-  /** For how long the thread may work without a pause. */
+  /** Milliseconds that the thread may work without a pause. */
   readonly timeoutMs: number;
-  /** How much it may hold, garbage included. */
+  /** Megabytes that the thread may hold, garbage included. */
   readonly memoryMegabytes: number;
 }
 
 /**
- * An engine that runs out of its memory ends the whole process unless the thread happens to notice in time. So the
- * thread's use is watched from here, and it is ended long before: this much, which is more than a thread allocates between
- * two looks, is left above its limit.
+ * Memory in megabytes left above a thread's limit. An engine that runs out of memory ends the whole process,
+ * unless the thread happens to notice in time. So the serving thread watches the use and ends the thread long
+ * before. The spare is more than a thread allocates between two looks.
  */
 const spareMegabytes = 1_024;
-/** How often the thread's use is looked at. */
+/** Milliseconds between two looks at the thread's memory. */
 const memoryLookMs = 100;
 
 export interface ThreadOptions extends ThreadLimits {
@@ -47,7 +47,7 @@ export class LimitedThread<ToThread, FromThread> {
   #error: unknown = null;
   #hasEnded = false;
 
-  /** Starts the thread. Where that fails it has exited, which is told like any exit: later. */
+  /** Starts the thread. A failed start is reported like any exit: later, to the listener. */
   constructor({ data, script, ...limits }: ThreadOptions, listener: ThreadListener<FromThread>) {
     this.#listener = listener;
     this.#limits = limits;
@@ -64,7 +64,7 @@ export class LimitedThread<ToThread, FromThread> {
       if (!this.#hasEnded) this.#listener.onMessage(message);
     });
     this.#worker.on('messageerror', (error) => this.#endWith('it sent what cannot be read', error));
-    // The end of the thread follows, and until then what it has sent.
+    // `exit` follows, and messages that were sent before it may still arrive.
     this.#worker.on('error', (error) => {
       this.#error = error;
     });
@@ -76,7 +76,7 @@ export class LimitedThread<ToThread, FromThread> {
     return !this.#hasEnded && this.#worker !== null;
   }
 
-  /** Whether it has been given a time by which it has to pause. */
+  /** Whether a deadline for the next pause is set. */
   get isExpected(): boolean {
     return this.#deadline !== null;
   }
@@ -85,7 +85,7 @@ export class LimitedThread<ToThread, FromThread> {
     this.#worker?.postMessage(message);
   }
 
-  /** From now on it has so long to pause for a moment. */
+  /** Sets the deadline by which the thread has to pause, and begins to watch its memory. */
   expectPause(timeoutMs = this.#limits.timeoutMs): void {
     this.notePause();
     this.#deadline = setTimeout(
@@ -95,24 +95,24 @@ export class LimitedThread<ToThread, FromThread> {
     this.#memoryTimer = setInterval(() => void this.#watchMemory(), memoryLookMs);
   }
 
-  /** It waits for something to do, for as long as it likes. */
+  /** Clears the deadline: the thread waits for work, for as long as it likes. */
   notePause(): void {
     clearTimeout(this.#deadline ?? undefined);
     clearInterval(this.#memoryTimer ?? undefined);
     this.#deadline = null;
   }
 
-  /** Ends the thread; nobody is told. */
+  /** Ends the thread; the listener is not told. */
   async end(): Promise<void> {
     this.#hasEnded = true;
     this.notePause();
     const ended = this.#worker?.terminate();
-    // A thread that waits for a dead disk ends with the disk.
+    // A thread that waits for a dead disk ends only with the disk, so this does not wait for it for long.
     await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, endWithinMs).unref())]);
   }
 
   async #watchMemory(): Promise<void> {
-    // Refused by a thread that is ending anyway.
+    // A thread that is ending anyway rejects the call.
     const heap = await this.#worker?.getHeapStatistics().catch(() => undefined);
     if (heap === undefined) return;
     const usedBytes = heap.used_heap_size + heap.external_memory;
@@ -138,7 +138,7 @@ export class LimitedThread<ToThread, FromThread> {
 }
 
 const endWithinMs = 1_000;
-/** Loading the thread's code says nothing of its work. */
+/** Milliseconds allowed for the start, which loads the thread's code and so says nothing about its work. */
 const startWithinMs = 30_000;
 
 function messageOf(error: unknown): string {

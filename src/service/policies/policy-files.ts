@@ -1,5 +1,5 @@
-// The files of a set as one text that a store can keep, and a set out of such a text. INVARIANT: what comes out was compiled as
-// any other directory is, and has the same digest.
+// Turns the files of a set into one text that a store can keep, and such a text back into a set. INVARIANT:
+// the set is compiled like any other directory and has the same digest.
 
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -20,9 +20,9 @@ export function filesOf(texts: SetTexts): string {
   return JSON.stringify(files);
 }
 
-/** Rejects where the files cannot be used. */
+/** Rejects when the files cannot be used. */
 export async function createHostedFromFiles(filesJson: string, timeoutMs?: number): Promise<HostedPolicies> {
-  // Written by `filesOf`.
+  // `filesOf` wrote the text, so its form is known.
   const files = JSON.parse(filesJson) as readonly PolicyFile[];
   const directory = await mkdtemp(join(tmpdir(), 'writ-policies-'));
   try {
@@ -38,7 +38,7 @@ export async function createHostedFromFiles(filesJson: string, timeoutMs?: numbe
   }
 }
 
-/** `directory`: absolute. Rejects where a file would lie outside of it. */
+/** `directory`: absolute. Rejects when a file would lie outside of the directory. */
 export async function writeFiles(directory: string, files: readonly PolicyFile[]): Promise<void> {
   for (const { path, text } of files) {
     const target = resolve(directory, path);

@@ -1,6 +1,6 @@
-// The policy sets that have been active, in a store: each with its time, digest and commit, and of the latest the texts they
-// were made from. INVARIANT: what is kept is bounded, in number and in bytes; the active policies are the latest of the list as
-// soon as the store has it, and a store that fails keeps nobody from deciding.
+// Keeps in a store which policy sets have been active: each with its time, digest and commit, and the latest
+// with their texts. INVARIANT: the history is bounded in number and in bytes. The active policies are the
+// latest entry as soon as the store has it. A store that fails stops nobody from deciding.
 
 import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
@@ -15,25 +15,25 @@ export interface Activation {
   readonly atMs: number;
   readonly policies: number;
   readonly actions: number;
-  /** Whether the texts that it was made from are kept. */
+  /** Whether the texts of this set are kept. */
   readonly hasTexts: boolean;
 }
 
 export interface PolicyHistory {
-  /** Notes the active policies, unless they are the latest already. Never rejects. */
+  /** Notes the active policies, unless they are the latest entry already. Never rejects. */
   note(): Promise<void>;
-  /** The latest first; no more than are kept. */
+  /** Returns the activations that are kept, latest first. */
   activations(): Promise<readonly Activation[]>;
-  /** When nothing is being noted any more. */
+  /** Resolves when nothing is being noted any more. */
   settled(): Promise<void>;
-  /** Null where they are not kept. */
+  /** Returns null when the texts of this set are not kept. */
   texts(digest: string): Promise<SetTexts | null>;
 }
 
 export interface PolicyHistoryOptions {
   readonly documents: DocumentStore;
   readonly current: () => Pick<HostedPolicies, 'digest' | 'commit' | 'texts' | 'about'>;
-  /** In milliseconds since 1970. */
+  /** Returns the time in milliseconds since 1970. */
   readonly clock: () => number;
   readonly onNoted: () => void;
   readonly onFailure: (error: unknown) => void;
@@ -42,7 +42,7 @@ export interface PolicyHistoryOptions {
 
 export interface HistoryLimits {
   readonly activationsMax: number;
-  /** Compressed, of all sets whose texts are kept. */
+  /** Total size of all texts that are kept, compressed. */
   readonly textBytesMax: number;
 }
 
@@ -51,9 +51,9 @@ const limitsDefault: HistoryLimits = { activationsMax: 200, textBytesMax: 16 * 1
 const activationKind = 'policy-activation';
 const textsKind = 'policy-texts';
 
-/** What the document of an activation holds; its `parent` is the digest. */
+/** What the document of an activation holds; the document's `parent` is the digest. */
 interface StoredActivation extends Pick<Activation, 'commit' | 'policies' | 'actions'> {
-  /** Compressed; 0 where the texts are too many to be kept. */
+  /** Size of the compressed texts, in bytes; an activation with 0 has no texts. */
   readonly textBytes: number;
 }
 
@@ -87,7 +87,7 @@ interface Noting extends PolicyHistoryOptions {
   readonly limits: HistoryLimits;
 }
 
-/** Another process may note the same at the same time: then it is looked at again. */
+/** Tries again when another process notes an activation at the same time. */
 async function noteCurrent(options: Noting): Promise<void> {
   const { documents, current, limits } = options;
   const { digest, texts } = current();
@@ -115,7 +115,7 @@ async function writesFor(
   const after = [...added.map((put) => ({ ...put, version: 1 })), ...rows];
   const kept = digestsWithTexts(after, limits);
   const stored = await documents.find(textsKind, digest);
-  // Notes and places may have changed where nothing that is decided has.
+  // Notes and places may have changed, although the meaning has not.
   const isSame = stored?.json === packed.json || !kept.has(digest);
   const put = isSame ? [] : [textsPut(options, { digest, packed, seen: stored?.version ?? 0 })];
   return [...added, ...put, ...(await removals(options, after, kept))];
@@ -136,7 +136,7 @@ function activationPut({ current, clock }: Noting, { rows, digest, packed }: Not
     id: String(number).padStart(12, '0'),
     name: null,
     parent: digest,
-    // As the list is sorted by time, none may be before the one before it.
+    // The list is sorted by time, so no entry may be earlier than the one before.
     createdAtMs: Math.max(Math.trunc(clock()), (rows[0]?.createdAtMs ?? 0) + 1),
     endsAtMs: null,
     json: JSON.stringify(stored),
@@ -153,7 +153,7 @@ function textsPut(
   return { ...place, seen, json: packed.json };
 }
 
-/** What is beyond the limits: activations, and texts that no activation needs that is kept. */
+/** Removals of what is beyond the limits: old activations, and texts that no kept activation needs. */
 async function removals(
   { documents, limits }: Noting,
   rows: readonly DocumentRow[],
@@ -170,7 +170,9 @@ async function removals(
   return [...old, ...found].map((place) => ({ ...place, isRemoval: true as const }));
 }
 
-/** The latest first; some more than are kept, so that a limit that was lowered is caught up with. */
+/**
+ * Latest first. Returns a few more than are kept, so that the surplus is removed after a limit was lowered.
+ */
 function rowsOf(
   documents: DocumentStore,
   { activationsMax }: HistoryLimits,
@@ -208,7 +210,7 @@ function activationOf(
   return { digest, commit, atMs, policies, actions, hasTexts: kept.has(digest) };
 }
 
-/** Written by `activationPut`. */
+/** `activationPut` wrote the text, so its form is known. */
 function storedIn(json: string): StoredActivation {
   return JSON.parse(json) as StoredActivation;
 }
@@ -220,7 +222,7 @@ interface PackedTexts {
 
 const compress = promisify(brotliCompress);
 const decompress = promisify(brotliDecompress);
-/** Policies shrink to a tenth at this level, in a fraction of the time of the best one. */
+/** At this level policies shrink to a tenth, in a fraction of the time of the best level. */
 const packing = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 
 async function packedTexts({ bytes, index }: SetTexts): Promise<PackedTexts> {

@@ -1,7 +1,7 @@
-// From a policy directory to the active policies, kept up to date while the service runs. A thread of its own reads and
-// compiles; here a finished set takes over by one assignment between two requests.
-// INVARIANT: a set that has an error, or is not whole, never takes over; the last good one stays active and the state
-// says what is wrong.
+// Turns a policy directory into the active policies and keeps them up to date while the service runs. A
+// thread of its own reads and compiles. A finished set takes over by one assignment between two requests.
+// INVARIANT: a set that has an error, or is not whole, never takes over; the last good set stays active and
+// the state says what is wrong.
 
 import { totalmem } from 'node:os';
 import { resolve } from 'node:path';
@@ -18,21 +18,24 @@ import type { ThreadLimits } from './limited-thread.ts';
 import type { SetSummary } from './set-summary.ts';
 import type { SetTexts } from './texts.ts';
 
-/** The active policies with what people ask about them. Taken once per request: all of it belongs to one state of the directory. */
+/**
+ * The active policies with what people ask about them. Taken once per request, so that all of it belongs to
+ * one state of the directory.
+ */
 export interface HostedPolicies extends ActivePolicies {
   readonly about: () => SetSummary;
-  /** What the set was made from. */
+  /** The texts that the set was made from. */
   readonly texts: SetTexts;
-  /** RFC 3339, UTC. */
+  /** When the set became active; RFC 3339, UTC. */
   readonly loadedAt: string;
 }
 
 export interface PolicyState {
-  /** `stale`: what stands at the place now is not what is active. */
+  /** `stale`: the policies now at the place are not the active ones. */
   readonly status: 'current' | 'stale';
   /** Where the policies come from: a directory, or a bundle in a file or at an address. */
   readonly place: string;
-  /** In which people may change them; null where they come from a bundle. */
+  /** The directory in which people may change the policies; null when the policies come from a bundle. */
   readonly directory: string | null;
   readonly digest: string;
   readonly commit: string | null;
@@ -43,7 +46,7 @@ export interface PolicyState {
 }
 
 export interface PolicyFailure extends FoundFailure {
-  /** When it was found; RFC 3339, UTC. */
+  /** When the failure was found; RFC 3339, UTC. */
   readonly at: string;
 }
 
@@ -52,14 +55,16 @@ export interface PolicyHost {
   state(): PolicyState;
   /** Whether requests can be decided by the active set. */
   isReady(): boolean;
-  /** Reads the directory again now; resolves when what stood there at the call is active or has failed. */
+  /**
+   * Reads the directory again now. Resolves when the state at the time of the call is active or has failed.
+   */
   reload(): Promise<void>;
-  /** Called after each change of the active policies or of the failure. */
+  /** Calls the listener after each change of the active policies or of the failure. */
   onChange(listener: (state: PolicyState) => void): void;
   close(): Promise<void>;
 }
 
-/** The part of a structured logger that is used here. */
+/** The part of a structured logger that a policy host uses. */
 export interface PolicyLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
@@ -68,18 +73,21 @@ export interface PolicyLog {
 
 export interface PolicyOptions extends Partial<ThreadLimits> {
   readonly directory: string;
-  /** A file of this host alone, which keeps the active policies so that the next start is faster; by default none. */
+  /**
+   * A file of this host alone that keeps the active policies, so that the next start is faster; by default
+   * none.
+   */
   readonly keptIn?: string;
   readonly log?: PolicyLog;
   /** The service's clock; `Date.now` by default. */
   readonly now?: () => number;
   /** Ends a start that is under way. */
   readonly signal?: AbortSignal;
-  /** Another file for the compiler's thread to start with: tests make it fail. */
+  /** Another file for the compiler's thread to start with; tests use it to make the thread fail. */
   readonly compilerScript?: URL;
 }
 
-/** There is nothing that could decide. A class because it is thrown. */
+/** Thrown when no set is active and the one at the place cannot be used. */
 export class BrokenPolicies extends Error {
   readonly failure: PolicyFailure;
 
@@ -90,7 +98,7 @@ export class BrokenPolicies extends Error {
     this.failure = failure;
   }
 
-  /** As `writ check` would print it; empty where no policy is at fault. */
+  /** What `writ check` would print; empty when no policy is at fault. */
   get text(): string {
     return this.failure.cause === 'policies' ? this.failure.text : '';
   }
@@ -118,22 +126,25 @@ export async function openPolicies(options: PolicyOptions): Promise<PolicyHost> 
 }
 
 const compileTimeoutMsDefault = 60_000;
-/** Half of what there is, and never more than this: a hundred thousand policies take about 4 GB. */
+/**
+ * The compiler may use half of the machine's memory, up to this limit: a hundred thousand policies take about
+ * 4 GB.
+ */
 const memoryMegabytesMax = 8_192;
 
 function memoryMegabytesDefault(): number {
-  // Of the container, where there is one.
+  // In a container, the container's memory counts.
   const constrained = process.constrainedMemory();
   const bytes = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
   return Math.min(memoryMegabytesMax, Math.floor(bytes / 2 / 1024 ** 2));
 }
 
-/** After how long a thread that stopped unexpectedly is started again; twice as long each further time. */
+/** Milliseconds before a thread that stopped unexpectedly is started again; doubled each further time. */
 const restartMs = 1_000;
-/** The longest that a start is put off so. */
+/** The longest wait before a restart, in milliseconds. */
 const restartMaxMs = 60_000;
 
-/** A class because it holds what changes while the service runs: the active policies, and what is wrong with the next. */
+/** A class because the active policies and the trouble with the next set change while the service runs. */
 class LivePolicies implements PolicyHost {
   readonly #directory: string;
   readonly #options: PolicyOptions;
@@ -141,18 +152,18 @@ class LivePolicies implements PolicyHost {
   readonly #cache: FunctionCache = createFunctionCache();
   readonly #listeners: ((state: PolicyState) => void)[] = [];
   #active: (HostedPolicies & { readonly counts: Counts }) | null = null;
-  /** What the active policies were made from. */
+  /** Content that the active policies were made from. */
   #content: SetContent | null = null;
   #failure: PolicyFailure | null = null;
   #compiler: Compiler | null = null;
   #avoided: SetContent | null = null;
   #restartTimer: NodeJS.Timeout | null = null;
   #restartMs = restartMs;
-  /** Called when the start has come to a set or to a failure. */
+  /** Called when the start has led to a set or to a failure. */
   #onStarted: () => void = () => undefined;
-  /** What the thread has told is taken in its order, one at a time. */
+  /** Handles messages of the thread in their order, one at a time. */
   #work: Promise<void> = Promise.resolve();
-  /** The set that was told last: those before it that have not been begun are left out. */
+  /** The latest set from the thread: earlier sets that are still waiting are left out. */
   #newest: CompiledSet | null = null;
   #isClosed = false;
 
@@ -248,7 +259,7 @@ class LivePolicies implements PolicyHost {
     }
   }
 
-  /** Requests are decided by the set before until this one is ready. */
+  /** Makes a set ready and active; until then requests are decided by the set before. */
   async #take(set: CompiledSet): Promise<void> {
     if (this.#newest !== set) return;
     let next: ReturnType<typeof activate>;
@@ -257,7 +268,7 @@ class LivePolicies implements PolicyHost {
       for (const steps = engine.prepare(); !takeSteps(steps); await pause()) if (this.#isClosed) return;
       next = activate(set, engine, this.#time());
     } catch (error) {
-      // A mistake of ours must neither stop a service that works nor replace what works.
+      // A fault of Writ itself must neither stop a working service nor replace a working set.
       void this.#compiler?.end();
       this.#compiler = null;
       return this.#replaceCompiler({
@@ -275,7 +286,7 @@ class LivePolicies implements PolicyHost {
     this.#announce();
   }
 
-  /** The directory is what is active, again or under another commit. */
+  /** Notes that the directory holds the active set, again or under another commit. */
   #recover(commit: string | null): void {
     if (this.#active === null || (this.#failure === null && commit === this.#active.commit)) return;
     if (this.#failure !== null)
@@ -295,7 +306,9 @@ class LivePolicies implements PolicyHost {
     this.#announce();
   }
 
-  /** Another thread follows the directory from now on. It leaves alone what has ended this one. */
+  /**
+   * Starts another thread that follows the directory and does not compile the content that ended this thread.
+   */
   #replaceCompiler({ summary, compiling, error }: CompilerExit): void {
     this.#avoided = compiling ?? this.#avoided;
     this.#log?.error({ err: error }, summary);
@@ -320,10 +333,10 @@ class LivePolicies implements PolicyHost {
 
 type Counts = Pick<PolicyState, 'actions' | 'rules'>;
 
-/** Requests wait for no longer than this, and a step. */
+/** Milliseconds of linking between two pauses: requests wait for this long, and one step. */
 const sliceMs = 2;
 
-/** Whether all is done. */
+/** Returns whether all steps are done. */
 function takeSteps(steps: Iterator<void>): boolean {
   const end = performance.now() + sliceMs;
   while (performance.now() < end) if (steps.next().done === true) return true;

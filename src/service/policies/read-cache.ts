@@ -1,6 +1,6 @@
-// What was read earlier, so that a file that has not changed since is neither read again nor a new value: later stages
-// know it by its identity. INVARIANT: a file whose mark could stay the same over a change, because it was touched just
-// before it was read, is read again.
+// Remembers what was read earlier, so that an unchanged file is not read again and stays the same object, by
+// which later stages know it. INVARIANT: a file is read again when its mark could stay the same over a
+// change, because the file was touched just before it was read.
 
 import type { ListFile } from '../../language/check/messages/list-files.ts';
 import type { Diagnostic } from '../../language/diagnostic/diagnostic.ts';
@@ -9,15 +9,15 @@ import { bytesOfText } from './text-bytes.ts';
 import type { FoundFile, Stamp } from './walk.ts';
 
 export interface ReadCache {
-  /** Each file as it was read before, or as it is read now. Those that are gone are forgotten. */
+  /** Returns each file as it was read before, or reads it now. Files that are gone are forgotten. */
   files(found: readonly FoundFile[], readerOf: ReaderOf): Promise<readonly (SourceText | Diagnostic)[]>;
   /** Reads list files for one snapshot, each at most once. */
   lists(at: (path: string) => ListPlace): (path: string) => ListFile;
-  /** Everything is read again the next time; what turns out equal keeps its identity. */
+  /** Makes the next reading read everything again; contents that turn out equal keep their identity. */
   distrust(): void;
 }
 
-/** What reads each of these files, which are read together. */
+/** Returns a reader for the given files, which are read together. */
 type ReaderOf = (files: readonly FoundFile[]) => (file: FoundFile) => Promise<SourceText | Diagnostic>;
 
 interface ListPlace {
@@ -30,7 +30,9 @@ interface Remembered<T> {
   readonly value: T;
 }
 
-/** File systems count time in ticks, the coarsest of 2 s: within one a second change may leave no trace. */
+/**
+ * File systems count time in ticks, the coarsest of 2 s. A second change within a tick may leave no trace.
+ */
 const tickMs = 2_000;
 
 export function createReadCache(): ReadCache {
@@ -73,7 +75,7 @@ export function createReadCache(): ReadCache {
   };
 }
 
-/** A failure may pass without a trace on the file, so it is tried again each time. */
+/** A failure may pass without a trace on the file, so a failed file is read again each time. */
 function remembered<T extends object>(
   value: T,
   { mark, stamp }: ListPlace['place'],
@@ -87,10 +89,10 @@ function fullMark({ realPath, mark }: FoundFile): string {
   return `${realPath} ${mark}`;
 }
 
-/** The mark of no file. */
+/** A mark that no file has. */
 const never = '';
 
-/** The earlier value where the two are equal. */
+/** Returns the earlier value when the two are equal. */
 function same<T extends object>(known: T | undefined, read: T): T {
   const isText = (value: object): value is SourceText => 'text' in value;
   if (known === undefined || !isText(known) || !isText(read)) return read;

@@ -1,6 +1,6 @@
-// From a policy directory, or from files and folders named one by one, to one snapshot of a policy set's text. Each
-// file is read at most once and kept, so that every stage that asks later sees the same bytes.
-// INVARIANT: nothing here throws for what stands on disk: a file that cannot be taken is a diagnostic.
+// Reads a policy directory, or files and folders named one by one, into one snapshot of a policy set's text.
+// Each file is read at most once and kept, so that every later stage sees the same bytes. INVARIANT: nothing
+// in this file throws for what is on disk: a file that cannot be taken is a diagnostic.
 
 import { createHash, hash } from 'node:crypto';
 import { readFileSync, realpathSync, statSync } from 'node:fs';
@@ -32,22 +32,22 @@ export const listBytesMax = 64 * 1024 * 1024;
 const policyEnding = '.policy';
 
 export interface ReadSources {
-  /** What the paths of files are relative to, links resolved; null when nothing could be read. */
+  /** The folder that the paths of files are relative to, links resolved; null when nothing could be read. */
   readonly root: string | null;
   readonly sources: PolicySources;
-  /** All errors, sorted: with one of them the set must not be used, whatever the rest compiles to. */
+  /** All errors, sorted. With any of them the set must not be used, whatever the rest compiles to. */
   readonly diagnostics: readonly Diagnostic[];
-  /** The text of a policy file by its path, for rendering. */
+  /** Returns the text of a policy file by its path, for rendering. */
   readonly sourceOf: (path: string) => string | null;
-  /** The policy files as they were found, whether they could be read or not. */
+  /** The policy files that were found, whether they could be read or not. */
   readonly found: readonly FoundFile[];
-  /** SHA-256 over the policy files and these list files, which are read where they have not been yet. */
+  /** SHA-256 over the policy files and these list files; reads list files that have not been read yet. */
   readonly contentHash: (listFiles: readonly string[]) => string;
 }
 
 /**
- * Every `*.policy` file under a directory. A directory without any is an error: nothing would ever be allowed. With the
- * cache of an earlier reading, files that have not changed since are the same values as then.
+ * Reads every `*.policy` file under a directory. A directory without any is an error: nothing would ever be
+ * allowed. With the cache of an earlier reading, unchanged files are the same objects as before.
  */
 export async function readPolicies(directory: string, cache?: ReadCache): Promise<ReadSources> {
   const { root, files, diagnostics } = await walk(directory, policyEnding);
@@ -62,8 +62,8 @@ export async function readPolicies(directory: string, cache?: ReadCache): Promis
 }
 
 /**
- * The policy files among the paths, and every one under those that are directories. The deepest directory that
- * holds all of them bounds where their list files may lie.
+ * Reads the policy files among the paths, and every policy file under the directories among them. List files
+ * must lie within the deepest directory that holds all paths.
  */
 export async function readPaths(paths: readonly string[]): Promise<ReadSources> {
   const kinds = await Promise.all(paths.map(kindOf));
@@ -94,7 +94,10 @@ export async function readPaths(paths: readonly string[]): Promise<ReadSources> 
   return await snapshot({ root, files, diagnostics: isEmpty ? [none] : diagnostics });
 }
 
-/** The text of a file, or why there is none: too large, unreadable or not UTF-8. Strips a byte order mark. */
+/**
+ * Returns the text of a file without its byte order mark, or a diagnostic: too large, unreadable or not
+ * UTF-8.
+ */
 export async function readPolicyText(
   path: string,
   file: FoundFile | null = null,
@@ -114,7 +117,7 @@ export async function readPolicyText(
   }
 }
 
-/** What stands at a path: its mark, and its stamp unless it is missing or closed. */
+/** What is at a path: a mark, and a stamp, which is null if the path is missing or closed. */
 export interface PolicyPath {
   readonly path: string;
   readonly mark: string;
@@ -123,9 +126,9 @@ export interface PolicyPath {
 
 /** The files of a directory without their content: cheap to take and to compare. */
 export interface Look {
-  /** Changes whenever anything does. */
+  /** Changes whenever any of the files changes. */
   readonly mark: string;
-  /** The policy files, and the list files that are named. */
+  /** The policy files, and the list files that were asked for. */
   readonly places: readonly PolicyPath[];
 }
 
@@ -225,7 +228,7 @@ interface NamedPath {
   readonly isDirectory: boolean;
   /** The directory itself, or the one that holds the file; links resolved. */
   readonly folder: string;
-  /** Why it cannot be read; null when it can. */
+  /** Why the path cannot be read; null when it can. */
   readonly error: string | null;
 }
 
@@ -238,7 +241,7 @@ async function kindOf(path: string): Promise<NamedPath> {
   }
 }
 
-/** A file named outright is taken wherever it leads: the caller chose it, not a link. */
+/** A file that the caller names is read wherever it leads: the caller chose the file, not a link. */
 async function findOne(
   path: string,
 ): Promise<{ files: readonly FoundFile[]; diagnostics: readonly Diagnostic[] }> {
@@ -259,7 +262,7 @@ function commonFolder(folders: readonly string[]): string {
   return shared.join(sep) || sep;
 }
 
-/** SHA-256 in hexadecimal over what a set is made from. */
+/** SHA-256 in hexadecimal over everything that a set is made from. */
 export function contentHashOf(
   files: readonly SourceText[],
   diagnostics: readonly Diagnostic[],
@@ -278,7 +281,7 @@ export function contentHashOf(
 
 const textHashes = new WeakMap<object, string>();
 
-/** Of its UTF-8, taken once: what was read is never changed. */
+/** SHA-256 of the UTF-8 of a text, computed once: a text that was read never changes. */
 function textHash(source: { readonly text: string }): string {
   return memo(textHashes, source, () => hash('sha256', bytesOfText(source), 'hex'));
 }

@@ -1,6 +1,6 @@
-// The texts of a set that was active back into the policy directory, in place of those of the active policies. INVARIANT: nothing is
-// written where a file is not as the active policies have it, so that nothing is lost that the history does not hold; and each
-// file is the old one or the new one whole, never a part.
+// Writes the texts of a set that was active before back into the policy directory, in place of the active
+// policies. INVARIANT: nothing is written when a file differs from the active policies, so that nothing is
+// lost that the history does not hold. Each file is the old one or the new one whole, never a part.
 
 import { constants } from 'node:fs';
 import { access, lstat, mkdir, open, readFile, realpath, rename, rm } from 'node:fs/promises';
@@ -17,7 +17,7 @@ export class RollBackRefused extends Error {
   }
 }
 
-/** Why no set can be written back, whichever it is; in lower case, null where one may be. */
+/** Returns why no set at all can be written back, in lower case; null when a set may be. */
 export function noRollBack(
   { directory, place }: Pick<PolicyState, 'directory' | 'place'>,
   replicas: Store['replicas'],
@@ -29,19 +29,22 @@ export function noRollBack(
 
 interface RollBack {
   readonly directory: string;
-  /** Of the active policies, which the directory has to hold. */
+  /** Texts of the active policies, which the directory has to hold. */
   readonly present: SetTexts;
   readonly wanted: SetTexts;
 }
 
 interface Change {
   readonly path: string;
-  /** Null where the set has no such file. */
+  /** The file's text in the active policies; null when they have no such file. */
   readonly before: string | null;
   readonly after: string | null;
 }
 
-/** Yields the paths that were changed. Rejects with RollBackRefused before anything was. */
+/**
+ * Resolves to the paths that were changed. Rejects with RollBackRefused before anything is changed, or after
+ * all changes were undone.
+ */
 export async function rollBackFiles({ directory, present, wanted }: RollBack): Promise<readonly string[]> {
   const root = await realpath(directory).catch(() => {
     throw new RollBackRefused('the policy directory is not there');
@@ -52,7 +55,8 @@ export async function rollBackFiles({ directory, present, wanted }: RollBack): P
   try {
     for (const { path, after } of changes)
       if (after !== null) drafts.set(path, await writeDraft(join(root, path), after));
-    // Files that come before those that go: a set that lacks one is not whole.
+    // New and changed files are put in place before old files are removed: a set that lacks a file is not
+    // whole.
     for (const [path, draft] of drafts) await rename(draft, join(root, path));
     for (const { path, after } of changes) if (after === null) await rm(join(root, path));
   } catch (error) {
@@ -76,7 +80,10 @@ function textsByPath(texts: SetTexts): ReadonlyMap<string, string> {
   return new Map(entriesOf(texts).map((entry) => [entry.path, textOfFile(texts, entry)]));
 }
 
-/** That the file is as the active policies have it, no link leads elsewhere, and its folder can be written. */
+/**
+ * Checks that the file is as the active policies have it, that no link leads elsewhere, and that its folder
+ * can be written.
+ */
 async function checkPlace(root: string, { path, before }: Change): Promise<void> {
   const place = join(root, path);
   const found = await textAt(place);
@@ -99,7 +106,7 @@ async function existingFolder(folder: string): Promise<string> {
   return (await lstat(folder).catch(() => null)) === null ? existingFolder(dirname(folder)) : folder;
 }
 
-/** Without a byte order mark, as sets hold texts; null where there is no file. */
+/** The text without a byte order mark, as sets hold texts; null when there is no file. */
 async function textAt(place: string): Promise<string | null> {
   try {
     return new TextDecoder().decode(await readFile(place));
@@ -109,7 +116,7 @@ async function textAt(place: string): Promise<string | null> {
   }
 }
 
-/** Writes a text beside its place, under a name that nobody takes for a policy. */
+/** Writes a text beside its place, under a name that is never read as a policy. */
 async function writeDraft(place: string, text: string): Promise<string> {
   const draft = join(dirname(place), `.${basename(place)}.${process.pid}.new`);
   await mkdir(dirname(place), { recursive: true });
@@ -124,7 +131,7 @@ async function writeDraft(place: string, text: string): Promise<string> {
   return draft;
 }
 
-/** What was changed until the disk refused. */
+/** Undoes the changes that were made before the disk refused one. */
 async function putBack(root: string, changes: readonly Change[]): Promise<void> {
   for (const { path, before, after } of changes) {
     const place = join(root, path);

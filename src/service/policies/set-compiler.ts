@@ -1,4 +1,5 @@
-// From what was read of a policy directory to all that serving needs of the set, or to what is wrong with it.
+// Compiles what was read of a policy directory into all that serving needs of the set, or into what is wrong
+// with it.
 
 import { type Diagnostic, sortDiagnostics } from '../../language/diagnostic/diagnostic.ts';
 import { diagnosticToJson, renderDiagnostics } from '../../language/diagnostic/render.ts';
@@ -11,20 +12,22 @@ import { summaryJson } from './set-summary.ts';
 import { packTexts } from './texts.ts';
 
 export interface CompiledContent {
-  /** That the set names, whether they are there or not. */
+  /** The list files that the set names, whether they exist or not. */
   readonly listFiles: readonly string[];
   readonly result:
     | { readonly kind: 'compiled'; readonly set: Omit<CompiledSet, 'content' | 'commit'> }
     | { readonly kind: 'failed'; readonly failure: FoundFailure };
 }
 
-/** Keeps what it needs to compile the next state of the same directory faster. Throws only for mistakes of ours. */
+/**
+ * Keeps what speeds up compiling the next state of the same directory. Throws only for faults of Writ itself.
+ */
 export type SetCompiler = (read: ReadSources) => CompiledContent;
 
 export function createSetCompiler(): SetCompiler {
   const cache = createCompileCache();
   return (read) => {
-    // Warnings keep no set from taking over, and nobody reads them here.
+    // Warnings do not stop a set from taking over, and nobody would read them, so only errors are looked for.
     const { diagnostics: meant, set, packed, listFiles } = compileToProgram(read.sources, cache, findErrors);
     const diagnostics = sortDiagnostics([...read.diagnostics, ...meant]);
     if (read.diagnostics.length > 0 || set === null || packed === null)
@@ -34,7 +37,7 @@ export function createSetCompiler(): SetCompiler {
   };
 }
 
-/** What serving needs beside the program. */
+/** The facts that serving needs beside the program. */
 export function toldOf(
   set: PolicySet,
 ): Pick<CompiledSet, 'digest' | 'actions' | 'rules' | 'titles' | 'about'> {
@@ -51,7 +54,9 @@ function titlesOf(actions: PolicySet['actions']): CompiledSet['titles'] {
   return new Map([...actions].flatMap(([key, { title }]) => (title === null ? [] : [[key, title] as const])));
 }
 
-/** An author who fixes a set does not read more at once, and the thread that serves has other things to do. */
+/**
+ * Diagnostics that are sent at most: an author fixes no more at once, and the serving thread has other work.
+ */
 const diagnosticsMax = 100;
 
 function failureOf(
@@ -60,7 +65,7 @@ function failureOf(
   listFiles: readonly string[],
 ): FoundFailure {
   const { sourceOf } = read;
-  // A warning does not keep a set from taking over.
+  // Errors come first, because a warning does not stop a set from taking over.
   const first = diagnostics.toSorted((a, b) => rank(a) - rank(b)).slice(0, diagnosticsMax);
   const more = diagnostics.length - first.length;
   const rendered = renderDiagnostics(sortDiagnostics(first), sourceOf, { color: false });

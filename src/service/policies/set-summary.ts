@@ -1,5 +1,5 @@
-// From a policy set to the little that the service says of it outside of decisions: names, owners, counts. Plain data,
-// small beside the set itself, so that it goes from thread to thread at no cost.
+// Summarises a policy set for everything outside of decisions: names, owners, counts. The summary is plain
+// data and small, so that it moves between threads at little cost.
 
 import { hash } from 'node:crypto';
 import type { AskedRule } from '../../language/model/asked.ts';
@@ -9,12 +9,12 @@ import { memo } from '../../language/value/memo.ts';
 export interface SetSummary {
   /** Keys of the declared actions, sorted. */
   readonly actions: readonly string[];
-  /** How many rules there are. */
+  /** Number of rules in the set. */
   readonly rules: number;
   readonly policies: readonly PolicySummary[];
   readonly approvers: readonly { readonly name: string; readonly title: string }[];
   readonly meters: readonly string[];
-  /** By policy and name. */
+  /** The rules, each by policy and name. */
   readonly ruleNames: readonly RuleSummary[];
   /** The enforced rules that ask something of people. */
   readonly asks: readonly AskedRule[];
@@ -38,7 +38,7 @@ export interface RuleSummary {
   readonly file: string;
 }
 
-/** The summary as JSON. What it says of a policy that is as it was is not written anew. */
+/** The summary as JSON. The part of a policy that has not changed is reused. */
 export function summaryJson({ actions, policies, approvers, meters }: PolicySet): string {
   const parts = policies.map((policy) => memo(written, policy, write));
   const titled = [...approvers.values()].map(({ name, title }) => ({ name, title }));
@@ -62,14 +62,14 @@ export function askedRulesOf({ rules }: Policy): readonly AskedRule[] {
   );
 }
 
-/** Of one policy, in JSON: an entry, and entries that follow each other. */
+/** The parts of the summary about one policy, in JSON; `ruleNames` and `asks` are lists without brackets. */
 interface Written {
   readonly policy: string;
   readonly ruleNames: string;
   readonly asks: string;
 }
 
-/** A policy never changes, and compiling keeps those whose text is what it was. */
+/** A policy never changes, and compiling keeps the object of a policy whose text has not changed. */
 const written = new WeakMap<Policy, Written>();
 
 function write(of: Policy): Written {
@@ -91,7 +91,7 @@ function write(of: Policy): Written {
   };
 }
 
-/** Without the brackets around them. */
+/** A JSON list without the brackets around it. */
 function entries(all: readonly object[]): string {
   return JSON.stringify(all).slice(1, -1);
 }

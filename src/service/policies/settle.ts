@@ -1,28 +1,32 @@
-// From what is seen of a directory's files, look by look, to how long it must still be left alone before its content
-// is taken for whole. Someone who writes a file in place cuts it first and fills it up again, and a file that is cut
-// between two declarations is a good policy that says less: nothing on disk tells it from one that is finished.
-// INVARIANT: a file that may be half written is waited for the longest; one that is replaced whole, by a rename, the
-// shortest. Writers that pause for longer than `carefulMs` within one file are beyond what can be known from outside.
+// Computes from repeated looks at a directory's files how long the directory must still be left alone before
+// its content is taken for whole. A writer that writes a file in place truncates it first and fills it again.
+// A file that is cut between two declarations is a valid policy that says less, and nothing on disk tells it
+// from a finished one. INVARIANT: a file that may be half written has the longest wait; a file replaced
+// whole, by a rename, has the shortest. A writer that pauses within one file for longer than `carefulMs`
+// cannot be recognised from outside.
 
 import type { PolicyPath } from './read.ts';
 import type { Stamp } from './walk.ts';
 
-/** What was just replaced whole, or written in place without growing shorter; and after any event. */
+/**
+ * The wait after any event, and for a file that was replaced whole or written in place without getting
+ * shorter.
+ */
 export const quickMs = 100;
-/** A new file, or one that is gone: both may be the middle of a replacement. */
+/** The wait for a file that is new or gone, which may be the middle of a replacement. */
 const newMs = 300;
-/** A file that was cut, that grows, or whose last line has no end. */
+/** The wait for a file that was cut, that grows, or whose last line has no end. */
 export const carefulMs = 1_000;
 
-/** A class because it holds what was seen before. Times are those of one clock that only rises, in milliseconds. */
+/** A class because it holds what was seen before. Times are milliseconds of one clock that only rises. */
 export class Settling {
   readonly #seen = new Map<string, Seen>();
   #lookedAtMs: number | null = null;
   #eventAtMs = Number.NEGATIVE_INFINITY;
-  /** As it was in the active set; empty before there is one. */
+  /** The files of the active set as they were seen; empty before a set is active. */
   #active: ReadonlyMap<string, PolicyPath> = new Map();
 
-  /** Something at or under the directory has changed. */
+  /** Notes that something at or under the directory has changed. */
   noteEvent(nowMs: number): void {
     this.#eventAtMs = nowMs;
   }
@@ -41,12 +45,15 @@ export class Settling {
     this.#lookedAtMs = nowMs;
   }
 
-  /** Milliseconds for which nothing need be looked at: until events have stopped for a moment. 0 or less: now. */
+  /**
+   * Milliseconds until events have stopped for a moment, before which no look is worthwhile; 0 or less when a
+   * look can be taken.
+   */
   quietMs(nowMs: number): number {
     return this.#eventAtMs + quickMs - nowMs;
   }
 
-  /** Milliseconds that are missing until all files have rested; 0 or less when they have. */
+  /** Milliseconds until all files have rested; 0 or less when they have. */
   missingMs(nowMs: number): number {
     let missing = this.quietMs(nowMs);
     for (const seen of this.#seen.values()) {
@@ -56,7 +63,10 @@ export class Settling {
     return missing;
   }
 
-  /** The same for files of which only their content shows that they may not be whole: the last line has no end. */
+  /**
+   * Milliseconds until files have rested whose content alone shows that they may not be whole: their last
+   * line has no end.
+   */
   missingForMs(paths: readonly string[], nowMs: number): number {
     let missing = Number.NEGATIVE_INFINITY;
     for (const path of paths) {
@@ -70,7 +80,7 @@ export class Settling {
   #change(before: Seen | undefined, place: PolicyPath, nowMs: number): Seen {
     const { stamp } = place;
     if (before === undefined && this.#lookedAtMs === null) {
-      // The first look: how long ago it was touched is known from the file alone.
+      // At the first look, the file's own stamp alone tells how long ago it was touched.
       const ageMs = stamp === null ? carefulMs : Date.now() - stamp.changedAtMs;
       return { place, changedAtMs: nowMs - Math.max(0, ageMs), isGrowing: false, isFirst: true };
     }
@@ -97,12 +107,12 @@ export class Settling {
 interface Seen {
   readonly place: PolicyPath;
   readonly changedAtMs: number;
-  /** The same file was another a moment before, and that was not taken. */
+  /** Whether this same file changed shortly before, to a state that was not taken. */
   readonly isGrowing: boolean;
   readonly isFirst: boolean;
 }
 
-/** Its content is older than its place, or has not been touched for long. */
+/** Whether the content is older than the file's place, or has not been touched for long. */
 function wasMovedHere({ writtenAtMs, changedAtMs }: Stamp): boolean {
   return writtenAtMs < changedAtMs || changedAtMs < Date.now() - carefulMs;
 }

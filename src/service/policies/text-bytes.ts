@@ -1,5 +1,5 @@
-// Texts of policy files over the bytes that were read of them, in memory that threads share: a text is decoded when somebody
-// asks for it, so a start that knows a set by its bytes decodes nothing.
+// Keeps the texts of policy files over the bytes that were read, in memory that threads share. A text is
+// decoded on demand, so a start that recognises a set by its bytes decodes nothing.
 
 import { isUtf8 } from 'node:buffer';
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
@@ -8,12 +8,15 @@ import { memo } from '../../language/value/memo.ts';
 
 const known = new WeakMap<object, Uint8Array>();
 
-/** What was read as UTF-8, without a byte order mark. It is never changed. */
+/** Returns the UTF-8 of the text as it was read, without a byte order mark. The bytes must not be changed. */
 export function bytesOfText(source: { readonly text: string }): Uint8Array {
   return memo(known, source, () => new TextEncoder().encode(source.text));
 }
 
-/** A text over its bytes, which must not change; null where they are not UTF-8. A byte order mark is left out. */
+/**
+ * A text over its bytes, which must not change; null when the bytes are not UTF-8. A byte order mark is left
+ * out.
+ */
 export function textOverBytes(path: string, bytes: Uint8Array): SourceText | null {
   if (!isUtf8(bytes)) return null;
   const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
@@ -29,29 +32,31 @@ export function textOverBytes(path: string, bytes: Uint8Array): SourceText | nul
   return source;
 }
 
-/** The same bytes elsewhere, from now on: nothing keeps those of before for the sake of this text. */
+/** Lets a text use the same bytes at another place, so that it no longer holds on to the old memory. */
 export function moveText(source: { readonly text: string }, bytes: Uint8Array): void {
   known.set(source, bytes);
 }
 
-/** Room for files that are read together: one piece of shared memory, as each piece costs time and an end of a page. */
+/**
+ * Reads files into one piece of shared memory, because each piece costs time and the unused end of a page.
+ */
 export type TextRoom = (path: string, sizeBytes: number) => Uint8Array;
 
-/** Room for files of these sizes in bytes, together. What it yields of a file throws as the file system does. */
+/** Allocates room for files of `sizeBytes` in total. The returned function throws as the file system does. */
 export function createTextRoom(sizeBytes: number): TextRoom {
   const room = new Uint8Array(new SharedArrayBuffer(sizeBytes));
   let used = 0;
   return (path, sizeBytes) => {
     const own = room.subarray(used, used + sizeBytes);
     const length = readInto(path, own);
-    // It has grown since its size was asked.
+    // The file has grown since its size was read.
     if (length === null) return readFileSync(path);
     used += length;
     return own.subarray(0, length);
   };
 }
 
-/** How many bytes the file has; null where they are more. */
+/** Returns the bytes of the file; null when the file is larger than the room. */
 function readInto(path: string, room: Uint8Array): number | null {
   const file = openSync(path, 'r');
   try {

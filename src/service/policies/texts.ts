@@ -1,6 +1,6 @@
-// The texts of a set as they were read, policy files and list files, in one piece of shared memory: every thread looks
-// into the same bytes, and none is copied from one to the next. INVARIANT: a path is one relative to the policy
-// directory, and nothing is found here but what was read as a part of this set.
+// Holds the texts of a set as they were read, policy files and list files, in one piece of shared memory:
+// every thread reads the same bytes, and none are copied. INVARIANT: every path is relative to the policy
+// directory, and only texts that were read as a part of this set are found.
 
 import type { ReadSources } from './read.ts';
 import { bytesOfText, moveText } from './text-bytes.ts';
@@ -8,7 +8,7 @@ import { bytesOfText, moveText } from './text-bytes.ts';
 export interface SetTexts {
   /** UTF-8, one text after the other. */
   readonly bytes: SharedArrayBuffer;
-  /** JSON of `TextEntry[]`, sorted by path: read only when somebody asks. */
+  /** JSON of `TextEntry[]`, sorted by path; parsed only on demand. */
   readonly index: string;
 }
 
@@ -16,12 +16,12 @@ export interface TextEntry {
   /** Relative to the policy directory, with forward slashes. */
   readonly path: string;
   readonly kind: 'policy' | 'list';
-  /** Where it is in the bytes. */
+  /** Where the text begins in the bytes. */
   readonly start: number;
   readonly end: number;
 }
 
-/** What could not be read is left out. */
+/** Leaves out list files that could not be read. */
 export function packTexts({ sources }: Pick<ReadSources, 'sources'>, listFiles: readonly string[]): SetTexts {
   const lists = listFiles.flatMap((path) => {
     const list = sources.readListFile(path);
@@ -44,7 +44,10 @@ export function packTexts({ sources }: Pick<ReadSources, 'sources'>, listFiles: 
 
 type Text = Parameters<typeof bytesOfText>[0];
 
-/** The piece of memory into which they were read, where each is at its entry and nothing else is. */
+/**
+ * The memory into which the texts were read, if each is at its entry's place and nothing else is there; else
+ * null.
+ */
 function readTogether(texts: readonly Text[], entries: readonly TextEntry[]): SharedArrayBuffer | null {
   const parts = texts.map(bytesOfText);
   const piece = parts[0]?.buffer;
@@ -55,7 +58,10 @@ function readTogether(texts: readonly Text[], entries: readonly TextEntry[]): Sh
   return isThere ? piece : null;
 }
 
-/** A new piece, in which the texts have their bytes from now on: what was read before may go. */
+/**
+ * Copies the texts into a new piece, from which they take their bytes from now on: the memory of before can
+ * be freed.
+ */
 function putTogether(texts: readonly Text[], entries: readonly TextEntry[]): SharedArrayBuffer {
   const bytes = new SharedArrayBuffer(entries.at(-1)?.end ?? 0);
   for (const [at, text] of texts.entries()) {
@@ -68,11 +74,11 @@ function putTogether(texts: readonly Text[], entries: readonly TextEntry[]): Sha
 }
 
 export function entriesOf({ index }: SetTexts): readonly TextEntry[] {
-  // Written by `packTexts`.
+  // `packTexts` wrote the index, so its form is known.
   return JSON.parse(index) as TextEntry[];
 }
 
-/** The text of an entry of the same set, whole or its first bytes. */
+/** The text of an entry of the same set, whole or its first `bytesMax` bytes. */
 export function textOfFile({ bytes }: SetTexts, { start, end }: TextEntry, bytesMax = end - start): string {
   const last = Math.min(end, start + bytesMax);
   // A character that is cut in two is left out.

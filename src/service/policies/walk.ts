@@ -1,47 +1,51 @@
-// From a directory to the files under it with one ending, and to a fingerprint that is cheap to take. Dot-folders and
-// node_modules are skipped, so the hidden data folders of a Kubernetes ConfigMap are read through their links alone.
-// INVARIANT: no path that is returned leads out of the real directory, however links are laid.
+// Finds the files under a directory that have one ending, with a cheap fingerprint of each. Dot-folders and
+// node_modules are skipped, so the hidden data folders of a Kubernetes ConfigMap are read only through their
+// links. INVARIANT: no returned path leads out of the real directory, however links are laid.
 
 import { type BigIntStats, type Dirent, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import type { Code } from '../../language/diagnostic/codes.ts';
 import type { Diagnostic } from '../../language/diagnostic/diagnostic.ts';
 
-/** The most entries that are looked at; a directory beyond it is surely not one of policies. */
+/** The most entries that are looked at; a larger directory is surely not one of policies. */
 const entriesMax = 100_000;
 
 export interface FoundFile {
   /** Relative to the directory, with forward slashes. */
   readonly path: string;
-  /** Where it is on disk, links resolved. */
+  /** Absolute path on disk, links resolved. */
   readonly realPath: string;
   /** Changes whenever the file is written or replaced. */
   readonly mark: string;
   readonly stamp: Stamp;
 }
 
-/** What the system says of a file without reading it. */
+/** What the file system tells about a file without reading it. */
 export interface Stamp {
-  /** The same while the file is written in place, another when it is replaced by a rename. */
+  /** Stays the same while the file is written in place; changes when a rename replaces the file. */
   readonly identity: string;
   readonly sizeBytes: number;
-  /** When its content was last written, in milliseconds since 1970. */
+  /** When the content was last written, in milliseconds since 1970. */
   readonly writtenAtMs: number;
-  /** When it was last written, renamed or otherwise touched, in milliseconds since 1970; nobody can set it back. */
+  /**
+   * When the file was last written, renamed or otherwise touched, in milliseconds since 1970; no program can
+   * set this time back.
+   */
   readonly changedAtMs: number;
 }
 
 export interface Walked {
-  /** Links resolved; null when there is no such directory. */
+  /** The real directory, links resolved; null when there is no such directory. */
   readonly root: string | null;
-  /** Sorted by path. */
+  /** The files that were found, sorted by path. */
   readonly files: readonly FoundFile[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /**
- * Every file under the directory whose name has the ending. Never throws: what cannot be read is a diagnostic. The calls
- * beneath wait for the disk, which costs a fraction of ten thousand turns of the event loop.
+ * Every file under the directory whose name has the ending. Never throws: a file or folder that cannot be
+ * read is a diagnostic. Calls are synchronous, because waiting for the disk costs a fraction of ten thousand
+ * turns of the event loop.
  */
 export async function walk(directory: string, ending: string): Promise<Walked> {
   const search: Search = { root: '', ending, files: [], diagnostics: [], entries: 0 };
@@ -66,13 +70,13 @@ export function isInsideFolder(root: string, realPath: string): boolean {
   return realPath === root || realPath.startsWith(root.endsWith(sep) ? root : root + sep);
 }
 
-/** The real path where it is inside the real root; null outside. Throws as realpath does. */
+/** The real path when it is inside the real root; else null. Throws as realpath does. */
 export function realPathWithin(root: string, path: string): string | null {
   const real = realpathSync.native(join(root, path));
   return isInsideFolder(root, real) ? real : null;
 }
 
-/** What distinguishes one state of a file on disk from the next. */
+/** Distinguishes one state of a file on disk from the next. */
 export function markOf(stats: BigIntStats): string {
   return [stats.dev, stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join(':');
 }
@@ -92,7 +96,7 @@ export function sourceDiagnostic(code: Code, file: string, message: string, help
   return { code, severity: 'error', span, message, ...(help === undefined ? {} : { help }) };
 }
 
-/** What to do where there are no policies yet. */
+/** The help of a diagnostic when there are no policies yet. */
 export const firstPolicyHelp = '`writ init` makes a first policy with its tests';
 
 /** Why the system refused, as the end of a sentence. */
@@ -120,7 +124,7 @@ interface Search {
 interface Folder {
   readonly path: string;
   readonly realPath: string;
-  /** Real paths of the folders on the way here: a link back to one of them is a loop. */
+  /** Real paths of the folders above this one: a link back to one of them is a loop. */
   readonly above: readonly string[];
 }
 
@@ -137,7 +141,8 @@ function visit(search: Search, folder: Folder): void {
     try {
       visitEntry(search, folder, { path, entry });
     } catch (error) {
-      // A link to nothing is no loss unless it is named like a policy; a folder that stays closed may hide guards.
+      // A broken link is ignored unless it is named like a policy. A folder that cannot be read is reported,
+      // because it may hide guards.
       const isLoss = name.endsWith(search.ending) || why(error) !== 'does not exist';
       if (isLoss) refuse(search, 'file-unreadable', path, `\`${path}\` ${why(error)}`);
     }
@@ -160,7 +165,7 @@ function visitEntry(search: Search, folder: Folder, { path, entry }: Entry): voi
   const isLink = own.isSymbolicLink();
   const stats = isLink ? statSync(place, { bigint: true }) : own;
   if (!stats.isDirectory() && !isWanted) return;
-  // Of what is no link the way is known: that of its folder is resolved.
+  // Only a link needs resolving: the path of the folder is resolved already.
   const real = isLink ? realpathSync.native(place) : place;
   if (!isInsideFolder(search.root, real)) {
     refuse(search, 'file-outside', path, `\`${path}\` is a link that leads out of the policy directory`);

@@ -1,19 +1,19 @@
-// From a directory to a call whenever something at or under it may have changed. The parent is watched too, one level
-// deep, because a directory that is replaced whole, or a link that is flipped, is an event of its parent only.
-// INVARIANT: this is a hint, never the truth: the listener reads the directory and compares.
+// Calls a listener whenever something at or under a directory may have changed. The parent is watched too,
+// one level deep, because replacing the whole directory, or flipping a link to it, is an event of the parent
+// only. INVARIANT: an event is a hint, never the truth: the listener reads the directory and compares.
 
 import { basename, dirname, resolve } from 'node:path';
 import { type FSWatcher, watch as watchFiles } from 'chokidar';
 
 export interface Watch {
-  /** Resolves once changes are seen; never rejects. */
+  /** Resolves once changes are seen, or after a second at the latest; never rejects. */
   readonly ready: Promise<void>;
   close(): Promise<void>;
 }
 
 export interface WatchListener {
   onEvent(): void;
-  /** Watching is impaired (too many watches, say); the caller's own polling goes on. */
+  /** Watching is impaired (for example by too many watches); the caller's own polling goes on. */
   onError(error: unknown): void;
 }
 
@@ -36,7 +36,7 @@ export function watch(directory: string, listener: WatchListener): Watch {
   };
 }
 
-/** A place that cannot be watched never gets ready by itself. */
+/** A place that cannot be watched never becomes ready, so waiting ends after this many milliseconds. */
 const readyWithinMs = 1_000;
 
 function subscribe(watcher: FSWatcher, listener: WatchListener): Promise<void> {
@@ -51,7 +51,10 @@ function subscribe(watcher: FSWatcher, listener: WatchListener): Promise<void> {
   });
 }
 
-/** Links that begin with a dot, such as the `..data` of a ConfigMap, are events that matter; these never are. */
+/**
+ * Links that begin with a dot, such as the `..data` of a ConfigMap, do matter, so only these two names are
+ * ignored.
+ */
 function isIgnored(path: string): boolean {
   const name = basename(path);
   return name === 'node_modules' || name === '.git';

@@ -1,6 +1,6 @@
-// A grant into its receipt: a short JWT (RFC 7519) that the tool checks before it carries the action out. INVARIANT: only what is
-// granted now has one, for the agent that asked, the action, and the payload as it was sent; a grant's receipts share one id,
-// so issuing it again makes no second use.
+// Turns a grant into its receipt: a short-lived JWT (RFC 7519) that a tool checks before it carries out the
+// action. INVARIANT: only a present grant gets a receipt, for the agent that asked, the action, and the
+// payload as it was sent. All receipts of a grant have one id, so a second receipt allows no second use.
 
 import { sign } from 'node:crypto';
 import type { Decisions } from '../requests/decisions.ts';
@@ -14,7 +14,7 @@ export interface ReceiptDeps {
   readonly decisions: Pick<Decisions, 'look'>;
   readonly keys: ReceiptKeys;
   readonly bases: ReceiptBases;
-  /** Where people reach the service. */
+  /** The address at which people reach the service. */
   readonly issuer: string;
   readonly isOn: boolean;
 }
@@ -22,7 +22,7 @@ export interface ReceiptDeps {
 export type Issued =
   | { readonly kind: 'issued'; readonly receipt: string; readonly expiresAtMs: number }
   | { readonly kind: 'unknown' }
-  /** One sentence in lower case. */
+  /** `detail` tells why there is no receipt: one sentence in lower case. */
   | { readonly kind: 'conflict' | 'stopped'; readonly detail: string };
 
 export interface Receipts {
@@ -60,14 +60,17 @@ async function issue(deps: ReceiptDeps, requestId: string, by: AgentCaller): Pro
   return { kind: 'issued', receipt: jwt(claims, await deps.keys.current()), expiresAtMs: endsAt * 1000 };
 }
 
-/** A grant that was taken is used by the caller that took it, until it is said what became of it. */
+/**
+ * Whether there is a grant to prove. A grant that was taken belongs to the caller that took it, until the
+ * agent reports its outcome.
+ */
 function isGranted(state: RequestState, nowMs: number): boolean {
   const status = statusAt(state, nowMs);
   const isTaken = state.taken !== null && state.wasExecuted === null && nowMs < state.expiresAtMs;
   return status === 'auto_approved' || status === 'approved' || isTaken;
 }
 
-/** Whole seconds. */
+/** Returns when the receipt is issued and when it expires, in whole seconds since 1970. */
 function timesOf({ expiresAtMs }: RequestState, nowMs: number): readonly [number, number] {
   const issuedAt = Math.floor(nowMs / 1000);
   return [issuedAt, Math.min(issuedAt + receiptSeconds, Math.floor(expiresAtMs / 1000))];

@@ -1,5 +1,6 @@
-// The keys that receipts are signed with: derived from the master key, one an epoch. A new one is published for a day before it signs,
-// and the last one until its receipts are over. INVARIANT: a receipt that is good is signed by a key that is published.
+// The keys that sign receipts, derived from the master key, one for each epoch. A new key is published for a
+// day before it signs, and the last key until its receipts have expired. INVARIANT: every valid receipt is
+// signed by a published key.
 
 import { hash } from 'node:crypto';
 import { type SigningKeys, signingKeysOf } from '../agents/signing-key.ts';
@@ -24,17 +25,21 @@ export interface ReceiptKey extends Pick<SigningKeys, 'privateKey'> {
 }
 
 export interface ReceiptKeys {
-  /** The one that signs now. */
+  /** The key that signs now. */
   current(): Promise<ReceiptKey>;
-  /** Those whose receipts may be good, and the next one, the latest first. */
+  /** The keys whose receipts may be valid, and the next key, the latest first. */
   published(): Promise<readonly ReceiptKey[]>;
-  /** `isAtOnce` also withdraws the present key: for one that has leaked. */
+  /** Begins a new epoch. `isAtOnce` also withdraws the present key, for a key that has leaked. */
   rotate(actor: Actor, isAtOnce: boolean): Promise<'rotated' | 'already-under-way' | 'conflict'>;
 }
 
-/** How long a receipt holds at most. */
+/** How long a receipt is valid at most. */
 export const receiptSeconds = 60;
-/** Verifiers may keep the list for an hour, and their clocks differ. */
+/**
+ * How long a key stays published after its successor begins to sign: until its receipts have expired, and
+ * five minutes more, since verifiers' clocks differ. Verifiers may keep the list of keys for an hour, so a
+ * new key is published much earlier than it signs.
+ */
 const keptAfterMs = receiptSeconds * 1000 + 5 * 60_000;
 const publishedBeforeMs = 24 * 60 * 60_000;
 
@@ -46,7 +51,7 @@ interface Epoch {
 interface KeyEpochs {
   readonly id: 'receipts';
   readonly createdAtMs: number;
-  /** Those that are not over, the earliest first; never empty. */
+  /** The epochs whose keys are still published, the earliest first; never empty. */
   readonly epochs: readonly Epoch[];
 }
 

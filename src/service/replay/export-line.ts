@@ -1,5 +1,5 @@
-// A line of an export of requests: a record of the chain, as `writ audit export` writes it, or a request as the list of
-// requests is exported. This is the one place that knows the two by their looks.
+// Recognises a line of an export of requests: a record of the chain, as `writ audit export` writes it, or a
+// request as the list of requests is exported. Only this file tells the two forms apart.
 
 import type { JsonLimits } from '../../language/json/read.ts';
 import { isJsonObject, type JsonObject } from '../../language/model/json.ts';
@@ -12,15 +12,15 @@ import type { RecordKind } from '../store/contract/chain.ts';
 import type { LogRecord } from '../store/contract/log.ts';
 import { loggedEvent, requestOf, requestOfRecord } from './log-entries.ts';
 
-/** The limits of one line: a record with its trace may be longer than a request. */
+/** Limits of one line; a record with its trace may be longer than a request. */
 export const exportLimits: JsonLimits = { bytesMax: 16 * 1024 * 1024, depthMax: 64 };
 
 export type ExportLine =
-  /** `record` is null where it is of nothing that becomes of requests. */
+  /** `record` is null for a record that says nothing about what became of requests. */
   | { readonly kind: 'record'; readonly sequence: number; readonly record: LogRecord | null }
   | { readonly kind: 'request'; readonly line: ListedRequest };
 
-/** What is read of a line of the list's export. */
+/** The parts of a line of the list's export that are read. */
 export interface ListedRequest {
   readonly request_id: string;
   readonly action_key: string;
@@ -28,13 +28,15 @@ export interface ListedRequest {
   readonly agent: RecordedRequest['agent'];
   readonly created_at: string;
   readonly policy_set?: RequestRecord['policySet'];
-  /** What deciding it again needs; absent where the line is one reply of `GET /v1/requests/{id}`. */
+  /**
+   * What is needed to decide the request again; absent when the line is a reply of `GET /v1/requests/{id}`.
+   */
   readonly recorded?: JsonObject;
 }
 
 const kinds: readonly RecordKind[] = ['request', 'refusal', 'change', 'event', 'knot'];
 
-/** Null where it is no line of an export. */
+/** Returns null when the value is not a line of an export. */
 export function exportLineOf(value: JsonObject): ExportLine | null {
   const { entry, hash, request_id, action_key, payload, agent, created_at } = value;
   if (typeof hash === 'string' && isJsonObject(entry) && kinds.some((kind) => kind === entry.kind))
@@ -46,7 +48,9 @@ export function exportLineOf(value: JsonObject): ExportLine | null {
   return isListed ? { kind: 'request', line: value as unknown as ListedRequest } : null;
 }
 
-/** An entry of the chain, as `writ audit export` writes it. */
+/**
+ * Reads an entry of the chain, as `writ audit export` writes it; null for an entry that replay does not need.
+ */
 function recordOfEntry(entry: JsonObject): LogRecord | null {
   const { kind, id, action_key, created_ms, expires_ms, record_json, request_id, at_ms, what, detail_json } =
     entry;
@@ -65,8 +69,8 @@ function recordOfEntry(entry: JsonObject): LogRecord | null {
 }
 
 /**
- * The request of a line in the form in which tests and `writ decide` take facts; null where the line is of another record.
- * Throws an error with one sentence in lower case.
+ * The request of a line in the form in which tests and `writ decide` take facts; null when the line is
+ * another kind of record. Throws an error whose message is one sentence in lower case.
  */
 export function givenOf(line: ExportLine): JsonObject | null {
   const facts = factsOf(line);
@@ -96,7 +100,10 @@ function factsOf(line: ExportLine): Facts | null {
   return recorded === undefined ? factsAlone(line.line) : listedRequest(line.line).facts;
 }
 
-/** A listed request with all that became of it. Throws an error with one sentence in lower case. */
+/**
+ * A listed request with everything that became of it. Throws an error whose message is one sentence in lower
+ * case.
+ */
 export function listedEntries(line: ListedRequest): readonly LogEntry[] {
   if (line.recorded === undefined)
     throw new Error('the line does not say on what the request was decided: export the requests again');
@@ -113,7 +120,7 @@ interface ListedEvent {
   readonly detail: unknown;
 }
 
-/** The events of a request; those of one moment are one entry. */
+/** The events of a request; events of the same moment are one entry. */
 function eventsOf(requestId: string, listed: readonly ListedEvent[]): readonly LogEntry[] {
   const steps = Map.groupBy(listed, ({ at }) => timeOf(at));
   return [...steps].map(([atMs, events]) => ({
@@ -145,7 +152,7 @@ function listedRequest({
   return requestOf(columns, { ...recorded, payload, agent, policySet });
 }
 
-/** What was known besides its payload and its agent, the line does not say. */
+/** Facts from the payload and the agent alone: the line does not hold the other facts. */
 function factsAlone({ action_key: actionKey, payload, agent, created_at }: ListedRequest): Facts {
   const createdAtMs = timeOf(created_at);
   const satisfied = nothingSatisfied;

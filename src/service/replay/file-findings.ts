@@ -1,4 +1,4 @@
-// The findings of a comparison, as replay files the requests of a log under them.
+// Turns the findings of a comparison into the form in which replay assigns the requests of a log to them.
 
 import type { PolicySet } from '../../language/model/policy.ts';
 import type { PolicyDiff } from '../../reasoning/diff/diff.ts';
@@ -8,13 +8,13 @@ import { hidesValues } from '../../reasoning/replay/withheld.ts';
 
 export interface FiledUnder {
   readonly diff: PolicyDiff;
-  /** Of which the findings are. */
+  /** The two sets that the findings compare. */
   readonly sides: BothSides<{ readonly set: PolicySet }>;
-  /** Only requests that this policy set decided are filed, where it is not null. */
+  /** When not null, only requests that the policy set with this digest decided are assigned. */
   readonly decidedBy?: string | null;
 }
 
-/** Named by their place, from 1. */
+/** The id of a finding is its position, counted from 1. */
 export function replayFindings({ diff, sides, decidedBy = null }: FiledUnder): readonly ReplayFinding[] {
   return diff.findings.map(({ difference, actions, isMetBy }, at) => ({
     id: String(at + 1),
@@ -27,7 +27,7 @@ export function replayFindings({ diff, sides, decidedBy = null }: FiledUnder): r
   }));
 }
 
-/** Whether a digest stands where rules of either set may read the value. */
+/** Whether a digest replaces a value that rules of either set may read. */
 function isHidden({ before, after }: FiledUnder['sides'], asked: AskedOfFinding): boolean {
   if (!asked.holdsDigests) return false;
   const { action, payload } = asked.after;

@@ -1,5 +1,5 @@
-// Records as the chain holds them into the entries of a log that a policy set is tried on. INVARIANT: a record that cannot
-// be understood is a mistake with its name; none is passed over.
+// Turns records of the chain into the entries of a log that a policy set is tried on. INVARIANT: a record
+// that cannot be understood is an error with its name; none is passed over.
 
 import { outcomes } from '../../language/model/decision.ts';
 import { isJsonObject } from '../../language/model/json.ts';
@@ -12,7 +12,7 @@ import type { DecidedDetail, Vote } from '../requests/record/request-state.ts';
 import type { LogRecord } from '../store/contract/log.ts';
 import { type ParsedRecord, RecordParser } from './parse-record.ts';
 
-/** What `factsOfRecord` and a log need of a record's text. */
+/** The parts of a record's text that `factsOfRecord` and a log need. */
 type RecordText = Omit<RecordedRequest, 'actionKey' | 'createdAtMs'> &
   Pick<RequestRecord, 'decision'> & {
     readonly policySet?: RequestRecord['policySet'];
@@ -32,7 +32,7 @@ interface EventRead {
   readonly detail: unknown;
 }
 
-/** Throws an error with one sentence in lower case. */
+/** Throws an error whose message is one sentence in lower case. */
 export function requestOf(
   { id, action, createdAtMs, expiresAtMs }: RecordColumns,
   record: unknown,
@@ -76,9 +76,12 @@ function isRecordText(value: unknown): value is RecordText {
   );
 }
 
-/** Null for what replay does not follow. Throws an error with one sentence in lower case. */
+/**
+ * Returns null for an event that replay does not follow. Throws an error whose message is one sentence in
+ * lower case.
+ */
 export function loggedEvent({ what, expiresAtMs, detail }: EventRead): LoggedEvent | null {
-  // Written by `eventOf` and `voteEvent`.
+  // `eventOf` and `voteEvent` write the details, so their types are known.
   switch (what) {
     case 'approved': {
       const { person, email, group } = detail as Vote;
@@ -112,7 +115,10 @@ function readingsOf(meters: DecidedDetail['meters']): Facts['meters'] {
   return readings;
 }
 
-/** A class because its decimals are read when they are asked for: in order, hardly any is. */
+/**
+ * A class because its decimals are parsed only on demand: a replay that computes its own readings rarely
+ * needs them.
+ */
 class WrittenReading implements Reading {
   readonly #text: { readonly low: string; readonly high: string };
 
@@ -129,11 +135,17 @@ class WrittenReading implements Reading {
   }
 }
 
-/** Reads records in their order. A class because events of one step are one entry, which ends with the next record. */
+/**
+ * Reads records in their order. A class because the events of one step become one entry, which ends with the
+ * next record.
+ */
 export class LogReader {
   #open: { readonly requestId: string; readonly atMs: number; readonly events: LoggedEvent[] } | null = null;
 
-  /** What is known to be whole by now. Throws an error with one sentence in lower case; the next record can be read then. */
+  /**
+   * Returns the entries that are complete by now. Throws an error whose message is one sentence in lower
+   * case; the next record can still be read.
+   */
   read(record: ParsedRecord): readonly LogEntry[] {
     if (record.kind === 'unread') throw new Error(record.message);
     if (record.kind !== 'event') {
@@ -149,7 +161,7 @@ export class LogReader {
     return ended;
   }
 
-  /** What is still open. */
+  /** Returns the entry that is still open, if any. */
   end(): readonly LoggedEvents[] {
     const open = this.#open;
     this.#open = null;
@@ -157,7 +169,7 @@ export class LogReader {
   }
 }
 
-/** Throws an error with one sentence in lower case. */
+/** Throws an error whose message is one sentence in lower case. */
 export function requestOfRecord(record: LogRecord & { readonly kind: 'request' }): LoggedRequest {
   const parsed = new RecordParser().parse(record);
   if (parsed.kind !== 'request') throw new Error(parsed.kind === 'unread' ? parsed.message : parsed.kind);
@@ -168,7 +180,7 @@ function requestOfParsed(parsed: ParsedRecord & { readonly kind: 'request' }): L
   return requestOf(parsed, parsed.record, parsed.mayHoldDigests);
 }
 
-/** When it was made. */
+/** When the record was made, in milliseconds since 1970. */
 export function momentOfRecord(record: LogRecord): number {
   return record.kind === 'request' ? record.createdAtMs : record.atMs;
 }

@@ -1,4 +1,5 @@
-// Files that people give in place of JSON Lines of requests, known by how they begin, each with one sentence on what to give.
+// Recognises files that people give by mistake instead of JSON Lines of requests, by their first bytes. Each
+// gets one sentence on what to give instead.
 
 const compressed: readonly (readonly number[])[] = [
   [0x1f, 0x8b],
@@ -7,14 +8,17 @@ const compressed: readonly (readonly number[])[] = [
   [0x42, 0x5a, 0x68],
 ];
 
-/** The head of a CSV export of requests or records, or of changed requests. */
+/** The first line of a CSV export of requests, records or changed requests. */
 const csvHead = /^"?(?:request_id|sequence)"?,/;
 const policyText = /^(?:policy|action|approvers|meter|let|list|hours|guarantee|group)\s|^#/;
 
-/** Enough of a file to know it by. */
+/** Number of bytes that are enough to recognise a file. */
 export const headBytes = 4_096;
 
-/** What is wrong with a file of JSON Lines as a whole, as one sentence in lower case; null where its lines are to be read. */
+/**
+ * What is wrong with a file of JSON Lines as a whole, as one sentence in lower case; null when its lines can
+ * be read.
+ */
 export function otherFileText(bytes: Uint8Array): string | null {
   const foreign = foreignText(bytes);
   if (foreign !== null) return foreign;
@@ -26,7 +30,7 @@ export function otherFileText(bytes: Uint8Array): string | null {
     : null;
 }
 
-/** What it is, where it is no JSON. */
+/** What is wrong with a file that is not JSON; null when it may be JSON. */
 export function foreignText(bytes: Uint8Array): string | null {
   if (compressed.some((magic) => magic.every((byte, at) => bytes[at] === byte)))
     return 'the file is compressed: unpack it first';

@@ -1,5 +1,5 @@
-// Records of a store with the texts in them parsed: plain data, which a thread can send. What could not be parsed says so in
-// its place.
+// Parses the texts inside a store's records into plain data that a thread can send. A record that cannot be
+// parsed becomes an `unread` entry with a message.
 
 import { isJsonObject, type JsonObject } from '../../language/model/json.ts';
 import type { LogRecord } from '../store/contract/log.ts';
@@ -12,17 +12,20 @@ type LogEvent = Extract<LogRecord, { readonly kind: 'event' }>;
 export type ParsedRecord =
   | (Omit<LogRequest, 'recordJson'> & {
       readonly record: unknown;
-      /** Whether digests may stand for secrets. */
+      /** Whether digests may replace secrets in the payload. */
       readonly mayHoldDigests: boolean;
     })
   | (Omit<LogEvent, 'detailJson'> & { readonly detail: unknown })
   | Extract<LogRecord, { readonly kind: 'step-up' }>
   | { readonly kind: 'unread'; readonly sequence: number; readonly message: string };
 
-/** How a digest begins in the JSON of a record; looked for first, since most records hold none. */
+/**
+ * How a digest begins in the JSON of a record. A quick search for it comes first, because most records hold
+ * none.
+ */
 const digestBegins = 'hmac-sha256:';
 
-/** What a log reads of the detail of an event: traces are large, and no part of it. */
+/** The members of an event's detail that a log reads. Traces are large and not needed. */
 const membersRead: Readonly<Record<string, readonly string[]>> = {
   approved: ['person', 'email', 'group'],
   rejected: ['group'],
@@ -34,7 +37,7 @@ function membersOf(whole: JsonObject, names: readonly string[]): JsonObject {
   return Object.fromEntries(names.flatMap((name) => (name in whole ? [[name, whole[name]!]] : [])));
 }
 
-/** A class because it remembers parts of the texts that it has read. */
+/** A class because it remembers parsed parts of texts. */
 export class RecordParser {
   readonly #texts = new RecordTexts();
 

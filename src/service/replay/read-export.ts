@@ -1,5 +1,6 @@
-// A file of exported requests as a log. Records of the chain are read as they come; a list of requests, which begins with
-// the latest, is put in order first. INVARIANT: every line is read, or named and counted; none is passed over.
+// Reads a file of exported requests as a log. Records of the chain are read in their order. A list of
+// requests begins with the latest, so it is sorted first. INVARIANT: every line is read, or named and counted
+// as a fault; none is passed over.
 
 import { createReadStream, statSync } from 'node:fs';
 import { readJson } from '../../language/json/read.ts';
@@ -11,7 +12,10 @@ import { faultText, LogFaults, type LogPart, type LogSource } from './log-source
 import { headBytes, otherFileText } from './other-file.ts';
 import { RecordParser } from './parse-record.ts';
 
-/** It is no export at all; the message is one sentence in lower case. A class because it is told from errors of the file system. */
+/**
+ * The file is not an export; the message is one sentence in lower case. A class so that callers can tell it
+ * from errors of the file system.
+ */
 export class NoExportError extends Error {}
 
 /** Rejects with the error of the file system, or a NoExportError. */
@@ -23,14 +27,18 @@ export async function openExport(path: string): Promise<LogSource> {
   return { wholeSinceMs: await wholeSince(path), faults, parts: parts(path, { bytesAll, faults }) };
 }
 
-/** Since when an export is whole: always for records from the first on, for later ones since the first of them. A list may leave out any request. */
+/**
+ * The moment from which an export is whole, in milliseconds since 1970. Records are always whole if they
+ * begin with the first of the chain; later records are whole from the first of them. A list may leave out any
+ * request, so it is never whole.
+ */
 async function wholeSince(path: string): Promise<number> {
   for await (const { bytes } of linesOf(path)) {
     if (isBlank(bytes)) continue;
     const line = lineOf(bytes);
     if (line?.kind !== 'record') return Number.POSITIVE_INFINITY;
     if (line.sequence === 1) return Number.NEGATIVE_INFINITY;
-    // Another record: what follows is later.
+    // The first record of a kind that replay reads; all that follow are later.
     if (line.record !== null) return momentOfRecord(line.record);
   }
   return Number.NEGATIVE_INFINITY;
@@ -69,7 +77,7 @@ async function* parts(path: string, { bytesAll, faults }: Reading): AsyncGenerat
   yield { entries: [...entries, ...reader.end()], share: 1 };
 }
 
-/** A class because what a line says depends on those before it. */
+/** A class because how a line is read depends on the lines before it. */
 class LineReader {
   readonly #path: string;
   readonly #faults: LogFaults;
@@ -95,7 +103,7 @@ class LineReader {
   }
 
   end(): readonly LogEntry[] {
-    // Stable, and a request was made before anything became of it.
+    // The sort is stable. At the same moment a request comes before its events.
     const listed = this.#listed.sort(
       (a, b) => momentOf(a) - momentOf(b) || Number(a.kind !== 'request') - Number(b.kind !== 'request'),
     );
@@ -126,7 +134,7 @@ class LineReader {
       if (id !== null) this.#ids.add(id);
       return record === null ? [] : this.#log.read(this.#parser.parse(record));
     }
-    // Two exports may have some records in common.
+    // The file may join two exports with some records in common.
     if (id !== null && this.#ids.has(id)) this.#faults.repeated += 1;
     else if (id !== null)
       throw new Error(
@@ -150,7 +158,7 @@ function momentOf(entry: LogEntry): number {
   return entry.kind === 'request' ? entry.facts.nowMs : entry.atMs;
 }
 
-/** Throws an error with one sentence in lower case. */
+/** Throws an error whose message is one sentence in lower case. */
 function parsed(bytes: Buffer): Json {
   const read = readJson(bytes, exportLimits);
   if (read.ok) return read.value;
@@ -158,11 +166,11 @@ function parsed(bytes: Buffer): Json {
 }
 
 interface FileLine {
-  /** Without the line break. */
+  /** The line without its line break. */
   readonly bytes: Buffer;
-  /** From 1. */
+  /** Line number, counted from 1. */
   readonly line: number;
-  /** In bytes from the start of the file. */
+  /** Offset in bytes from the start of the file to the end of the line. */
   readonly end: number;
 }
 

@@ -1,5 +1,5 @@
-// The records of a store as a log. INVARIANT: one pass from the first record that matters to the last that was there when
-// it began; memory is bounded by one stretch.
+// Reads the records of a store as a log. INVARIANT: one pass, from the first record that matters to the last
+// that was there when the pass began; memory is bounded by one stretch.
 
 import type { LogEntry } from '../../reasoning/replay/log.ts';
 import type { RecordReader, RecordsPlace } from '../store/contract/log.ts';
@@ -9,25 +9,30 @@ import type { ParsedRecord } from './parse-record.ts';
 import { type RecordSource, sourceHere, sourceInThread } from './record-source.ts';
 
 export interface StoredLogOptions {
-  /** Requests from this moment on count; everything where it is absent. */
+  /** Only requests from this moment on count, in milliseconds since 1970; all requests when absent. */
   readonly sinceMs?: number | undefined;
-  /** The longest window of a meter: what was granted in it before is read, too. */
+  /**
+   * The longest window of a meter, in milliseconds: what was granted within it before `sinceMs` is read too.
+   */
   readonly windowMs: number;
   readonly recordsAtOnce?: number;
-  /** Where the same records can be opened again: a long log is read from there in a thread of its own. */
+  /** The place where the same records can be opened again, so that a thread of its own reads a long log. */
   readonly place?: RecordsPlace | undefined;
 }
 
-/** Records that are read in one step, so few that what is made of them is collected while it is young. */
+/**
+ * Records that are read in one step: few enough that their objects are garbage-collected while they are
+ * young.
+ */
 const recordsAtOnceDefault = 200;
 
-/** As many records are read before a thread has started that could have read them. */
+/** From this many records on, a thread reads them. A shorter log is read before a thread has started. */
 const longLog = 20_000;
 
-/** Waits that began so long before the first window are not read. */
+/** Requests that began to wait longer than this before the first window are not read. */
 const waitsMs = 7 * 24 * 60 * 60 * 1000;
 
-/** Rejects with a StoreError, as reading the parts does. */
+/** Rejects with a StoreError; iterating the parts rejects in the same way. */
 export async function openStoredLog(reader: RecordReader, options: StoredLogOptions): Promise<LogSource> {
   const { sinceMs, windowMs, recordsAtOnce = recordsAtOnceDefault, place } = options;
   const after = sinceMs === undefined ? 0 : await reader.numberBefore(sinceMs - windowMs - waitsMs);
@@ -78,7 +83,7 @@ async function* parts(
   yield { entries: log.end(), share: 1 };
 }
 
-/** Asks for some before they are needed. */
+/** Reads stretches of records, asking for some ahead of time. */
 async function* stretches(
   source: RecordSource,
   { from, lastSequence, recordsAtOnce }: Omit<Reading, 'faults'>,
@@ -87,7 +92,7 @@ async function* stretches(
   for (let after = from; after < lastSequence || asked.length > 0; ) {
     while (asked.length < source.atOnce && after < lastSequence) {
       const answer = source.records(after, Math.min(recordsAtOnce, lastSequence - after));
-      // What fails is met in its turn.
+      // A failure is thrown when its stretch is awaited, so it is not unhandled.
       answer.catch(() => undefined);
       asked.push(answer);
       after += recordsAtOnce;

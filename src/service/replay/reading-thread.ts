@@ -1,4 +1,4 @@
-// The file that the thread which reads records ahead starts with.
+// Entry point of the worker thread that reads records ahead.
 
 import { parentPort, workerData } from 'node:worker_threads';
 import type { RecordsPlace } from '../store/contract/log.ts';

@@ -1,4 +1,5 @@
-// The thread that reads records ahead: it answers each question in its turn, and ends with the first that it cannot answer.
+// The thread that reads records ahead: it answers requests for records in their order, and ends with the
+// first that it cannot answer.
 
 import type { MessagePort } from 'node:worker_threads';
 import type { RecordReader } from '../store/contract/log.ts';
@@ -12,13 +13,13 @@ export interface ToReading {
 
 export type FromReading =
   | { readonly kind: 'records'; readonly records: readonly ParsedRecord[] }
-  /** `code` is that of a StoreError. */
+  /** `code` is the code of a StoreError; null for other errors. */
   | { readonly kind: 'failed'; readonly code: StoreErrorCode | null; readonly text: string };
 
 export function serveReading(port: MessagePort, opening: Promise<RecordReader>): void {
   const send = (message: FromReading): void => port.postMessage(message);
   const parser = new RecordParser();
-  // Why it cannot be opened is told to who asks.
+  // If the store cannot be opened, each request for records is answered with the reason.
   opening.catch(() => undefined);
   let before: Promise<unknown> = opening;
   const answer = async ({ after, countMax }: ToReading): Promise<void> => {

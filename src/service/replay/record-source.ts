@@ -1,5 +1,5 @@
-// Where the records of a log come from: a reader in this thread, or one in a thread of its own, which reads and parses what is
-// asked for next while this one decides. Both give the same.
+// Supplies the records of a log from a reader in this thread, or from a thread of its own, which reads and
+// parses ahead while this thread decides. Both supply the same records.
 
 import { Worker } from 'node:worker_threads';
 import type { RecordReader, RecordsPlace } from '../store/contract/log.ts';
@@ -8,14 +8,14 @@ import { type ParsedRecord, RecordParser } from './parse-record.ts';
 import type { FromReading, ToReading } from './reading-worker.ts';
 
 export interface RecordSource {
-  /** How many stretches are worth asking for before the first of them is there. */
+  /** How many stretches are worth asking for before the first of them arrives. */
   readonly atOnce: number;
-  /** By number: those with the `countMax` numbers after `afterSequence`. */
+  /** The records whose numbers are among the `countMax` numbers after `afterSequence`. */
   records(afterSequence: number, countMax: number): Promise<readonly ParsedRecord[]>;
   close(): Promise<void>;
 }
 
-/** The reader stays open when it is closed. */
+/** Closing the source leaves the reader open. */
 export function sourceHere(reader: RecordReader): RecordSource {
   const parser = new RecordParser();
   return {
@@ -28,10 +28,10 @@ export function sourceHere(reader: RecordReader): RecordSource {
 
 const stretchesAhead = 4;
 
-/** Its thread starts at once; where that ends too soon, what has been asked of it is rejected. */
+/** Starts its thread at once. If the thread ends too soon, waiting and later requests are rejected. */
 export function sourceInThread(place: RecordsPlace): RecordSource {
   const thread = new Worker(new URL('./reading-thread.ts', import.meta.url), { workerData: place });
-  /** In the order in which they are answered. */
+  /** Requests that wait for an answer, in the order in which they are answered. */
   const asked: PromiseWithResolvers<readonly ParsedRecord[]>[] = [];
   let ended: Error | null = null;
   const end = (error: Error): void => {

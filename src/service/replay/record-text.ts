@@ -1,23 +1,23 @@
-// A record's text into what deciding it again needs. It is cut into members first: the trace, which is most of it, is not
-// parsed, and what many records have in common, such as the agent, is parsed once and is then the very same object.
-// INVARIANT: each member is what parsing the whole gives.
+// Turns a record's text into what is needed to decide it again. The text is cut into members first. The
+// trace, which is most of a record, is not parsed. Members that many records share, such as the agent, are
+// parsed once and become the same object. INVARIANT: each member equals what parsing the whole text gives.
 
 import { BoundedMap } from '../../language/value/memo.ts';
 
-/** What replay reads of a record. */
+/** The members of a record that replay reads. */
 const members = ['payload', 'request', 'decision', 'agent', 'meters', 'satisfied', 'policySet'] as const;
 export type RecordMembers = Readonly<Record<(typeof members)[number], unknown>>;
 
 type SharedMember = 'request' | 'decision' | 'agent' | 'satisfied' | 'policySet' | 'engine';
 
-/** Longer parts are hardly the same twice. */
+/** Longer parts are rarely the same in two records, so they are not remembered. */
 const sharedLengthMax = 4_096;
 const sharedMax = 2_000;
 const newShared = () => new BoundedMap<string, unknown>(sharedMax);
 
-/** A class because it remembers parts of the texts that it has read. */
+/** A class because it remembers parsed parts of texts. */
 export class RecordTexts {
-  /** By member, values by their text. */
+  /** For each member, the parsed values by their text. */
   readonly #shared = {
     request: newShared(),
     decision: newShared(),
@@ -27,7 +27,7 @@ export class RecordTexts {
     engine: newShared(),
   };
 
-  /** Throws a SyntaxError where it is not JSON. */
+  /** Throws a SyntaxError when the text is not JSON. */
   read(text: string): unknown {
     try {
       return this.#cut(text) ?? JSON.parse(text);
@@ -37,12 +37,13 @@ export class RecordTexts {
   }
 
   /**
-   * Null where the members do not stand as they are written. A quote in a text is escaped, so each of the places looked for
-   * is the name of a member. Each part must be JSON by itself, so that no cut is further inside than the one before; what
-   * is skipped lies between two parts, and with the last of them the whole text ends.
+   * Returns null when the members are not in the order in which `recordJson` writes them. A quote within a
+   * text is escaped, so each place found is the name of a member. Each part must be JSON by itself, so that
+   * no cut lies deeper inside than the one before. Skipped text lies between two parts, and the last part
+   * ends with the whole text.
    */
   #cut(text: string): RecordMembers | null {
-    // Few records hold rows, which may be anywhere.
+    // Few records hold rows, which may be anywhere in the text.
     if (!text.startsWith(begins.payload) || text.includes(',"rows":')) return null;
     const request = text.indexOf(begins.request, begins.payload.length);
     const key = text.indexOf(begins.key, request);
@@ -71,13 +72,13 @@ export class RecordTexts {
     if (known !== undefined) return known;
     const value: unknown = JSON.parse(part);
     if (part.length > sharedLengthMax) return value;
-    // A copy: a part of a text would keep the whole.
+    // A copy, because a slice would keep the whole text in memory.
     shared.set(Buffer.from(part).toString(), value);
     return value;
   }
 }
 
-/** How the parts of a record begin, as `recordJson` writes them, in this order. */
+/** How the parts of a record begin, in the order in which `recordJson` writes them. */
 const begins = {
   payload: '{"payload":',
   request: ',"request":',

@@ -1,4 +1,4 @@
-// The result of trying policies on a log, as JSON for programs.
+// Turns the result of trying policies on a log into JSON for programs.
 
 import type { DiffReport } from '../../reasoning/diff/report.ts';
 import type { ReplayExample } from '../../reasoning/replay/examples.ts';
@@ -7,13 +7,13 @@ import type { ReplayResult } from '../../reasoning/replay/replay.ts';
 
 import type { LogFaults } from './log-source.ts';
 
-/** What of the log the old side decided, and the findings with the requests that meet them. */
+/** How many requests of the log the old set decided, and the findings with the requests that meet them. */
 export interface FiledComparison {
   readonly decided: number;
   readonly report: DiffReport;
 }
 
-/** A sentence without its end. */
+/** Why no comparison was made: a sentence without its final period. */
 export interface NoComparison {
   readonly reason: string;
 }

@@ -1,5 +1,5 @@
-// Files laid over the active policies, tried on the records of a store: what `writ replay` says of the two, with each finding's
-// example as it can be tried.
+// Tries files laid over the active policies on the records of a store. Returns what `writ replay` reports
+// about the two sets, and the example of each finding as a request that can be tried.
 
 import { diffPolicies } from '../../reasoning/diff/diff.ts';
 import { reportOf } from '../../reasoning/diff/report.ts';
@@ -19,20 +19,23 @@ import { replayLog, windowMsOf } from './replay-log.ts';
 import { candidateOf } from './service-rules.ts';
 
 export interface ReplayAsk {
-  /** Of the active policies. */
+  /** Texts of the active policies. */
   readonly texts: SetTexts;
   readonly files: readonly TextFile[];
   readonly records: RecordsPlace;
-  /** Requests from this moment on. */
+  /** Requests from this moment on are replayed; milliseconds since 1970. */
   readonly sinceMs: number;
 }
 
 export interface ReplayedFiles extends Pick<Compared, 'diagnostics' | 'requests'> {
-  /** As `writ replay --json` prints it; null where the policies have errors. */
+  /** What `writ replay --json` prints; null when the policies have errors. */
   readonly replay: object | null;
 }
 
-/** Rejects as reading the records does. `onProgress` hears how much of them has been read, from 0 to 1. */
+/**
+ * Rejects when the records cannot be read. `onProgress` is called with the share of records read so far, from
+ * 0 to 1.
+ */
 export async function replayLaid(
   { texts, files, records, sinceMs }: ReplayAsk,
   onProgress: (share: number) => void,

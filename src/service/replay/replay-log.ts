@@ -1,4 +1,4 @@
-// A log read to its end by a policy set that is tried on it, in slices between which others have their turn.
+// Tries a policy set on a whole log, in slices between which the thread does other work.
 
 import { setImmediate as pause } from 'node:timers/promises';
 import { windowMsMax } from '../../language/value/meter-window.ts';
@@ -11,11 +11,11 @@ import { serviceRules } from './service-rules.ts';
 export interface ReplayLogOptions
   extends Pick<ReplayOptions, 'candidate' | 'reading' | 'findings' | 'onChanged' | 'onDecision'> {
   readonly sinceMs?: number | undefined;
-  /** Hears how much of the log has been read, from 0 to 1. */
+  /** Called with the share of the log that has been read, from 0 to 1. */
   readonly onProgress?: (share: number) => void;
 }
 
-/** Rejects as reading the log does. */
+/** Rejects when the log cannot be read. */
 export async function replayLog(log: LogSource, options: ReplayLogOptions): Promise<ReplayResult> {
   const { sinceMs = Number.NEGATIVE_INFINITY, onProgress } = options;
   const replay = createReplay({
@@ -33,7 +33,7 @@ export async function replayLog(log: LogSource, options: ReplayLogOptions): Prom
   return replay.result();
 }
 
-/** The longest window of a meter that the set reads or counts. */
+/** The longest window, in milliseconds, of a meter that the set reads or counts. */
 export function windowMsOf({ meters }: Pick<ReplayCandidate, 'meters'>): number {
   return meters.reduce((longest, { over }) => Math.max(longest, windowMsMax(over)), 0);
 }

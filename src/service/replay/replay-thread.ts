@@ -1,4 +1,4 @@
-// The file that the thread of a replay starts with.
+// Entry point of a replay's worker thread.
 
 import { parentPort } from 'node:worker_threads';
 import { serveReplay } from './replay-worker.ts';

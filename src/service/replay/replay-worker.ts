@@ -1,4 +1,5 @@
-// The thread of one replay: it is given what to try, tells how far it is, and ends with an answer or a mistake of ours.
+// The thread of one replay: it receives what to try, reports progress, and ends with an answer or with a
+// fault of Writ itself.
 
 import type { MessagePort } from 'node:worker_threads';
 import { type ReplayAsk, type ReplayedFiles, replayLaid } from './replay-laid.ts';
@@ -8,10 +9,10 @@ export type FromReplay =
   | { readonly kind: 'answer'; readonly answer: ReplayedFiles }
   | { readonly kind: 'mistake'; readonly text: string };
 
-/** Finer steps than anybody can see. */
+/** The smallest step of progress that is reported: finer ones cannot be seen. */
 const shareStep = 0.005;
 
-/** `before` hears of each question: tests make it fail. */
+/** `before` is called with each question; tests use it to make the thread fail. */
 export function serveReplay(port: MessagePort, before: (ask: ReplayAsk) => void = () => undefined): void {
   const send = (message: FromReplay): void => port.postMessage(message);
   port.on('message', (ask: ReplayAsk) => {
@@ -21,7 +22,7 @@ export function serveReplay(port: MessagePort, before: (ask: ReplayAsk) => void 
       told = share;
       send({ kind: 'progress', share });
     };
-    // A mistake is the same whenever it is made.
+    // Inside the promise chain, an error that `before` throws is reported like any other.
     Promise.resolve(ask)
       .then((asked) => {
         before(asked);

@@ -1,6 +1,6 @@
-// Replays as the serving thread sees them: each is a thread of its own, which tells how far it is and then answers.
-// INVARIANT: one of a person and few altogether; a caller that goes away, or asks for longer than the limit, ends the thread;
-// a thread that hangs, grows or dies is a refusal of its own replay and nothing else.
+// The serving thread's handle on replays. Each replay is a thread of its own, which reports progress and then
+// answers. INVARIANT: one replay a person, and few altogether. The thread ends when its caller goes away or
+// its time is over. When a thread hangs, grows or dies, only its own replay is refused.
 
 import { Readable } from 'node:stream';
 import { memoryMegabytesDefault, PlaygroundRefusal } from '../playground/playground.ts';
@@ -9,31 +9,31 @@ import type { ReplayAsk, ReplayedFiles } from './replay-laid.ts';
 import type { FromReplay } from './replay-worker.ts';
 
 export type ReplayNews =
-  /** How much of the records has been read, from 0 to 1. */
+  /** Share of the records that has been read, from 0 to 1. */
   { readonly progress: number } | { readonly answer: ReplayedFiles };
 
 export interface Replays {
   /**
-   * The last news is the answer; ending the stream ends the replay. Throws a PlaygroundRefusal where there is no room, and
-   * the stream fails with one.
+   * Streams progress and at last the answer; closing the stream ends the replay. Throws a PlaygroundRefusal
+   * when too many replays are running. A failed stream also ends with one.
    */
   start(ask: ReplayAsk, person: string): Readable & AsyncIterable<ReplayNews>;
   close(): void;
 }
 
 export interface ReplaysOptions extends Partial<ThreadLimits> {
-  /** How long a replay may take in all. */
+  /** Milliseconds that a whole replay may take. */
   readonly allMs?: number;
-  /** Another file for the thread to start with: tests make it fail. */
+  /** Another file for the thread to start with; tests use it to make the thread fail. */
   readonly script?: URL;
-  /** Hears why there was no answer. */
+  /** Called with the reason when a replay has no answer. */
   readonly onFailure?: (error: unknown, summary: string) => void;
 }
 
-/** Comparing large sets takes the longest without a pause. */
+/** Comparing large sets is the longest work without a pause. */
 const timeoutMsDefault = 60_000;
 const allMsDefault = 5 * 60_000;
-/** More would take the processor away from deciding. */
+/** More replays at once would slow down decisions. */
 const runningMax = 2;
 
 export function createReplays(options: ReplaysOptions = {}): Replays {
@@ -60,7 +60,7 @@ function runThread(ask: ReplayAsk, options: ReplaysOptions): Readable {
   const script = options.script ?? new URL('./replay-thread.ts', import.meta.url);
   const fail = ({ summary, error }: ThreadExit): void => {
     onFailure?.(error, `a replay did not answer: ${summary}`);
-    // What the error says may hold paths of this machine: it is for the log.
+    // The error's message may hold paths of this machine, so it goes to the log only.
     const why = error === null ? summary : 'it stopped unexpectedly';
     news.destroy(new PlaygroundRefusal('failed', `the replay did not answer: ${why}`));
   };
@@ -81,7 +81,7 @@ function runThread(ask: ReplayAsk, options: ReplaysOptions): Readable {
       done(error);
     },
   });
-  // Its reader is told, too.
+  // The stream's reader gets the error too.
   news.on('error', () => undefined);
   function receive(message: FromReplay): void {
     if (message.kind === 'progress') {

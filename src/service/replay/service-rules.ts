@@ -1,4 +1,4 @@
-// The rules of the service that trying a policy set on a log has to hold to, and the set itself as it is tried.
+// The service's own rules that a replay has to follow, and the policy set in the form in which it is tried.
 
 import type { Linked } from '../../language/emit/link.ts';
 import type { PolicySet } from '../../language/model/policy.ts';

@@ -1,4 +1,4 @@
-// The configured place of the records into an open store: the one line a new kind of store adds.
+// Opens the store at a configured place. A new kind of store adds a line to this file.
 
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -13,15 +13,18 @@ import type { SqliteOptions } from './sqlite/sqlite.ts';
 
 export type StorePlace = SqliteOptions | PostgresOptions;
 
-/** Of a database, whose records a new file would not have. */
+/**
+ * The master key of a database. A directory that has it must not get a new file, which would lack the records
+ * of the database.
+ */
 const keyName = 'writ.key';
 
 interface ConfiguredStore {
-  /** The data directory, in which the master key lies, and the file where there is no database. */
+  /** The data directory, which holds the master key and, without a database, the file of the store. */
   readonly data: string;
-  /** Address of a database in PostgreSQL; null for a file. */
+  /** Address of a PostgreSQL database; null for a file. */
   readonly database: string | null;
-  /** Of the process that serves. */
+  /** What the database must promise to a process that serves. */
   readonly durability?: Durability;
 }
 
@@ -31,12 +34,12 @@ export function storePlaceOf({ data, database, durability }: ConfiguredStore): S
     : { url: database, keyFile: join(data, keyName), ...(durability === undefined ? {} : { durability }) };
 }
 
-/** What must be there already, unless the store is to be made anew. */
+/** Returns the file that must exist already, unless the store is to be created. */
 export function fileOf(place: StorePlace): string {
   return 'url' in place ? place.keyFile : place.path;
 }
 
-/** As people may see it: the address of a database without its password. */
+/** Returns the place as people may see it: the address of a database without its password. */
 export function shownPlace(place: StorePlace): string {
   if (!('url' in place)) return place.path;
   const url = new URL(place.url);
@@ -54,14 +57,16 @@ function refuseBesideKey(path: string): void {
 }
 
 /**
- * Opens the store, creating what is missing (directories 0700, files 0600) and bringing an older one up to date.
- * Rejects with a StoreError.
+ * Opens the store. Creates what is missing (directories 0700, files 0600) and brings an older store up to
+ * date. Rejects with a StoreError.
  */
 export async function openStore(options: StorePlace): Promise<Store> {
   return await usedInPlace(await openPlace(options));
 }
 
-/** Looks at a store that is there and changes nothing. Rejects with a StoreError where it cannot be used. */
+/**
+ * Examines an existing store and changes nothing. Rejects with a StoreError when the store cannot be used.
+ */
 export async function examineStore(place: StorePlace): Promise<ExaminedStore> {
   if (!('url' in place)) {
     refuseBesideKey(place.path);
@@ -72,11 +77,14 @@ export async function examineStore(place: StorePlace): Promise<ExaminedStore> {
   return await examinePostgres(place);
 }
 
-/** The same of a store that has moved, or that is not whole yet: for the commands that put that right. */
+/**
+ * Opens a store as `openStore` does, even if it has moved or is not whole yet: for the commands that put that
+ * right. Rejects with a StoreError.
+ */
 export async function openPlace(options: StorePlace): Promise<Store> {
   if (!('url' in options)) {
     refuseBesideKey(options.path);
-    // A driver is loaded only where it is used.
+    // Each driver is loaded only when it is used.
     const { openSqliteStore } = await import('./sqlite/sqlite.ts');
     return await openSqliteStore(options);
   }
@@ -84,7 +92,10 @@ export async function openPlace(options: StorePlace): Promise<Store> {
   return await openPostgresStore(options);
 }
 
-/** Opens the records of a store that is there, to be read alone; a service may be writing to it. Rejects with a StoreError. */
+/**
+ * Opens the records of an existing store for reading only; a service may be writing to it. Rejects with a
+ * StoreError.
+ */
 export async function openRecords(place: RecordsPlace): Promise<RecordReader> {
   if (!('url' in place)) {
     const { openSqliteRecords } = await import('./sqlite/record-reader.ts');

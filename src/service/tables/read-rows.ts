@@ -1,5 +1,6 @@
-// The pushed rows that a decision reads, looked up in the store before it is made: it is tried until it asks for no row that
-// has not been looked up. INVARIANT: each row that was read is among `seen`, so a grant is stored only while all are as they were.
+// Looks up the pushed rows that a decision reads, before the decision is made. The decision is tried until it
+// reads no row that has not been looked up. INVARIANT: every row that was read is among `seen`, so a grant is
+// stored only while all these rows are unchanged.
 
 import type { PolicyEngine } from '../../language/model/active-policies.ts';
 import type { JsonObject } from '../../language/model/json.ts';
@@ -13,12 +14,15 @@ export interface RowsRead {
   readonly seen: readonly SeenDocument[];
 }
 
-/** Rows that one decision may read; what more of them hold is unknown to it. */
+/** How many rows one decision may read; what further rows hold is unknown to the decision. */
 const rowsReadMax = 256;
 
 type Engine = Pick<PolicyEngine, 'readsPushed' | 'decideTraced' | 'decideRecorded'>;
 
-/** Null, at once, where no rule of the action reads a row that is pushed. `by` decides as the decision to come will. */
+/**
+ * Reads the rows for a decision. Returns null at once when no rule of the action reads a pushed row. `by`
+ * names the function that the later decision uses.
+ */
 export function readPushedRows(
   documents: DocumentStore,
   engine: Engine,
@@ -49,7 +53,7 @@ async function readAll(
   }
 }
 
-/** Made from entries, so that a key such as `__proto__` is a key. */
+/** Built from entries, so that a key such as `__proto__` is an ordinary key. */
 function rowsOf(
   found: readonly (readonly [table: string, key: string, row: JsonObject | null])[],
 ): PushedRows {

@@ -1,6 +1,6 @@
-// Rows of tables that are pushed, as they are stored. What is removed stays as a mark for a day, so that no version of a
-// row comes twice while somebody may still rest on it. INVARIANT: a row is changed together with the record of who did it,
-// or not at all.
+// Rows of pushed tables, as stored. A removed row stays as a mark for a day, so that no version of a row
+// occurs twice while a decision may still rest on it. INVARIANT: a row is changed together with the record of
+// who did it, or not at all.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../../language/model/json.ts';
@@ -10,30 +10,33 @@ import type { DocumentStore } from '../store/contract/documents.ts';
 import type { SeenDocument } from '../store/contract/grant-basis.ts';
 
 export interface TableRow {
-  /** `rowId` of the two that follow. */
+  /** `rowId` of the table and the key. */
   readonly id: string;
   readonly table: string;
-  /** In canonical form. */
+  /** The key in canonical form. */
   readonly key: string;
-  /** Null once it is removed. */
+  /** The row; null once it is removed. */
   readonly row: JsonObject | null;
   readonly createdAtMs: number;
   readonly changedAtMs: number;
-  /** As the record names them. */
+  /** The author's name in the record. */
   readonly changedBy: string;
-  /** When a row that is removed may be forgotten; null while it is there. */
+  /** When a removed row may be deleted; null while the row exists. */
   readonly endsAtMs: number | null;
 }
 
-/** The kind of document that a row is stored as. */
+/** The kind of document that holds a row. */
 const rowKind = 'table-row';
-/** A key stands in addresses and in the record. */
+/** Limited because keys appear in addresses and in records. */
 export const keyLengthMax = 500;
 const keptRemovedMs = 24 * 60 * 60 * 1000;
-/** Tries of one change: each follows a change of the same row by somebody else, and more than can come between. */
+/**
+ * How often a change is tried. A try is repeated only when another writer has changed the same row in
+ * between, which does not happen this often.
+ */
 const triesMax = 20;
 
-/** Names of tables have no slash. */
+/** Returns an id that is unique for table and key, since names of tables have no slash. */
 export function rowId(table: string, key: string): string {
   return `${table}/${key}`;
 }
@@ -50,17 +53,17 @@ export interface SeenRow {
   readonly seen: SeenDocument;
 }
 
-/** The row as it is now, with what a decision rests on that reads it. */
+/** Returns the present row, with the version on which a decision that reads the row rests. */
 export async function rowNow(documents: DocumentStore, table: string, key: string): Promise<SeenRow> {
   const id = rowId(table, key);
   const found = await rowsIn(documents).find(id);
   return { row: found?.value.row ?? null, seen: { kind: rowKind, id, version: found?.version ?? 0 } };
 }
 
-/** Who changes a row, and when. */
+/** Who changes a row, when, and where rows are stored. */
 export interface RowChanger {
   readonly documents: DocumentStore;
-  /** As the record names them. */
+  /** The author's name in the record. */
   readonly who: string;
   readonly nowMs: number;
 }
@@ -71,16 +74,16 @@ export interface RowPlace {
 }
 
 export type RowChanged =
-  /** `unchanged`: it was so before, and nothing was recorded. */
+  /** `unchanged`: the stored row was equal already, and nothing was recorded. */
   | { readonly kind: 'changed' | 'unchanged'; readonly stored: ReadDocument<TableRow> }
   | { readonly kind: 'unknown' | 'conflict' };
 
-/** Puts a row that fits its table in the place of the one with the key, or where there is none. */
+/** Adds a row that fits its table, or replaces the row with the same key. */
 export function pushRow(by: RowChanger, place: RowPlace, row: JsonObject): Promise<RowChanged> {
   return change(by, place, row);
 }
 
-/** `unknown` where there is no such row. */
+/** Removes a row; `unknown` when there is none with the key. */
 export function removeRow(by: RowChanger, place: RowPlace): Promise<RowChanged> {
   return change(by, place, null);
 }

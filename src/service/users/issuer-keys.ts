@@ -1,5 +1,6 @@
-// The public keys of an issuer of tokens, kept up to date in the background. INVARIANT: a caller that asks for the keys gets what is known
-// at that moment; keys that the issuer has not confirmed for an hour are no longer known.
+// Keeps the public keys of an issuer of tokens up to date in the background. INVARIANT: a caller that asks
+// for the keys gets at once what is known at that moment; keys that the issuer has not confirmed for an hour
+// are no longer known.
 
 import { performance } from 'node:perf_hooks';
 import type { createLocalJWKSet, JSONWebKeySet } from 'jose';
@@ -7,11 +8,11 @@ import type { createLocalJWKSet, JSONWebKeySet } from 'jose';
 type Keys = ReturnType<typeof createLocalJWKSet>;
 
 export interface KeyTiming {
-  /** Between two looks, in milliseconds. */
+  /** Time between two reads of the keys, in milliseconds. */
   readonly everyMs: number;
-  /** The least time between two looks, whatever tokens come. */
+  /** The least time between two reads, whatever tokens come, in milliseconds. */
   readonly leastMs: number;
-  /** For how long keys count after they were last seen. */
+  /** How long keys count as known after they were last read, in milliseconds. */
   readonly staleMs: number;
 }
 
@@ -20,9 +21,9 @@ const timeoutMs = 5_000;
 const documentLengthMax = 1_000_000;
 
 export interface IssuerKeys {
-  /** The same function as long as the keys are the same; null where none are known. */
+  /** Returns the same function as long as the keys are unchanged; null when no keys are known. */
   current(): Keys | null;
-  /** A token names a key that is not among them: looks soon. */
+  /** To be called when a token names a key that is not among the known ones: reads the keys soon. */
   missed(): void;
   start(): void;
   close(): void;
@@ -30,10 +31,10 @@ export interface IssuerKeys {
 
 export interface KeySource {
   readonly issuer: string;
-  /** Null where the issuer's discovery document says it. */
+  /** The address of the keys; null when the issuer's discovery document names it. */
   readonly keys: string | null;
   readonly timing?: Partial<KeyTiming>;
-  /** Told once until the next success. */
+  /** Called for the first failure after a success, and not again until the next success. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -84,7 +85,7 @@ export function watchIssuerKeys(source: KeySource): IssuerKeys {
   };
 }
 
-/** Their document (JWKS), which is text in JSON. Rejects where it cannot be had. */
+/** Returns the issuer's key document (JWKS) as JSON text. Rejects when it cannot be read. */
 export async function readKeys(
   { issuer, keys }: Pick<KeySource, 'issuer' | 'keys'>,
   stop: AbortSignal,

@@ -1,6 +1,6 @@
-// A token that says on whose behalf an agent asks, into facts about that person. INVARIANT: a person is known only by a token that
-// the configured issuer has signed, for this service, with one of its present keys, and that is valid at this moment; what keeps a
-// token from that is a word, never an error.
+// Turns a token that tells on whose behalf an agent asks into facts about that person. INVARIANT: a person is
+// known only by a token that the configured issuer has signed for this service, with one of its present keys,
+// and that is valid at this moment; any problem of a token is returned as a word, never as an error.
 
 import { hash } from 'node:crypto';
 import type { JWTPayload } from 'jose';
@@ -9,19 +9,19 @@ import { canonicalEmail } from '../../language/value/email.ts';
 import { type IssuerKeys, type KeyTiming, watchIssuerKeys } from './issuer-keys.ts';
 
 export interface UserSettings {
-  /** As its tokens name it. */
+  /** The issuer, as its tokens name it. */
   readonly issuer: string;
-  /** What tokens for this service name as their audience. */
+  /** The audience that tokens for this service name. */
   readonly audience: string;
-  /** Where the issuer's keys are (JWKS); null where its discovery document says it. */
+  /** The address of the issuer's keys (JWKS); null when its discovery document names it. */
   readonly keys: string | null;
-  /** The names of the claims, or the steps to them with dots between. */
+  /** The names of the claims, or the steps to them with dots in between. */
   readonly rolesClaim: string;
   readonly groupsClaim: string;
   readonly timing?: Partial<KeyTiming>;
 }
 
-/** Why a token makes nobody known, as words after "the token". */
+/** Why a token identifies nobody, as words that follow "the token". */
 export const userUnknowns = {
   unconfigured: 'was not looked at: no issuer is configured',
   keyless: 'cannot be checked: the keys of the issuer are not known',
@@ -40,16 +40,22 @@ export type UserUnknown = keyof typeof userUnknowns;
 export type OnBehalf = { readonly user: UserFacts } | { readonly unknown: UserUnknown };
 
 export interface TokenReader {
-  /** `nowMs` since 1970-01-01T00:00Z. At once where the token is known already; never waits for the network, never rejects. */
+  /**
+   * Reads a token at `nowMs`, in milliseconds since 1970-01-01T00:00Z. Answers at once when the token is
+   * already known; never waits for the network and never rejects.
+   */
   read(token: string, nowMs: number): OnBehalf | Promise<OnBehalf>;
-  /** Looks for the keys of the issuer, and goes on doing so. */
+  /** Reads the issuer's keys, and keeps reading them from now on. */
   start(): void;
   close(): void;
 }
 
-/** Asymmetric ones: a public key must never be taken for a secret. */
+/** Asymmetric algorithms only: a public key must never be taken for a shared secret. */
 const algorithms = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ');
-/** The types of access and identity tokens; what an issuer signs for other purposes, such as logout tokens, has a type of its own. */
+/**
+ * The types of access tokens and identity tokens. Whatever an issuer signs for other purposes, such as logout
+ * tokens, has a type of its own.
+ */
 const tokenTypes: ReadonlySet<unknown> = new Set([undefined, 'jwt', 'at+jwt', 'application/at+jwt']);
 
 const tokenForm = /^[\w-]+\.[\w-]+\.[\w-]+$/;
@@ -57,17 +63,17 @@ const tokenLengthMax = 12_000;
 const textLengthMax = 255;
 const elementsMax = 1_000;
 const knownMax = 1_000;
-/** For how much later the issuer's clock may go: a token that it has just made is good. */
+/** How far the issuer's clock may be ahead, so that a token that it has just made is valid. */
 const earlySeconds = 60;
 
 interface Known {
-  /** The keys by which it was checked. */
+  /** The keys with which the token was checked. */
   readonly keys: object;
   readonly user: UserFacts;
   readonly expiresAtMs: number;
 }
 
-/** For services without an issuer: whatever is sent, nobody is known. */
+/** For services without an issuer: no token identifies anybody. */
 export const noTokenReader: TokenReader = {
   read: () => ({ unknown: 'unconfigured' }),
   start: () => {},
@@ -88,7 +94,7 @@ export function createTokenReader(settings: UserSettings, onFailure: (error: unk
         return before.expiresAtMs > nowMs ? { user: before.user } : { unknown: 'expired' };
       return check({ settings, issuerKeys, token, nowMs }).then((found) => {
         if (!('user' in found)) return found;
-        // The oldest goes.
+        // The oldest token is forgotten.
         if (known.size >= knownMax) known.delete(known.keys().next().value ?? '');
         known.set(name, { keys, ...found });
         return { user: found.user };
@@ -123,13 +129,13 @@ async function check({ settings, issuerKeys, token, nowMs }: Checking): Promise<
     });
     const expiresAtMs = Number(payload.exp) * 1_000;
     if (expiresAtMs <= nowMs) return { unknown: 'expired' };
-    // One that is bound to a key of its holder proves nothing in other hands.
+    // A token that is bound to a key of its holder proves nothing when another party sends it.
     const isBearer = payload.cnf === undefined && tokenTypes.has(protectedHeader.typ?.toLowerCase());
     const user = isBearer ? userOf(payload, settings) : null;
     return user === null ? { unknown: 'claims' } : { user, expiresAtMs };
   } catch (error) {
     const why = whyUnknown(error);
-    // The issuer may have changed its keys a moment ago: the next token finds the new ones.
+    // The issuer may have changed its keys a moment ago; after this read, the next token finds the new ones.
     if (why === 'key' || why === 'signature') issuerKeys.missed();
     return { unknown: why };
   }
@@ -155,13 +161,14 @@ function whyUnknown(error: unknown): UserUnknown {
   }
 }
 
-/** Null where the token names nobody. */
+/** Null when the token names nobody. */
 function userOf(payload: JWTPayload, { rolesClaim, groupsClaim }: UserSettings): UserFacts | null {
   const { sub, email, email_verified: isVerified } = payload;
   if (!isText(sub)) return null;
   const roles = textsOf(claimAt(payload, rolesClaim));
   const groups = textsOf(claimAt(payload, groupsClaim));
-  // An address that anybody could have entered names nobody; a domain has one spelling for every rule.
+  // An unverified address identifies nobody. The domain gets its canonical spelling, so that every rule sees
+  // the same address.
   const address = isText(email) && isVerified === true ? canonicalEmail(email) : null;
   return {
     id: sub,
@@ -171,7 +178,7 @@ function userOf(payload: JWTPayload, { rolesClaim, groupsClaim }: UserSettings):
   };
 }
 
-/** The claim of this name, or what the steps lead to. */
+/** Returns the claim of this name, or the value that the steps lead to. */
 function claimAt(payload: JWTPayload, name: string): unknown {
   if (Object.hasOwn(payload, name)) return payload[name];
   return name
@@ -185,7 +192,7 @@ function claimAt(payload: JWTPayload, name: string): unknown {
     );
 }
 
-/** Null where it is no list of texts: a part of a list would be a list of other people. */
+/** Null when the value is no list of texts: a part of the list would be another list of roles or groups. */
 function textsOf(value: unknown): readonly string[] | null {
   if (!Array.isArray(value) || value.length > elementsMax) return null;
   return value.every(isText) ? value : null;

@@ -1,6 +1,7 @@
-// From what has happened to messages that are delivered: who wants to hear of it gets one, attempts are made when they
-// are due, a few at a time, and a webhook that fails for days is disabled. INVARIANT: telling is a push onto a list:
-// nobody waits for a webhook, a receiver that hangs holds up no other, and what waits is bounded.
+// Turns events into messages and delivers them. Each webhook that subscribes to an event gets one message.
+// Attempts are made when they are due, a few at a time, and a webhook that fails for days is disabled.
+// INVARIANT: emitting an event only pushes onto a list: nobody waits for a webhook, a receiver that hangs
+// delays no other, and the number of waiting messages is bounded.
 
 import { setImmediate as pause } from 'node:timers/promises';
 import type { Directory } from '../people/directory.ts';
@@ -31,11 +32,11 @@ import {
 } from './webhook.ts';
 
 export interface DispatcherOptions extends WebhookDeps {
-  /** Hears of what could not be stored or was dropped; messages in store are tried again. */
+  /** Called when something could not be stored or was dropped; stored messages are tried again. */
   readonly onFailure: (error: unknown) => void;
-  /** Looks for what has happened elsewhere, and tells it; called with each tick. */
+  /** Looks for events that other processes have caused, and emits them; called with each tick. */
   readonly follow?: () => Promise<void>;
-  /** From 0 up to 1. */
+  /** A random number from 0 up to, but not including, 1. */
   readonly chance?: () => number;
   readonly everyMs?: number;
   readonly timeoutMs?: number;
@@ -44,29 +45,35 @@ export interface DispatcherOptions extends WebhookDeps {
 export interface Dispatcher {
   /** Never throws, and returns at once. */
   emit(news: WebhookNews): void;
-  /** The messages for something, to be stored together with it; what is stored is sent. */
+  /** Makes the messages for an event, to be stored together with the event; stored messages are sent. */
   prepare(news: WebhookNews): Promise<Prepared>;
-  /** A message to one webhook, whatever it wants to hear of. Null where there is no such webhook. */
+  /**
+   * Sends a test message to one webhook, whatever it subscribes to. Returns null when there is no such
+   * webhook.
+   */
   test(webhookId: string): Promise<Delivery | null>;
-  /** What is due now; called every second once started. */
+  /** Makes the attempts that are due now; called every second once started. */
   tick(): Promise<void>;
   start(): void;
   /** Resolves when nothing is under way; for tests. */
   settled(): Promise<void>;
-  /** Begins nothing more, and waits a moment for what is under way; the rest is tried again after the next start. */
+  /**
+   * Starts no further attempt, and waits a moment for those under way; the rest is tried after the next
+   * start.
+   */
   close(): Promise<void>;
 }
 
 export interface Prepared {
   readonly writes: readonly DocumentPut[];
-  /** They are stored. */
+  /** To be called once the messages are stored. */
   taken(): void;
 }
 
 interface Unstored {
   readonly newsCount: number;
   readonly made: readonly Delivery[];
-  /** Those for which there is room. */
+  /** The messages for which there is room. */
   readonly kept: readonly Delivery[];
 }
 
@@ -77,7 +84,7 @@ const attemptsAtOncePerWebhook = 4;
 const emittedMax = 10_000;
 const pendingMax = 10_000;
 const storedAtOnce = 100;
-/** Messages of other processes that have ended are looked for so often. */
+/** Milliseconds between two looks for messages that ended processes have left. */
 const lookMs = 60_000;
 const failingMaxMs = 5 * 24 * 60 * 60 * 1000;
 const closeMs = 2_000;
@@ -87,7 +94,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   return new Outgoing(options);
 }
 
-/** A class because it holds what changes: what waits, and what is under way. */
+/** A class because waiting messages and attempts under way change. */
 class Outgoing implements Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #directory: Directory;
@@ -99,7 +106,10 @@ class Outgoing implements Dispatcher {
   #lookedAtMs = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | null = null;
   #storing: Promise<void> | null = null;
-  /** Made of the first that were emitted; the same until they are stored, so that they are stored once. */
+  /**
+   * Messages made of the first emitted events. Kept the same until they are stored, so that each is stored
+   * once.
+   */
   #unstored: Unstored | null = null;
   #isClosed = false;
 
@@ -108,7 +118,10 @@ class Outgoing implements Dispatcher {
     this.#directory = options.directory;
   }
 
-  /** Also while it closes, for requests that are still answered: what is stored now is sent after the next start. */
+  /**
+   * Also works while closing, for requests that are still being answered: what is stored then is sent after
+   * the next start.
+   */
   emit(news: WebhookNews): void {
     if (this.#emitted.length >= emittedMax) {
       this.#options.onFailure(
@@ -187,7 +200,9 @@ class Outgoing implements Dispatcher {
     return Math.trunc(this.#directory.clock());
   }
 
-  /** Stores the messages for what was emitted, together; a call meanwhile waits for the same write. */
+  /**
+   * Stores the messages for all emitted events together; a call during the write waits for the same write.
+   */
   #storeTold(): Promise<void> {
     this.#storing ??= this.#storeAll().finally(() => {
       this.#storing = null;
@@ -201,7 +216,8 @@ class Outgoing implements Dispatcher {
         this.#unstored ??= await this.#nextMessages();
         const { newsCount, made, kept } = this.#unstored;
         const puts = kept.map((delivery) => deliveriesOf(this.#directory).put(delivery, 0));
-        // Their ids are theirs alone: a conflict says that a write whose end nobody knew has stored them.
+        // Each message has a new id, so a conflict means that an earlier write with an unknown result has
+        // stored the messages.
         if (puts.length > 0) await this.#directory.documents.write(puts, null);
         this.#unstored = null;
         this.#emitted.splice(0, newsCount);
@@ -213,7 +229,7 @@ class Outgoing implements Dispatcher {
         }
       }
     } catch (error) {
-      // What was emitted stays, and is stored with the next tick.
+      // The emitted events are kept and are stored with the next tick.
       this.#options.onFailure(error);
     }
     if (this.#timer !== null) this.#launch();
@@ -229,7 +245,7 @@ class Outgoing implements Dispatcher {
     return { newsCount: batch.length, made, kept };
   }
 
-  /** Takes up what waits in the store, also after another process. */
+  /** Takes up messages that wait in the store, also those of other processes. */
   async #look(): Promise<void> {
     const nowMs = this.#now();
     for (const { value: webhook } of await allWebhooks(this.#directory)) {
@@ -276,7 +292,8 @@ class Outgoing implements Dispatcher {
 
   async #attempt(read: ReadDocument<Delivery>): Promise<void> {
     const { id, webhookId } = read.value;
-    // Whatever happens now, what stands in the store counts: the next look finds it there.
+    // From now on only the stored message counts: if this attempt is lost, the next look finds it in the
+    // store.
     this.#pending.delete(id);
     const webhook = await webhooksOf(this.#directory).find(webhookId);
     if (webhook === null) {
@@ -326,7 +343,10 @@ class Outgoing implements Dispatcher {
     if (!isTest) await this.#judge(webhook, result, nowMs);
   }
 
-  /** Notes since when a webhook fails, and disables one that has for days, or is gone by its own word. */
+  /**
+   * Notes since when a webhook fails. Disables a webhook that has failed for days, or whose receiver answers
+   * that it is gone.
+   */
   async #judge(
     { value: webhook, version }: ReadDocument<Webhook>,
     result: AttemptResult,
@@ -344,7 +364,7 @@ class Outgoing implements Dispatcher {
     if (isGone || isLong) {
       const because = isGone ? 'the receiver answered 410: gone' : 'every attempt has failed for five days';
       const disabled: Webhook = { ...webhook, status: 'disabled', disabledBecause: because };
-      // The call that changed it meanwhile has handled it: a conflict is left alone.
+      // On a conflict another call has just changed the webhook, so nothing more is done.
       await this.#directory.change([put(disabled)], {
         who: 'system',
         what: 'webhook-disabled',

@@ -1,6 +1,6 @@
-// E-mail by SMTP, where it is configured: one message at a time, tried again a few times, and dropped with a word in the
-// log after that. INVARIANT: posting is a push onto a bounded list, so no request waits for mail or fails with it; the
-// library is loaded with the first message.
+// Sends e-mail by SMTP, if configured: one message at a time, with a few retries. A message that still fails
+// is dropped and noted in the log. INVARIANT: posting only pushes onto a bounded list, so no request waits
+// for mail or fails with it. The mail library is loaded with the first message.
 
 import type { Transporter } from 'nodemailer';
 
@@ -13,17 +13,17 @@ export interface Mail {
 export interface Mailer {
   /** Never throws, and returns at once. */
   post(mail: Mail): void;
-  /** Resolves when nothing waits; for tests. */
+  /** Resolves when no message waits; for tests. */
   settled(): Promise<void>;
-  /** Begins no other message, and waits a moment for the one under way. */
+  /** Starts no further message, and waits a moment for the one under way. */
   close(): Promise<void>;
 }
 
 export interface MailerOptions {
-  /** `smtp:` or `smtps:`, with a user and a password where the server asks for them. */
+  /** An `smtp:` or `smtps:` URL, with a user and a password if the server needs them. */
   readonly url: string;
   readonly from: string;
-  /** Hears of a message that was given up; no address and no text is in what it hears. */
+  /** Called when a message is given up; the error holds no address and no text of the message. */
   readonly onFailure: (error: unknown) => void;
   /** Milliseconds before each further attempt. */
   readonly retryMs?: readonly number[];
@@ -32,7 +32,7 @@ export interface MailerOptions {
 
 const retryMsDefault = [5_000, 60_000];
 const timeoutMsDefault = 15_000;
-/** It would begin another header. */
+/** A line break would begin another header. */
 const lineBreak = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 const waitingMax = 1_000;
 const closeMs = 2_000;
@@ -63,7 +63,7 @@ export function createMailer(options: MailerOptions): Mailer {
           from: options.from,
           subject: mail.subject,
           text: mail.text,
-          // As a record it is one address, whatever characters are in it.
+          // Given as an object, the text is one address, whatever characters it holds.
           to: { name: '', address: mail.to },
         });
         return;
@@ -96,7 +96,7 @@ export function createMailer(options: MailerOptions): Mailer {
   };
 }
 
-/** Signs in at the server and sends nothing. Rejects with what the library reports. */
+/** Signs in at the server and sends nothing. Rejects with the library's error. */
 export async function tryMailServer(options: Pick<MailerOptions, 'url' | 'timeoutMs'>): Promise<void> {
   const transport = await openTransport(options);
   try {
@@ -106,7 +106,7 @@ export async function tryMailServer(options: Pick<MailerOptions, 'url' | 'timeou
   }
 }
 
-/** What a server or the library says may hold addresses: the codes are enough to find out. */
+/** Messages of the server or the library may hold addresses; their codes are enough to find the cause. */
 function withoutNames(error: unknown): Error {
   const { code, responseCode } = (error ?? {}) as {
     readonly code?: unknown;
@@ -123,7 +123,7 @@ async function openTransport({
   const { createTransport } = await import('nodemailer');
   return createTransport({
     url,
-    // Nothing that a message holds makes the library read a file or an address.
+    // Keeps the library from reading a file or an address, whatever a message holds.
     disableFileAccess: true,
     disableUrlAccess: true,
     connectionTimeout: timeoutMs,
@@ -132,7 +132,7 @@ async function openTransport({
   });
 }
 
-/** Ends early with the signal. */
+/** Resolves early when the signal aborts. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((done) => {
     const timer = setTimeout(done, ms);

@@ -1,6 +1,7 @@
-// Messages that wait to be delivered, as documents: they outlive the process, and of several processes that have the
-// same store one makes each attempt. INVARIANT: an attempt is claimed before it is made, so one whose process ends
-// meanwhile is made again after a while and never lost; a message may come twice, under one id.
+// Stores messages that wait to be delivered as documents. They outlive the process, and of several processes
+// with the same store, one makes each attempt. INVARIANT: an attempt is claimed before it is made. If its
+// process ends, the attempt is made again after a while and never lost; a message may arrive twice, with the
+// same id.
 
 import { randomUUID } from 'node:crypto';
 import type { Directory } from '../people/directory.ts';
@@ -19,37 +20,42 @@ export interface Delivery {
   readonly id: string;
   readonly webhookId: string;
   readonly type: string;
-  /** What is sent, as text. */
+  /** The request body as text. */
   readonly body: string;
   readonly createdAtMs: number;
   readonly status: 'pending' | 'delivered' | 'failed';
   readonly attempts: number;
-  /** When the next attempt is due; null where there is none. */
+  /** When the next attempt is due; null when there is none. */
   readonly nextAtMs: number | null;
   readonly lastAtMs: number | null;
-  /** HTTP status of the last answer; null where there was none. */
+  /** HTTP status of the last answer; null when there was none. */
   readonly lastStatus: number | null;
   readonly lastReason: string | null;
-  /** From then on it may be deleted. */
+  /** The moment from which the message may be deleted. */
   readonly endsAtMs: number;
 }
 
-/** What has happened, without any value of a payload: where to look it up. */
+/** An event, without any value of a payload: links tell where to look it up. */
 export interface WebhookNews {
   readonly type: WebhookEvent | 'webhook.test';
   readonly id: string;
   /** For people in a chat: a sentence or two and where to look. */
   readonly text: string;
-  /** The webhooks that are told, whatever they want to hear of; null tells those that want to. */
+  /**
+   * Ids of the webhooks that get the event, whatever they subscribe to; null for all that subscribe to it.
+   */
   readonly to?: readonly string[] | null;
-  /** By name, such as `request`. */
+  /** Links by name, such as `request`. */
   readonly links: Readonly<Record<string, string>>;
   readonly atMs: number;
 }
 
-/** How long what became of a message can be looked up. */
+/** Milliseconds for which the outcome of a message can be looked up. */
 const keptMs = 7 * 24 * 60 * 60 * 1000;
-/** Longer than all attempts take together: of a webhook that was removed meanwhile, nothing is left for ever. */
+/**
+ * Longer than all attempts take together. The limit makes sure that messages of a removed webhook do not stay
+ * for ever.
+ */
 const waitsMaxMs = 2 * keptMs;
 /** Longer than an attempt takes. */
 const claimMs = 60_000;
@@ -61,12 +67,12 @@ export function deliveriesOf({ documents }: Directory): Collection<Delivery> {
   }));
 }
 
-/** Those that wait stand apart, so that they are found however many are over. */
+/** Waiting messages have a parent of their own, so that they are found quickly, however many are over. */
 export function waitingOf(webhookId: string): string {
   return `waiting ${webhookId}`;
 }
 
-/** All of a webhook, the latest first. */
+/** All messages of a webhook, the latest first. */
 export async function listDeliveries(
   directory: Directory,
   webhookId: string,
@@ -104,23 +110,23 @@ export function newDelivery({ id: webhookId, format }: Webhook, news: WebhookNew
   };
 }
 
-/** As chats that take Slack's form read it: what would be a link, a mention or a channel is text. */
+/** Escapes a text for chats that take Slack's form: links, mentions and channels in it stay plain text. */
 function chatText(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** Whether a webhook is told of something. */
+/** Whether a webhook gets the event. */
 export function isTold({ id, status, events }: Webhook, { type, to = null }: WebhookNews): boolean {
   if (status !== 'active') return false;
   return to === null ? (events as readonly string[]).includes(type) : to.includes(id);
 }
 
-/** One more attempt, by this process until it is made or the claim runs out. */
+/** Claims the next attempt for this process, until the attempt is made or the claim runs out. */
 export function claimed(delivery: Delivery, nowMs: number): Delivery {
   return { ...delivery, attempts: delivery.attempts + 1, nextAtMs: nowMs + claimMs };
 }
 
-/** After an attempt; `delayMs` is the time until the next one, null where there is none. */
+/** The message after an attempt. `delayMs`: milliseconds until the next attempt, null when there is none. */
 export function attempted(
   delivery: Delivery,
   result: AttemptResult,
@@ -139,7 +145,7 @@ export function attempted(
   };
 }
 
-/** Stores one version more of a message. Null where another process has. */
+/** Stores the next version of a message. Returns null when another process has stored one. */
 export async function store(
   directory: Directory,
   { value, version }: ReadDocument<Delivery>,

@@ -1,12 +1,12 @@
-// Which addresses a webhook may be sent to: those of the public Internet. A person who may set a webhook must not use it to
-// reach what only this machine can reach. INVARIANT: the address that is judged is the one that is connected to, so a name
-// that resolves otherwise a moment later is of no use.
+// Tells which addresses a webhook may use: only those of the public Internet. A person who may set a webhook
+// must not reach what only this machine can reach. INVARIANT: the address that is checked is the one that is
+// connected to, so a name that resolves differently a moment later gains nothing.
 
 import { lookup as resolve } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import { type Cidr, isInCidr, parseCidr, parseIp } from '../../language/value/ip.ts';
 
-/** The special-purpose registries of IANA: of IPv4, and within what has been given out of IPv6. */
+/** The special-purpose registries of IANA: all of IPv4, and those within the allocated part of IPv6. */
 const reserved = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -32,7 +32,7 @@ const reserved = [
   '3fff::/20',
 ].map(network);
 
-/** All that has been given out of IPv6; what carries an IPv4 address inside is outside of it, or above. */
+/** The allocated part of IPv6. Addresses that carry an IPv4 address lie outside of it or are reserved. */
 const unicast = network('2000::/3');
 
 function network(text: string): Cidr {
@@ -41,14 +41,14 @@ function network(text: string): Cidr {
   return parsed;
 }
 
-/** False also for a text that is no address. */
+/** Also returns false for a text that is not an address. */
 export function isPublicAddress(text: string): boolean {
   const address = parseIp(text);
   if (address === null || reserved.some((one) => isInCidr(address, one))) return false;
   return address.family === 4 || isInCidr(address, unicast);
 }
 
-/** A host that resolves to an address that is not public. A class because a connection fails with it. */
+/** The host resolves to an address that is not public. A class because a connection fails with it. */
 export class PrivateAddress extends Error {
   constructor(host: string) {
     super(`${host} is not an address of the public Internet`);
@@ -56,7 +56,9 @@ export class PrivateAddress extends Error {
   }
 }
 
-/** Resolves names for a connection and gives it none but public addresses; one that is not refuses the name as a whole. */
+/**
+ * Resolves names for a connection to public addresses only. A name with even one other address is refused.
+ */
 export const lookupPublic: LookupFunction = (host, options, done) => {
   const fail = (error: NodeJS.ErrnoException): void => done(error, '', 0);
   resolve(host, { all: true, family: familyOf(options.family) }).then((found) => {

@@ -1,5 +1,6 @@
-// When the next attempt is due: soon at first, then ever later, as Standard Webhooks recommends; after the last one the
-// message is given up. The request resource stays the truth, a message is a hint.
+// Tells when the next attempt is due: soon at first, then later and later, as Standard Webhooks recommends.
+// After the last attempt the message is given up. A message is only a hint: the request resource stays the
+// truth.
 
 const secondMs = 1_000;
 const minuteMs = 60 * secondMs;
@@ -10,10 +11,13 @@ const delaysMs = [
   ...[10 * hourMs, 14 * hourMs, 20 * hourMs, 24 * hourMs],
 ];
 
-/** The part of a delay that is left to chance, so that receivers that come back are not met by all at once. */
+/** The share of a delay that is random, so that not all messages meet a recovering receiver at once. */
 const jitter = 0.2;
 
-/** Milliseconds until the attempt after `attempts` failed ones; null where there is none. `chance` is from 0 up to 1. */
+/**
+ * Milliseconds until the attempt after `attempts` failed ones; null when there is none. `chance`: a random
+ * number from 0 up to, but not including, 1.
+ */
 export function delayAfter(attempts: number, chance: number): number | null {
   const delayMs = delaysMs[attempts - 1];
   return delayMs === undefined ? null : Math.round(delayMs * (1 - jitter / 2 + jitter * chance));

@@ -1,5 +1,6 @@
-// Revocations out of the record of changes, whichever process made them, the command line included. INVARIANT: of several
-// processes that have the same store one tells each of them, once: the messages are stored together with how far was looked.
+// Finds revocations in the record of changes, whichever process made them, including the command line.
+// INVARIANT: of several processes with the same store, one tells of each revocation, once: the messages are
+// stored together with the position of the look.
 
 import type { Directory } from '../people/directory.ts';
 import type { DocumentWrite } from '../store/contract/documents.ts';
@@ -20,7 +21,10 @@ interface Deps {
 const changesAtOnce = 100;
 const [kind, id] = ['webhook-cursor', 'revocations'];
 
-/** The function returned looks once for what has come since. The first look of a store begins with what comes after it. */
+/**
+ * Returns a function that looks once for new revocations. The first look of a store only notes its end, so
+ * that earlier revocations are not told.
+ */
 export function followRevocations({ directory, chain, prepare }: Deps): () => Promise<void> {
   const { documents } = directory;
   let seen: number | null = null;
@@ -29,7 +33,10 @@ export function followRevocations({ directory, chain, prepare }: Deps): () => Pr
     return (await chain.changes({ beforeSequence: null, countMax: 1 }))[0]?.sequence ?? 0;
   }
 
-  /** Notes how far the changes were looked at, and stores what is to be told of them. False where another process did. */
+  /**
+   * Stores the position up to which changes were looked at, together with the messages about them. Returns
+   * false when another process did so.
+   */
   async function moveTo(
     sequence: number,
     version: number,
@@ -58,7 +65,7 @@ export function followRevocations({ directory, chain, prepare }: Deps): () => Pr
     }
     const { sequence } = JSON.parse(cursor.json) as { sequence: number };
     const revocations: Revocation[] = [];
-    // What comes meanwhile is for the next look.
+    // Changes that arrive during this look are left to the next one.
     for (let before = latest + 1; before > sequence + 1; ) {
       const page = await chain.changes({ beforeSequence: before, countMax: changesAtOnce });
       for (const change of page.filter((one) => one.sequence > sequence && one.what === 'agent-revoked')) {

@@ -1,5 +1,5 @@
-// One attempt to deliver a message. No redirect is followed, the answer's body is not read, and neither a slow nor a
-// talkative receiver holds anything up.
+// Makes one attempt to deliver a message. Redirects are not followed and the answer's body is not read, so
+// neither a slow nor a talkative receiver delays anything.
 
 import { type ClientRequest, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
@@ -11,13 +11,13 @@ export interface Attempt {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly timeoutMs: number;
-  /** Only the operator's configuration may say so: private addresses, and `http:` to them. */
+  /** Allows private addresses, and `http:` to them; only the operator's configuration may set this. */
   readonly arePrivateAddressesAllowed: boolean;
 }
 
 export type AttemptResult =
   | { readonly kind: 'delivered'; readonly status: number }
-  /** `status` is null where there was no answer; `reason` names no address that the name resolved to. */
+  /** `status` is null when there was no answer; `reason` names no address that the name resolved to. */
   | { readonly kind: 'failed'; readonly status: number | null; readonly reason: string };
 
 /** Never rejects. */
@@ -54,7 +54,7 @@ function open({ url, headers, body, arePrivateAddressesAllowed }: Attempt): Clie
       'content-length': Buffer.byteLength(body),
       'user-agent': 'Writ',
     },
-    // A connection that is kept would have been judged for another moment.
+    // A reused connection would rest on an earlier check of the address.
     agent: false,
     ...(arePrivateAddressesAllowed ? {} : { lookup: lookupPublic }),
   });

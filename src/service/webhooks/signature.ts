@@ -1,27 +1,27 @@
-// Standard Webhooks (standardwebhooks.com), verbatim: `v1,` and HMAC-SHA256 in base64 over `<id>.<seconds>.<body>`,
-// with the bytes that stand in base64 after `whsec_`. During a rotation both secrets sign.
+// Signs messages as Standard Webhooks (standardwebhooks.com) defines: `v1,` and HMAC-SHA256 in base64 over
+// `<id>.<seconds>.<body>`. The key is the base64 text after `whsec_`. During a rotation both secrets sign.
 
 import { createHmac, randomBytes } from 'node:crypto';
 
 const prefix = 'whsec_';
-/** The specification asks for 24 to 64. */
+/** The specification asks for 24 to 64 bytes. */
 const secretBytes = 32;
 
-/** A new secret as receivers configure it. */
+/** Returns a new secret in the form in which receivers configure it. */
 export function createWebhookSecret(): string {
   return prefix + randomBytes(secretBytes).toString('base64');
 }
 
 export interface WebhookMessage {
-  /** The same at every attempt, so that a receiver takes the message once. */
+  /** The same at every attempt, so that a receiver takes the message only once. */
   readonly id: string;
-  /** Of this attempt, in seconds since 1970-01-01T00:00Z. */
+  /** Time of this attempt, in seconds since 1970-01-01T00:00Z. */
   readonly atSeconds: number;
   /** The bytes that are sent, as text. */
   readonly body: string;
 }
 
-/** The headers of an attempt. */
+/** Returns the HTTP headers of an attempt. */
 export function webhookHeaders(
   message: WebhookMessage,
   secrets: readonly string[],

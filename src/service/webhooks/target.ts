@@ -1,23 +1,23 @@
-// The address of a webhook as somebody gave it, into the one form in which it is stored and called, or why it cannot be
-// either. INVARIANT: what is stored is what the address says to every reader: nothing in it is skipped, folded or taken
-// for something else.
+// Turns the address of a webhook, as a person gave it, into the form that is stored and called, or into the
+// reason why it is refused. INVARIANT: the stored address means the same to every reader: nothing in it is
+// skipped, folded or taken for something else.
 
 import { isIP } from 'node:net';
 import { isPublicAddress, PrivateAddress } from './public-address.ts';
 
 export interface TargetOptions {
-  /** Only the operator's configuration may say so: private addresses, and `http:` to them. */
+  /** Allows private addresses, and `http:` to them; only the operator's configuration may set this. */
   readonly arePrivateAddressesAllowed: boolean;
 }
 
 export type Target =
   | { readonly kind: 'target'; readonly url: string }
-  /** One sentence in lower case without a final period. */
+  /** `detail`: one sentence in lower case without a final period. */
   | { readonly kind: 'problem'; readonly detail: string };
 
 const lengthMax = 2_000;
 
-/** Readers of addresses leave out what is not seen, or take it for something else. */
+/** Invisible characters: readers of addresses drop them or take them for something else. */
 const unseen = /[\p{C}\p{Z}]/u;
 
 export function readTarget(text: string, options: TargetOptions): Target {

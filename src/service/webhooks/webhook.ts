@@ -1,6 +1,6 @@
-// Who wants to hear of what, and where: webhooks and chat channels as they are stored, and their changes by people, each
-// recorded. INVARIANT: a secret is stored sealed, shown once when it is made, and in no record; so is the address, of which
-// what follows the host often holds one, and records name its origin alone.
+// Webhooks and chat channels as they are stored: who gets which events, and where. Changes by people are
+// recorded. INVARIANT: a secret is stored sealed, shown once when it is made, and held in no record. The
+// address is sealed too, because the part after the host often holds a secret; records name only its origin.
 
 import { randomUUID } from 'node:crypto';
 import { deriveKey, seal, unseal } from '../agents/sealing.ts';
@@ -22,7 +22,10 @@ export const webhookEvents = [
 ] as const;
 export type WebhookEvent = (typeof webhookEvents)[number];
 
-/** `standard`: signed messages for programs (Standard Webhooks). `chat`: `{"text": ...}` for people, as Slack takes it. */
+/**
+ * `standard`: signed messages for programs (Standard Webhooks). `chat`: `{"text": ...}` for people, in
+ * Slack's form.
+ */
 export const webhookFormats = ['standard', 'chat'] as const;
 export type WebhookFormat = (typeof webhookFormats)[number];
 
@@ -33,13 +36,13 @@ export interface Webhook {
   readonly origin: string;
   readonly events: readonly WebhookEvent[];
   readonly status: 'active' | 'disabled';
-  /** Why the service itself disabled it; null where a person did, or nobody. */
+  /** Why the service itself disabled the webhook; null when a person did, or when it is not disabled. */
   readonly disabledBecause: string | null;
-  /** Null where nothing is signed: of a chat channel. */
+  /** Null for a chat channel, whose messages are not signed. */
   readonly sealedSecret: string | null;
-  /** The secret from before a rotation, which also signs until its end. */
+  /** The secret from before a rotation, which also signs until `endsAtMs`. */
   readonly earlier: { readonly sealedSecret: string; readonly endsAtMs: number } | null;
-  /** Since when every attempt has failed; null while they succeed. */
+  /** The time since when every attempt has failed; null while attempts succeed. */
   readonly failingSinceMs: number | null;
   readonly createdAtMs: number;
   readonly createdBy: string;
@@ -66,7 +69,7 @@ interface Invalid {
 export type WebhookMade = {
   readonly kind: 'made';
   readonly webhook: Webhook;
-  /** Shown this once; null of a chat channel. */
+  /** Shown only this once; null for a chat channel. */
   readonly secret: string | null;
 };
 
@@ -77,7 +80,7 @@ export function webhooksOf({ documents }: Directory): Collection<Webhook> {
   return createCollection<Webhook>(documents, 'webhook', () => ({}));
 }
 
-/** All of them: there are few. */
+/** Returns all webhooks, of which there are few. */
 export async function allWebhooks(directory: Directory): Promise<readonly ReadDocument<Webhook>[]> {
   return await webhooksOf(directory).list({ countMax: webhooksMax });
 }
@@ -153,7 +156,7 @@ export async function changeWebhook(
   return result === 'changed' ? { kind: 'changed', webhook } : { kind: 'conflict' };
 }
 
-/** Gives a webhook a new secret; for a day both sign, so that its receiver can change over. */
+/** Gives a webhook a new secret. Both secrets sign for a day, so that its receiver can change over. */
 export async function rotateWebhookSecret(
   deps: WebhookDeps,
   { person }: Actor,
@@ -206,7 +209,10 @@ export function secretsOf(masterKey: Uint8Array, webhook: Webhook, nowMs: number
   return texts.flatMap((text) => unseal(key, id, text) ?? []);
 }
 
-/** Where a webhook is, as it is called. Empty where the master key does not open it, which no address is. */
+/**
+ * The address to call. Returns an empty text, which is no valid address, when the master key does not open
+ * the sealed one.
+ */
 export function urlOfWebhook(masterKey: Uint8Array, { id, sealedUrl }: Webhook): string {
   return unseal(deriveKey(masterKey, addressPurpose), id, sealedUrl) ?? '';
 }

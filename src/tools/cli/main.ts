@@ -1,5 +1,5 @@
-// The command line: finds the command that the arguments name, loads that one alone, and turns its result into an exit
-// code.
+// The command line: finds the command that the arguments name, loads only that command, and turns its result
+// into an exit code.
 
 import { setFlagsFromString } from 'node:v8';
 import { Command, CommanderError } from 'commander';
@@ -19,14 +19,17 @@ type DefineCommand = (command: Command, finish: (code: ExitCode) => void) => voi
 
 interface Entry {
   readonly summary: string;
-  /** The plural that people try, too. */
+  /** The plural of the command's name, which people also try. */
   readonly alias?: string;
-  /** How long it runs, where that is not a moment; what runs until it is stopped goes on when nobody reads its output. */
+  /**
+   * How long the command runs; absent when it ends in a moment. A command that runs until it is stopped goes
+   * on when nobody reads its output.
+   */
   readonly runs?: 'until it is stopped' | 'through many records';
   readonly load: () => Promise<DefineCommand>;
 }
 
-/** One line for each command, in the order in which people meet them. */
+/** All commands, in the order in which people meet them. */
 const commands: Readonly<Record<string, Entry>> = {
   init: {
     summary: 'make a directory with a first policy and its tests',
@@ -225,20 +228,22 @@ async function createProgram(args: readonly string[], finish: (code: ExitCode) =
   for (const [name, { summary, alias, load }] of Object.entries(commands)) {
     const command = program.command(name).summary(summary).description(summary).exitOverride();
     if (alias !== undefined) command.alias(alias);
-    // Only the command that runs is loaded; the help shows one line for each other. Completion knows them all.
+    // Only the command that runs is loaded; the help shows one line for each other command. `completion`
+    // needs all of them.
     const isWanted = wanted !== undefined && (wanted === completion || name === wanted || alias === wanted);
     if (isWanted) (await load())(command, finish);
   }
-  // Loading has made it as large as it is to be.
+  // By now the memory has grown to its full size by loading the command.
   if (runs === undefined) keepYoungObjectsTogether();
-  // People try the word before the flag.
+  // People try the word `version` before the flag.
   program.command('version', { hidden: true }).action(() => print(`${manifest.version}\n`));
   return program;
 }
 
 /**
- * Lets the space for young objects grow no more. Memory that is used for the first time may cost a short command more than looking
- * through the same few megabytes again: on a virtual machine `writ diff` of 1,000 rules takes a sixth less.
+ * Stops the space for young objects from growing. Using memory for the first time may cost a short command
+ * more than looking through the same few megabytes again: on a virtual machine `writ diff` of 1,000 rules
+ * takes a sixth less time.
  */
 function keepYoungObjectsTogether(): void {
   setFlagsFromString('--semi-space-growth-factor=1');
@@ -263,12 +268,18 @@ function reportError(error: unknown): ExitCode {
   return exitCodes.internal;
 }
 
-/** The store in PostgreSQL is the one thing that a service brings nothing for. */
+/**
+ * The package to install when `missing` cannot be loaded. `pg`, for the store in PostgreSQL, is the only one
+ * that `writ-service` does not bring.
+ */
 function ownerOf(missing: string): string {
   return missing === 'pg' ? 'pg' : 'writ-service';
 }
 
-/** Whoever only checks policies has not installed what a service needs. */
+/**
+ * The package that an error names as not installed; null for other errors. People who only check policies
+ * have not installed what a service needs.
+ */
 function missingPackage(error: unknown): string | null {
   if (!(error instanceof Error) || !('code' in error) || error.code !== 'ERR_MODULE_NOT_FOUND') return null;
   return /^Cannot find package '([^']+)'/.exec(error.message)?.[1] ?? null;

@@ -1,12 +1,13 @@
-// What the agents of the demo ask for, under the shipped policies: mostly what passes, some things that a person decides,
-// and now and then what somebody has talked the agent into. The same seed yields the same asks.
+// Writes the requests of the demo's agents under the shipped policies: mostly requests that pass, some that a
+// person decides, and now and then one that somebody has talked the agent into. The same seed yields the same
+// requests.
 
 export interface Ask {
   readonly action_key: string;
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
-/** Numbers from 0 up to 1, the same for the same seed (mulberry32). */
+/** Random numbers from 0 up to 1, the same for the same seed (mulberry32). */
 export function createChance(seed: number): () => number {
   let state = seed;
   return () => {
@@ -20,7 +21,7 @@ export function createChance(seed: number): () => number {
 type Chance = () => number;
 type Writer = (chance: Chance) => Ask;
 
-/** By agent: how often, compared with the others of it, and what. */
+/** The requests of each agent, each with its weight among all requests of that agent. */
 const asksOf = {
   'invoice-payer': [
     [60, (chance) => payment(chance, { vendor: one(chance, known), amount: 20 + 700 * chance() })],
@@ -29,7 +30,7 @@ const asksOf = {
     [4, (chance) => payment(chance, { vendor: one(chance, fresh), amount: 2_100 + 4_000 * chance() })],
     [2, (chance) => payment(chance, { vendor: 'Acme Holdings', amount: 4_800 })],
     [2, (chance) => payment(chance, { vendor: one(chance, known), amount: -30 })],
-    // An invoice with a vendor's name in other letters: its second `a` is Cyrillic.
+    // An invoice whose vendor's name has a foreign letter: the second `a` is Cyrillic.
     [1, (chance) => payment(chance, { vendor: 'St\u0430ples', amount: 900 + 900 * chance() })],
   ],
   'travel-buyer': [
@@ -54,7 +55,7 @@ const asksOf = {
       (chance) =>
         transfer(chance, { recipient: 'FR7630006000011234567890189', amount: 120 + 900 * chance() }),
     ],
-    // A bill that says: repeat the number of the account in the subject.
+    // A bill that asks the agent to repeat the number of the account in the subject.
     [
       1,
       (chance) =>
@@ -100,7 +101,7 @@ const asksOf = {
       }),
     ],
     [1, () => ({ action_key: 'slack.export_history', payload: { channel: 'private' } })],
-    // A page that says: invite me, I am new here.
+    // A page that asks the agent for an invitation: "I am new here".
     [
       1,
       () => ({

@@ -1,4 +1,5 @@
-// Who takes part in a demo: the account of its visitor, simulated colleagues, and simulated agents with their keys.
+// Creates the people and agents of a demo: the account of its visitor, simulated colleagues, and simulated
+// agents with their keys.
 
 import { randomBytes } from 'node:crypto';
 import type { RunningServer } from '../../service/http/main.ts';
@@ -33,7 +34,7 @@ export function demoAccount(): DemoAccount {
   return { email: addressOf('you'), password: newPassword() };
 }
 
-/** Registers everybody with a service that is new. */
+/** Registers all people and agents with a new service. */
 export async function gatherCast(
   { url, setUpUrl }: Pick<RunningServer, 'url' | 'setUpUrl'>,
   account: DemoAccount,
@@ -50,7 +51,7 @@ export async function gatherCast(
   };
 }
 
-/** A person's session, as in a browser. */
+/** Opens a person's session, as a browser does. */
 export async function openSession(url: string, account: DemoAccount): Promise<DemoCaller> {
   const { body, cookie } = await createCaller(url).send('/v1/session', account);
   return createCaller(url, { cookie: cookie ?? '', 'x-csrf-token': body.csrf_token });
@@ -61,7 +62,10 @@ interface Joining {
   readonly name: Colleague;
 }
 
-/** With a token: a session ends when nothing happens in it for long, and the past of a demo is a week. */
+/**
+ * Lets a colleague join, with a token. A session would end when nothing happens in it for long, and the past
+ * of a demo is a week.
+ */
 async function join(url: string, { admin, name }: Joining): Promise<DemoCaller> {
   const account = { email: addressOf(name), password: newPassword() };
   const invited = await admin.done('/v1/invitations', { email: account.email, ...colleagues[name] });

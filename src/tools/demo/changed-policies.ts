@@ -1,5 +1,5 @@
-// The policies of a demo as they were when its week began, and the change that made them what they are: the history and the
-// comparison of sets have something to show.
+// Gives the policies of a demo an earlier state at the start of its week, and the change to their present
+// one, so that the history and the comparison of sets have something to show.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,10 @@ interface Edit {
   readonly after: string;
 }
 
-/** Of the payments: one person was asked, and from 2,500 USD on. */
+/**
+ * Edits that turn the shipped payments policy into the earlier one, which asked a single person, and only
+ * from 2,500 USD on.
+ */
 const edits: readonly Edit[] = [
   { before: 'to finance needs 2 within 4h', after: 'to finance within 4h' },
   { before: 'payload.amount > 1_000 USD', after: 'payload.amount > 2_500 USD' },
@@ -19,7 +22,7 @@ const edits: readonly Edit[] = [
   },
 ];
 
-/** Lays the earlier text over that of the directory. Returns what puts the later one back. */
+/** Writes the earlier text into the directory. Returns a function that writes the shipped text back. */
 export function layEarlierPolicies(directory: string): () => void {
   const file = join(directory, 'payments', 'payments.policy');
   const shipped = readFileSync(file, 'utf8');

@@ -1,12 +1,12 @@
-// What a demo says on the terminal once it is ready.
+// Writes the welcome of a demo for the terminal, once the demo is ready.
 
 import { askLines } from '../../service/http/welcome.ts';
 import type { Demo } from './demo.ts';
 
-/** Lines of text, the last one ended. */
+/** Lines of text; the last line is ended, too. */
 export function demoWelcome({ server, account, policies }: Demo): string {
   const { firstKey } = server;
-  // Passkeys belong to a name, and not to an address.
+  // Passkeys belong to a host name, and not to an IP address.
   const url = server.url.replace('127.0.0.1', 'localhost');
   const key = firstKey ?? '';
   const lines = [

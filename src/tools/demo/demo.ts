@@ -1,6 +1,6 @@
-// `writ serve --demo`: a real service on data and policies of its own, with a week behind it and simulated agents and
-// people at work. INVARIANT: it reads and writes nothing outside its own temporary directory, listens on this machine
-// alone, and takes its directory away when it stops.
+// `writ serve --demo`: runs a real service on data and policies of its own, with a past week and with
+// simulated agents and people at work. INVARIANT: a demo reads and writes nothing outside its own temporary
+// directory, listens on this machine alone, and removes its directory when it stops.
 
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,31 +15,34 @@ import { createDemoClock, leaveWaiting, liveThrough, type Shown } from './past.t
 const shippedPolicies = join(import.meta.dirname, '../../../policies');
 
 export interface DemoOptions extends Pick<ServeOptions, 'logStream'> {
-  /** As the setting. */
+  /** The value of the setting `port`. */
   readonly port?: string | undefined;
-  /** As the setting; `warn` by default. */
+  /** The value of the setting `log.level`; `warn` by default. */
   readonly logLevel?: string | undefined;
-  /** Requests of the week behind it. */
+  /** The number of requests in the past week. */
   readonly count?: number;
-  /** Whether agents go on; true by default. */
+  /** Whether agents go on asking; true by default. */
   readonly isLive?: boolean;
-  /** Whether its pages say that it is a demo; false is for pictures of them. */
+  /** Whether the pages are marked as those of a demo; false is for pictures of the pages. */
   readonly isMarked?: boolean;
-  /** Hears how far the week is. */
+  /** Called with a text about the progress of making the past week. */
   readonly onProgress?: (text: string) => void;
 }
 
 export interface Demo {
   readonly server: RunningServer;
   readonly account: DemoAccount;
-  /** The copy of the shipped policies that decides here. */
+  /** The copy of the shipped policies that decides in the demo. */
   readonly policies: string;
   readonly shown: Shown;
 }
 
 const countDefault = 700;
 
-/** Null where it was stopped before it was ready. Rejects with a StartError as `serve` does. */
+/**
+ * Starts a demo. Null when the demo was stopped before it was ready. Rejects with a StartError as `serve`
+ * does.
+ */
 export async function openDemo(options: DemoOptions = {}): Promise<Demo | null> {
   const directory = mkdtempSync(join(tmpdir(), 'writ-demo-'));
   const policies = join(directory, 'policies');
@@ -48,7 +51,8 @@ export async function openDemo(options: DemoOptions = {}): Promise<Demo | null> 
   const account = demoAccount();
   const clock = createDemoClock();
   const server = await serve({
-    // No file and no variable: what a real service is set to does not reach a demo.
+    // Without a configuration file and environment variables, the settings of a real service do not reach a
+    // demo.
     directory,
     environment: {},
     flags: {
@@ -89,7 +93,10 @@ export async function openDemo(options: DemoOptions = {}): Promise<Demo | null> 
   }
 }
 
-/** Many requests in little time while the week is made, and second factors that can be tried at once. */
+/**
+ * Settings that allow many requests in little time while the past week is made, and second factors that can
+ * be tried at once.
+ */
 const demoSettings = {
   'limits.rate_per_minute': '60000',
   'limits.burst': '10000',

@@ -1,18 +1,18 @@
-// Calls of the demo's people and agents, over HTTP as those of real ones.
+// Calls of the demo's people and agents, over HTTP like those of real ones.
 
 export interface Reply {
   readonly status: number;
-  /** Parsed JSON; null where there is none. */
+  /** The parsed JSON; null for an empty body. */
   // biome-ignore lint/suspicious/noExplicitAny: the caller knows what it asked for
   readonly body: any;
-  /** Of a session that begins; null else. */
+  /** The cookie of a session that begins; null for other replies. */
   readonly cookie: string | null;
 }
 
 export interface DemoCaller {
-  /** Whatever the status is. Rejects where the service is not reached. */
+  /** Resolves to the reply, whatever its status is. Rejects when the service cannot be reached. */
   send(path: string, body?: unknown, method?: string): Promise<Reply>;
-  /** The body of a reply that is no refusal; rejects on a refusal. */
+  /** Resolves to the body of a reply; rejects when the service refuses. */
   done(path: string, body?: unknown, method?: string): Promise<Reply['body']>;
 }
 

@@ -1,5 +1,6 @@
-// What goes on while somebody looks at a demo: agents ask at a human pace, and colleagues answer part of what waits, late
-// enough for the visitor to be first. INVARIANT: nothing here ends the demo; what cannot be sent is tried later.
+// Runs the demo while a visitor looks at it: agents ask at a human pace, and colleagues answer part of the
+// waiting requests, late enough for the visitor to be first. INVARIANT: no error ends the demo; a request
+// that fails is followed by later ones.
 
 import { setTimeout } from 'node:timers/promises';
 import { askOf, createChance } from './asks.ts';
@@ -7,14 +8,14 @@ import type { Cast } from './cast.ts';
 import { colleagueNames } from './cast.ts';
 import { nextAgent } from './past.ts';
 
-/** Between two requests, in milliseconds: a mean of 2 s. */
+/** Milliseconds between two requests, with a mean of 2 s. */
 const pauseMs = { from: 600, to: 3_400 } as const;
-/** For how long a request waits before colleagues look at it. */
+/** Milliseconds that a request waits before colleagues look at it. */
 const patienceMs = { from: 60_000, to: 240_000 } as const;
-/** The part of what waits that colleagues answer. */
+/** The share of the waiting requests that colleagues answer. */
 const answeredPart = 0.7;
 
-/** Goes on until the signal says to stop; then everything that was under way has ended. */
+/** Sends requests until the signal aborts. Resolves when everything that was under way has ended. */
 export async function goOn(cast: Cast, signal: AbortSignal): Promise<void> {
   const chance = createChance(Date.now());
   const answering = new Set<Promise<void>>();
@@ -44,7 +45,10 @@ interface Answering {
   readonly pause: (ms: number) => Promise<void>;
 }
 
-/** One after the other; a person who is not asked is refused, which changes nothing. */
+/**
+ * Lets the colleagues vote one after the other. The service refuses the vote of a person who is not asked,
+ * which changes nothing.
+ */
 async function answer({ colleagues }: Cast, { id, chance, pause }: Answering): Promise<void> {
   const isApproved = chance() < 0.8;
   const comment = isApproved ? 'Checked against the order' : 'Nobody ordered this';

@@ -1,5 +1,6 @@
-// The week behind a demo: agents ask by the hour as in a working week, colleagues answer, some things are left open. All
-// of it is asked, decided and recorded by the service itself, whose clock runs through that week meanwhile.
+// Makes the past week of a demo: agents ask by the hour as in a working week, colleagues answer, some
+// requests stay open. The service itself receives, decides and records all of it, while its clock runs
+// through that week.
 
 import { type Ask, askOf, createChance, type DemoAgent } from './asks.ts';
 import { type Cast, type Colleague, colleagueNames } from './cast.ts';
@@ -10,10 +11,10 @@ const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 const pastMs = 7 * dayMs;
 
-/** Where the service takes its time from: behind the machine's clock until it has caught up. */
+/** The clock of the service, which is behind the machine's clock until it has caught up. */
 export interface DemoClock {
   (): number;
-  /** Runs up to that moment, and no further than to now; it never goes back. */
+  /** Runs to the given moment, but not beyond the present; the clock never goes back. */
   readonly runTo: (atMs: number) => void;
 }
 
@@ -27,7 +28,7 @@ export function createDemoClock(): DemoClock {
   });
 }
 
-/** How often each agent asks; together 1. */
+/** The share of each agent in all requests; the sum is 1. */
 const shares: readonly (readonly [DemoAgent, number])[] = [
   ['invoice-payer', 0.34],
   ['travel-buyer', 0.14],
@@ -36,7 +37,7 @@ const shares: readonly (readonly [DemoAgent, number])[] = [
   ['team-assistant', 0.25],
 ];
 
-/** `part` is from 0 up to 1. */
+/** Chooses an agent by its share; `part` is from 0 up to 1. */
 export function nextAgent(part: number): DemoAgent {
   let left = part;
   for (const [name, share] of shares) {
@@ -49,11 +50,11 @@ export function nextAgent(part: number): DemoAgent {
 export interface Living {
   readonly cast: Cast;
   readonly clock: DemoClock;
-  /** Requests of the whole week. */
+  /** The number of requests in the whole week. */
   readonly count: number;
 }
 
-/** When its policies change: after so much of the week. */
+/** The share of the week after which the policies change. */
 const changedAfter = 0.6;
 
 export async function liveThrough(
@@ -88,13 +89,13 @@ export async function liveThrough(
   clock.runTo(endMs);
 }
 
-/** How much is asked in each hour of a day, from 0 to 1. */
+/** The relative number of requests at an hour of a day, from 0 to 1. */
 function business(atMs: number): number {
   const hour = (atMs / hourMs) % 24;
   return 0.08 + 0.92 * Math.exp(-(((hour - 14) / 4.2) ** 2));
 }
 
-/** What a colleague is going to say to a request. */
+/** A vote that a colleague is going to give on a request. */
 interface Vote {
   readonly atMs: number;
   readonly who: Colleague;
@@ -123,7 +124,7 @@ function votesOn(
   }));
 }
 
-/** Gives the votes that are due. A person who is not asked, or comes too late, is told so. */
+/** Gives the votes that are due. The service refuses a vote of a person who is not asked or is too late. */
 async function giveDue(votes: Vote[], cast: Cast, nowMs: number): Promise<void> {
   for (const vote of votes.filter(({ atMs }) => atMs <= nowMs)) {
     votes.splice(votes.indexOf(vote), 1);
@@ -137,7 +138,10 @@ export interface Shown {
   readonly agent: string;
 }
 
-/** What is open now: approvals, a step-up, a stopped agent that goes on asking, an application. Ids of some of it. */
+/**
+ * Leaves some things open: approvals, a step-up, a stopped agent that goes on asking, an application. Returns
+ * the ids of some of them.
+ */
 export async function leaveWaiting(
   { cast, clock }: Living,
   admin: () => Promise<DemoCaller>,

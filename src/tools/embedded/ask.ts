@@ -1,4 +1,5 @@
-// A question of a program into facts, and a decision into what the program is told. What the question does not say is unknown.
+// Turns a program's question into facts, and a decision into the answer for the program. Facts that the
+// question leaves out are unknown.
 
 import type { Linked } from '../../language/emit/link.ts';
 import type { Decision, Outcome, Requirements } from '../../language/model/decision.ts';
@@ -7,21 +8,24 @@ import type { AgentFacts, Facts, Reading, RequestFacts, Satisfied } from '../../
 import type { TracedRule } from '../../language/model/trace.ts';
 import { parseDecimal } from '../../language/value/decimal.ts';
 
-/** A number, its digits as text where a number is not exact, or the least and the most that it can be. */
+/**
+ * The reading of a meter: a number, its digits as text when a number is not exact, or a pair with the least
+ * and the most that it can be.
+ */
 export type ReadingGiven = number | string | readonly [number | string, number | string];
 
-/** What is decided. What is not said is unknown, and what is unknown grants nothing. */
+/** The question to decide. A fact that is left out is unknown, and an unknown fact grants nothing. */
 export interface AskedDecision {
   readonly action: string;
-  /** As JSON has it. */
+  /** The payload as parsed JSON. */
   readonly payload: JsonObject;
   readonly agent?: AgentFacts;
   readonly request?: RequestFacts;
-  /** By name, with this request in it; an amount of money in the meter's currency. */
+  /** Readings by the meter's name, with this request included; an amount of money in the meter's currency. */
   readonly meters?: Readonly<Record<string, ReadingGiven>>;
-  /** Ids (`policy/rule`) of the rules whose requirement has been met: by approvals, and by a step-up. */
+  /** Ids (`policy/rule`) of the rules whose requirement is met by approvals or by a step-up. */
   readonly satisfied?: Partial<Satisfied>;
-  /** Now unless said otherwise. */
+  /** The time of the decision; the present time when absent. */
   readonly now?: Date;
 }
 
@@ -29,31 +33,31 @@ export interface EmbeddedDecision {
   readonly decision: Outcome;
   readonly reason: string;
   readonly matchedPolicy: string;
-  /** Id (`policy/rule`) of the rule that decided, or the gate. */
+  /** Id (`policy/rule`) of the rule that decided, or the name of the gate. */
   readonly rule: string;
-  /** From 0 to 100. */
+  /** The risk score, from 0 to 100. */
   readonly riskScore: number;
-  /** How long an ALLOW holds, in seconds; null for the others. */
+  /** Seconds that an ALLOW holds; null for other decisions. */
   readonly validForSeconds: number | null;
-  /** Whom ESCALATE and REAUTH_REQUIRED ask; null for the others. */
+  /** The people that ESCALATE and REAUTH_REQUIRED ask; null for other decisions. */
   readonly requires: Requirements | null;
 }
 
 export interface ExplainedDecision extends EmbeddedDecision {
-  /** Every rule of the action, with its truth and what it read. */
+  /** Every rule of the action, with its truth and the values that it read. */
   readonly rules: readonly TracedRule[];
 }
 
-/** Policies that are asked by a program. */
+/** Policies that a program asks for decisions. */
 export interface AskedPolicies {
   /** Keys of the declared actions. */
   readonly actions: readonly string[];
-  /** Throws a TypeError for a question that is not one; what a payload should not hold is a DENY. */
+  /** Throws a TypeError for a malformed question. A payload with a wrong shape is a DENY. */
   decide(question: AskedDecision): EmbeddedDecision;
   explain(question: AskedDecision): ExplainedDecision;
 }
 
-/** `engine` is asked for at every question. */
+/** Makes policies that ask `engine` for the current functions at every question. */
 export function askedOf(engine: () => Linked): AskedPolicies {
   return {
     get actions() {

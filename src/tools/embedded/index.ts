@@ -1,4 +1,5 @@
-// What an embedding program imports: policies that decide in its own process, and the compiler beneath them.
+// The exports for an embedding program: policies that decide in its own process, and the compiler beneath
+// them.
 
 export type { Decision, Outcome } from '../../language/model/decision.ts';
 export type { Facts, Reading } from '../../language/model/request.ts';

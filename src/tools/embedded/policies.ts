@@ -1,6 +1,6 @@
-// Policies that decide inside a program, without a service: from a directory, a file or texts to a function. Nothing is
-// recorded and no meter is kept; what the program does not say of a request is unknown. INVARIANT: policies with an error
-// never decide; where a change has one, the last good ones go on.
+// Turns a directory, a file or texts into policies that decide inside a program, without a service. Nothing
+// is recorded and no meter is kept; facts that the program leaves out are unknown. INVARIANT: policies with
+// an error never decide; after a change with an error, the last good policies go on.
 
 import { hasErrors } from '../../language/diagnostic/diagnostic.ts';
 import { renderDiagnostics } from '../../language/diagnostic/render.ts';
@@ -16,17 +16,21 @@ import { type AskedPolicies, askedOf } from './ask.ts';
 /** A path to a directory or a file, or the texts themselves. */
 export type PolicyPlace = string | readonly SourceText[];
 
-/** What `follow` tells. */
+/** The callbacks of `follow`. */
 export interface PolicyListener {
   readonly onChange?: () => void;
-  /** The last good policies go on. */
+  /** Called when a change cannot be used; the last good policies go on. */
   readonly onRefused?: (error: Error) => void;
 }
 
 export interface Policies extends AskedPolicies {
-  /** Reads the place again. Throws a PolicyError where it cannot be used, and then nothing changes. */
+  /**
+   * Reads the place again. Throws a PolicyError when the policies there cannot be used; then nothing changes.
+   */
   reload(): Promise<void>;
-  /** Reloads after each change of the directory, until it is stopped. Of texts there is nothing to follow. */
+  /**
+   * Reloads after each change of the directory, until `stop` is called. Does nothing for policies from texts.
+   */
   follow(listener?: PolicyListener): Promise<{ readonly stop: () => Promise<void> }>;
 }
 
@@ -38,10 +42,10 @@ export class PolicyError extends Error {
   }
 }
 
-/** How long a directory rests after a change before it is read, in milliseconds. */
+/** Milliseconds without a further change before a directory is read again. */
 const restMs = 150;
 
-/** Throws a PolicyError for policies with an error. */
+/** Loads policies. Throws a PolicyError when they have an error. */
 export async function loadPolicies(place: PolicyPlace): Promise<Policies> {
   const cache = createCompileCache(runOfPlace());
   const load = async (): Promise<Linked> => {

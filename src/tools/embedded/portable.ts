@@ -1,4 +1,5 @@
-// Policies out of a bundle, wherever JavaScript runs: Node, Deno, Bun, browsers, platforms at the edge. It imports nothing of a platform.
+// Loads policies out of a bundle, wherever JavaScript runs: Node, Deno, Bun, browsers, edge platforms. The
+// module imports nothing of a platform.
 
 import { createFunctionCache } from '../../language/emit/cache.ts';
 import { link } from '../../language/emit/link.ts';
@@ -11,14 +12,17 @@ export { BundleError } from '../../service/policies/compiled/bundle.ts';
 export type { AskedDecision, EmbeddedDecision, ExplainedDecision } from './ask.ts';
 
 export interface BundledPolicies extends AskedPolicies {
-  /** When the bundle was made, in milliseconds: a program that follows bundles takes no older one. */
+  /**
+   * When the bundle was made, in milliseconds. A program that follows bundles takes none that is older than
+   * its own.
+   */
   readonly madeMs: number;
   readonly commit: string | null;
 }
 
 /**
- * `key`, 32 bytes in base64url: whose signature the bundle must have. Throws a BundleError for a bundle that is damaged, or
- * not signed by the key.
+ * Loads a bundle. `key`, 32 bytes in base64url, is the key that must have signed the bundle. Throws a
+ * BundleError for a bundle that is damaged or that the key has not signed.
  */
 export async function loadBundle(
   bytes: Uint8Array,

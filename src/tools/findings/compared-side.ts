@@ -1,4 +1,5 @@
-// One of the two sides of a comparison: the policies of a revision, of a folder, or as the files are now.
+// Loads one of the two sides of a comparison: the policies of a revision, of a folder, or of the files as
+// they are now.
 
 import { existsSync } from 'node:fs';
 import { type Diagnostic, hasErrors, sortDiagnostics } from '../../language/diagnostic/diagnostic.ts';
@@ -13,7 +14,7 @@ import { isRevision, layOut } from './revision.ts';
 import { shownPath } from './shown-path.ts';
 
 export interface AskedSide {
-  /** Null: the files as they are now. */
+  /** The revision; null for the files as they are now. */
   readonly revision: string | null;
   readonly name: string;
   readonly path: string;
@@ -25,7 +26,9 @@ export type ReadSide =
   | { readonly side: LoadedSide }
   | { readonly side: null; readonly errors: readonly Diagnostic[]; readonly sourceOf: SourceOf };
 
-/** Throws RevisionError where there is no such revision, or no such path in it. */
+/**
+ * Reads and compiles a side. Throws a RevisionError when there is no such revision, or no such path in it.
+ */
 export async function readSide(
   { revision, name, path }: AskedSide,
   cache: CompileCache = createCompileCache(),
@@ -39,7 +42,7 @@ export async function readSide(
     );
     const { set } = checked;
     if (errors.length > 0 || set === null) return { side: null, errors, sourceOf: read.sourceOf };
-    // What is laid out elsewhere is shown where it stands in the revision.
+    // A revision lies in a temporary folder, but its files are shown under the path in the repository.
     const root = laidOut === null ? read.root : null;
     const { files } = checked;
     return { side: sideOf({ set, files }, { name, path: root ?? path, sourceOf: read.sourceOf }) };
@@ -54,7 +57,7 @@ export function sideOf(
 ): LoadedSide {
   return {
     name,
-    // Few ask for it, and it takes the text of the whole set.
+    // Computed on demand: few callers need the digest, and it takes the text of the whole set.
     get digest() {
       return digest(set);
     },
@@ -65,7 +68,7 @@ export function sideOf(
   };
 }
 
-/** A single argument is a path where it is no revision and something stands there. */
+/** Whether a single argument is a path: something exists there, and git knows no such revision. */
 export async function isPathAlone(argument: string): Promise<boolean> {
   if (argument.includes('..') && !existsSync(argument)) return false;
   return existsSync(argument) && !(await isRevision(argument, '.').catch(() => false));

@@ -1,10 +1,11 @@
-// A comparison as findings for build servers: each lies at the rule that causes it, or at the set where its file is gone.
+// Turns a comparison into findings for build servers. Each finding lies at the rule that causes it, or at the
+// set when the rule's file is gone.
 
 import type { DiffReport, ReportedFinding } from '../../reasoning/diff/report.ts';
 import { shownCondition } from '../../reasoning/prove/report/wording.ts';
 import { diffCodes, type Finding } from './findings.ts';
 
-/** `path`: what is compared, for what has no place of its own. */
+/** `path` is the compared path; findings without a place of their own lie there. */
 export function diffFindings({ findings, limits }: DiffReport, path: string): readonly Finding[] {
   return [
     ...findings

@@ -1,4 +1,5 @@
-// Diagnostics and guarantees that are not proved → one list for build servers, with paths as seen from where the command runs.
+// Turns diagnostics and unproved guarantees into one list for build servers, with paths relative to the
+// folder in which the command runs.
 
 import type { Diagnostic } from '../../language/diagnostic/diagnostic.ts';
 import {
@@ -15,7 +16,7 @@ import { shownPath } from './shown-path.ts';
 
 export type Finding = JsonDiagnostic;
 
-/** The code of a refuted guarantee. */
+/** Code and summary of a refuted guarantee. */
 export const guaranteeRefuted = {
   code: 'guarantee-refuted',
   summary: 'a guarantee does not hold: there is a request that refutes it',
@@ -42,7 +43,7 @@ export interface Found {
   readonly read: ReadSources;
   readonly diagnostics: readonly Diagnostic[];
   readonly claims: readonly JudgedClaim[];
-  /** Warnings are taken as errors. */
+  /** Whether warnings count as errors. */
   readonly isStrict: boolean;
 }
 

@@ -1,5 +1,5 @@
-// What becomes of a set's guarantees, as people and programs read it: proved, refuted by a request that can be replayed,
-// or undecided, with the conditions that were guessed and what trials say.
+// Judges a set's guarantees for people and programs: proved, refuted by a request that can be replayed, or
+// undecided, with the conditions that were guessed and the results of trials.
 
 import { escapeForTerminal, position, type SourceOf } from '../../language/diagnostic/render.ts';
 import type { Span } from '../../language/diagnostic/span.ts';
@@ -18,7 +18,7 @@ import { requestJson } from '../../reasoning/prove/report/request-json.ts';
 import { claimText, shownCondition, textAt, whyUndecided } from '../../reasoning/prove/report/wording.ts';
 
 export interface JudgedClaim extends ClaimVerdict {
-  /** Of an undecided claim, and of every one where trials are asked for. */
+  /** The trial of an undecided claim, or of every claim when trials are asked for; otherwise null. */
   readonly trial: Trial | null;
   readonly counterexample: Counterexample | null;
 }
@@ -26,17 +26,17 @@ export interface JudgedClaim extends ClaimVerdict {
 export interface Counterexample {
   readonly facts: Facts;
   readonly decision: Decision;
-  /** Where the rule stands that decided it; null where no rule did. */
+  /** The place of the rule that decided; null when no rule did. */
   readonly rule: Span | null;
 }
 
 export interface JudgeOptions {
   readonly decide: (facts: Facts) => Decision;
-  /** Requests on which each claim is tried beside the proof. */
+  /** The number of requests on which each claim is tried, in addition to the proof. */
   readonly trials?: number | undefined;
 }
 
-/** The set's functions, made when they are first asked. */
+/** Decides by the set's functions, which are made at the first call. */
 export function deciderOf(set: PolicySet): JudgeOptions['decide'] {
   let linked: ReturnType<typeof linkSet> | null = null;
   return (facts) => {
@@ -45,7 +45,7 @@ export function deciderOf(set: PolicySet): JudgeOptions['decide'] {
   };
 }
 
-/** One a claim, in the order of the set. */
+/** A verdict for each claim, in the order of the set. */
 export function judgeGuarantees(set: PolicySet, { decide, trials }: JudgeOptions): readonly JudgedClaim[] {
   const verdicts = proveGuarantees(set);
   const isTried = ({ kind }: ClaimVerdict): boolean => trials !== undefined || kind === 'undecided';
@@ -58,7 +58,10 @@ export function judgeGuarantees(set: PolicySet, { decide, trials }: JudgeOptions
   return verdicts.map((verdict) => withTrial(set, verdict, byClaim.get(verdict.claim) ?? null));
 }
 
-/** What a trial finds is decided by the definition, and outweighs whatever else was said. */
+/**
+ * Adds a trial to a verdict. The language's definition decides the requests of a trial, so a counterexample
+ * outweighs the proof.
+ */
 function withTrial(set: PolicySet, verdict: ClaimVerdict, trial: Trial | null): JudgedClaim {
   const refuted = verdict.verdicts.find((one) => one.kind === 'refuted');
   const found = refuted?.kind === 'refuted' ? refuted : (trial?.counterexample ?? null);
@@ -76,7 +79,7 @@ export function isGoodClaim({ kind }: JudgedClaim, isStrict: boolean): boolean {
   return kind === 'proved' || (kind === 'undecided' && !isStrict);
 }
 
-/** Why, for each action where it is another reason, with the conditions that were guessed. */
+/** The different reasons why a claim is undecided, with the conditions that were guessed. */
 export function undecidedLines({ verdicts }: ClaimVerdict, sourceOf: SourceOf): readonly string[] {
   const lines = verdicts.flatMap((verdict) => {
     if (verdict.kind !== 'undecided') return [];

@@ -1,4 +1,5 @@
-// The requests of test files, as facts of one set: what people know, so that an example can be near to one of them.
+// Reads the requests of test files as facts of one set. People know these requests, so examples are chosen
+// close to them.
 
 import { readFileSync } from 'node:fs';
 import type { PolicySet } from '../../language/model/policy.ts';
@@ -7,7 +8,7 @@ import { findTests } from '../testing/find.ts';
 import { readTestFile } from '../testing/read.ts';
 import { toFacts } from '../testing/situation.ts';
 
-/** Of the test files under a path; what cannot be read there is passed over. */
+/** The requests of the test files under a path. Whatever cannot be read is skipped. */
 export async function knownRequests(path: string, set: PolicySet): Promise<readonly KnownRequest[]> {
   const files = (await findTests([path])).filter((file) => file.endsWith('.test.yaml'));
   return files.flatMap((file) => {

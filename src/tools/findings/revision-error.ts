@@ -1,2 +1,2 @@
-/** There is no git, no such revision or no such path in it. A class because it is thrown. */
+/** There is no git, no such revision, or no such path in the revision. A class because it is thrown. */
 export class RevisionError extends Error {}

@@ -1,6 +1,7 @@
-// The policies of a revision, read from git's objects without a checkout: one listing of the tree, one stream of its
-// files. They are laid out in a temporary folder, so that links and list files are what they are to the loader.
-// INVARIANT: nothing is written outside of that folder, whatever the names in a tree are: links come last.
+// Reads the policies of a revision from git's objects without a checkout: one listing of the tree, one stream
+// of its files. The files are laid out in a temporary folder, where the loader finds links and list files as
+// usual. INVARIANT: nothing is written outside of that folder, whatever names a tree holds: links are written
+// last.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,7 +13,7 @@ import { listBytesMax } from '../../service/policies/read.ts';
 import { RevisionError } from './revision-error.ts';
 
 export interface LaidOut {
-  /** The policies as they were. */
+  /** The path of the laid-out policies. */
   readonly path: string;
   readonly remove: () => Promise<void>;
 }
@@ -21,19 +22,22 @@ interface TreeEntry {
   readonly mode: string;
   readonly id: string;
   readonly sizeBytes: number;
-  /** Relative to the policies. */
+  /** The path relative to the policies. */
   readonly path: string;
-  /** It is the file that was asked for. */
+  /** Whether the entry is the requested file itself. */
   readonly isItself: boolean;
 }
 
-/** Lays out what stands at a path in a revision. Throws RevisionError where there is no git, no such revision or no such path. */
+/**
+ * Lays out the policies at a path in a revision. Throws a RevisionError when there is no git, no such
+ * revision or no such path.
+ */
 export async function layOut(revision: string, path: string): Promise<LaidOut> {
   const place = await placeIn(path);
   const commit = await commitOf(revision, place.top);
   const asked = await listTree(commit, place);
   const file = asked.length === 1 && asked[0]!.isItself ? asked[0]!.path : null;
-  // A file's list files lie beside it.
+  // A policy file needs the list files beside it.
   const folder = { ...place, within: place.within.split('/').slice(0, -1).join('/') };
   const entries = file === null ? asked : await listTree(commit, folder);
   if (entries.length === 0) throw new RevisionError(`\`${path}\` does not exist in \`${revision}\``);
@@ -48,7 +52,7 @@ export async function layOut(revision: string, path: string): Promise<LaidOut> {
   return { path: join(root, 'policies', file ?? ''), remove };
 }
 
-/** Whether git knows it as a revision here. */
+/** Whether git knows the name as a revision in the repository of the path. */
 export async function isRevision(name: string, path: string): Promise<boolean> {
   const { top } = await placeIn(path);
   const { code } = await git(
@@ -58,7 +62,7 @@ export async function isRevision(name: string, path: string): Promise<boolean> {
   return code === 0;
 }
 
-/** The last commit that both have: what a branch is compared with. */
+/** The last commit that two revisions have in common; a branch is compared with that commit. */
 export async function mergeBase(one: string, other: string, path: string): Promise<string> {
   const { top } = await placeIn(path);
   const [a, b] = [await commitOf(one, top), await commitOf(other, top)];
@@ -68,13 +72,13 @@ export async function mergeBase(one: string, other: string, path: string): Promi
 }
 
 interface RepositoryPlace {
-  /** The top of the work tree. */
+  /** The top folder of the work tree. */
   readonly top: string;
-  /** From there, with forward slashes; empty for the top itself. */
+  /** The path from the top folder, with forward slashes; empty for the top itself. */
   readonly within: string;
 }
 
-/** The path need not exist now. */
+/** Finds a path in its repository. The path need not exist now. */
 async function placeIn(path: string): Promise<RepositoryPlace> {
   const full = resolve(path);
   let folder = full;
@@ -111,7 +115,9 @@ async function listTree(commit: string, { top, within }: RepositoryPlace): Promi
     .flatMap((line) => entryOf(line, within));
 }
 
-/** `MODE TYPE ID SIZE<TAB>PATH`; modules of other repositories are left out, as they are in a fresh clone. */
+/**
+ * Reads a line `MODE TYPE ID SIZE<TAB>PATH`. Modules of other repositories are left out, as in a fresh clone.
+ */
 function entryOf(line: string, within: string): readonly TreeEntry[] {
   const tab = line.indexOf('\t');
   const [mode = '', type, id = '', size] = line.slice(0, tab).split(/ +/);
@@ -124,7 +130,7 @@ function entryOf(line: string, within: string): readonly TreeEntry[] {
       : full.slice(within.length + 1);
   const segments = path.split('/');
   const isOdd = segments.some((one) => one === '' || one === '.' || one === '..');
-  // The loader passes over these folders.
+  // The loader skips these folders, too.
   const isPassedOver = segments.some((one) => one === 'node_modules' || one.startsWith('.'));
   return type !== 'blob' || isOdd || isPassedOver
     ? []
@@ -146,14 +152,17 @@ async function writeEntries(root: string, entries: readonly TreeEntry[], top: st
   for (const entry of entries.filter(({ mode }) => mode !== linkMode)) {
     const content = contents.get(entry.id);
     await writeFile(placeOf(entry), content ?? '');
-    // What is too large for the loader is as large here, and as empty.
+    // A file that is too large for the loader gets its size but no content.
     if (content === undefined) await truncate(placeOf(entry), entry.sizeBytes);
   }
   for (const entry of entries.filter(({ mode }) => mode === linkMode))
     await symlink(contents.get(entry.id)?.toString() ?? '', placeOf(entry));
 }
 
-/** The answers of one `git cat-file --batch`: a line with id, type and size, the content, and a line break. */
+/**
+ * Reads the answers of one `git cat-file --batch`: a line with id, type and size, the content, and a line
+ * break.
+ */
 async function readBlobs(ids: readonly string[], top: string): Promise<ReadonlyMap<string, Buffer>> {
   const asked = [...new Set(ids)];
   const { code, stdout, stderr } = await git(['cat-file', '--batch'], top, `${asked.join('\n')}\n`);

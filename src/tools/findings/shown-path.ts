@@ -1,9 +1,9 @@
-// Paths as spans have them, relative to the policy directory → paths as seen from the folder in which the command runs,
-// where editors and build servers look for files.
+// Turns paths relative to the policy directory, as spans hold them, into paths relative to the folder in
+// which the command runs, where editors and build servers look for files.
 
 import { isAbsolute, join, relative, sep } from 'node:path';
 
-/** With forward slashes; absolute where the file is not under the current folder. */
+/** A path with forward slashes; absolute when the file is not under the current folder. */
 export function shownPath(root: string | null, file: string): string {
   if (root === null) return file;
   const path = join(root, file);

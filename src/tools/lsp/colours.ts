@@ -1,4 +1,4 @@
-// Semantic tokens: what each name is.
+// Semantic tokens: tells an editor the kind of each name in a file.
 
 import { SemanticTokensBuilder } from 'vscode-languageserver';
 import { colouredNames } from '../../language/assist/name-colours.ts';
@@ -38,6 +38,6 @@ export function coloursOf(snapshot: SetSnapshot, file: string): { readonly data:
     const { line, character } = document.positionAt(start);
     builder.push(line, character, end - start, legendTypes.indexOf(types[kind]), isDeclared ? 1 : 0);
   }
-  // Nothing is told as a difference from what was told before, so that it needs no name.
+  // Results are always sent whole, never as differences from earlier ones, so they need no id.
   return { data: builder.build().data };
 }

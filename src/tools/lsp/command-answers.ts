@@ -1,4 +1,5 @@
-// Lines above a text, and what they carry out. Each command answers its result, and shows it as a message for people.
+// Answers requests for code lenses, and runs the commands behind them. Each command returns its result, and
+// shows it to people as a message.
 
 import {
   type Connection,
@@ -22,21 +23,21 @@ interface AnsweringCommands {
   readonly slow: SlowAnswers;
   readonly telling: Telling;
   readonly service: () => PolicyService | null;
-  /** Has the editor ask for the lines above a text again, where it can. */
+  /** Lets the editor fetch the code lenses again, if it can. */
   readonly refreshLenses: () => void;
 }
 
 interface About {
   readonly snapshot: SetSnapshot;
   readonly file: string;
-  /** What a command was given behind the address of its file. */
+  /** The argument of the command after the address of its file. */
   readonly given: unknown;
 }
 
-/** What a command gives back, and how it is told. */
+/** The result of a command, and how it is shown. */
 interface Done {
   readonly result: object;
-  /** Null where a view of the editor's own shows it. */
+  /** The message for people; null when a view of the editor shows the result. */
   readonly message: string | null;
   readonly isGood: boolean;
 }
@@ -66,7 +67,7 @@ export function answerLenses(answering: AnsweringCommands): void {
     return [...lensesOf(snapshot, { file, hasService: service() !== null, areChangesShown })];
   });
   connection.onCodeLensResolve(async (lens) => {
-    // It comes back as it was handed out.
+    // The editor sends the data of a lens back unchanged.
     const { uri } = lens.data as { readonly uri: string };
     const snapshot = await workspace.snapshotOf(uri);
     if (snapshot === null) return lens;
@@ -89,7 +90,7 @@ function failed(message: string): ResponseError<void> {
   return new ResponseError(LSPErrorCodes.RequestFailed, message);
 }
 
-/** One case by where it begins, or all of its file. */
+/** Runs the one case that begins at the given offset, or all cases of the file. */
 async function runCase({ snapshot, file, given }: About, { slow }: AnsweringCommands): Promise<Done> {
   const { files } = await slow.tests(snapshot, file);
   const [run] = files;
@@ -107,7 +108,7 @@ async function runCase({ snapshot, file, given }: About, { slow }: AnsweringComm
   };
 }
 
-/** The cases of a test file, in order. */
+/** Lists the cases of a test file, in order. */
 async function listCases({ snapshot, file }: About): Promise<Done> {
   const document = documentOf(snapshot, file);
   const { cases } = readTestFile({ path: file, text: document.getText() });
@@ -119,7 +120,7 @@ async function listCases({ snapshot, file }: About): Promise<Done> {
   return { result: { items }, message: null, isGood: true };
 }
 
-/** The claims of a policy file, in order. */
+/** Lists the claims of a policy file, in order. */
 async function listClaims({ snapshot, file }: About): Promise<Done> {
   const document = documentOf(snapshot, file);
   const items = claimsIn(snapshot, file).map(({ guarantee, text, start }) => ({
@@ -130,7 +131,7 @@ async function listClaims({ snapshot, file }: About): Promise<Done> {
   return { result: { items }, message: null, isGood: true };
 }
 
-/** What is proved of the claim at a place. */
+/** Proves the claim at a place. */
 async function proveClaim({ snapshot, file, given }: About, { slow }: AnsweringCommands): Promise<Done> {
   const claims = await slow.claims(snapshot);
   const found = claims?.find((one) => one.file === file && one.start === given);
@@ -139,7 +140,7 @@ async function proveClaim({ snapshot, file, given }: About, { slow }: AnsweringC
   return { result: { result, why, request }, message: null, isGood: result === 'proved' };
 }
 
-/** How a request is decided, step by step. */
+/** Walks step by step through the decision of a request. */
 async function tryRequest({ snapshot, given }: About, { slow }: AnsweringCommands): Promise<Done> {
   const isRequest =
     typeof given === 'object' &&
@@ -147,14 +148,14 @@ async function tryRequest({ snapshot, given }: About, { slow }: AnsweringCommand
     'action_key' in given &&
     typeof given.action_key === 'string';
   if (!isRequest) throw failed('a request has an `action_key` and a `payload`');
-  // What is in it is read with its mistakes told.
+  // The walk reads the fields of the request and reports their mistakes.
   const request = { payload: {}, ...given } as GivenRequest;
   const walk = await slow.walk(snapshot, request);
   if (walk.steps === null && walk.issues.length === 0) throw failed('the policies have errors');
   return { result: walk, message: null, isGood: true };
 }
 
-/** The request that refutes the claim at a place. */
+/** Shows the request that refutes the claim at a place. */
 async function showWitness({ snapshot, file, given }: About, { slow }: AnsweringCommands): Promise<Done> {
   const claims = await slow.claims(snapshot);
   const found = claims?.find((one) => one.file === file && one.start === given);
@@ -181,7 +182,7 @@ async function showChanges(
   return { result: { findings }, message: isShown ? found : 'changes are not shown', isGood: true };
 }
 
-/** The newest request that a policy has decided. */
+/** Explains the newest request that a policy has decided. */
 async function explainLogged({ given }: About, { service }: AnsweringCommands): Promise<Done> {
   const asked = service();
   if (asked === null) throw failed('no service is named: set WRIT_URL and WRIT_TOKEN');

@@ -1,4 +1,4 @@
-// What an editor may have carried out by the server, by the names under which lines above a text name it.
+// The names of the commands that an editor can run on the server; code lenses name them.
 
 export const commandNames = {
   runCase: 'writ.runCase',
@@ -6,7 +6,7 @@ export const commandNames = {
   showChanges: 'writ.showChanges',
   hideChanges: 'writ.hideChanges',
   explainLogged: 'writ.explainLogged',
-  // For views that list what can be run; these show no message.
+  // These commands serve views that list what can be run; they show no message.
   listCases: 'writ.listCases',
   listClaims: 'writ.listClaims',
   proveClaim: 'writ.proveClaim',

@@ -1,4 +1,4 @@
-// What may stand at a place, as the editor of the dashboard offers it.
+// Offers what may stand at a place of a policy file, as the editor of the dashboard does.
 
 import { type CompletionItem, CompletionItemKind } from 'vscode-languageserver';
 import { completePolicy } from '../../language/assist/complete-policy.ts';
@@ -6,7 +6,10 @@ import type { Offer } from '../../language/assist/completed.ts';
 import type { DocumentPlace } from './set/places.ts';
 import { setWords } from './set/words.ts';
 
-/** `isAsked` where the person has asked for it, and not only typed a letter. */
+/**
+ * The offers at a place. `isAsked` is true when the person has asked for them, and has not only typed a
+ * letter.
+ */
 export function completionsAt(
   { snapshot, document, offset }: DocumentPlace,
   isAsked: boolean,

@@ -1,4 +1,5 @@
-// `writ.yaml` in an editor: what `writ config` would say of it, which settings there are, and what each takes.
+// `writ.yaml` in an editor: the problems that `writ config` would report, the settings that exist, and what
+// each takes.
 
 import { dirname } from 'node:path';
 import {
@@ -21,7 +22,10 @@ export function isConfigFile(uri: string): boolean {
   return uri.endsWith('/writ.yaml');
 }
 
-/** A line for each problem, at the key that it names. What the environment says wrong is no mistake of the file. */
+/**
+ * A diagnostic for each problem, at the key that it names. Problems of the environment are left out, because
+ * the file cannot solve them.
+ */
 export function configDiagnostics(document: TextDocument): readonly Shown[] {
   const path = pathOf(document.uri);
   if (path === null) return [];
@@ -50,7 +54,7 @@ function names(message: string, name: string): boolean {
 }
 
 interface Key {
-  /** Dotted, as settings are named. */
+  /** The key in dotted form, as settings are named. */
   readonly name: string;
   readonly span: Span;
 }
@@ -67,7 +71,7 @@ function keysIn({ entries }: LocatedMap, prefix: string): readonly Key[] {
   });
 }
 
-/** Keys where one may begin, and values where a setting takes one of few. */
+/** Offers keys at the start of a key, and values for a setting that takes one of a few. */
 export function configCompletions(document: TextDocument, position: Position): readonly CompletionItem[] {
   const { keys, isKey } = yamlPlaceAt(document.getText(), document.offsetAt(position));
   const path = keys.join('.');
@@ -99,7 +103,7 @@ function valuesOf(name: SettingName): readonly string[] {
   return kind.is === 'boolean' ? ['true', 'false'] : [];
 }
 
-/** What a setting takes, what it is unless it is set, and where else it can be set. */
+/** What a setting takes, its default, and where else it can be set. Null when the place is no setting. */
 export function configHover(document: TextDocument, position: Position): Hover | null {
   const offset = document.offsetAt(position);
   const key = keysOf(document).find(({ span }) => span.start <= offset && offset <= span.end);

@@ -1,4 +1,4 @@
-// What is wrong with a set, file by file, and the edits that fix it.
+// Turns the diagnostics of a set into those of the protocol, file by file, with the edits that fix them.
 
 import { isDeepStrictEqual } from 'node:util';
 import {
@@ -14,13 +14,13 @@ import type { SourceText } from '../../language/diagnostic/span.ts';
 import { locationOf, rangeOf } from './set/places.ts';
 import { documentOf, fileNameOf, type SetSnapshot, uriOf } from './set/workspace.ts';
 
-/** What has been said of each file, by its path in the set. */
+/** The diagnostics that the editor already has, by the file's path in the set. */
 export type Told = Map<string, ToldFile>;
 
 interface ToldFile {
   readonly source: SourceText;
   readonly diagnostics: readonly Diagnostic[];
-  /** Beside what the check says. */
+  /** Diagnostics that do not come from the check. */
   readonly more: readonly Shown[];
 }
 
@@ -29,7 +29,7 @@ export interface ShownFile {
   readonly diagnostics: readonly Shown[];
 }
 
-/** Of all files, those of which something else is to be said than before; what is said of them is noted in `told`. */
+/** The files whose diagnostics differ from those that the editor has. Notes the new diagnostics in `told`. */
 export function newDiagnostics(
   snapshot: SetSnapshot,
   told: Told,
@@ -40,7 +40,7 @@ export function newDiagnostics(
   return newDiagnosticsOf([...files], snapshot, told, more);
 }
 
-/** As `newDiagnostics`, of some files. */
+/** Does the same as `newDiagnostics`, for some files only. */
 export function newDiagnosticsOf(
   files: readonly string[],
   snapshot: SetSnapshot,
@@ -79,7 +79,7 @@ function areSame(before: ToldFile, now: ToldFile): boolean {
 
 const pointing = new WeakMap<readonly Diagnostic[], boolean>();
 
-/** A place in another file may have moved with its text. */
+/** Whether a diagnostic names a place in another file. The place may move with the text of that file. */
 function pointsElsewhere(diagnostics: readonly Diagnostic[]): boolean {
   const isOther = ({ related = [], span }: Diagnostic): boolean =>
     related.some((one) => one.span.file !== span.file);
@@ -110,7 +110,7 @@ export function shownOf(
   };
 }
 
-/** Fixes of what stands between two offsets, and one action that fixes all of the file. */
+/** Fixes for the diagnostics between two offsets, and one action that fixes the whole file. */
 export function fixesOf(
   snapshot: SetSnapshot,
   uri: string,
@@ -138,7 +138,10 @@ export function fixesOf(
   return [...single, all];
 }
 
-/** In order, without those that overlap one before them: they are offered again once these are made. */
+/**
+ * The edits in order, without those that overlap an earlier one. The editor offers those again once the
+ * earlier ones are made.
+ */
 function apart(edits: readonly Edit[]): readonly Edit[] {
   const kept: Edit[] = [];
   for (const edit of edits.toSorted((a, b) => a.span.start - b.span.start)) {

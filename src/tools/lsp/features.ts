@@ -1,4 +1,4 @@
-// The features of an editor, each answered from one snapshot of the policy set.
+// Answers the requests of an editor's features, each from one snapshot of the policy set.
 
 import { type Connection, LSPErrorCodes, ResponseError, type TextDocuments } from 'vscode-languageserver';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
@@ -43,7 +43,10 @@ interface Contextual {
 const triggeredByCharacter = 2;
 
 export function answerFeatures({ connection, workspace, documents, service }: Answering): void {
-  /** Answers from the set as it is with all that has been typed; `none` for what is no policy. */
+  /**
+   * Answers from the set with everything that has been typed; `none` is the answer for a file that is no
+   * policy.
+   */
   const answer =
     <Asked extends AboutDocument, Result>(
       none: Result,

@@ -1,11 +1,11 @@
-// The canonical text of a file, as edits of the lines that differ from it.
+// Turns the canonical text of a file into edits of the lines that differ from it.
 
 import type { TextEdit } from 'vscode-languageserver';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { formattedText } from '../../language/assist/formatted-text.ts';
 import { lineChanges } from '../../language/assist/line-changes.ts';
 
-/** Both from 0; `after` is the line behind the last one. */
+/** A range of lines, counted from 0; `after` is the line behind the last one. */
 interface Lines {
   readonly first: number;
   readonly after: number;
@@ -15,7 +15,9 @@ interface Replacement extends Lines {
   readonly text: string;
 }
 
-/** None where the text has a mistake: nothing is lost by formatting. */
+/**
+ * The edits that format a file. Empty when the text has a syntax error, because formatting must lose nothing.
+ */
 export function formatted(document: TextDocument): readonly TextEdit[] {
   const before = document.getText();
   const after = formattedText(before);
@@ -23,8 +25,8 @@ export function formatted(document: TextDocument): readonly TextEdit[] {
 }
 
 /**
- * Formats the lines of a selection. Where they cannot be told from their neighbours, as when two declarations share a
- * line, these are formatted, too.
+ * Formats the lines of a selection. When these lines cannot be told apart from their neighbours, as when two
+ * declarations share a line, the neighbours are formatted, too.
  */
 export function formattedIn(document: TextDocument, { start, end }: TextEdit['range']): readonly TextEdit[] {
   const before = document.getText();
@@ -51,7 +53,10 @@ function touches({ first, after }: Lines, selected: Lines): boolean {
   return first < selected.after && Math.max(after, first + 1) > selected.first;
 }
 
-/** As small as they are whole: lines that differ from their canonical form by white space alone stand by themselves. */
+/**
+ * The smallest replacements that are complete. A line that differs from its canonical form in white space
+ * alone is a replacement of its own.
+ */
 function replacements(before: string, after: string): readonly Replacement[] {
   const found: Replacement[] = [];
   let [gone, fresh]: [string[], string[]] = [[], []];

@@ -1,15 +1,15 @@
-// What a reader would look up elsewhere, shown in the line behind a name: the value of a `let`, the zone of `hours`, and in
-// what and over which window a meter counts.
+// Inlay hints behind names, for what a reader would look up elsewhere: the value of a `let`, the zone of
+// `hours`, and the currency and window of a meter.
 
 import type { InlayHint } from 'vscode-languageserver';
 import { occurrencesIn } from '../../language/assist/names.ts';
 import type { Declaration } from '../../language/syntax/tree/tree.ts';
 import { documentOf, type SetSnapshot } from './set/workspace.ts';
 
-/** Longer values would hide the line that they explain. */
+/** The longest hint; a longer one would hide the line that it explains. */
 const charactersMax = 40;
 
-/** `start` and `end` are offsets in the file. */
+/** The hints of a part of a file; `start` and `end` are offsets in the file. */
 export function hintsIn(
   snapshot: SetSnapshot,
   { file, start, end }: { readonly file: string; readonly start: number; readonly end: number },
@@ -35,7 +35,7 @@ export function hintsIn(
 
 const hinted = { let: true, hours: true, meter: true };
 
-/** Null for what has nothing to say in a line. */
+/** The hint for a declaration; null when its kind has none. */
 function labelOf({ texts }: SetSnapshot, declaration: Declaration): string | null {
   const textOf = ({ file, start, end }: Declaration['span']): string =>
     (texts.get(file)?.text ?? '').slice(start, end);

@@ -1,4 +1,4 @@
-// What is known of a name: its type, its comment, who decides.
+// Shows what is known of a name: its type, its comment, and who decides.
 
 import type { Hover, SignatureHelp } from 'vscode-languageserver';
 import { describeName, type SaidOfName } from '../../language/assist/describe-name.ts';
@@ -10,7 +10,7 @@ import { nameAt } from './set/set-names.ts';
 import { setWords } from './set/words.ts';
 import type { SetSnapshot } from './set/workspace.ts';
 
-/** Null where nothing is known. */
+/** The hover at a place; null when nothing is known. */
 export function hoverAt(place: DocumentPlace, hits: ToldHits | null): Hover | null {
   const { snapshot, document } = place;
   const found = nameAt(place);
@@ -28,7 +28,7 @@ function markdown({ kind, text }: SaidOfName): string {
   return kind === 'code' ? `\`\`\`writ\n${text}\n\`\`\`` : text;
 }
 
-/** How often a rule or a policy has decided, where a service tells it. */
+/** How often a rule or a policy has decided, if a service has counts. */
 function hitLines({ kind, name }: Occurrence, hits: ToldHits | null): readonly string[] {
   if (hits === null) return [];
   if (kind === 'policy') {
@@ -45,7 +45,7 @@ function times(count: number): string {
   return count === 1 ? 'once' : `${count} times`;
 }
 
-/** The signature of the function whose brackets are open. */
+/** The signature of the function whose brackets are open at the place; null when there is none. */
 export function signatureAt({ document, offset }: DocumentPlace): SignatureHelp | null {
   const before = document.getText().slice(Math.max(0, offset - 500), offset);
   const [, name = '', args = ''] = /(\w+)\(([^()]*)$/.exec(before) ?? [];

@@ -1,5 +1,6 @@
-// Lines above a text that say what is known of what follows: how tests have found a rule, what is proved of a guarantee, and
-// what can be run. INVARIANT: what takes long is told when the line comes into sight, and asked of the second thread.
+// Code lenses above a declaration: how tests cover a rule, what is proved of a guarantee, and what can be
+// run. INVARIANT: an answer that takes long is computed only when its lens comes into view, and on the second
+// thread.
 
 import type { CodeLens, Range } from 'vscode-languageserver';
 import { claimText } from '../../reasoning/prove/report/wording.ts';
@@ -10,7 +11,7 @@ import { rangeOf } from './set/places.ts';
 import { documentOf, type SetSnapshot, uriOf } from './set/workspace.ts';
 import type { SlowAnswers } from './slow-answers.ts';
 
-/** What a line that is not told yet is about. */
+/** What a lens without an answer yet is about. */
 type Pending = { readonly uri: string } & (
   | { readonly about: 'rule'; readonly rule: string }
   | { readonly about: 'claim'; readonly start: number }
@@ -18,9 +19,9 @@ type Pending = { readonly uri: string } & (
 
 interface LensesOptions {
   readonly file: string;
-  /** Whether a service can be asked for recorded requests. */
+  /** Whether there is a service to ask for recorded requests. */
   readonly hasService: boolean;
-  /** Whether what has changed since HEAD is being shown. */
+  /** Whether the editor shows the changes since HEAD. */
   readonly areChangesShown: boolean;
 }
 
@@ -82,13 +83,13 @@ function testLenses(snapshot: SetSnapshot, file: string): readonly CodeLens[] {
   ];
 }
 
-/** The line with what it says. */
+/** The lens with its answer. */
 export async function toldLens(
   lens: CodeLens,
   snapshot: SetSnapshot,
   { file, slow }: { readonly file: string; readonly slow: SlowAnswers },
 ): Promise<CodeLens> {
-  // It comes back as it was handed out.
+  // The editor sends the data of a lens back unchanged.
   const data = lens.data as Pending;
   const command =
     data.about === 'rule'
@@ -110,7 +111,7 @@ async function ruleCommand(snapshot: SetSnapshot, rule: string, { file, slow }: 
   return nothing(found === undefined ? 'no test runs on it' : coverageText(found));
 }
 
-/** In the words of `writ test --coverage`. */
+/** The coverage of a rule, in the words of `writ test --coverage`. */
 function coverageText({ counts, lacks }: RuleCoverage): string {
   const counted = `true ${counts.true}, false ${counts.false}, unknown ${counts.unknown}`;
   return lacks.length === 0 ? `tests: ${counted}` : `tests: ${counted}; never ${lacks.join(', never ')}`;
@@ -135,12 +136,12 @@ async function claimCommand(
 
 interface WrittenClaim {
   readonly guarantee: string;
-  /** On one line. */
+  /** The text of the claim, on one line. */
   readonly text: string;
   readonly start: number;
 }
 
-/** The claims of a file, in order. */
+/** The claims of a policy file, in order. */
 export function claimsIn(snapshot: SetSnapshot, file: string): readonly WrittenClaim[] {
   const sourceOf = (path: string): string | null => snapshot.texts.get(path)?.text ?? null;
   const declarations = snapshot.files.find(({ span }) => span.file === file)?.declarations ?? [];

@@ -1,4 +1,4 @@
-// The language server alone, as an editor's extension starts it.
+// Runs only the language server, as an editor's extension starts it.
 
 import { serveStreams } from './server.ts';
 

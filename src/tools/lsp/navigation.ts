@@ -1,4 +1,4 @@
-// From a name to its declaration and its uses, and to another name in all of them.
+// Leads from a name to its declaration and its uses, and renames all of them.
 
 import type { DocumentHighlight, Location, Range, WorkspaceEdit } from 'vscode-languageserver';
 import { DocumentHighlightKind } from 'vscode-languageserver';
@@ -32,7 +32,7 @@ export function highlightsAt(place: DocumentPlace): readonly DocumentHighlight[]
     }));
 }
 
-/** All that names the same; a field only in the actions that are meant. */
+/** All occurrences of the name at a place. For a field, only those in actions that the place is about. */
 function linked(place: DocumentPlace): readonly Occurrence[] {
   const { snapshot } = place;
   const found = nameAt(place);
@@ -41,7 +41,7 @@ function linked(place: DocumentPlace): readonly Occurrence[] {
   return found.kind === 'field' ? same.filter((one) => areTogether(snapshot, one, found)) : same;
 }
 
-/** Whether there is an action that both speak of. */
+/** Whether there is an action that both occurrences are about. */
 function areTogether({ files }: SetSnapshot, one: Occurrence, other: Occurrence): boolean {
   const [a, b] = [one.patterns, other.patterns];
   if (a === null || b === null) return true;
@@ -57,10 +57,13 @@ function areTogether({ files }: SetSnapshot, one: Occurrence, other: Occurrence)
   return actions.some((action) => speaksOf(a, action) && speaksOf(b, action));
 }
 
-/** Names that a set declares; what a payload calls its fields is not the policies' to change. */
+/**
+ * Kinds of names that a set declares. The fields of a payload are not among them, because policies cannot
+ * rename them.
+ */
 const renamed: ReadonlySet<string> = new Set([...Object.keys(nameKinds), 'rule', 'variable']);
 
-/** Null where there is no name that can be another one. */
+/** The range and the current name; null when the place has no name that can be changed. */
 export function renamedAt(place: DocumentPlace): { range: Range; placeholder: string } | null {
   const { snapshot, document } = place;
   const found = nameAt(place);
@@ -74,7 +77,7 @@ function shortName({ kind, name }: Occurrence): string {
   return kind === 'rule' ? (name.split('/')[1] ?? name) : name;
 }
 
-/** Why it cannot be, as text, or the edits of all files. */
+/** The edits in all files, or a text with the reason why the name cannot be changed. */
 export function renameAt(place: DocumentPlace, to: string): WorkspaceEdit | string {
   const { snapshot } = place;
   const found = nameAt(place);
@@ -95,7 +98,10 @@ function whyNoName(name: string): string | null {
   return isReservedWord(name) ? `\`${name}\` is a word of the language` : whyReserved(name);
 }
 
-/** Whether two names would be one if they were the same: rules of a policy, and what stands at the top. */
+/**
+ * Whether two names would clash if they were the same: two rules of a policy, or two declarations of the top
+ * level.
+ */
 function isBeside(one: Occurrence, other: Occurrence): boolean {
   if (one.kind === 'rule' || other.kind === 'rule')
     return one.kind === other.kind && one.name.split('/')[0] === other.name.split('/')[0];

@@ -1,4 +1,5 @@
-// `writ lsp`: the language server. It answers each request from one snapshot of the policy set; what fails is one request.
+// `writ lsp`: the language server. It answers each request from one snapshot of the policy set. An error ends
+// only the request in which it happens.
 
 import type { Readable, Writable } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
@@ -51,11 +52,14 @@ const capabilities: InitializeResult['capabilities'] = {
 
 interface ServerOptions {
   readonly connection: Connection;
-  /** Null where the extension that starts it says its own. */
+  /** The version that the server reports; null when the extension that starts the server has its own. */
   readonly version: string | null;
 }
 
-/** Resolves when the editor has ended it, or is gone. The process is the server's alone. */
+/**
+ * Serves one editor. Resolves when the editor has ended the server or is gone. The process must belong to the
+ * server alone.
+ */
 export function serveStreams(input: Readable, output: Writable, version: string | null): Promise<void> {
   keepYoungHeapSmall();
   const [reader, writer] = [new StreamMessageReader(input), new StreamMessageWriter(output)];
@@ -66,7 +70,10 @@ export function serveStreams(input: Readable, output: Writable, version: string 
   });
 }
 
-/** While it may grow, it takes 100 MB of a large set's 550 and saves no time: most of what is made when a set is read stays. */
+/**
+ * Stops the space for young objects from growing. A growing space takes 100 MB of a large set's 550 MB and
+ * saves no time, because most objects made while a set is read stay in use.
+ */
 function keepYoungHeapSmall(): void {
   setFlagsFromString('--semi-space-growth-factor=1');
 }
@@ -127,7 +134,7 @@ function serveLanguage({ connection, version }: ServerOptions): void {
   connection.listen();
 }
 
-/** A client that cannot watch so many files says so; what is typed is seen all the same. */
+/** A client that cannot watch as many files reports that. The server sees typed text all the same. */
 function watchFiles(connection: Connection): void {
   const registerOptions = { watchers: [{ globPattern: '**/*.{policy,txt,csv,jsonl,test.yaml}' }] };
   const registered = connection.sendRequest('client/registerCapability', {
@@ -141,7 +148,10 @@ function foldersOf({ workspaceFolders, rootUri }: InitializeParams): readonly st
   return uris.flatMap((uri) => pathOf(uri) ?? []);
 }
 
-/** `{"policies": "rules"}`: the folder of the policies, from each workspace folder. */
+/**
+ * Reads options such as `{"policies": "rules"}`: the folder of the policies, relative to each workspace
+ * folder.
+ */
 function policiesOf(options: unknown): string | null {
   const given =
     typeof options === 'object' && options !== null && 'policies' in options ? options.policies : null;

@@ -1,17 +1,17 @@
-// What a running service tells of the policies: how often each rule has decided, and the requests that it has recorded. The service is
-// that of `WRIT_URL`, or the one of `writ.yaml` where that listens on this machine. INVARIANT: the token comes from the
-// environment and goes nowhere that a file of the workspace could have named beyond this machine.
+// Asks a running service how often each rule has decided, and for recorded requests. The service is that of
+// `WRIT_URL`, or the one of `writ.yaml` if that listens on this machine. INVARIANT: the token comes from the
+// environment, and a file of the workspace cannot send it beyond this machine.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadConfig } from '../../service/http/config.ts';
 
 export interface ToldHits {
-  /** When counting began. */
+  /** When the service began to count. */
   readonly since: string;
-  /** By `policy/rule`. */
+  /** Counts by `policy/rule`. */
   readonly rules: ReadonlyMap<string, RuleHitCount>;
-  /** Decisions of the last day, by policy: those that have decided most. */
+  /** Decisions of the last day, by policy; only the policies that have decided most. */
   readonly lastDay: ReadonlyMap<string, number>;
 }
 
@@ -27,9 +27,9 @@ export interface RecordedExplanation {
 }
 
 export interface PolicyService {
-  /** Null where no service is named, or it does not answer at once. */
+  /** The counts; null when no service is named, or the service does not answer at once. */
   hits(): Promise<ToldHits | null>;
-  /** The newest request that a policy has decided, explained; a text says why there is none. */
+  /** The newest request that a policy has decided, explained; a text with the reason when there is none. */
   lastRequest(policy: string): Promise<RecordedExplanation | string>;
 }
 
@@ -40,7 +40,7 @@ interface ServiceAccess {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Null where none is named, or there is no token for it. */
+/** The service to ask; null when none is named, or there is no token for it. */
 export function serviceOf(folders: readonly string[], environment: Environment): PolicyService | null {
   const token = environment.WRIT_TOKEN ?? '';
   const base = environment.WRIT_URL || localAddress(folders);
@@ -59,7 +59,10 @@ function localAddress(folders: readonly string[]): string | null {
   return isHere ? `http://${name}:${port}` : null;
 }
 
-/** Hits change slowly, and a hover waits for nothing long; who asks for a request waits until it is found. */
+/**
+ * Milliseconds. Counts are kept for a while, because they change slowly. A hover must not wait long; a person
+ * who asks for a request waits until it is found.
+ */
 const [keptMs, hoverMs, askedMs] = [30_000, 2_000, 15_000];
 
 function serviceAt({ base, token }: ServiceAccess): PolicyService {

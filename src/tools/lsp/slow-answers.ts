@@ -1,4 +1,4 @@
-// Answers of the second thread about states of a set, each asked for once.
+// Fetches answers from the second thread about snapshots of a set, each answer once.
 
 import { LSPErrorCodes, ResponseError } from 'vscode-languageserver';
 import type { GivenRequest } from '../../service/playground/questions.ts';
@@ -6,13 +6,13 @@ import type { SetSnapshot } from './set/workspace.ts';
 import { type AskedThread, createAskedThread, ThreadRefusal } from './thread/ask.ts';
 import type { SetState, ThreadAnswers } from './thread/questions.ts';
 
-/** Each rejects with an error of the protocol. */
+/** Answers that take long. Each rejects with an error of the protocol. */
 export interface SlowAnswers {
   claims(snapshot: SetSnapshot): Promise<ThreadAnswers['claims']>;
-  /** `only`: of one test file; null for all. */
+  /** The results of one test file; of all test files when `only` is null. */
   tests(snapshot: SetSnapshot, only: string | null): Promise<ThreadAnswers['tests']>;
   changes(snapshot: SetSnapshot): Promise<ThreadAnswers['changes']>;
-  /** Of a request, as it is decided now. */
+  /** Walks through the decision of a request, as the set decides it now. */
   walk(snapshot: SetSnapshot, request: GivenRequest): Promise<ThreadAnswers['walk']>;
   close(): Promise<void>;
 }
@@ -24,7 +24,7 @@ export function createSlowAnswers(thread: AskedThread = createAskedThread()): Sl
     known.set(snapshot, answers);
     const made = answers.get(key) ?? ask().catch(toProtocol);
     answers.set(key, made);
-    // What is kept under a key is what was asked with it.
+    // A key holds only answers to the question that made the key.
     return made as Promise<Answer>;
   };
   return {

@@ -1,4 +1,4 @@
-// What a file declares, as an outline, and what a workspace declares, by name.
+// Lists the declarations of a file as an outline, and those of a workspace by name.
 
 import {
   type DocumentSymbol,
@@ -60,7 +60,7 @@ interface Symbolised {
 }
 
 function symbol(document: TextDocument, { span, nameSpan, name, ...rest }: Symbolised): DocumentSymbol {
-  // An unfinished name has none yet, and clients take no symbol without.
+  // A declaration that is being typed may have no name yet, and clients refuse a symbol without one.
   const shown = name === '' ? '…' : name;
   return {
     ...rest,

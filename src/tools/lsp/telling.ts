@@ -1,6 +1,6 @@
-// What an editor is told without asking: what is wrong with each file. What the check says is told at once, of a set that it has not
-// seen before the errors first, those of open files before all others; cases of open test files that fail, and what has changed since HEAD while that is shown, follow
-// when the second thread has them.
+// Sends diagnostics to the editor without being asked. Diagnostics of the check come at once; for a set that
+// was not checked before, errors come first, and those of open files before all others. Failing cases of open
+// test files, and changes since HEAD while they are shown, follow when the second thread has them.
 
 import {
   type Connection,
@@ -19,9 +19,11 @@ import type { SlowAnswers } from './slow-answers.ts';
 import type { ShownChanges } from './thread/questions.ts';
 
 export interface Telling {
-  /** When the text has rested for a moment. */
+  /** Sends new diagnostics once the text has not changed for a moment. */
   soon(): void;
-  /** Shows, or hides, what a set changes since HEAD; a text says why it cannot be shown. */
+  /**
+   * Shows or hides what a set changes since HEAD. The result holds a text when the changes cannot be shown.
+   */
   showChanges(snapshot: SetSnapshot, isShown: boolean): Promise<ShownChanges>;
   areChangesShown(root: string): boolean;
   close(): void;
@@ -34,22 +36,25 @@ interface TellingOptions {
   readonly slow: SlowAnswers;
 }
 
-/** How long a text rests before the set is checked again, in milliseconds: so that what an editor sends at once is checked once. */
+/**
+ * Milliseconds without a change before the set is checked again, so edits that an editor sends together are
+ * checked once.
+ */
 const restMs = 5;
 
 type ByFile = ReadonlyMap<string, readonly Shown[]>;
 
-/** What has been said of a set. */
+/** What the editor has been sent about a set. */
 interface ToldSet {
   readonly told: Told;
-  /** By file, what open test files say of their cases. */
+  /** Diagnostics for the cases of open test files, by file. */
   tests: ByFile;
-  /** Null while it is not shown. */
+  /** Diagnostics for changes since HEAD, by file; null while they are not shown. */
   changes: ByFile | null;
 }
 
 export function createTelling({ connection, workspace, documents, slow }: TellingOptions): Telling {
-  /** By the root of each set. */
+  /** The sets by their root. */
   const sets = new Map<string, ToldSet>();
   const setOf = (root: string): ToldSet => {
     const one = sets.get(root) ?? { told: new Map(), tests: new Map(), changes: null };
@@ -115,7 +120,7 @@ export function createTelling({ connection, workspace, documents, slow }: Tellin
   };
 }
 
-/** Test files of the set that are open: those that cannot be run, with what is wrong with them, and the others. */
+/** The open test files of the set: malformed files with their diagnostics, and sound ones. */
 function readOpenTests(snapshot: SetSnapshot, documents: TextDocuments<TextDocument>) {
   const names = documents
     .all()
@@ -137,7 +142,10 @@ function joined(some: ByFile, others: ByFile): ByFile {
   return new Map([...files].map((file) => [file, [...(some.get(file) ?? []), ...(others.get(file) ?? [])]]));
 }
 
-/** What has no place in the set as it is now stands at the top of its first file. */
+/**
+ * The changes as diagnostics by file. A change without a place in the current set stands at the top of the
+ * set's first file.
+ */
 function shownChanges(snapshot: SetSnapshot, findings: readonly Finding[]): ByFile {
   const [first = ''] = [...snapshot.texts.keys()].toSorted();
   const fileOf = ({ file }: Finding): string => (snapshot.texts.has(file) ? file : first);

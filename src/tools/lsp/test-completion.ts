@@ -1,4 +1,4 @@
-// What may stand at a place of a test file: its keys, and the names of the set that it tests.
+// Offers what may stand at a place of a test file: its keys, and the names of the set that it tests.
 
 import { type CompletionItem, CompletionItemKind } from 'vscode-languageserver';
 import type { ActionWords } from '../../language/assist/vocabulary.ts';
@@ -18,7 +18,7 @@ export function testCompletionsAt({ snapshot, document, offset }: DocumentPlace)
   const text = document.getText();
   const place = yamlPlaceAt(text, offset);
   const keys = withoutLists(place.keys);
-  // An item of a list of texts begins as a key does.
+  // An item in a list of texts looks like the start of a key, but takes no keys.
   const isKey = place.isKey && (keys.at(-1) !== '-' || itemOf(keys) in keysOf);
   const offers = offersAt({ keys, isKey, snapshot, action: actionBefore(text, offset) });
   const range = { start: document.positionAt(place.from), end: document.positionAt(offset) };
@@ -31,11 +31,11 @@ export function testCompletionsAt({ snapshot, document, offset }: DocumentPlace)
 }
 
 interface TestPlace {
-  /** Without the lists of tests, cases and steps; these say what is around. */
+  /** The keys around the place, without the lists of tests, cases and steps. */
   readonly keys: readonly string[];
   readonly isKey: boolean;
   readonly snapshot: SetSnapshot;
-  /** Null where none is named before. */
+  /** The action named before the place; null when there is none. */
   readonly action: string | null;
 }
 
@@ -45,7 +45,7 @@ const insides: Readonly<Record<string, string>> = {
   'sequence.-': 'step',
 };
 
-/** `tests.-.cases.-.expect` is `case.expect`. */
+/** Shortens keys to the innermost list: `tests.-.cases.-.expect` becomes `case.expect`. */
 function withoutLists(keys: readonly string[]): readonly string[] {
   const found = Object.entries(insides).map(([list, inside]) => ({
     at: keys.findLastIndex((key, at) => `${key}.${keys[at + 1]}` === list),
@@ -59,7 +59,7 @@ function withoutLists(keys: readonly string[]): readonly string[] {
 
 const actionForm = /^[\s-]*(?:\{\s*)?action:\s*["']?([\w.]+)/gm;
 
-/** The last one that is named above the end of the line. */
+/** The last action that is named above the end of the line; null when there is none. */
 function actionBefore(text: string, offset: number): string | null {
   const end = text.indexOf('\n', offset);
   const before = text.slice(0, end === -1 ? undefined : end);
@@ -95,7 +95,7 @@ function keyOffers({ keys, snapshot, action }: TestPlace): readonly string[] {
   if (payload >= 0) return fieldsUnder(keys.slice(payload + 1), actionsOf(snapshot, action));
   const last = keys.at(-1) ?? '';
   if (last === 'meters') return setWords(snapshot).names.meters;
-  // A path goes between quotes only where a step of it does.
+  // A path needs quotes only if one of its steps does.
   if (last === 'set') return pathsOf(snapshot, action);
   return keysOf[last === '-' ? itemOf(keys) : last] ?? [];
 }
@@ -140,7 +140,7 @@ function actionsOf(snapshot: SetSnapshot, action: string | null): readonly Actio
   return meant.length === 0 ? actions : meant;
 }
 
-/** The names of the fields that stand directly under a place of the payload. */
+/** The names of the fields directly under a place of the payload. */
 function fieldsUnder(keys: readonly string[], actions: readonly ActionWords[]): readonly string[] {
   const base = `payload.${keys.map((key) => (key === '-' ? '[]' : `.${key}`)).join('')}`.replace('..', '.');
   const prefix = keys.length === 0 ? 'payload.' : `${base}.`;
@@ -162,7 +162,7 @@ function pathsOf(snapshot: SetSnapshot, action: string | null): readonly string[
   ];
 }
 
-/** Of all effects, or of one. */
+/** The ids of all rules, or of the rules with one effect. */
 function rulesOf({ lastSet }: SetSnapshot, effect: string | null = null): readonly string[] {
   const rules = (lastSet?.policies ?? []).flatMap((policy) => policy.rules);
   return rules.filter((rule) => effect === null || rule.effect === effect).map(({ id }) => id);

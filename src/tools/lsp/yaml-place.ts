@@ -1,12 +1,12 @@
-// Where a place of an unfinished YAML text stands, told by indentation and open brackets alone, since what is being typed is
-// seldom YAML yet.
+// Finds where a place of an unfinished YAML text stands, by indentation and open brackets alone, because text
+// that is being typed is seldom valid YAML.
 
 export interface YamlPlace {
-  /** From the root: names of keys, `-` for an item of a list. Of a value its own key comes last. */
+  /** Names of keys from the root, with `-` for an item of a list. For a value, its own key comes last. */
   readonly keys: readonly string[];
-  /** Whether a key may begin here. */
+  /** Whether a key may begin at the place. */
   readonly isKey: boolean;
-  /** What is typed of the key or value, and where that begins. */
+  /** The typed part of the key or value, and the offset at which it begins. */
   readonly typed: string;
   readonly from: number;
 }
@@ -26,9 +26,9 @@ export function yamlPlaceAt(text: string, offset: number): YamlPlace {
 }
 
 interface Line {
-  /** The columns of its dashes. */
+  /** The columns of the line's dashes. */
   readonly dashes: readonly number[];
-  /** Of what stands behind them. */
+  /** The column of the content behind the dashes. */
   readonly column: number;
   readonly content: string;
 }
@@ -39,7 +39,7 @@ function lineOf(text: string): Line {
   return { dashes, column: lead.length, content: text.slice(lead.length) };
 }
 
-/** The keys and items that a line stands in. */
+/** The keys and list items that enclose a line. */
 function keysAbove(above: readonly Line[], line: Line): readonly string[] {
   const keys: string[] = [];
   let column = line.column;
@@ -54,7 +54,7 @@ function keysAbove(above: readonly Line[], line: Line): readonly string[] {
     if (content === '' && dashes.length === 0) continue;
     if (content.startsWith('#')) continue;
     const [, key] = /^("[^"]*"|[^\s:]+):\s*(?:#.*)?$/.exec(content) ?? [];
-    // A list may stand as far in as the key that it belongs to.
+    // A list may be indented as little as the key that it belongs to.
     const isOuter = own < column || (own === column && keys[0] === '-' && dashes.length === 0);
     if (key !== undefined && isOuter) {
       keys.unshift(unquoted(key));
@@ -67,7 +67,7 @@ function keysAbove(above: readonly Line[], line: Line): readonly string[] {
   return keys;
 }
 
-/** Behind what brackets are open in a value. */
+/** Finds the place within a value that may have open brackets. */
 function inFlow(
   value: string,
   { keys, offset }: { readonly keys: readonly string[]; readonly offset: number },

@@ -1,4 +1,5 @@
-// The compiled function against the definition, before anything is timed: what is fast and wrong is not worth measuring.
+// Compares the compiled function with the language's definition before anything is timed: a fast but wrong
+// function is not worth measuring.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Decision } from '../../language/model/decision.ts';
@@ -11,12 +12,12 @@ export interface AgreeingEngine {
   readonly decide: (facts: Facts) => Decision;
 }
 
-/** However slow the definition is, it decides so many. */
+/** The least number of requests that the definition decides, however slow it is. */
 const checkedMin = 10;
 
 /**
- * Decides requests spread evenly over all, as many as `ms` leave time for, by the definition too; returns how many.
- * Throws where a decision differs, which is a fault of ours.
+ * Decides requests by the language's definition, too: spread evenly over all requests, as many as `ms`
+ * milliseconds allow. Returns their number. Throws when a decision differs, which is a bug in Writ.
  */
 export function checkAgreement(
   { set, decide }: AgreeingEngine,
@@ -38,11 +39,11 @@ export function checkAgreement(
   return checked;
 }
 
-/** Every place once, in an order of which each beginning is spread over the whole. */
+/** Yields every index once, in an order in which each beginning is spread evenly over the whole. */
 export function* spread(length: number): Generator<number> {
   let step = 1;
   while (step < length) step *= 2;
-  // The largest step first: 0; then the middle; then the quarters between, and so on.
+  // First index 0, then the middle, then the quarters, and so on.
   for (let stride = step; stride >= 1; stride /= 2) {
     for (let at = stride === step ? 0 : stride; at < length; at += stride === step ? step : 2 * stride)
       yield at;

@@ -1,26 +1,27 @@
-// Lines over two axes as an SVG picture that is readable on light and on dark ground: each line has its name at its end,
-// the one that matters most is the boldest. INVARIANT: the text is valid XML whatever names are given.
+// Draws lines over two axes as an SVG picture that is readable on a light and on a dark background. Each line
+// has its name at its end, and the line that matters most is bold. INVARIANT: the text is valid XML, whatever
+// names are given.
 
 export interface Chart {
   readonly title: string;
   readonly x: Axis;
   readonly y: Axis;
-  /** Each with a point or more; logarithmic axes take positive values alone. */
+  /** Each line has at least one point; logarithmic axes take positive values only. */
   readonly lines: readonly ChartLine[];
 }
 
 export interface Axis {
   readonly label: string;
   readonly kind: 'linear' | 'logarithmic';
-  /** How a tick is written. */
+  /** Writes the value of a tick. */
   readonly format: (value: number) => string;
-  /** Ticks in place of round numbers. */
+  /** Values of the ticks; absent for ticks at round numbers. */
   readonly ticks?: readonly number[];
 }
 
 export interface ChartLine {
   readonly name: string;
-  /** Drawn bold, above the others. */
+  /** Whether the line is bold, above the other lines. */
   readonly isOwn: boolean;
   readonly points: readonly (readonly [x: number, y: number])[];
 }
@@ -31,7 +32,7 @@ const plotBottom = size.height - size.bottom;
 const labelHeight = 15;
 const nameLengthMax = 34;
 
-/** On light and on dark ground, the own line first. */
+/** Colours for a light and a dark background; the first is for the own line. */
 const colours = [
   ['#1d4ed8', '#93c5fd'],
   ['#b45309', '#fbbf24'],
@@ -74,7 +75,7 @@ function valuesAt(lines: readonly ChartLine[], at: 0 | 1): readonly number[] {
   return lines.flatMap(({ points }) => points.map((point) => point[at]));
 }
 
-/** The own lines first. */
+/** The place of each line's colour. The first own line gets the first colour. */
 function colourPlaces(lines: readonly ChartLine[]): readonly number[] {
   const others = lines.some(({ isOwn }) => isOwn) ? 1 : 0;
   let next = others;
@@ -107,9 +108,9 @@ function createScale(axis: Axis, values: readonly number[], [from, to]: readonly
   };
 }
 
-/** Powers of ten around the values; over few of them also their double and fivefold. */
+/** Powers of ten around the values; when these are few, also twice and five times each power. */
 function logarithmicTicks(smallest: number, largest: number): readonly number[] {
-  // A logarithm next to a whole number is rounded to it, from either side.
+  // The logarithm of a power of ten may be rounded to either side of the whole number.
   const first =
     Math.floor(Math.log10(smallest)) - (10 ** Math.floor(Math.log10(smallest)) > smallest ? 1 : 0);
   const upper = Math.ceil(Math.log10(largest));
@@ -134,7 +135,7 @@ function linearTicks(smallest: number, largest: number): readonly number[] {
   return Array.from({ length: last - first + 1 }, (_, at) => (first + at) * step);
 }
 
-/** The heights of the names, moved apart where lines end close together, and kept in the picture. */
+/** The heights of the names: moved apart when lines end close together, and kept within the picture. */
 function namePlaces(ends: readonly number[]): readonly number[] {
   const places = [...ends];
   const order = [...places.keys()].sort((a, b) => places[a]! - places[b]!);
@@ -199,7 +200,7 @@ function text(content: string, { x, y, anchor, kind }: TextPlace): string {
   return `<text class="${kind}" x="${round(x)}" y="${round(y)}" text-anchor="${anchor}">${escapeXml(content)}</text>`;
 }
 
-/** Colours for light ground, and for dark where the reader prefers that. */
+/** Styles with colours for a light background, and for a dark one if the reader prefers that. */
 function style(): string {
   const ground = (paper: string, ink: string, faint: string, grid: string): string =>
     `.ground{fill:${paper}}.title{fill:${ink};font-weight:700;font-size:14px}.axis{fill:${faint}}.grid,.leader{stroke:${grid};fill:none}`;
@@ -217,7 +218,7 @@ function shortened(name: string): string {
   return characters.length <= nameLengthMax ? name : `…${characters.slice(1 - nameLengthMax).join('')}`;
 }
 
-/** Characters that XML does not know at all are shown as what is missing. */
+/** Escapes a text. A character that XML does not allow becomes the replacement character. */
 function escapeXml(content: string): string {
   return content
     .replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd')

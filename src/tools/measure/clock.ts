@@ -1,13 +1,16 @@
-// Measures the time of repeated work. Throughput is the thread's own processor time, so that other programs on the
-// machine count as little as can be; what is too short for that is on the clock, with what reading the clock costs taken
-// off, as the median or the minimum of many passes.
+// Measures the time of repeated work. Throughput is measured in processor time of the thread, because other
+// programs on the machine affect it least. Work that is too short for that is timed by the clock, less the
+// cost of reading the clock, as the median or the minimum of many passes.
 
 import { type Figure, figureOf, percentile } from './figure.ts';
 
-/** Node 22 knows the processor time of the whole process alone. */
+/** Node 22 has the processor time of the whole process only. */
 const processorTime = (process.threadCpuUsage ?? process.cpuUsage).bind(process);
 
-/** Thread time of repeated runs until `ms` have gone by, in nanoseconds a run of `run`, which does `each` things. */
+/**
+ * Repeats `run`, which does `each` things, for `ms` milliseconds. Returns the processor time of one thing, in
+ * nanoseconds.
+ */
 export function timeCalls(run: () => void, each: number, ms = 200): number {
   const started = performance.now();
   const before = processorTime();
@@ -20,7 +23,7 @@ export function timeCalls(run: () => void, each: number, ms = 200): number {
   return ((user + system) * 1_000) / runs / each;
 }
 
-/** Figures of several things in rotation, the first round for warming up. */
+/** Measures several things in rotation; the first round warms up and does not count. */
 export function rotate<K extends string>(
   things: Readonly<Record<K, () => number>>,
   rounds: number,
@@ -36,10 +39,13 @@ export function rotate<K extends string>(
   return Object.fromEntries(keys.map((key) => [key, figureOf(figures[key])])) as Record<K, Figure>;
 }
 
-/** More add nothing to a median. */
+/** More passes do not change a median noticeably. */
 const passesMax = 101;
 
-/** Of each of `length` things the median of several passes over all of them, in nanoseconds; at least one pass. */
+/**
+ * Times each of `length` things in several passes over all of them, at least one. Returns the median of each,
+ * in nanoseconds.
+ */
 export function timeEach(run: (at: number) => unknown, length: number, ms: number): Float64Array {
   const passes: Float64Array[] = [];
   const until = performance.now() + ms;
@@ -61,7 +67,7 @@ export function timeEach(run: (at: number) => unknown, length: number, ms: numbe
 
 const batchMs = 0.02;
 
-/** Nanoseconds of one of the `each` things that `run` does, in the fastest of many batches. */
+/** Nanoseconds of one of the `each` things that `run` does, taken from the fastest of many batches. */
 export function timeFastest(run: () => void, each: number, ms: number): number {
   let least = Number.POSITIVE_INFINITY;
   let repeats = 1;
@@ -76,7 +82,7 @@ export function timeFastest(run: () => void, each: number, ms: number): number {
   return (least * 1e6) / each;
 }
 
-/** Milliseconds that go by between two readings of the clock, in the median. */
+/** Milliseconds between two readings of the clock, in the median. */
 function clockCost(): number {
   const times = Float64Array.from({ length: 1_001 }, () => {
     const started = performance.now();

@@ -1,4 +1,5 @@
-// Latencies of many requests as a picture: how long the fastest half takes, the fastest 90 of 100, 99 of 100 and so on.
+// Draws the latencies of many requests: the time within which the fastest half is decided, the fastest 90 of
+// 100, 99 of 100, and so on.
 
 import { type ChartLine, drawChart } from './chart.ts';
 import { duration } from './figure.ts';
@@ -6,14 +7,14 @@ import { duration } from './figure.ts';
 export interface Latencies {
   readonly name: string;
   readonly isOwn: boolean;
-  /** Nanoseconds, one a request, in any order. */
+  /** Nanoseconds of each request, in any order. */
   readonly nanoseconds: ArrayLike<number>;
 }
 
-/** Of fewer requests each is drawn as a step. */
+/** Up to this many requests, each one is drawn as a step. */
 const stepsMax = 200;
 const pointsMax = 300;
-/** Each step to the right holds a tenth of the requests that the one before it held. */
+/** Ticks of the axis: each step to the right holds a tenth of the requests of the step before. */
 const shares = [0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999];
 
 export function drawDistribution(title: string, all: readonly Latencies[]): string {
@@ -32,12 +33,15 @@ export function drawDistribution(title: string, all: readonly Latencies[]): stri
   });
 }
 
-/** One in so many requests takes longer than this share of them. */
+/** The number of requests among which one takes longer than this share of all requests. */
 function rarity(share: number): number {
   return 1 / (1 - share);
 }
 
-/** The latency that each share of the requests does not exceed: a step a request, or points where there are many. */
+/**
+ * The latency that each share of the requests does not exceed: a step for each request, or points when
+ * requests are many.
+ */
 function curve(nanoseconds: ArrayLike<number>): ChartLine['points'] {
   const sorted = Float64Array.from(nanoseconds).sort();
   const { length } = sorted;
@@ -48,7 +52,7 @@ function curve(nanoseconds: ArrayLike<number>): ChartLine['points'] {
       return [[rarity(at / length), value] as const, [end, value] as const];
     });
   }
-  // Even distances on the axis: the rare ones deserve as many points as the many common ones.
+  // Points at even distances on the axis, so that rare slow requests get as many points as common ones.
   return Array.from({ length: pointsMax }, (_, step) => {
     const x = last ** (step / (pointsMax - 1));
     return [x, sorted[Math.min(length - 1, Math.floor(length * (1 - 1 / x)))]!] as const;

@@ -1,25 +1,31 @@
-// What measurements come to: a median with the smallest and the largest beside it, percentiles, the exponent of growth,
-// and how they are written for people.
+// Turns measurements into figures: a median with the smallest and the largest value, percentiles, and the
+// exponent of growth. Also writes figures for people.
 
-/** What several rounds come to. */
+/** The result of several rounds. */
 export interface Figure {
   readonly median: number;
   readonly min: number;
   readonly max: number;
 }
 
-/** Of one round or more. */
+/** The figure of at least one round. */
 export function figureOf(rounds: readonly number[]): Figure {
   const sorted = rounds.toSorted((a, b) => a - b);
   return { median: sorted[Math.floor(sorted.length / 2)]!, min: sorted[0]!, max: sorted.at(-1)! };
 }
 
-/** Round by round, how many times the first is the second: what slows a whole round down slows both. */
+/**
+ * The ratio of `upper` to `lower`, round by round, because a disturbance that slows a whole round slows both
+ * values.
+ */
 export function ratioOf(upper: readonly number[], lower: readonly number[]): Figure {
   return figureOf(upper.map((figure, round) => figure / lower[round]!));
 }
 
-/** The smallest of the values that is not exceeded by this share of them: the nearest rank. `sorted` is not empty. */
+/**
+ * The smallest value that at least this share of all values does not exceed: the nearest rank. `sorted` is
+ * not empty.
+ */
 export function percentile(sorted: ArrayLike<number>, share: number): number {
   const rank = Math.ceil(share * sorted.length);
   return sorted[Math.max(1, rank) - 1]!;
@@ -32,7 +38,7 @@ export interface Percentiles {
   readonly max: number;
 }
 
-/** Of one value or more, in any order. */
+/** Percentiles of at least one value, in any order. */
 export function percentilesOf(values: ArrayLike<number>): Percentiles {
   const sorted = Float64Array.from(values).sort();
   const [p50, p90, p99, max] = [0.5, 0.9, 0.99, 1].map((share) => percentile(sorted, share));
@@ -40,8 +46,9 @@ export function percentilesOf(values: ArrayLike<number>): Percentiles {
 }
 
 /**
- * The exponent `e` for which cost = constant * size^e fits the points best, in the sense of least squares of the
- * logarithms: 1 is linear, 2 quadratic. Of two points or more whose sizes differ, all above zero.
+ * The exponent `e` with which cost = constant * size^e fits the points best, by least squares of the
+ * logarithms: 1 is linear, 2 quadratic. Takes two points or more whose sizes differ, with all numbers above
+ * zero.
  */
 export function growthExponent(points: readonly (readonly [size: number, cost: number])[]): number {
   const logs = points.map(([size, cost]) => [Math.log(size), Math.log(cost)] as const);
@@ -62,23 +69,23 @@ export function duration(nanoseconds: number): string {
   return nanoseconds < 1e9 ? `${digits(nanoseconds / 1e6)} ms` : `${digits(nanoseconds / 1e9)} s`;
 }
 
-/** `840 bytes`, `3.1 kB`, `12 MB`. */
+/** A size with its unit, for people: `840 bytes`, `3.1 kB`, `12 MB`. */
 export function size(bytes: number): string {
   if (Math.abs(bytes) < 1_000) return `${Math.round(bytes)} bytes`;
   return Math.abs(bytes) < 1e6 ? `${digits(bytes / 1e3)} kB` : `${digits(bytes / 1e6)} MB`;
 }
 
-/** One digit behind the point below ten, none above. */
+/** A number with one decimal below ten, and none above. */
 export function digits(value: number): string {
   return Math.abs(value) < 9.95 ? value.toFixed(1) : String(Math.round(value));
 }
 
-/** `3,400`, `1.2 million`. */
+/** A count for people: `3,400`, `1.2 million`. */
 export function count(value: number): string {
   return value < 1e6 ? Math.round(value).toLocaleString('en') : `${digits(value / 1e6)} million`;
 }
 
-/** Two digits behind the point below ten: `0.97x`, `14x`. */
+/** A factor with two decimals below ten, and none above: `0.97x`, `14x`. */
 export function times(factor: number): string {
   return `${factor < 9.995 ? factor.toFixed(2) : Math.round(factor).toLocaleString('en')}x`;
 }

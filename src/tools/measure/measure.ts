@@ -1,6 +1,6 @@
-// One set of policies, or two side by side, on a set of requests: how long a decision takes, how many there are in a
-// second, how long the policies take to be ready and what they keep. Two are measured in alternating rounds, so that
-// what disturbs the machine disturbs both.
+// Measures one policy set, or two side by side, on the same requests: the time of a decision, the decisions
+// in a second, the time until the policies are ready, and the memory that they keep. Two sets are measured in
+// alternating rounds, so that a disturbance of the machine affects both.
 
 import type { Linked } from '../../language/emit/link.ts';
 import type { Decision } from '../../language/model/decision.ts';
@@ -13,7 +13,7 @@ import { timeCalls, timeEach } from './clock.ts';
 import { type Percentiles, percentilesOf } from './figure.ts';
 import { measureKept } from './memory.ts';
 
-/** Policies without errors, and the requests as they take them. */
+/** Policies without errors, and the requests as facts of these policies. */
 export interface MeasuredEngine {
   readonly sources: PolicySources;
   readonly requests: readonly Facts[];
@@ -23,31 +23,34 @@ export interface Measured {
   readonly set: PolicySet;
   readonly program: Program;
   readonly engine: Linked;
-  /** By request. */
+  /** The decision of each request. */
   readonly decisions: readonly Decision[];
-  /** How many requests the definition has decided too. */
+  /** The number of requests that the language's definition has decided, too. */
   readonly checked: number;
-  /** Milliseconds from text to ready, a figure a round. */
+  /** Milliseconds from the text to the ready policies, one figure a round. */
   readonly ready: readonly number[];
-  /** By round, in nanoseconds, over all requests; of each request the median of its passes. */
+  /** Nanoseconds over all requests, by round; each request counts with the median of its passes. */
   readonly latency: readonly Percentiles[];
-  /** Nanoseconds a decision where they follow each other without a pause, a figure a round. */
+  /** Nanoseconds a decision when decisions follow each other without a pause, one figure a round. */
   readonly each: readonly number[];
-  /** By request, in nanoseconds, the median of the rounds. */
+  /** Nanoseconds of each request: the median of the rounds. */
   readonly byRequest: Float64Array;
-  /** Bytes kept while requests are decided, by what was compiled of the text. */
+  /** Bytes of the compiled policies that stay in use while requests are decided. */
   readonly keptBytes: number;
 }
 
 export interface MeasureOptions {
   readonly rounds: number;
-  /** Milliseconds that the rounds of one subject take together. */
+  /** Milliseconds for all rounds of one subject together. */
   readonly ms: number;
-  /** Told of each step that is done. */
+  /** Called after each step, with the share that is done. */
   readonly onProgress: (share: number) => void;
 }
 
-/** The results in the order of the subjects. Throws where a decision differs from the definition's. */
+/**
+ * The results, in the order of the subjects. Throws when a decision differs from that of the language's
+ * definition.
+ */
 export function measure(subjects: readonly MeasuredEngine[], options: MeasureOptions): readonly Measured[] {
   const { rounds, ms, onProgress } = options;
   const runs = subjects.map((subject) => prepare(subject, ms));
@@ -68,7 +71,10 @@ interface Run extends Omit<Measured, 'byRequest'> {
   readonly perRequest: Float64Array[];
 }
 
-/** Of the time that is measured, as much again warms up or goes into checking at most. */
+/**
+ * Compiles, checks and warms up a subject. Measuring memory and checking take about `ms` milliseconds each at
+ * most, warming up a quarter of that.
+ */
 function prepare(subject: MeasuredEngine, ms: number): Run {
   const { sources, requests } = subject;
   const keptBytes = keptOf(subject, ms);
@@ -85,8 +91,8 @@ function prepare(subject: MeasuredEngine, ms: number): Run {
 const keptTriesMax = 4;
 
 /**
- * The lower middle of several tries: the first ones also make what a process has once, such as the tables of the parser.
- * A try during which more of something else went than came says nothing.
+ * The lower middle of several tries. The first tries also make what a process makes once, such as the tables
+ * of the parser. A try in which the memory shrank tells nothing and is left out.
  */
 function keptOf({ sources, requests }: MeasuredEngine, ms: number): number {
   const until = performance.now() + ms;
@@ -98,7 +104,7 @@ function keptOf({ sources, requests }: MeasuredEngine, ms: number): number {
   return telling[(telling.length - 1) >> 1] ?? 0;
 }
 
-/** What stays alive of compiling once requests have been decided: neither text nor tree nor model. */
+/** The engine alone, after it has decided the requests: text, tree and model can be collected. */
 function engineAlone(sources: PolicySources, requests: readonly Facts[]): Linked {
   const { engine } = compileOnce(sources);
   decideAll(engine, requests);

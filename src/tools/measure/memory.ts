@@ -1,19 +1,23 @@
-// How many bytes a value keeps alive: what the heap holds with it less what it held before, both after all garbage is gone.
+// Measures how many bytes a value keeps alive: the heap with the value less the heap before, both after
+// garbage collection.
 
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** A value and the bytes it keeps, array buffers included. What `make` leaves behind elsewhere counts too. */
+/**
+ * Makes a value and measures its bytes, array buffers included. Memory that `make` leaves in use elsewhere
+ * counts, too.
+ */
 export function measureKept<T>(make: () => T): { readonly value: T; readonly bytes: number } {
   const before = heapBytes();
   const value = make();
   return { value, bytes: heapBytes() - before };
 }
 
-/** What is alive now. */
+/** The bytes that are in use now, after garbage collection. */
 export function heapBytes(): number {
   const collect = garbageCollector();
-  // What one collection sets free, finalizers and weak references may keep until the next.
+  // Finalizers and weak references may keep memory that one collection frees until the next.
   collect();
   collect();
   const { heapUsed, arrayBuffers } = process.memoryUsage();
@@ -26,7 +30,7 @@ function garbageCollector(): () => void {
   if (globalThis.gc !== undefined) return globalThis.gc as () => void;
   if (collector === undefined) {
     setFlagsFromString('--expose-gc');
-    // A context that is made after the flag has been set has the function.
+    // A context has the function only if it is made after the flag was set.
     collector = runInNewContext('gc') as () => void;
   }
   return collector;

@@ -1,5 +1,6 @@
-// A file of requests, one JSON object a line, or an export of recorded ones, into the facts of each policy set that decides
-// them. INVARIANT: every line that is not empty is a request, a mistake that names it, or another record of an export.
+// Turns a file of requests, one JSON object a line, or an export of recorded requests into facts of each
+// policy set that decides them. INVARIANT: every line that is not empty is a request, a mistake that names
+// it, or another record of an export.
 
 import { readJson } from '../../language/json/read.ts';
 import { isJsonObject, type JsonObject } from '../../language/model/json.ts';
@@ -13,20 +14,20 @@ import type { Situation } from '../testing/test-file.ts';
 import { fromJson, type Report } from '../testing/yaml.ts';
 
 export interface RequestLine {
-  /** In the file, from 1. */
+  /** The line in the file, from 1. */
   readonly line: number;
   readonly situation: Situation;
-  /** Out of an export, so that it may name what no set here has. */
+  /** Whether the request comes from an export; then it may name things that no set has. */
   readonly isRecorded: boolean;
 }
 
 export interface ReadLines {
   readonly lines: readonly RequestLine[];
-  /** `FILE:LINE: what is wrong`, or `FILE:LINE:COLUMN: ...` for what is not JSON. */
+  /** Mistakes as `FILE:LINE: what is wrong`, or `FILE:LINE:COLUMN: ...` for a line that is not JSON. */
   readonly mistakes: readonly string[];
 }
 
-/** Empty lines are passed over. `name` is how the file is called in mistakes. */
+/** Reads the lines and skips empty ones. `name` is the name of the file in mistakes. */
 export function readRequestLines(bytes: Uint8Array, name: string): ReadLines {
   const lines: RequestLine[] = [];
   const mistakes: string[] = [];
@@ -40,8 +41,8 @@ export function readRequestLines(bytes: Uint8Array, name: string): ReadLines {
 }
 
 /**
- * The facts of every line for one of several sets that decide them. What names a meter or a rule that only another one
- * has is left out of the facts; what none of them has is a mistake.
+ * The facts of every line for one of several sets. A meter or rule that only another set has is left out of
+ * the facts; one that no set has is a mistake.
  */
 export function factsOf(
   lines: readonly RequestLine[],
@@ -80,7 +81,10 @@ function readLine(bytes: Uint8Array, fault: Fault): Omit<RequestLine, 'line'> | 
   return situation && { situation, isRecorded: given !== null };
 }
 
-/** Of a line of an export, the request that it records; null where it is no such line. Throws an error in one sentence. */
+/**
+ * The request that a line of an export records; null when the object is no such line. Throws an error in one
+ * sentence.
+ */
 export function recordedGiven(value: JsonObject): JsonObject | 'other record' | null {
   const line = exportLineOf(value);
   return line === null ? null : (givenOf(line) ?? 'other record');
@@ -95,7 +99,7 @@ function withFault<T>(fault: Fault, read: () => T): T | 'other record' {
   }
 }
 
-/** `action_key` as the service calls it, `action` as tests do. */
+/** Reads the facts. The action is `action_key`, as in the service, or `action`, as in tests. */
 function readFacts(
   { action_key: action, ...rest }: JsonObject,
   fail: (message: string) => void,
@@ -139,7 +143,7 @@ function joined(message: string, help: string | undefined): string {
   return help === undefined ? message : `${message} (${help})`;
 }
 
-/** Without their line breaks. */
+/** The lines without their line breaks. */
 function splitLines(bytes: Uint8Array): readonly Uint8Array[] {
   const lines: Uint8Array[] = [];
   let start = 0;

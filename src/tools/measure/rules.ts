@@ -1,5 +1,6 @@
-// Which rules a set of requests tries, which of them take part, and what each costs. What a rule costs is measured on a
-// program of that one rule less one of none, as the rules of an action run as one function that cannot be taken apart.
+// Finds which rules a set of requests tries, which of them take part, and what each costs. The cost of a rule
+// is that of a program with this one rule less that of a program without rules, because the rules of an
+// action run as one function that cannot be taken apart.
 
 import { link } from '../../language/emit/link.ts';
 import type { Decision } from '../../language/model/decision.ts';
@@ -16,13 +17,15 @@ import { percentile } from './figure.ts';
 export interface RuleUse {
   readonly rule: string;
   readonly effect: Effect;
-  /** Of how many requests the rule was tried, took part, and decided. */
+  /** The number of requests for which the rule was tried, took part, and decided. */
   readonly tried: number;
   readonly fired: number;
   readonly decided: number;
-  /** Nanoseconds to try it once; null where it was not tried, or there was no time to measure it. */
+  /**
+   * Nanoseconds to try the rule once; null when it was not tried, or when time was too short to measure it.
+   */
   readonly cost: number | null;
-  /** Of all that trying the measured rules costs. */
+  /** The rule's share of the cost of trying all measured rules; null when the rule was not measured. */
   readonly share: number | null;
 }
 
@@ -33,11 +36,11 @@ export interface Unfiled {
 }
 
 export interface UsedRules {
-  /** The most costly first, those that were not measured last. */
+  /** The most costly rules first, unmeasured rules last. */
   readonly rules: readonly RuleUse[];
-  /** Rules tried of one request. */
+  /** The number of rules that a request tried. */
   readonly perDecision: { readonly p50: number; readonly p99: number; readonly max: number };
-  /** Rules that their action's index always tries. */
+  /** Rules that the index of their action always tries. */
   readonly unfiled: readonly Unfiled[];
 }
 
@@ -49,9 +52,9 @@ export interface RulesTried {
 }
 
 export interface RulesOptions {
-  /** Rules of an action from which on an index says which to try. */
+  /** The number of rules of an action from which an index chooses the rules to try. */
   readonly indexedFrom: number;
-  /** Time for measuring what rules cost. */
+  /** Milliseconds for measuring what rules cost. */
   readonly ms: number;
 }
 
@@ -88,7 +91,7 @@ function unfiledRules(program: Program, indexedFrom: number): readonly Unfiled[]
 
 interface Use {
   readonly rule: PlannedRule;
-  /** The requests that tried it. */
+  /** The requests that tried the rule. */
   readonly tried: Facts[];
   fired: number;
   decides: number;
@@ -108,14 +111,14 @@ function countUses(program: Program, decided: readonly RulesTried[]): ReadonlyMa
   return uses;
 }
 
-/** Requests that a rule is measured on at most. */
+/** The most requests on which a rule is measured. */
 const requestsMax = 200;
 const measureMs = 2;
-/** Rules that are measured however little time there is. */
+/** The number of rules that are measured however short the time is. */
 const measuredMin = 20;
 const costRounds = 3;
 
-/** Nanoseconds by rule, of the rules tried most often first, until time is over. */
+/** Nanoseconds by rule, until time is over. The rules that were tried most often come first. */
 function measureCosts(
   program: Program,
   uses: ReadonlyMap<string, Use>,
@@ -132,7 +135,7 @@ function measureCosts(
   return costs;
 }
 
-/** In alternating rounds, the first of which warms up. */
+/** Measures with and without the rule in alternating rounds, of which the first warms up. */
 function measureCost(program: Program, id: string, requests: readonly Facts[]): number {
   const withRule = deciding(program, requests, (rule) => rule.id === id);
   const without = deciding(program, requests, () => false);
@@ -145,7 +148,10 @@ function measureCost(program: Program, id: string, requests: readonly Facts[]): 
   return Math.max(0, upper - lower);
 }
 
-/** Decides the requests by some of the rules of their actions; a rule on a pattern differs from action to action. */
+/**
+ * Decides the requests by the chosen rules of their actions. A rule on a pattern of actions differs from
+ * action to action.
+ */
 function deciding(
   program: Program,
   requests: readonly Facts[],

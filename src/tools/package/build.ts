@@ -1,5 +1,5 @@
-// `npm run package [-- FOLDER]`: makes what is published, the packages `writ` and `writ-service` and the extension for VS
-// Code, in FOLDER (`build` unless it is given), from what stands in the checkout and nothing else.
+// `npm run package [-- FOLDER]`: makes everything that is published in FOLDER (default `build`), from the
+// checkout alone: the packages `writ` and `writ-service`, and the extension for VS Code.
 
 import { execFileSync } from 'node:child_process';
 import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { makeVsix } from './vscode.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
 
-/** Copied as they are. */
+/** Files and folders that are copied unchanged. */
 const copied = [
   'LICENSE',
   'README.md',
@@ -56,7 +56,7 @@ async function makePackage(place: string): Promise<string> {
   return place;
 }
 
-/** It hands over to JavaScript, which needs no loader. */
+/** The start file of the package. It starts JavaScript, so it needs no loader for TypeScript. */
 function entryOfPackage(): string {
   const entry = readFileSync(join(root, 'src/tools/cli/writ.js'), 'utf8');
   const loader = /\n *\/\/ Node strips no types .*\n.*tsx\/esm\/api.*(?=\n)/;
@@ -73,7 +73,7 @@ function makeServicePackage(place: string): string {
   return place;
 }
 
-/** The types of what a program imports, and of what these name. */
+/** Writes the types of the modules that a program imports, and of the modules that these name. */
 function makeTypes(place: string): void {
   const settings = {
     extends: join(root, 'tsconfig.json'),
@@ -101,7 +101,7 @@ function writeManifest(place: string, manifest: object): void {
   writeFileSync(join(place, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
-/** The name of the tarball. */
+/** Packs a folder with npm, and returns the name of the tarball. */
 function pack(place: string): string {
   const said = execFileSync(
     'npm',

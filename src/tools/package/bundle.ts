@@ -1,11 +1,12 @@
-// The sources into the JavaScript of the package: a file for each module that is started or imported by name, and shared
-// parts in `lib`. INVARIANT: each module finds the files beside it as in the checkout, though its code lies elsewhere.
+// Turns the sources into the JavaScript of the package: a file for each module that is started or imported by
+// name, and shared parts in `lib`. INVARIANT: each module finds the files beside it as in the checkout,
+// though its code lies elsewhere.
 
 import { dirname, isAbsolute, join, relative } from 'node:path';
 import { type InputOptions, type ModuleInfo, type OutputOptions, type Plugin, rolldown } from 'rolldown';
 import { doors } from './manifests.ts';
 
-/** What runs in threads of its own. */
+/** Modules that run in threads of their own. */
 const threads = [
   'src/service/policies/compiler-thread',
   'src/service/playground/thread',
@@ -21,21 +22,21 @@ const threads = [
 export async function bundle(root: string, folder: string): Promise<void> {
   const started = ['src/tools/cli/main', ...threads];
   await bundleModules({ root, modules: started, inPlace: quickImports }, folder, {
-    // What is read together with an entry is exported by it.
+    // A module in the same file as an entry is exported by that entry.
     preserveEntrySignatures: 'allow-extension',
     codeSplitting: {
       includeDependenciesRecursively: false,
       groups: [{ name: partOfCheck(root, started), debugName: 'policies' }],
     },
   });
-  // What programs import may be bundled with them, so it imports other packages as anybody does.
+  // Programs may bundle the modules that they import, so these import other packages in the usual way.
   await bundleModules({ root, modules: Object.values(doors), inPlace: {} }, folder, {});
 }
 
 interface Bundled {
   readonly root: string;
   readonly modules: readonly string[];
-  /** By the name of a package, what is loaded in its place. */
+  /** Code that is loaded in place of a package, by the package's name. */
   readonly inPlace: Readonly<Record<string, string>>;
 }
 
@@ -47,7 +48,7 @@ async function bundleModules({ root, modules, inPlace }: Bundled, folder: string
     external: (id) => !/^[.\0]/.test(id) && !isAbsolute(id) && !Object.hasOwn(inPlace, id),
     plugins: [inPlaceOf(inPlace), ownPlaces(root), oneByteCharacters],
     onLog: (level, log, handle) => {
-      // The places are rewritten within a line: maps lead to the right one.
+      // Places are rewritten within a line, so source maps still lead to the right line.
       if (log.code !== 'SOURCEMAP_BROKEN') handle(level, log);
     },
     ...(preserveEntrySignatures === undefined ? {} : { preserveEntrySignatures }),
@@ -70,8 +71,8 @@ interface Graph {
 }
 
 /**
- * A start reads few files sooner than many. Of what `writ check` needs, all that no start needs which compiles no policies is one file:
- * others do not read it.
+ * Chooses the modules for one common file, because few files load faster than many: the modules of `writ
+ * check` that no start without compiling needs. Starts that compile no policies do not read that file.
  */
 function partOfCheck(root: string, modules: readonly string[]) {
   let together: ReadonlySet<string> | undefined;
@@ -95,7 +96,7 @@ function readTogether(root: string, modules: readonly string[], graph: Graph): R
   return new Set([...neededBy(check, graph)].filter((id) => !alone.has(id)));
 }
 
-/** A module and all that it imports at its start. */
+/** A module and everything that it imports at its start. */
 function neededBy(module: string, graph: Graph): ReadonlySet<string> {
   const found = new Set([module]);
   for (const id of found)
@@ -103,7 +104,7 @@ function neededBy(module: string, graph: Graph): ReadonlySet<string> {
   return found;
 }
 
-/** `import.meta` of a module as if its code were still where its source is. */
+/** Rewrites `import.meta` of a module as if its code were still at the place of its source. */
 function ownPlaces(root: string): Plugin {
   return {
     name: 'own-places',
@@ -122,7 +123,10 @@ function ownPlaces(root: string): Plugin {
   };
 }
 
-/** Node reads a file of ASCII faster, and keeps it in half the memory: `writ diff` takes 4 % less time. */
+/**
+ * Escapes characters beyond ASCII. Node reads a file of ASCII faster, and keeps it in half the memory: `writ
+ * diff` takes 4 % less time.
+ */
 const oneByteCharacters: Plugin = {
   name: 'one-byte-characters',
   generateBundle(_options, files) {
@@ -136,8 +140,9 @@ function escapedUnit(unit: string): string {
 }
 
 /**
- * Packages of many small files, which cost a command more to load than what it does: of the parser library the one file that it
- * brings beside them, and the reader of YAML when a text is to be read.
+ * Replacements for packages of many small files, whose loading costs a command more than its work. Of the
+ * parser library, the single file is loaded that it brings as well. The YAML reader is loaded when a text is
+ * to be read.
  */
 const quickImports: Readonly<Record<string, string>> = {
   chevrotain: `

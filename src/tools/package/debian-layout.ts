@@ -1,4 +1,5 @@
-// What the package for Debian lays beside the service: its unit, settings, a first policy, the command, and the scripts that dpkg runs.
+// Lays out the parts of the Debian package beside the service: its unit, settings, a first policy, the
+// command, and the scripts that dpkg runs.
 
 import { chmodSync, cpSync, globSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -7,7 +8,7 @@ import { packageManifest } from './manifests.ts';
 const root = resolve(import.meta.dirname, '../../..');
 const scripts = join(root, 'integrations/deploy/debian');
 
-/** Lays all of the package into `place` but what is installed under /opt/writ, which is there already. */
+/** Lays out the whole package in `place`, except for /opt/writ, which must be there already. */
 export function layBeside(place: string, architecture: string): void {
   const put = (from: string, to: string, mode: number) => {
     mkdirSync(join(place, to, '..'), { recursive: true });

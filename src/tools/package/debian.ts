@@ -1,5 +1,6 @@
-// `npm run debian [-- FOLDER]`: the two npm packages of FOLDER (`build` unless it is given) into a package for Debian and
-// Ubuntu in the same folder: the service under /opt/writ with all that it needs but Node, its unit, a user of its own, and a first policy.
+// `npm run debian [-- FOLDER]`: turns the two npm packages in FOLDER (default `build`) into a package for
+// Debian and Ubuntu in the same folder. It holds the service under /opt/writ with everything it needs except
+// Node, its unit, a user of its own, and a first policy.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -51,10 +52,10 @@ function installInto(place: string): void {
   ];
   const stores = Object.entries(versionsOf(ofPostgres)).map(([name, version]) => `${name}@${version}`);
   execFileSync('npm', ['install', ...flags, ...tarballs, ...stores], { cwd: place, stdio: 'pipe' });
-  // npm notes where the tarballs lay.
+  // npm notes in this file where the tarballs lay.
   rmSync(join(place, 'node_modules/.package-lock.json'));
   writeFileSync(join(place, 'package.json'), '{ "private": true }\n');
-  // Binaries for other platforms.
+  // Removes binaries for other platforms.
   const wanted = `${process.platform}-${process.arch}.node`;
   for (const path of globSync('node_modules/better-sqlite3/prebuilds/*.node', { cwd: place }))
     if (!path.endsWith(`/${wanted}`)) rmSync(join(place, path));

@@ -1,6 +1,6 @@
-// The two packages that are published. `writ` holds everything, and depends on what the language, the command line and the
-// clients need; `writ-service` is the same command with what a service needs beside it. INVARIANT: each dependency has the
-// version that the checkout is tested with.
+// The manifests of the two published packages. `writ` holds all code, and depends on the packages that the
+// language, the command line and the clients need. `writ-service` is the same command with the packages that
+// a service needs, too. INVARIANT: each dependency has the version that the checkout is tested with.
 
 import { readFileSync } from 'node:fs';
 
@@ -17,7 +17,7 @@ const checkout = JSON.parse(
   readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
 ) as CheckoutManifest;
 
-/** What policies are read, checked, proved, tested, watched and edited with. */
+/** Packages for reading, checking, proving, testing, watching and editing policies. */
 const ofPolicies = [
   'chevrotain',
   'chokidar',
@@ -30,7 +30,7 @@ const ofPolicies = [
   'yaml',
 ] as const;
 
-/** What `writ serve` needs, and the commands that open a store. */
+/** Packages for `writ serve`, and for the commands that open a store. */
 const ofTheService = [
   '@fastify/fast-json-stringify-compiler',
   '@levischuck/tiny-cbor',
@@ -46,7 +46,7 @@ const ofTheService = [
   'unicode-name',
 ] as const;
 
-/** What a store in PostgreSQL needs; whoever has one installs it. */
+/** Packages for a store in PostgreSQL; people who have one install them. */
 export const ofPostgres = ['pg'] as const;
 
 const tracing = [
@@ -56,10 +56,10 @@ const tracing = [
   '@opentelemetry/sdk-trace',
 ] as const;
 
-/** What is installed beside `writ` where it is used. */
+/** Packages that are installed beside `writ` by those who need them. */
 const beside = [...ofTheService, ...ofPostgres, ...tracing];
 
-/** What a program imports, by the module that it is made from. */
+/** The modules that a program can import, by the name that it imports. */
 export const doors: Readonly<Record<string, string>> = {
   '.': 'src/tools/embedded/index',
   './portable': 'src/tools/embedded/portable',
@@ -94,7 +94,7 @@ export const packageManifest = {
     ['./package.json', './package.json'],
   ]),
   dependencies: versionsOf(ofPolicies),
-  // A program may have another release of them for itself.
+  // A program may have another release of these packages for itself.
   peerDependencies: Object.fromEntries(
     Object.entries(versionsOf(beside)).map(([name, version]) => [name, `^${version}`]),
   ),

@@ -1,5 +1,5 @@
-// The extension for VS Code as one file to install: an archive of its manifest, the extension, the language server and the
-// debugger, each with all that it needs.
+// Makes the extension for VS Code as one file to install: an archive of its manifest, the extension, the
+// language server and the debugger, each with everything it needs.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ interface ExtensionManifest {
   readonly engines: { readonly vscode: string };
 }
 
-/** Writes the archive, and yields its path. */
+/** Writes the archive, and returns its path. */
 export async function makeVsix(root: string, target: string, version: string): Promise<string> {
   const source = join(root, 'integrations/vscode');
   const manifest = JSON.parse(readFileSync(join(source, 'manifest.json'), 'utf8')) as ExtensionManifest;
@@ -31,7 +31,7 @@ export async function makeVsix(root: string, target: string, version: string): P
     'extension/extension.cjs': strToU8(await oneFile(join(source, 'extension.ts'), 'cjs')),
     'extension/server.mjs': strToU8(await oneFile(join(root, 'src/tools/lsp/main.ts'), 'es')),
     'extension/debugger.mjs': strToU8(await oneFile(join(root, 'src/tools/cli/dap/main.ts'), 'es')),
-    // Beside the server, which starts it by this name.
+    // Lies beside the server, which starts it by this name.
     'extension/thread.mjs': strToU8(await oneFile(join(root, 'src/tools/lsp/thread/thread.ts'), 'es')),
   });
   const path = join(target, `writ-${version}.vsix`);
@@ -39,7 +39,7 @@ export async function makeVsix(root: string, target: string, version: string): P
   return path;
 }
 
-/** With everything that it imports but what the platform and the editor bring. */
+/** Bundles a module with everything that it imports, except for modules of the platform and the editor. */
 async function oneFile(entry: string, format: 'cjs' | 'es'): Promise<string> {
   const besideIt = {
     name: 'beside-it',

@@ -1,5 +1,5 @@
-// A folder of what is published into what describes it: the notes, the bill of materials, the licences, where it comes from, and the
-// checksums of all. INVARIANT: no file is in the folder that the checksums do not name.
+// Describes a folder of published files: notes, bill of materials, licences, provenance, and the checksums of
+// all files. INVARIANT: the checksums name every file in the folder.
 
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -10,13 +10,13 @@ import { readLock, type ShippedPackage, shippedPackages } from './shipped.ts';
 
 export interface Source {
   readonly version: string;
-  /** The commit that it is made from, in full. */
+  /** The full hash of the commit that the release is made from. */
   readonly commit: string;
-  /** When that was made, as ISO 8601 says it. */
+  /** The time of the commit, in ISO 8601. */
   readonly at: string;
 }
 
-/** Throws where a licence cannot be carried. */
+/** Writes the descriptions into the folder. Throws when a package's licence cannot be carried. */
 export function describeRelease(folder: string, source: Source): void {
   const packages = shippedPackages(readLock());
   refuseLicenses(packages);
@@ -41,7 +41,7 @@ function refuseLicenses(packages: readonly ShippedPackage[]): void {
   );
 }
 
-/** The section of the changelog. Throws where there is none. */
+/** The section of the changelog for a version. Throws when there is none. */
 export function notesOf(version: string): string {
   const text = readFileSync(new URL('../../../CHANGELOG.md', import.meta.url), 'utf8');
   const section = text.split(/^(?=## )/m).find((one) => one.startsWith(`## ${version}\n`));
@@ -55,7 +55,7 @@ function filesIn(folder: string): readonly string[] {
     .toSorted();
 }
 
-/** What was made from what, and how: an in-toto statement with the predicate of SLSA 1.0. */
+/** How the files were made and from what: an in-toto statement with the predicate of SLSA 1.0. */
 function provenanceOf(folder: string, { commit, at }: Source): object {
   const subject = filesIn(folder)
     .filter((name) => name !== 'provenance.json')

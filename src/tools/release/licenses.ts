@@ -1,9 +1,9 @@
-// Which licences may be in what is published under Apache-2.0: those that ask for no more than notices. INVARIANT: a licence that is
-// not known here, or not said, is refused.
+// Decides which licences may be in packages that are published under Apache-2.0: those that ask for no more
+// than notices. INVARIANT: an unknown or missing licence is refused.
 
 import type { ShippedPackage } from './shipped.ts';
 
-/** By their SPDX names. */
+/** The allowed licences, by their SPDX names. */
 const carried: ReadonlySet<string> = new Set([
   '0BSD',
   'Apache-2.0',
@@ -19,7 +19,10 @@ const carried: ReadonlySet<string> = new Set([
   'Zlib',
 ]);
 
-/** Of an SPDX expression: one side of an `OR` is enough, both sides of an `AND` are needed. */
+/**
+ * Whether an SPDX expression allows publishing: one side of an `OR` is enough, both sides of an `AND` are
+ * needed.
+ */
 export function isCarried(expression: string | null): boolean {
   if (expression === null) return false;
   const text = withoutOuterParentheses(expression.trim());
@@ -45,7 +48,7 @@ function isBalanced(text: string): boolean {
   return depth === 0;
 }
 
-/** At the words that stand in no parentheses. */
+/** Splits a text at a word that stands outside of parentheses. */
 function splitOutside(text: string, word: string): readonly string[] {
   const parts: string[] = [];
   for (const piece of text.split(word)) {
@@ -56,7 +59,7 @@ function splitOutside(text: string, word: string): readonly string[] {
   return parts;
 }
 
-/** A table for people, by licence. */
+/** A table of the packages by licence, in Markdown. */
 export function licenseReport(packages: readonly ShippedPackage[]): string {
   const groups = Map.groupBy(packages, ({ license }) => license ?? 'none');
   const rows = [...groups]

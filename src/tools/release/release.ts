@@ -1,5 +1,6 @@
-// `npm run release [-- --dry-run] [FOLDER]`: makes and describes what is published of this version, in FOLDER (`build/release` unless
-// it is given), and tags the commit. With `--dry-run` nothing is tagged, and what a release would refuse is only told.
+// `npm run release [-- --dry-run] [FOLDER]`: makes and describes everything that is published of this
+// version, in FOLDER (default `build/release`), and tags the commit. With `--dry-run` nothing is tagged, and
+// problems are only printed.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
@@ -50,7 +51,7 @@ function isThere(program: string): boolean {
   return spawnSync(program, ['--version']).error === undefined;
 }
 
-/** What is wrong with the checkout for a release, in lower case without a final period. */
+/** The reasons against a release of this checkout, in lower case without a final period. */
 function problemsOf(): readonly string[] {
   return [
     git('status', '--porcelain') === '' ? null : 'the checkout has changes that are not committed',

@@ -1,12 +1,12 @@
-// What is shipped as a software bill of materials, CycloneDX 1.5 in JSON. INVARIANT: the same for the same commit: its number and time
-// are made from what it says.
+// Writes the shipped packages as a software bill of materials, CycloneDX 1.5 in JSON. INVARIANT: the same
+// commit gives the same text, because its number and time are made from its content.
 
 import { createHash } from 'node:crypto';
 import type { ShippedPackage } from './shipped.ts';
 
 export interface BomOf {
   readonly version: string;
-  /** When the commit was made, as ISO 8601 says it. */
+  /** The time of the commit, in ISO 8601. */
   readonly at: string;
   readonly packages: readonly ShippedPackage[];
 }
@@ -52,7 +52,7 @@ function componentOf({ name, version, license, integrity, by }: ShippedPackage) 
   };
 }
 
-/** Version 8 of RFC 9562, from the digest of a text. */
+/** A UUID of version 8 (RFC 9562) from the digest of a text. */
 function uuidOf(text: string): string {
   const hex = createHash('sha256').update(text).digest('hex');
   return [

@@ -1,5 +1,6 @@
-// What a user of the published packages gets from others: the packages that npm installs beside ours, and those whose code is in the
-// dashboard. It is read from the lock file, so that versions and hashes are those that the tests ran with.
+// Finds the packages of other authors in what is published: packages that npm installs beside Writ's own, and
+// those whose code is in the dashboard. The lock file is the source, so versions and hashes are those that
+// the tests ran with.
 
 import { readFileSync } from 'node:fs';
 import { ofPostgres, packageManifest, serviceManifest } from '../package/manifests.ts';
@@ -9,11 +10,11 @@ type Owner = 'writ' | 'writ-service' | 'a store in PostgreSQL' | 'the dashboard'
 export interface ShippedPackage {
   readonly name: string;
   readonly version: string;
-  /** As its author wrote it, an SPDX expression as a rule; null where the lock file has none. */
+  /** The licence as the author wrote it, usually an SPDX expression; null when the lock file has none. */
   readonly license: string | null;
-  /** `sha512-` and base64. */
+  /** The hash: `sha512-` and base64. */
   readonly integrity: string;
-  /** In which of ours it is. */
+  /** The published parts that hold the package. */
   readonly by: readonly Owner[];
 }
 
@@ -27,10 +28,10 @@ interface Locked {
   readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>;
 }
 
-/** By path, such as `node_modules/a/node_modules/b`; the checkout's own is ''. */
+/** The locked packages by path, such as `node_modules/a/node_modules/b`; the checkout's own path is ''. */
 type Lock = Readonly<Record<string, Locked>>;
 
-/** What is bundled into the pages, by name; the lock file has the rest. */
+/** Packages that are bundled into the pages, by name; other facts about them come from the lock file. */
 export const ofTheDashboard = [
   '@codemirror/autocomplete',
   '@codemirror/commands',
@@ -52,7 +53,7 @@ export function readLock(): Lock {
   return (JSON.parse(text) as { readonly packages: Lock }).packages;
 }
 
-/** Sorted by name and version; one that npm puts into several places is one. */
+/** Sorted by name and version. A package that npm puts into several places appears once. */
 export function shippedPackages(lock: Lock): readonly ShippedPackage[] {
   const roots = {
     writ: Object.keys(packageManifest.dependencies),
@@ -79,7 +80,7 @@ function packageAt(lock: Lock, path: string): Omit<ShippedPackage, 'by'> {
   return { name, version, license: license ?? null, integrity };
 }
 
-/** The paths of the packages, and of all that they depend on. */
+/** The paths of packages and of everything that they depend on. */
 function closure(lock: Lock, names: readonly string[]): ReadonlySet<string> {
   const found = new Set<string>();
   const waiting = names.map((name) => placeOf(lock, '', name));
@@ -99,7 +100,7 @@ function neededBy({ dependencies, optionalDependencies, peerDependencies, peerDe
   return [...Object.keys({ ...dependencies, ...optionalDependencies }), ...peers];
 }
 
-/** Where Node would find it; null for an optional one that is not locked. */
+/** The path where Node would find a package; null for an optional package that is not locked. */
 function placeOf(lock: Lock, from: string, name: string): string | null {
   const path = from === '' ? `node_modules/${name}` : `${from}/node_modules/${name}`;
   if (lock[path] !== undefined) return path;

@@ -1,16 +1,17 @@
-// Cases that do not pass as diagnostics of their test file: each at the line on which its case begins.
+// Turns cases that do not pass into diagnostics of their test file, each on the line on which its case
+// begins.
 
 import type { Diagnostic } from '../../language/diagnostic/diagnostic.ts';
 import type { Span } from '../../language/diagnostic/span.ts';
 import type { JudgedCase } from './run.ts';
 import type { TestFile } from './test-file.ts';
 
-/** As a diagnostic, with codes of its own beside those of malformed files. */
+/** A diagnostic with codes of its own besides those of malformed files. */
 export type CaseFinding = Omit<Diagnostic, 'code'> & {
   readonly code: Diagnostic['code'] | 'case-failed' | 'case-disagreed';
 };
 
-/** The spans of one that is malformed are those of its mistakes. */
+/** The diagnostics of a malformed case are its mistakes, with their own spans. */
 export function caseDiagnostics(
   { text }: Pick<TestFile, 'text'>,
   cases: readonly JudgedCase[],
@@ -25,7 +26,7 @@ export function caseDiagnostics(
   });
 }
 
-/** What came out otherwise, and what was decided; empty for one that passes. */
+/** The differences and the decision in words; empty for a case that passes. */
 export function caseText({ outcome, differences, decision, mistakes }: JudgedCase): string {
   if (outcome === 'passed') return '';
   if (outcome === 'mistaken') return mistakes.map(({ message }) => message).join('; ');

@@ -1,12 +1,12 @@
-// How a test's raw facts come about: defaults, then the test's own, then the case's, then `set`, `unset` and
-// `unknown`. All on located values, so that a mistake is reported where it was written.
+// Builds a test's raw facts: defaults, then the test's own facts, then those of the case, then `set`, `unset`
+// and `unknown`. All values keep their source place, so that a mistake is reported where it was written.
 
 import type { Span } from '../../language/diagnostic/span.ts';
 import { userAttributes } from '../../language/model/request.ts';
 import { find, readTexts, unknownKey } from './fields.ts';
 import { type Located, type LocatedMap, type Report, toJson } from './yaml.ts';
 
-/** Located facts by their first name; `session` has become a part of `request`. */
+/** Located facts by their first name; `session` is stored as part of `request`. */
 export type RawFacts = ReadonlyMap<string, Located>;
 
 export const factKeys = [
@@ -26,7 +26,10 @@ export const agentKeys = ['id', 'name', 'risk_tier', 'control_owner', 'tags'] as
 export const requestKeys = ['ip', 'signed', 'session', 'point', 'user'] as const;
 export const satisfiedKeys = ['escalate', 'reauth'] as const;
 
-/** The facts of `base`, overlaid by those that `part` gives and then changed as it says. Mappings merge key by key. */
+/**
+ * The facts of `base`, overlaid by those that `part` gives and then changed by its `set`, `unset` and
+ * `unknown`. Mappings merge key by key.
+ */
 export function applyPart(base: RawFacts, part: LocatedMap, report: Report): RawFacts {
   const facts = new Map(base);
   for (const key of factKeys) {
@@ -61,7 +64,7 @@ interface Path {
 
 const valueLengthMax = 60;
 
-/** One level deep: a record inside the payload, or a list, is replaced whole. */
+/** Merges one level deep: a list, or a record inside the payload, is replaced as a whole. */
 function overlay(base: Located | undefined, given: Located): Located {
   if (base?.kind !== 'map' || given.kind !== 'map') return given;
   const kept = base.entries.filter(({ key }) => find(given, key) === null);
@@ -95,7 +98,7 @@ function applyRemovals(
     const path = readPath(text, span, report);
     if (path === null || !check(path, report)) continue;
     const isGone = remove(facts, path);
-    // To make unknown what is unknown already is no mistake; to take away what is not there is one.
+    // Making an unknown fact unknown is no mistake; removing a fact that is not there is one.
     if (!isGone && verb === 'unset') report(span, `there is no \`${text}\` to take away`);
   }
 }
@@ -131,7 +134,10 @@ function checkUnknown({ segments, span }: Path, report: Report): boolean {
   return isKnown;
 }
 
-/** Dotted segments; a segment with other characters stands in double quotes. `session` is `request.session`. */
+/**
+ * Splits a path at its dots. A segment with other characters must be in double quotes; `session` means
+ * `request.session`.
+ */
 function readPath(text: string, span: Span, report: Report): Path | null {
   const segments = splitPath(text);
   const [root] = segments ?? [];
@@ -165,7 +171,7 @@ function put(facts: Map<string, Located>, { segments, span }: Path, value: Locat
   else facts.set(root, changed);
 }
 
-/** The changed value, or the step at which there is nothing to go into. */
+/** The changed value, or the step at which the value has no place to go into. */
 function putAt(base: Located | null, steps: readonly string[], value: Located): Located | string {
   const [step, ...rest] = steps;
   if (step === undefined) return value;
@@ -193,7 +199,7 @@ function putIntoList(
   return typeof inner === 'string' ? inner : { kind: 'list', items: items.toSpliced(index, 1, inner), span };
 }
 
-/** Whether there was something to take away. */
+/** Whether there was something to remove. */
 function remove(facts: Map<string, Located>, { segments }: Path): boolean {
   const [root, ...steps] = segments as [string, ...string[]];
   const base = facts.get(root);

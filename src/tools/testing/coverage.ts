@@ -1,5 +1,5 @@
-// How often the conditions of each rule came out true, false and unknown while tests ran, as the definition sees it.
-// A rule that is written to `false` by no test is one whose guard could be deleted unnoticed.
+// Counts how often each rule's condition was true, false and unknown during tests, by the definition. If no
+// test makes a rule false, the rule's condition could be deleted unnoticed.
 
 import type { PolicySet, Rule } from '../../language/model/policy.ts';
 import type { Truth } from '../../language/model/trace.ts';
@@ -7,23 +7,26 @@ import type { ExplainedRule } from '../../language/spec/explain.ts';
 import { memo } from '../../language/value/memo.ts';
 
 export interface RuleCoverage {
-  /** The policy file, as tests reach it. */
+  /** Path of the policy file, by which tests reach it. */
   readonly file: string;
   readonly rule: string;
   readonly isUnconditional: boolean;
   readonly counts: Readonly<Record<Truth, number>>;
-  /** What it should have been at least once and never was. */
+  /** The truths that tests should produce at least once and never did. */
   readonly lacks: readonly Truth[];
 }
 
 export interface Coverage {
-  /** Sorted by file, then rule. */
+  /** Sorted by file, then by rule. */
   readonly rules: readonly RuleCoverage[];
-  /** Of all that rules can be, true and false, the part that was seen: 0 to 100. Unknown is counted, not demanded. */
+  /**
+   * The part, from 0 to 100, of the demanded truths that tests produced: true and false for each rule.
+   * Unknown is counted but not demanded.
+   */
   readonly percent: number;
 }
 
-/** Adds the truths of one case's rules. */
+/** Adds the truths of one case's rules to the counts. */
 export type CountTruths = (explained: readonly ExplainedRule[]) => void;
 
 interface Counted {
@@ -32,13 +35,13 @@ interface Counted {
   readonly counts: Record<Truth, number>;
 }
 
-/** Gathers counts over many sets and cases; a class because it does nothing but gather. */
+/** Gathers counts over many sets and cases; a class, because gathering changes its state. */
 export class CoverageCounter {
   readonly #rules = new Map<string, Counted>();
 
   /**
-   * Makes the rules of a set known, so that those no case reaches are seen too, and returns how to count its cases.
-   * `fileOf` tells one policy file from another: a rule that two test files reach is one rule.
+   * Registers the rules of a set, so that rules without any case show, too. Returns the function that counts
+   * the set's cases. `fileOf` tells policy files apart: a rule that two test files reach counts as one rule.
    */
   addSet(set: PolicySet, fileOf: (path: string) => string): CountTruths {
     const ofSet = new Map<string, Counted>();
@@ -72,7 +75,7 @@ function coverageOf({ file, rule, counts }: Counted): RuleCoverage {
   return { ...base, lacks: demandedOf(base).filter((truth) => counts[truth] === 0) };
 }
 
-/** What a rule without a condition can be is true alone. */
+/** A rule without a condition can only be true. */
 function demandedOf({ isUnconditional }: Pick<RuleCoverage, 'isUnconditional'>): readonly Truth[] {
   return isUnconditional ? ['true'] : ['true', 'false'];
 }

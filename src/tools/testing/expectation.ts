@@ -1,5 +1,5 @@
-// What a test expects of a decision: read from the file, and compared with the decision that came. What an
-// expectation does not name is not compared.
+// Reads what a test expects of a decision, and compares it with the actual decision. Only what an expectation
+// names is compared.
 
 import {
   type ApprovalRequirement,
@@ -23,14 +23,16 @@ import {
 import type { Expectation, ExpectedApproval, ExpectedRequirements } from './test-file.ts';
 import type { Located, Report } from './yaml.ts';
 
-/** One thing that came out otherwise. */
+/** A field whose actual value differs from the expected one. */
 export interface Difference {
   readonly field: string;
   readonly expected: string;
   readonly actual: string;
 }
 
-/** A decision word, or a mapping. Mistakes are reported; what is left of the expectation is returned. */
+/**
+ * Reads an outcome such as `DENY`, or a mapping. Reports mistakes and returns the rest of the expectation.
+ */
 export function readExpectation(located: Located, report: Report): Expectation {
   if (located.kind === 'scalar') return { ...anything, decision: readDecision(located, report) };
   const map = readMap(located, { name: '`expect`', keys: expectationKeys }, report);
@@ -55,7 +57,7 @@ export function readExpectation(located: Located, report: Report): Expectation {
   };
 }
 
-/** Every way in which the decision is not the expected one; none when it is. */
+/** Every difference between the decision and the expectation; empty when there is none. */
 export function differences(expectation: Expectation, decision: Decision): readonly Difference[] {
   const {
     decision: outcome,
@@ -112,7 +114,10 @@ function readDecision(located: Located, report: Report): Expectation['decision']
   return readWord(located, { name: 'a decision', words: outcomes }, report);
 }
 
-/** `/pattern/` is a regular expression that some part of the reason must match; all else is the whole reason. */
+/**
+ * `/pattern/` is a regular expression that must match some part of the reason; any other text is the whole
+ * reason.
+ */
 function readReason(located: Located, report: Report): string | RegExp | null {
   const text = readText(located, '`reason`', report);
   const pattern = /^\/(.+)\/([is]*)$/s.exec(text ?? '');

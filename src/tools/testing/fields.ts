@@ -1,5 +1,5 @@
-// Reads of located values of a known form. Each reports what is wrong at the narrowest place and returns null, so that
-// one pass over a test file finds all of its mistakes.
+// Reads located values of a known form. Each reader reports a mistake at the narrowest place and returns
+// null, so that one pass over a test file finds all of its mistakes.
 
 import type { Span } from '../../language/diagnostic/span.ts';
 import { nearestOf } from '../../language/diagnostic/suggest.ts';
@@ -7,7 +7,7 @@ import { toNumber } from '../../language/value/decimal.ts';
 import { parseDuration } from '../../language/value/time.ts';
 import type { Entry, Located, LocatedMap, Report } from './yaml.ts';
 
-/** The map, after a report of each key that is not among the known ones. */
+/** The map; each key outside of `keys` is reported. */
 export function readMap(
   located: Located,
   what: { readonly name: string; readonly keys: readonly string[] },
@@ -24,7 +24,7 @@ export function readMap(
   return located;
 }
 
-/** Reports a key that is not known, with the nearest one that is. */
+/** Reports an unknown key, with the nearest known one. */
 export function unknownKey(
   message: string,
   found: { readonly key: string; readonly keySpan: Span; readonly keys: readonly string[] },
@@ -61,7 +61,7 @@ export function readBoolean(located: Located, name: string, report: Report): boo
   return null;
 }
 
-/** A whole number from `min` to `max`. */
+/** Reads a whole number from `min` to `max`. */
 export function readInteger(
   located: Located,
   what: { readonly name: string; readonly min: number; readonly max: number },
@@ -93,7 +93,7 @@ export function readWord<Word extends string>(
   return null;
 }
 
-/** The elements that are text; others are reported. */
+/** The elements that are text; other elements are reported. */
 export function readTexts(
   located: Located,
   name: string,
@@ -109,7 +109,7 @@ export function readTexts(
   });
 }
 
-/** A duration such as `15m`, in seconds. */
+/** Reads a duration such as `15m`, in seconds. */
 export function readDuration(located: Located, name: string, report: Report): number | null {
   const text = located.kind === 'scalar' && typeof located.value === 'string' ? located.value : '';
   const duration = parseDuration(text);

@@ -1,4 +1,4 @@
-// From paths to test files: a file is taken as named, a directory gives every `*.test.yaml` under it.
+// Finds test files by paths: a file is taken as it is, a directory gives every `*.test.yaml` under it.
 
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,19 +6,21 @@ import { walk } from '../../service/policies/walk.ts';
 
 export const testEnding = '.test.yaml';
 
-/** Sorted, each once. A path that is not there is returned as it stands, so that reading it says why. */
+/**
+ * Sorted paths, each once. A path that does not exist is returned unchanged, so that reading it reports why.
+ */
 export async function findTests(paths: readonly string[]): Promise<readonly string[]> {
   const found = await Promise.all(paths.map(findUnder));
   return [...new Set(found.flat())].toSorted();
 }
 
-/** The directories among the paths under which there is no test file: to pass them over would look like success. */
+/** The directories among the paths that hold no test file; skipping them silently would look like success. */
 export async function findUntested(paths: readonly string[]): Promise<readonly string[]> {
   const found = await Promise.all(paths.map(findUnder));
   return paths.filter((_, index) => found[index]!.length === 0);
 }
 
-/** The paths that are policy files: people name one when they mean its folder. */
+/** The paths that are policy files; people name one when they mean its folder. */
 export function findPolicies(paths: readonly string[]): readonly string[] {
   return paths.filter((path) => path.endsWith('.policy'));
 }

@@ -1,4 +1,4 @@
-// A test run as JUnit XML, as build servers read it: a suite a file, a testcase a case.
+// Writes a test run as JUnit XML for build servers, with a suite for each file and a testcase for each case.
 
 import { explainFailure } from './report.ts';
 import type { CaseResult, FileResult, TestRun } from './run.ts';
@@ -10,7 +10,7 @@ export function reportJunit(run: TestRun): string {
 }
 
 function suite({ path, failure, cases }: FileResult): string {
-  // A file that could not run is one case that could not run: a suite of nothing would look like success.
+  // A file that could not run becomes one case with an error: an empty suite would look like success.
   const errors = failure === null ? cases.filter(isError).length : 1;
   const failures = cases.filter(({ outcome }) => outcome === 'failed').length;
   const tests = failure === null ? cases.length : 1;
@@ -55,7 +55,7 @@ function secondsOf(milliseconds: number): string {
   return (milliseconds / 1_000).toFixed(3);
 }
 
-/** Characters that XML 1.0 cannot hold become the replacement character. */
+/** Replaces characters that XML 1.0 cannot hold by the replacement character. */
 function escapeXml(text: string): string {
   return text
     .replace(/[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu, '\ufffd')

@@ -1,5 +1,6 @@
-// The steps of a `sequence:`: requests one after the other, with the time between them and what people answer. Meters are
-// counted, so that no step gives a reading; the time of a step is that of its test and all that has passed since.
+// Reads the steps of a `sequence:`: requests one after the other, with the time between them and people's
+// answers. Meters are counted, so a step gives no readings. The time of a step is the test's time plus all
+// time that has passed since.
 
 import type { JsonObject } from '../../language/model/json.ts';
 import { fromNumber } from '../../language/value/decimal.ts';
@@ -11,13 +12,13 @@ import { type Located, type LocatedMap, type Report, toJson } from './yaml.ts';
 
 export interface RawStep {
   readonly step: LocatedMap;
-  /** What tells it from its neighbours; may be empty. */
+  /** Tells the step from its neighbours; may be empty. */
   readonly remark: string;
   readonly facts: RawFacts;
-  /** Since the first step. */
+  /** Milliseconds since the first step. */
   readonly elapsedMs: number;
   readonly answer: PeoplesAnswer | null;
-  /** What the call returns, said before the next step; null where that is not said. */
+  /** What the call returns, reported before the next step; null when the test does not give it. */
   readonly result: GivenResult | null;
 }
 
@@ -39,7 +40,7 @@ export function readSequence(located: Located, facts: RawFacts, report: Report):
     const seconds = (after && readDuration(after, '`after`', report)) ?? 0;
     elapsedMs += seconds * 1_000;
     pausedSeconds += seconds;
-    // Only time passes.
+    // The step only lets time pass.
     if (after !== null && step.entries.length === 1) continue;
     const [read, answer] = [withoutCounted(step, ofTest, report), readAnswer(step, report)];
     const result = readResult(step, report);
@@ -61,7 +62,7 @@ function withoutMeters(facts: RawFacts): RawFacts {
   return new Map([...facts].filter(([name]) => name !== 'meters'));
 }
 
-/** The facts of a step; what it says of meters or of the time is reported. */
+/** The facts of a step; meters and times in a step are reported as mistakes. */
 function withoutCounted(step: LocatedMap, ofTest: RawFacts, report: Report): RawFacts {
   const facts = applyPart(ofTest, step, report);
   const meters = facts.get('meters') ?? unknownMeter(step, report);

@@ -1,5 +1,5 @@
-// From the text of a `*.test.yaml` file to its cases, all merged. Strict: what the format does not know is an error
-// with its place, because a misspelt expectation that is passed over would be a test that cannot fail.
+// Reads the text of a `*.test.yaml` file into cases, with defaults merged. Anything unknown to the format is
+// an error with its place, because skipping a misspelt expectation would make a test that cannot fail.
 
 import { dirname, join } from 'node:path';
 import { type Diagnostic, sortDiagnostics } from '../../language/diagnostic/diagnostic.ts';
@@ -12,10 +12,10 @@ import { readSituation } from './situation.ts';
 import type { PastRequest, TestCase, TestFile } from './test-file.ts';
 import { type Located, type LocatedMap, type Report, readYaml, testDiagnostic } from './yaml.ts';
 
-/** Never throws for what the file says. Paths of policies are taken from the folder of the file. */
+/** Never throws because of the file's content. Paths of policies are relative to the file's folder. */
 export function readTestFile(source: SourceText): TestFile {
   const found = new Map<string, Diagnostic>();
-  // Cases share their defaults, so that one mistake there would be found by each of them.
+  // Cases share their defaults, so each case would report the same mistake in them.
   const report: Report = (span, message, help) => {
     const key = `${span.start} ${message}`;
     if (!found.has(key)) found.set(key, testDiagnostic(span, message, help));
@@ -99,7 +99,7 @@ interface RawSequence {
   readonly expect: Located | null;
 }
 
-/** A case a step, each with those before it. */
+/** One case per step, each with the steps before it. */
 function readInSequence(
   { name, test, sequence, facts, expect }: RawSequence,
   report: Report,

@@ -1,4 +1,5 @@
-// A test run as text for people, and as plain JSON: what failed, with expected against actual, and the counts.
+// Reports a test run as text for people and as plain JSON: what failed, with expected and actual values, and
+// the counts.
 
 import { relative } from 'node:path';
 import { escapeForTerminal } from '../../language/diagnostic/render.ts';
@@ -6,7 +7,7 @@ import type { Truth } from '../../language/model/trace.ts';
 import type { Coverage, RuleCoverage } from './coverage.ts';
 import type { CaseResult, FileResult, TestRun } from './run.ts';
 
-/** How text is marked; the identity where there are no colours. */
+/** Functions that mark text; they return it unchanged when there are no colours. */
 export interface Marks {
   readonly good: (text: string) => string;
   readonly bad: (text: string) => string;
@@ -15,13 +16,13 @@ export interface Marks {
 
 export interface RunCounts {
   readonly passed: number;
-  /** Failed, disagreed and mistaken cases. */
+  /** Number of failed, disagreed and mistaken cases. */
   readonly failed: number;
-  /** Files none of whose cases ran. */
+  /** Number of files none of whose cases ran. */
   readonly broken: number;
 }
 
-/** Failures in full, a line a file, and the counts. Ends with a line break. */
+/** Failures in full, one line per file, and the counts. Ends with a line break. */
 export function reportRun(run: TestRun, marks: Marks): string {
   const { passed, failed, broken } = countRun(run);
   const parts = [
@@ -33,7 +34,9 @@ export function reportRun(run: TestRun, marks: Marks): string {
   return `${run.files.flatMap((file) => reportFile(file, marks)).join('\n')}\n\n${parts.join(', ')} ${time}\n`;
 }
 
-/** A table of the rules of each file with how often each came out true, false and unknown; what lacks stands out. */
+/**
+ * A table of each file's rules, with how often each was true, false and unknown; missing truths are marked.
+ */
 export function reportCoverage(coverage: Coverage, marks: Marks): string {
   const width = Math.max(4, ...coverage.rules.map(({ rule }) => rule.length));
   const head = `  ${'rule'.padEnd(width)}${truths.map((truth) => truth.padStart(8)).join('')}`;
@@ -44,7 +47,7 @@ export function reportCoverage(coverage: Coverage, marks: Marks): string {
   return `\n${[marks.faint(head), ...files].join('\n')}\ncoverage ${coverage.percent} %\n`;
 }
 
-/** The rules that were never true, or never false, a line each; empty when there are none. */
+/** The rules that were never true or never false, one per line; empty when there are none. */
 export function reportLacking(coverage: Coverage): string {
   return coverage.rules
     .filter(({ lacks }) => lacks.length > 0)
@@ -69,7 +72,7 @@ export function runToJson(run: TestRun): object {
   };
 }
 
-/** A failed case in lines without indentation. */
+/** A failed case in words, as lines without indentation. */
 export function explainFailure(result: CaseResult): readonly string[] {
   const { outcome, decision, mistake } = result;
   if (mistake !== null) return mistake.trimEnd().split('\n');

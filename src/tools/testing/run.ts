@@ -1,5 +1,5 @@
-// From test files to results. Every case is decided twice, by the compiled function and by the definition; where
-// they differ, the case fails in a way of its own, because then the mistake is not in the policies.
+// Runs test files. Every case is decided twice, by the compiled function and by the definition. If the two
+// differ, the case gets an outcome of its own, because then the mistake is not in the policies.
 
 import { isDeepStrictEqual } from 'node:util';
 import { type Diagnostic, hasErrors, sortDiagnostics } from '../../language/diagnostic/diagnostic.ts';
@@ -25,7 +25,7 @@ export interface TestRun {
   readonly files: readonly FileResult[];
   readonly coverage: Coverage;
   readonly durationMs: number;
-  /** One for each set of policies that a test file names, also where they have errors. */
+  /** One entry for each set of policies that a test file names, even if the policies have errors. */
   readonly tested: readonly TestedPolicies[];
 }
 
@@ -36,21 +36,24 @@ export interface TestedPolicies extends LoadedPolicies {
 
 export interface FileResult {
   readonly path: string;
-  /** Why none of its cases ran, rendered: the file is malformed, or its policies have errors. Null when they ran. */
+  /**
+   * Why none of the file's cases ran, as rendered text: the file is malformed, or its policies have errors.
+   * Null when they ran.
+   */
   readonly failure: string | null;
   readonly cases: readonly CaseResult[];
 }
 
 export interface CaseResult {
   readonly name: string;
-  /** In the test file, from 1. */
+  /** Line in the test file, from 1. */
   readonly line: number;
   readonly outcome: CaseOutcome;
-  /** Expected against actual; of a disagreement, the definition against the compiled function. */
+  /** Expected against actual values; for a disagreement, the definition against the compiled function. */
   readonly differences: readonly Difference[];
-  /** Null if the policies could not decide the case. */
+  /** Null when the policies could not decide the case. */
   readonly decision: Decision | null;
-  /** The rendered reason why they could not; null otherwise. */
+  /** The rendered reason why the case could not be decided, else null. */
   readonly mistake: string | null;
   readonly durationMs: number;
 }
@@ -59,13 +62,13 @@ export interface CaseResult {
 type CaseOutcome = 'passed' | 'failed' | 'disagreed' | 'mistaken';
 
 export interface RunOptions {
-  /** Cases whose name contains it; all when left out. */
+  /** Runs the cases whose name contains this text; absent for all cases. */
   readonly filter?: string;
-  /** A bundle whose policies are tested in place of those that the files name. */
+  /** A bundle whose policies are tested instead of those that the files name. */
   readonly bundle?: string;
 }
 
-/** Runs the test files among the paths and under those that are directories. Never rejects for what they say. */
+/** Runs the test files among the paths and under directories. Never rejects because of the files' content. */
 export async function runTestFiles(paths: readonly string[], options: RunOptions = {}): Promise<TestRun> {
   const start = performance.now();
   const counter = new CoverageCounter();
@@ -90,7 +93,7 @@ export async function runTestFiles(paths: readonly string[], options: RunOptions
   return { files, coverage: counter.result(), durationMs: performance.now() - start, tested };
 }
 
-/** How a test file's policies are made ready; equal paths may be compiled once. */
+/** Loads and compiles a test file's policies; equal paths may be compiled once. */
 export type LoadPolicies = (paths: readonly string[]) => Promise<LoadedPolicies>;
 
 interface LoadedPolicies {
@@ -99,14 +102,14 @@ interface LoadedPolicies {
   readonly count: CountTruths;
 }
 
-/** What came of a test file: why none of its cases ran, or each of them, in order. */
+/** The result of a test file: why none of its cases ran, or each case, in order. */
 export type JudgedFile =
   | { readonly failure: readonly Diagnostic[]; readonly sourceOf: SourceOf }
   | { readonly failure: null; readonly cases: readonly JudgedCase[] };
 
 export interface JudgedCase extends Pick<CaseResult, 'outcome' | 'differences' | 'decision' | 'durationMs'> {
   readonly test: TestCase;
-  /** What the case names that is not there. */
+  /** Reports on names in the case that do not exist. */
   readonly mistakes: readonly Diagnostic[];
 }
 
@@ -133,7 +136,7 @@ interface Loader {
   readonly loaded: ReadonlyMap<string, Promise<LoadedPolicies>>;
 }
 
-/** Compiles each group of paths once, whatever number of test files names it. */
+/** Compiles each group of paths once, however many test files name it. */
 function createLoader(counter: CoverageCounter, bundle: string | undefined): Loader {
   const loaded = new Map<string, Promise<LoadedPolicies>>();
   const load = async (paths: readonly string[]): Promise<LoadedPolicies> => {
@@ -200,14 +203,17 @@ function judgeCase(test: TestCase, subject: Subject): JudgedCase {
   };
 }
 
-/** The definition's decision, and where the compiled function differs from it: in the decision, or in a rule's truth. */
+/**
+ * The definition's decision, and where the compiled function differs from it: in the decision, or in a rule's
+ * truth.
+ */
 function decideTwice(
   facts: Facts,
   { set, engine, count }: Subject,
 ): { decision: Decision; disagreements: readonly Difference[] } {
   const decision = authorize(set, facts);
   const fields = compareDecisions(decision, engine.decide(facts));
-  // What the gate refuses is not of the shape that rules are explained on.
+  // A payload that a gate refuses does not have the shape on which rules can be explained.
   if (isRefusedByGate(decision)) return { decision, disagreements: fields };
   const explained = explain(set, facts);
   count(explained);

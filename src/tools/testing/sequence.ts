@@ -1,6 +1,6 @@
-// The facts of a case. One that stands in a sequence finds the meters as the requests before it leave them: what is granted
-// counts, what waits for people is reserved until they answer or the wait is over. INVARIANT: meters count as in the service,
-// since they are those of the service.
+// The facts of a case. In a sequence, meters hold what the requests before left: grants count, and requests
+// that wait for people are reserved until people answer or the wait ends. INVARIANT: meters count as in the
+// service, since the code is the service's own.
 
 import type { Decision } from '../../language/model/decision.ts';
 import type { Contribution, MeterUse } from '../../language/model/metering.ts';
@@ -18,7 +18,7 @@ interface Tried {
   readonly engine: NonNullable<Compiled['engine']>;
 }
 
-/** Null with at least one report where a name is not one of the set. */
+/** Null, with at least one report, when the set lacks a name in the case. */
 export function caseFacts({ situation, before }: TestCase, tried: Tried, report: Report): Facts | null {
   const { set } = tried;
   if (before === null) return toFacts(situation, set, report);
@@ -44,7 +44,7 @@ interface Reporting {
   readonly report: Report;
 }
 
-/** Whether the service would take the result; reports why not. */
+/** Whether the service would accept the result; reports why not. */
 function isReportable({ json, span }: GivenResult, { facts, engine, isGranted, report }: Reporting): boolean {
   const issues = engine.checkResult(facts.action, json);
   if (!isGranted) report(span, 'what is not granted returns nothing');
@@ -65,11 +65,11 @@ interface Entering {
   readonly nowMs: number;
 }
 
-/** A class because it holds what was counted. */
+/** A class, because it holds what was counted. */
 class CountedMeters {
   readonly #engine: Tried['engine'];
   readonly #totals: MeterTotals = createMeterTotals();
-  /** When those end that wait, by id. */
+  /** By id of a waiting request, the time at which its wait ends. */
   readonly #waits = new Map<string, number>();
 
   constructor(engine: Tried['engine']) {
@@ -77,7 +77,7 @@ class CountedMeters {
     for (const definition of engine.meters) this.#totals.fill(definition, []);
   }
 
-  /** With each meter as it stands at the request's time. */
+  /** The facts with each meter's reading at the request's time. */
   read(given: Facts): { readonly facts: Facts; readonly uses: readonly MeterUse[] } {
     const { nowMs } = given;
     for (const [id, endMs] of this.#waits) {
@@ -94,7 +94,7 @@ class CountedMeters {
     return { facts: { ...given, meters }, uses };
   }
 
-  /** Whether it is granted. */
+  /** Enters a request and returns whether it is granted. */
   enter({ id, uses, nowMs }: Entering, decision: Decision, answer: PeoplesAnswer | null): boolean {
     const isApproved = waitsForPeople(decision) && answer === 'approved';
     const isGranted = decision.outcome === 'ALLOW' || isApproved;
@@ -105,7 +105,7 @@ class CountedMeters {
     return false;
   }
 
-  /** It is known what a call that was granted has returned. */
+  /** Enters what a granted call returned. */
   report({ id: requestId, nowMs: grantedAtMs }: Entering, facts: Facts): void {
     for (const { definition, key, contribution } of this.#engine.entries(facts)) {
       if (key === null || definition.readsResult !== true) continue;

@@ -1,5 +1,5 @@
-// From a case's raw facts to a situation, and from a situation to the facts of one policy set. A fact that is not
-// given is unknown, never empty; only the payload and the time have a default.
+// Turns a case's raw facts into a situation, and a situation into the facts of one policy set. A fact that is
+// not given is unknown, never empty; only the payload and the time have a default.
 
 import type { Span } from '../../language/diagnostic/span.ts';
 import { nearestOf } from '../../language/diagnostic/suggest.ts';
@@ -45,7 +45,7 @@ import { type Located, type LocatedMap, type Report, toJson } from './yaml.ts';
 /** The default time of a test: the start of 2026, in UTC. */
 export const defaultNowMs = Date.UTC(2026, 0, 1);
 
-/** Null with at least one report when the facts cannot be understood; `span` is the case's. */
+/** Null, with at least one report, when the facts cannot be understood; `span` is that of the case. */
 export function readSituation(facts: RawFacts, span: Span, report: Report): Situation | null {
   let isWhole = true;
   const fault: Report = (...what) => {
@@ -67,7 +67,7 @@ export function readSituation(facts: RawFacts, span: Span, report: Report): Situ
   return isWhole ? situation : null;
 }
 
-/** The facts for a policy set; null with at least one report where a name is not one of the set. */
+/** The facts for a policy set. Null, with at least one report, when the set lacks a name in the situation. */
 export function toFacts(situation: Situation, set: PolicySet, report: Report): Facts | null {
   const { action, payload, agent, request, nowMs } = situation;
   const readings = situation.meters.map((given) => [given.meter, readingOf(given, set, report)] as const);
@@ -84,7 +84,7 @@ export function toFacts(situation: Situation, set: PolicySet, report: Report): F
   return { action, payload, agent, request, nowMs, meters, satisfied, ...rows };
 }
 
-/** Without what a set has no name for: a recorded request may be of another set. */
+/** The situation without names that the set lacks: a recorded request may come from another set. */
 export function knownTo(set: PolicySet, situation: Situation): Situation {
   const ignore: Report = () => {};
   return {
@@ -147,7 +147,10 @@ function readUser(located: Located, report: Report): UserFacts | null {
   });
 }
 
-/** An address in canonical form, as the service reads it from a token; a proof may speak of any text. */
+/**
+ * An email address in canonical form, which the service also makes from a token; any other text is kept,
+ * since a proof may use any text.
+ */
 function readEmail(located: Located, report: Report): string | null {
   const text = readText(located, '`request.user.email`', report);
   return text === null ? null : (canonicalEmail(text) ?? text);
@@ -211,7 +214,7 @@ function readRow(table: string, { key, value }: LocatedMap['entries'][number], r
   return [];
 }
 
-/** Each under the canonical form of its key. */
+/** Rows by table, each under the canonical form of its key. */
 function rowsOf(given: readonly GivenRow[], set: PolicySet): PushedRows['given'] {
   const tables = [...Map.groupBy(given, ({ table }) => table)].map(([name, rows]) => {
     const table = set.tables.get(name);
@@ -226,7 +229,7 @@ function canonicalKey(table: Pushed, key: string, row: JsonObject): string {
   return pushedKey(table, resolveRecord(shape, record));
 }
 
-/** Whether the set has such a table, and the row its columns; reports why not. */
+/** Whether the set has the table and the table the row's columns; reports why not. */
 function isRowOf({ table: name, key, row, span }: GivenRow, { tables }: PolicySet, report: Report): boolean {
   const table = tables.get(name);
   if (!isPushed(table)) {
@@ -311,13 +314,13 @@ function satisfies(kind: 'escalate' | 'reauth', { requirement }: Rule): boolean 
   return requirement !== null && (requirement.kind === 'approval') === (kind === 'escalate');
 }
 
-/** The attributes that are known, without the others. */
+/** The known attributes, without those that are null. */
 function known<Attributes extends object>(
   attributes: {
     readonly [Key in keyof Attributes]-?: Attributes[Key] | null;
   },
 ): Attributes {
   const entries = Object.entries(attributes).filter(([, value]) => value !== null);
-  // What is left has the type of its attribute; the compiler does not see through `entries`.
+  // Each remaining value has the type of its attribute; the compiler cannot see that through `entries`.
   return Object.fromEntries(entries) as Attributes;
 }

@@ -1,5 +1,5 @@
-// What a test file says, once it is understood: the situations that are put to a policy set and what is expected of
-// each. Plain data; defaults, tests and cases are already merged.
+// A test file once it is understood: the situations to decide by a policy set, and the expectation of each.
+// Plain data, with defaults, tests and cases already merged.
 
 import type { Diagnostic } from '../../language/diagnostic/diagnostic.ts';
 import type { Span } from '../../language/diagnostic/span.ts';
@@ -9,13 +9,16 @@ import type { AgentFacts, RequestFacts } from '../../language/model/request.ts';
 import type { Decimal } from '../../language/value/decimal.ts';
 
 export interface TestFile {
-  /** As it was named. */
+  /** The path under which the file was named. */
   readonly path: string;
   readonly text: string;
   /** Files and directories of the policies under test, resolved. */
   readonly policies: readonly string[];
   readonly cases: readonly TestCase[];
-  /** Not empty when the file is malformed; `cases` then holds those that could be understood and must not count. */
+  /**
+   * Not empty when the file is malformed; `cases` then holds the cases that could be understood, which must
+   * not count.
+   */
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -25,16 +28,16 @@ export interface TestCase {
   readonly span: Span;
   readonly situation: Situation;
   readonly expectation: Expectation;
-  /** The requests before it in its sequence, in order; null where it stands alone. */
+  /** The requests before this one in its sequence, in order; null outside of a sequence. */
   readonly before: readonly PastRequest[] | null;
-  /** What people say to it; null where nobody has answered, and where it stands alone. */
+  /** The answer of people to the request; null when nobody has answered, and outside of a sequence. */
   readonly answer: PeoplesAnswer | null;
 }
 
 export interface PastRequest {
   readonly situation: Situation;
   readonly answer: PeoplesAnswer | null;
-  /** What the call returned, as it was reported at once; null where it was not. */
+  /** What the call returned, reported at once; null when nothing was reported. */
   readonly result: GivenResult | null;
 }
 
@@ -46,7 +49,7 @@ export interface GivenResult {
 export const peoplesAnswers = ['approved', 'rejected'] as const;
 export type PeoplesAnswer = (typeof peoplesAnswers)[number];
 
-/** Facts that need nothing but the policy set to be complete: meters get their currency from it. */
+/** Facts that only a policy set is needed to complete: the currency of meters comes from the set. */
 export interface Situation {
   readonly action: string;
   readonly payload: JsonObject;
@@ -75,7 +78,7 @@ export interface GivenRow {
 
 export interface Amount {
   readonly amount: Decimal;
-  /** ISO 4217; null where a plain number is given. */
+  /** ISO 4217; null for a plain number. */
   readonly currency: string | null;
 }
 
@@ -85,10 +88,10 @@ export interface GivenSatisfaction {
   readonly span: Span;
 }
 
-/** What is null is not compared. */
+/** Fields that are null are not compared. */
 export interface Expectation {
   readonly decision: Outcome | null;
-  /** What it must not be. */
+  /** The outcome that the decision must not have. */
   readonly not: Outcome | null;
   readonly by: string | null;
   readonly matchedPolicy: string | null;

@@ -1,5 +1,6 @@
-// Runs again whenever a policy, test or list file has changed, one run at a time. Events say only that something may
-// have happened: what has changed is found by comparing the files' marks from before the run with those of now.
+// Runs tests again whenever a policy, test or list file has changed, one run at a time. An event only tells
+// that something may have happened; changes are found by comparing the files' marks from before the run with
+// the current ones.
 
 import { realpath, stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -10,26 +11,28 @@ import type { TestedPolicies, TestRun } from './run.ts';
 
 export interface WatchOptions {
   /**
-   * One run. `changed` names the files that it is for, relative to the current directory: none the first time, and when
-   * it was asked for. `signal` aborts as soon as its result is of no use.
+   * Does one run. `changed` names the files that caused it, relative to the current directory; empty for the
+   * first run and for a requested one. `signal` aborts as soon as the result is of no use.
    */
   readonly run: (changed: readonly string[], signal: AbortSignal) => Promise<Pick<TestRun, 'tested'>>;
-  /** Called after each run, once everything that it depends on is watched. */
+  /** Called after each run, once everything that the run depends on is watched. */
   readonly onIdle: () => void;
   /** Ends the watch. */
   readonly end: AbortSignal;
-  /** Starts a run without a change. */
+  /** Rings to start a run without a change. */
   readonly again: Bell;
 }
 
-/** Something that may ring while nobody waits for it. */
+/** A signal that may ring while nobody waits for it. */
 export interface Bell {
   readonly ring: () => void;
-  /** Resolves at the next ring, or at once where it rang since the last wait. */
+  /** Resolves at the next ring, or at once if the bell rang since the last wait. */
   readonly wait: () => Promise<void>;
 }
 
-/** Paths as `runTestFiles` takes them. Resolves once it is ended and the run under way, if any, is over. */
+/**
+ * Takes paths like `runTestFiles`. Resolves when the watch has ended and the current run, if any, is over.
+ */
 export async function watchTests(paths: readonly string[], options: WatchOptions): Promise<void> {
   const watched = new Map<string, Watch>();
   const events = createBell();
@@ -68,7 +71,7 @@ export function createBell(): Bell {
       hasRung = true;
       answer();
     },
-    // Who waits last is answered: a wait that lost a race is not to swallow a ring.
+    // Only the latest wait is answered: a wait that lost a race must not swallow a ring.
     wait: () =>
       new Promise((resolveWait) => {
         waiting = resolveWait;
@@ -77,7 +80,7 @@ export function createBell(): Bell {
   };
 }
 
-/** Editors write a file in several steps, and a checkout writes many. */
+/** Editors write a file in several steps, and a checkout writes many files. */
 const settleMs = 80;
 const endings = ['.policy', '.test.yaml'] as const;
 
@@ -89,7 +92,7 @@ interface Expected {
   readonly end: AbortSignal;
 }
 
-/** The files that changed; none at the end of the watch and for a run without a change. */
+/** The files that changed; empty at the end of the watch and for a requested run. */
 async function nextChange({ before, watched, events, again, end }: Expected): Promise<readonly string[]> {
   const ended = new Promise<'end'>((done) => {
     if (end.aborted) done('end');
@@ -106,7 +109,7 @@ async function nextChange({ before, watched, events, again, end }: Expected): Pr
   }
 }
 
-/** What tells one state of each file from the next, by absolute path. */
+/** By absolute path, a mark that differs between states of the file. */
 async function marks(folders: readonly string[], more: readonly string[]): Promise<Map<string, string>> {
   const walked = await Promise.all(
     folders.flatMap((folder) => endings.map(async (ending) => ({ folder, ...(await walk(folder, ending)) }))),
@@ -118,7 +121,7 @@ async function marks(folders: readonly string[], more: readonly string[]): Promi
   return new Map([...named, ...found]);
 }
 
-/** Empty for a file that is not there. */
+/** Empty when the file does not exist. */
 async function markAt(path: string): Promise<string> {
   const stats = await stat(path, { bigint: true }).catch(() => null);
   return stats === null ? '' : markOf(stats);
@@ -129,13 +132,13 @@ function differing(before: ReadonlyMap<string, string>, now: ReadonlyMap<string,
   return [...paths].filter((path) => (before.get(path) ?? '') !== (now.get(path) ?? '')).toSorted();
 }
 
-/** Watches each folder once, and none that lies in another. */
+/** Watches each folder once, except folders inside a watched one. */
 async function watchAll(
   folders: readonly string[],
   watched: Map<string, Watch>,
   events: Bell,
 ): Promise<void> {
-  // One name each, or a change would be told twice.
+  // Two names of one folder would report a change twice.
   const real = await Promise.all(folders.map((folder) => realpath(folder).catch(() => resolve(folder))));
   for (const folder of new Set(real.toSorted())) {
     if ([...watched.keys()].some((known) => folder === known || folder.startsWith(`${known}/`))) continue;

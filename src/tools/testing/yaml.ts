@@ -1,5 +1,6 @@
-// From YAML text to plain values that know where they stand. YAML 1.2 core schema: dates stay text, and numbers keep
-// their digits long enough to refuse those that a double would change. The only file that knows the YAML library here.
+// Reads YAML text into plain values that know their source place. YAML 1.2 core schema: dates stay text, and
+// numbers keep their digits long enough to refuse those that a double would change. No other file of this
+// folder uses the YAML library.
 
 import {
   type Document,
@@ -18,7 +19,7 @@ import type { SourceText, Span } from '../../language/diagnostic/span.ts';
 import { numberFault } from '../../language/json/number.ts';
 import type { Json, JsonObject } from '../../language/model/json.ts';
 
-/** A value and its place. */
+/** A value with its source place. */
 export type Located = LocatedScalar | LocatedList | LocatedMap;
 
 interface LocatedScalar {
@@ -47,7 +48,7 @@ export interface Entry {
 
 export type Report = (span: Span, message: string, help?: string) => void;
 
-/** The one document of a file; null with at least one report when it cannot be understood. */
+/** The only document of a file; null, with at least one report, when it cannot be understood. */
 export function readYaml(source: SourceText, report: Report): Located | null {
   const document = parseDocument(source.text, {
     schema: 'core',
@@ -72,7 +73,7 @@ export function readYaml(source: SourceText, report: Report): Located | null {
   return isWhole ? value : null;
 }
 
-/** The value without its places. */
+/** The value without its source places. */
 export function toJson(located: Located): Json {
   switch (located.kind) {
     case 'scalar':
@@ -80,12 +81,12 @@ export function toJson(located: Located): Json {
     case 'list':
       return located.items.map(toJson);
     case 'map':
-      // fromEntries makes every key an own member, `__proto__` too.
+      // `fromEntries` makes every key an own member, even `__proto__`.
       return Object.fromEntries(located.entries.map(({ key, value }) => [key, toJson(value)]));
   }
 }
 
-/** A JSON value as if all of it stood at one place. */
+/** Turns a JSON value into a located one, with `span` as the place of every part. */
 export function fromJson(json: Json, span: Span): Located {
   if (typeof json !== 'object' || json === null) return { kind: 'scalar', value: json, span };
   if (isList(json)) return { kind: 'list', items: json.map((item) => fromJson(item, span)), span };
@@ -97,7 +98,7 @@ export function fromJson(json: Json, span: Span): Located {
   return { kind: 'map', entries, span };
 }
 
-/** Array.isArray, which does not narrow read-only arrays. */
+/** `Array.isArray` for read-only arrays, whose type it does not narrow. */
 function isList(json: readonly Json[] | JsonObject): json is readonly Json[] {
   return Array.isArray(json);
 }
@@ -116,7 +117,7 @@ interface Reader {
 }
 
 const depthMax = 64;
-/** Aliases may multiply what is written. */
+/** Aliases can multiply what is written. */
 const valuesMax = 100_000;
 const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
@@ -174,13 +175,15 @@ function scalarValue(reader: Reader, node: Scalar, span: Span): null | boolean |
   return value === null || typeof value === 'boolean' || typeof value === 'string' ? value : String(value);
 }
 
-/** The library's own words, in our style. */
+/** The library's message, in the style of the project's messages. */
 function describeFault({ code, message }: YAMLError): string {
   if (code === 'MULTIPLE_DOCS') return 'a file holds one document';
   return (message.charAt(0).toLowerCase() + message.slice(1)).replace(/\.$/, '');
 }
 
-/** Where a further item of `tests` begins, a line of its own; null where they are no list of lines. */
+/**
+ * The place for a further item of `tests`, on a line of its own; null when the tests are not a list of lines.
+ */
 export function insertionPlace({
   text,
 }: Pick<SourceText, 'text'>): { readonly offset: number; readonly indent: string } | null {

@@ -1,5 +1,5 @@
-// Who has access: people and what each may do, applications that wait for an answer, and invitations. The address says
-// which of them is shown.
+// The page of everyone with access: people and what each may do, applications that wait for an answer, and
+// invitations. The address says which tab is shown.
 
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
@@ -60,7 +60,7 @@ function Tab({ name, isHere }: { readonly name: TabName; readonly isHere: boolea
   );
 }
 
-/** Applications without an answer yet; overdue ones are told with it. */
+/** Number of applications without an answer; marked when any of them is overdue. */
 function OpenCount() {
   const { data } = useResource('listApplications', { query: { limit: '200' } }, ['people']);
   const open = (data?.items ?? []).filter(({ status }) => status === 'open');

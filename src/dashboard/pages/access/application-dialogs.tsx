@@ -1,5 +1,5 @@
-// Answering an application: granting it with roles, which makes an invitation whose link is shown once, or declining it
-// with a reason.
+// Dialogs that answer an application. Granting it with roles makes an invitation, whose link is shown once.
+// Declining it takes a reason.
 
 import { useState } from 'preact/hooks';
 import { call, type Reply } from '../../api/client.ts';

@@ -1,5 +1,5 @@
-// Applications for access: those that wait, the most urgent first, each with the time that is left of its 24 hours; and
-// those that have their answer.
+// The applications for access. Waiting ones come first, the most urgent at the top, each with the time left
+// of its 24 hours; answered ones follow.
 
 import { useState } from 'preact/hooks';
 import { useResource } from '../../api/resource.ts';
@@ -101,7 +101,7 @@ function Waiting({
   );
 }
 
-/** The clock of the 24 hours. */
+/** The time left of the 24 hours, or for how long the answer is overdue. */
 function Due({ at }: { readonly at: string }) {
   const leftMs = Date.parse(at) - useNow();
   if (leftMs < 0) {

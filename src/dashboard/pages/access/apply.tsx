@@ -1,4 +1,4 @@
-// Anybody may apply for access; the page then says by when an answer comes.
+// The form by which anybody may apply for access; afterwards the page tells by when an answer comes.
 
 import { useState } from 'preact/hooks';
 import { call, type Reply } from '../../api/client.ts';

@@ -1,4 +1,4 @@
-// The link of an invitation, shown this once.
+// The link of a new invitation, which is shown only this once.
 
 import type { Reply } from '../../api/client.ts';
 import { ShownOnce } from '../../parts/dialog/shown-once.tsx';

@@ -1,5 +1,5 @@
-// Accepts an invitation by its link: the person chooses a password and is signed in. The link's token leaves the address
-// at once.
+// Accepts an invitation by its link: the person chooses a password and is signed in. The link's token is
+// removed from the address at once.
 
 import { useState } from 'preact/hooks';
 import { call, type Reply } from '../../api/client.ts';
@@ -92,7 +92,7 @@ function InvitationForm({ token, invited }: InvitationFormProps) {
   );
 }
 
-/** Such as: Ann invites you to Writ as approver for finance. */
+/** A sentence such as: Ann invites you to Writ as approver for finance. */
 function Invited({ invited }: { readonly invited: InvitationFormProps['invited'] }) {
   const { email, name, invited_by: inviter, roles, groups } = invited;
   return (

@@ -1,4 +1,5 @@
-// Invitations: inviting somebody, by who they are and what they may do, whose link is shown once; and those that are open.
+// The form that invites a person with roles and groups, the new invitation's link, which is shown once, and
+// the open invitations.
 
 import { useState } from 'preact/hooks';
 import { call, type Reply } from '../../api/client.ts';
@@ -42,7 +43,7 @@ export function Invitations() {
       <OpenInvitations
         invitations={invitations}
         onWithdrawn={(id) => {
-          // Nobody hands out a link that is not good any more.
+          // Hides the link of a withdrawn invitation, so that nobody hands it out.
           if (invited?.id === id) setInvited(null);
           invitations.reload();
         }}

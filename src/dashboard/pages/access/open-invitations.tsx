@@ -1,4 +1,4 @@
-// The invitations whose link is still good, and taking one back.
+// The invitations whose links still work, and a dialog that withdraws one.
 
 import { useState } from 'preact/hooks';
 import { call, type Reply } from '../../api/client.ts';

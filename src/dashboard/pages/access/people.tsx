@@ -1,4 +1,4 @@
-// The people and what each may do. The person whom the address names is open for changes.
+// The list of people and what each may do. The person whom the address names is open for changes.
 
 import type { Reply } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';

@@ -63,7 +63,7 @@ function PersonForm({ person, onChange, onClose }: PartProps & { readonly onClos
     run(async () => {
       const body = { name: name.trim(), ...rolesAndGroups };
       await call('changePerson', { params: { id: person.id }, body });
-      // Who changes their own roles sees at once what is left to them.
+      // After changing their own roles, a person sees at once what they still may do.
       if (person.id === me.id) take(await call('getSession'));
       tellDone('Changed');
       onChange();

@@ -1,5 +1,5 @@
-// What an admin does about how somebody signs in: a link for a forgotten password, a reset of second factors, ending sessions,
-// and ending all access.
+// What an admin can do about a person's sign-in: make a link for a forgotten password, reset second factors,
+// end sessions, and end all access.
 
 import { useState } from 'preact/hooks';
 import { call, type Reply } from '../../api/client.ts';
@@ -21,7 +21,7 @@ interface PartProps {
 
 type Question = 'password' | 'factors' | 'disable' | null;
 
-/** What is asked twice: it takes something away from somebody. */
+/** Actions that take something away from a person ask for confirmation. */
 export function PersonSignIn({ person, onChange }: PartProps) {
   const [question, setQuestion] = useState<Question>(null);
   const { isBusy, problem, run } = useSending();

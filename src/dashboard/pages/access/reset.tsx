@@ -1,5 +1,5 @@
-// Sets a new password by the link of an admin. The link's token leaves the address at once; the person then signs in, with
-// their second factor where they have one.
+// Sets a new password by the link of an admin. The link's token is removed from the address at once.
+// Afterwards the person signs in, with a second factor if they have one.
 
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';

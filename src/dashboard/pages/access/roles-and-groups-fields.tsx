@@ -1,5 +1,5 @@
-// The roles and groups of a person. The choice offers the groups that policies ask, and those that the person already
-// holds: a group that no policy asks is most likely a typing error.
+// The fields for a person's roles and groups. They offer the groups that policies ask for approval and those
+// that the person already has: a group that no policy asks is most likely a typing error.
 
 import { useRef } from 'preact/hooks';
 import { detailFor } from '../../api/problem.ts';
@@ -19,9 +19,9 @@ interface RolesAndGroupsFieldsProps {
   readonly problem: unknown;
 }
 
-/** Only an admin hands them out, and groups. */
+/** Only an admin may give these roles, and any group. */
 export const rolesOfAdmins: readonly Role[] = ['admin', 'operator', 'approver'];
-/** No group: it is the control owner of the agent that asks. */
+/** The control owner of the requesting agent, which is not a group that people can be given. */
 const implied = 'owner';
 
 export function RolesAndGroupsFields({ rolesAndGroups, onChange, problem }: RolesAndGroupsFieldsProps) {

@@ -1,4 +1,5 @@
-// One's own account: who one is here, the password, second factors, and tokens for one's programs.
+// The person's own account: name and roles, password, second factors, sessions, and tokens for their
+// programs.
 
 import { usePerson } from '../../api/session.tsx';
 import { Marks } from '../../parts/form/roles.tsx';

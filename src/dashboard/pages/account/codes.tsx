@@ -1,4 +1,5 @@
-// One-time codes: set up by a secret for an authenticator app and the first code of it, given up by a last one.
+// Sets up one-time codes with a secret for an authenticator app and the app's first code, and removes them
+// after a proof of identity.
 
 import { useState } from 'preact/hooks';
 import { call, type Reply } from '../../api/client.ts';

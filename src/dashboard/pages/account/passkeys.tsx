@@ -1,4 +1,4 @@
-// Passkeys: made by the person's own device, and removed when it is lost.
+// The person's passkeys: made by their own device, and removed when it is lost.
 
 import { useState } from 'preact/hooks';
 import { call, type Reply } from '../../api/client.ts';

@@ -1,4 +1,5 @@
-// Another password: it ends all other sessions and the tokens, and this page goes on in a new session.
+// Changes the person's password. The change ends all other sessions and the tokens; this page continues in a
+// new session.
 
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';

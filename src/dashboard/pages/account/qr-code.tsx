@@ -1,4 +1,4 @@
-// A QR code, drawn as one path. What draws it loads when it is needed.
+// A QR code, drawn as one path. The drawing library is loaded on demand.
 
 import { useEffect, useState } from 'preact/hooks';
 
@@ -7,7 +7,7 @@ interface Drawing {
   readonly path: string;
 }
 
-/** Empty until it is drawn. The caller shows the same content as text, for when it cannot be drawn. */
+/** Empty until the code is drawn. The caller also shows the content as text, in case drawing fails. */
 export function QrCode({ text, label }: { readonly text: string; readonly label: string }) {
   const [drawing, setDrawing] = useState<Drawing | null>(null);
   useEffect(() => {

@@ -1,4 +1,5 @@
-// Recovery codes: how many are left, new ones, and the ten themselves, which are shown once.
+// Recovery codes: how many are left, a dialog that makes new ones, and the codes themselves, which are shown
+// once.
 
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
@@ -10,7 +11,7 @@ import { type Proof, ProofForm } from '../../parts/form/proof-form.tsx';
 import { Button } from '../../parts/layout/button.tsx';
 import { Note, ProblemNote } from '../../parts/layout/note.tsx';
 
-/** Few are left when so many are. */
+/** At this number or fewer, the page urges the person to make new codes. */
 const fewLeft = 3;
 
 export function RecoveryCodes() {

@@ -1,4 +1,4 @@
-// Where one is signed in, and ending it there.
+// Where the person is signed in, with a button that ends a session.
 
 import { call } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';

@@ -1,4 +1,5 @@
-// Personal tokens, for one's programs: made with some of one's roles, shown once, removed at any time.
+// Personal tokens for a person's programs: made with some of the person's roles, shown once, and removable at
+// any time.
 
 import { useState } from 'preact/hooks';
 import { call, type Reply } from '../../api/client.ts';

@@ -1,4 +1,4 @@
-// What an agent asked, day by day, as bars of parts: how high each is on a scale that fits all of them.
+// Turns an agent's requests by day into stacked bars on one scale that fits all of them.
 
 export const outcomes = ['allow', 'escalate', 'reauth', 'deny', 'refused'] as const;
 export type Outcome = (typeof outcomes)[number];
@@ -13,7 +13,7 @@ export interface Bar {
 }
 
 export interface Bars {
-  /** What the top of the scale stands for. */
+  /** Number of requests at the top of the scale. */
   readonly top: number;
   readonly total: number;
   readonly bars: readonly Bar[];

@@ -1,6 +1,6 @@
-// What the bars of an agent's activity are filled with: the colours and patterns that the overview has for the same
-// outcomes, so that they can be told apart where colours cannot be seen. A fill is defined once in the drawing and named
-// by whatever is painted with it.
+// Fills for the bars of an agent's activity: the overview's colours and patterns for the same outcomes, so
+// that outcomes differ without colour too. A fill is defined once in the drawing, and shapes refer to it by
+// its name.
 
 import { outcomes as looks } from '../overview/series.ts';
 import type { Outcome } from './activity-bars.ts';
@@ -10,7 +10,7 @@ const marks = {
   stripes: marked('M-1.5 1.5L1.5 -1.5M-1.5 7.5L7.5 -1.5M4.5 7.5L7.5 4.5'),
   'back-stripes': marked('M-1.5 4.5L1.5 7.5M-1.5 -1.5L7.5 7.5M4.5 -1.5L7.5 1.5'),
   bars: marked('M3 -1V7'),
-  // A line of no length with round ends is a dot.
+  // A line of almost no length with round ends is a dot.
   dots: marked('M3 3h.01', 3.6),
 } satisfies Readonly<Record<(typeof looks)[number]['look'], unknown>>;
 
@@ -23,7 +23,7 @@ function marked(path: string, width = 2.1) {
   );
 }
 
-/** Stands in the drawing before what is filled. */
+/** Defines the fills; must come before the shapes that use them. */
 export function ActivityFills() {
   return (
     <defs>
@@ -49,7 +49,7 @@ export function fillOf(outcome: Outcome): string {
   return `url(#${idOf(outcome)})`;
 }
 
-/** A little of it, for the legend. */
+/** A small sample of a fill, for the legend. */
 export function FillSwatch({ outcome }: { readonly outcome: Outcome }) {
   return (
     <svg width="14" height="14" aria-hidden="true">

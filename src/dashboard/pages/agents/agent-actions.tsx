@@ -1,5 +1,5 @@
-// What changes how an agent stands: three ways to stop it behind one button, each with what it means, and enabling. Revoking
-// takes its name, since nothing brings it back.
+// Changes the status of an agent: three ways to stop it behind one button, each explained, and a button that
+// enables it. Revoking asks for the agent's name, because it cannot be undone.
 
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
@@ -61,7 +61,7 @@ const wayWords = {
   revoke: { word: 'For good', text: 'The agent is revoked with all its keys. This cannot be undone.' },
 } as const satisfies Record<Way, { readonly word: string; readonly text: string }>;
 
-/** Those that the person may use and that change something. */
+/** The ways that the person may use and that would change something. */
 function useWays(isActive: boolean): readonly Way[] {
   const mayUse = {
     switch: useGrant('switches.use') === 'yes',

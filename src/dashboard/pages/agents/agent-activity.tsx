@@ -1,4 +1,4 @@
-// What an agent asked in the last 14 days: bars for the eye, a table for everybody.
+// An agent's requests of the last 14 days, as bars and as a table.
 
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
@@ -75,7 +75,10 @@ export function AgentActivity({ agent: { id } }: AgentProps) {
   );
 }
 
-/** Drawn in shares of its width and height, so that the patterns keep their form; the table says the same. */
+/**
+ * Drawn in shares of its width and height, so that the patterns keep their form; the table holds the same
+ * numbers.
+ */
 function Chart({ bars: { top, bars, total } }: { readonly bars: Bars }) {
   const last = bars.length - 1;
   const left = (index: number): string => percent((index + 0.1) / bars.length);

@@ -1,4 +1,4 @@
-// What is known of an agent, and changing it.
+// The details of an agent, and a dialog that edits them.
 
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';

@@ -1,4 +1,4 @@
-// The keys of an agent.
+// The section of an agent's keys.
 
 import { call } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';

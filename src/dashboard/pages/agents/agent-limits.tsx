@@ -1,4 +1,4 @@
-// How many requests an agent may send: the service's limits, or its own.
+// How many requests an agent may send: by the service's limits, or by its own.
 
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';

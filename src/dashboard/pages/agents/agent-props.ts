@@ -1,10 +1,10 @@
-// What every section of an agent's page is given.
+// The props of every section of an agent's page.
 
 import type { Reply } from '../../api/client.ts';
 
 export type Agent = Reply<'getAgent'>;
 
-/** What a section of the page shows and can do: it says when the agent is another than before. */
+/** `onChange` is called when the section has changed the agent. */
 export interface AgentProps {
   readonly agent: Agent;
   readonly onChange: () => void;

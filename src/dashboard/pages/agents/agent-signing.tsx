@@ -1,4 +1,4 @@
-// Whether an agent signs its requests, and its signing secret, shown once when it is made.
+// Sets whether an agent signs its requests, and shows a new signing secret once.
 
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';

@@ -1,4 +1,5 @@
-// Step-up: the control owner shows to be there, by a passkey, or by password and one-time code. Nobody else sees this.
+// Step-up: the control owner proves to be present, by a passkey, or by password and one-time code. Nobody
+// else sees this section.
 
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';

@@ -1,4 +1,4 @@
-// One agent: how it stands, what it does, its keys, signatures and limits, and all that may be done about it.
+// The page of one agent: its status, activity, keys, signatures and limits, and all actions on it.
 
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';

@@ -1,4 +1,4 @@
-// The list of agents; the address keeps its filters.
+// The list of agents; its filters are in the address.
 
 import type { Reply } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';

@@ -1,4 +1,4 @@
-// A new agent: what is known of it, and then its key, shown once, with a line that uses it.
+// Registers a new agent: first its details, then its key, shown once, with a command that uses it.
 
 import { useState } from 'preact/hooks';
 import { call, type Reply } from '../../api/client.ts';

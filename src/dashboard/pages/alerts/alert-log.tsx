@@ -1,4 +1,4 @@
-// The alerts that are on, and those that were.
+// The alerts that are on now, and past alerts.
 
 import type { Reply } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';

@@ -1,4 +1,4 @@
-// What counts as out of the ordinary: the rules, whether each is on, and who is told.
+// The alert rules: what counts as out of the ordinary, whether each rule is on, and who is told.
 
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';

@@ -1,5 +1,5 @@
-// What is out of the ordinary now and what was, what counts as such, and who outside is told. The address says which of
-// them is shown.
+// The page of alerts: the alerts themselves, their rules, and the webhooks that are told. The address says
+// which tab is shown.
 
 import { useGrant } from '../../api/session.tsx';
 import { usePlace } from '../../navigation/navigation.ts';

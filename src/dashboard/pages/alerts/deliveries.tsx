@@ -1,5 +1,5 @@
-// What became of the messages of a webhook in the last week. While one is on its way for the first time it is looked at
-// again and again.
+// The outcome of a webhook's messages of the last week. While a message is at its first attempt, the list is
+// reloaded every two seconds.
 
 import { useEffect } from 'preact/hooks';
 import type { Reply } from '../../api/client.ts';

@@ -1,4 +1,4 @@
-// A rule of alerts, added or changed.
+// The dialog that adds or changes an alert rule.
 
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
@@ -17,7 +17,7 @@ import { type Kind, kinds, type Rule } from './rule-words.ts';
 export type { Rule };
 
 interface RuleDialogProps {
-  /** Null adds one. */
+  /** Null to add a rule. */
   readonly rule: Rule | null;
   readonly onDone: () => void;
   readonly onClose: () => void;

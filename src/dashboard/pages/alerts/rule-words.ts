@@ -1,4 +1,4 @@
-// Rules of alerts in words.
+// Describes alert rules in words.
 
 import type { Reply } from '../../api/client.ts';
 
@@ -7,7 +7,7 @@ export type Kind = Rule['kind'];
 
 interface KindWords {
   readonly name: string;
-  /** What is counted, or stands. */
+  /** What the rule counts within a time, or what has to last for a time. */
   readonly what: string;
   readonly isCounted: boolean;
 }

@@ -1,4 +1,4 @@
-// Adding a webhook, giving it another secret, and deleting it. A secret is shown once.
+// Dialogs that add a webhook, give it a new secret, and delete it. A secret is shown once.
 
 import { useState } from 'preact/hooks';
 import { call, type Reply } from '../../api/client.ts';

@@ -1,5 +1,5 @@
-// Webhooks and chat channels: who receives which events, whether that works, and what an admin can change. The address says whose
-// deliveries are shown.
+// Webhooks and chat channels: who receives which events, whether delivery works, and what an admin can
+// change. The address says which webhook's deliveries are shown.
 
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';

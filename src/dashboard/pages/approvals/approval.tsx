@@ -1,5 +1,6 @@
-// One request for its approvers: exactly what will be done, what is usual, the deadline, and the vote. INVARIANT: nothing
-// of the payload is hidden without a mark, and a request that no longer waits cannot be decided.
+// One request for its approvers: exactly what will be done, what is usual, the deadline, and the vote.
+// INVARIANT: nothing of the payload is hidden without a mark, and a request that no longer waits cannot be
+// decided.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useResource } from '../../api/resource.ts';
@@ -172,7 +173,10 @@ function Whole({ request, problem, reload }: WholeProps) {
   );
 }
 
-/** `#approve` and `#reject` come from the queue and from mails, also while the page is open. */
+/**
+ * Opens the vote of the address: the queue and mails link to `#approve` and `#reject`, also while the page is
+ * open.
+ */
 function useVoteOfAddress(ask: (vote: VoteKind) => void): void {
   const { hash } = usePlace();
   useEffect(() => {
@@ -181,10 +185,13 @@ function useVoteOfAddress(ask: (vote: VoteKind) => void): void {
 }
 
 const timerMsMax = 2 ** 31 - 1;
-/** The service says that a wait is over at once, and records it within a second or so. */
+/**
+ * Milliseconds after the deadline at which the request is loaded again. The service reports the end of a wait
+ * at once, and records it within about a second.
+ */
 const afterDeadlineMs = [50, 2_000];
 
-/** Looks again once the deadline has come. */
+/** Calls `look` again once the deadline has passed. */
 function useDeadline(at: string | null, look: () => void): void {
   const latest = useRef(look);
   latest.current = look;

@@ -1,5 +1,5 @@
-// The inbox of the signed-in person: approvals and step-ups that wait for them, the nearest deadline first unless they ask
-// for another order.
+// The inbox of the signed-in person: approvals and step-ups that wait for them, by default the nearest
+// deadline first.
 
 import { useRef, useState } from 'preact/hooks';
 import { useResource } from '../../api/resource.ts';
@@ -143,11 +143,11 @@ export default function ApprovalsPage() {
 
 interface Bulk {
   readonly vote: VoteKind;
-  /** As they were when it began: what is decided leaves the queue. */
+  /** The requests as they were when the bulk vote began, because decided ones leave the queue. */
   readonly items: readonly Queued[];
 }
 
-/** Which of the rows are chosen; what has left the queue is not. */
+/** The chosen rows; a request that has left the queue is no longer among them. */
 function useChosen(items: readonly Queued[]) {
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
   const [bulk, setBulk] = useState<Bulk | null>(null);

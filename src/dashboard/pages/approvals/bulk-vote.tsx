@@ -1,5 +1,5 @@
-// Several requests of the inbox, approved or rejected for one reason: each is named by its title, sent by itself, and shown
-// with what came of it. What failed stays with its reason, to be sent again.
+// Approves or rejects several requests of the inbox with one reason. Each request is shown with its title,
+// sent by itself, and then shown with its result. A failed one keeps its reason and can be sent again.
 
 import { useState } from 'preact/hooks';
 import { Dialog, useCloseGuard } from '../../parts/dialog/dialog.tsx';
@@ -17,7 +17,7 @@ import { sendVote, type VoteResult } from './send-vote.ts';
 interface BulkVoteProps {
   readonly vote: VoteKind;
   readonly items: readonly Queued[];
-  /** With the ids of those that need nothing more. */
+  /** Called with the ids of the requests that need no further vote. */
   readonly onEnd: (settled: readonly string[]) => void;
 }
 
@@ -176,7 +176,7 @@ const signs: Readonly<Record<VoteResult['kind'], IconName>> = {
   open: 'warning',
 };
 
-/** Null where it can be sent. */
+/** Why the vote on a request cannot be sent; null when it can. */
 function whyNotSent({ may, requires }: Queued, vote: VoteKind): string | null {
   if (vote === 'reject') return may.reject ? null : 'Not sent: you cannot reject it';
   if (may.approve.length > 0) return null;

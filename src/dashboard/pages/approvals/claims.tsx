@@ -1,5 +1,5 @@
-// Who is looking at a request that waits, and the button by which a person says that they do. INVARIANT: it is for people to
-// read: nobody is kept from deciding.
+// Shows who is looking at a waiting request, and the button by which people say so. INVARIANT: claims only
+// inform people: they stop nobody from deciding.
 
 import { call, type Reply } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
@@ -19,7 +19,7 @@ export type Claim = Reply<'listClaims'>['items'][number];
 interface Claims {
   readonly of: (requestId: string) => readonly Claim[];
   readonly isOwn: (requestId: string) => boolean;
-  /** Takes the claim, or gives it back where the person has it. */
+  /** Takes the claim, or gives it back if the person has it. */
   readonly turn: (requestId: string) => Promise<void>;
   readonly problem: unknown;
 }

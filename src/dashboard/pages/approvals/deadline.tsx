@@ -1,4 +1,4 @@
-// A deadline as a clock that runs: how long there is, and how urgent that is, in words as well as colour.
+// A deadline as a running clock: the time left and its urgency, in words as well as colour.
 
 import { Icon } from '../../parts/layout/icon.tsx';
 import { spanText } from '../../parts/layout/span-text.ts';

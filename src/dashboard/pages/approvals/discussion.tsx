@@ -1,4 +1,5 @@
-// Says something about a request that waits, without deciding it: a comment, a question to the control owner, an answer.
+// The form for remarks on a waiting request that do not decide it: a comment, a question to the control
+// owner, or an answer.
 
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';

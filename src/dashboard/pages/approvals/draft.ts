@@ -1,15 +1,15 @@
-// An unsent vote on a request, kept in this tab: a session that ends or a reload loses nothing. INVARIANT: nobody sees what
-// another person has written.
+// Keeps an unsent vote on a request in this tab, so that an ended session or a reload loses nothing.
+// INVARIANT: nobody sees what another person has written.
 
 import { useCallback, useState } from 'preact/hooks';
 
 export type VoteKind = 'approve' | 'reject';
 
 export interface Draft {
-  /** Null while neither is chosen. */
+  /** Null until one of the two is chosen. */
   readonly vote: VoteKind | null;
   readonly comment: string;
-  /** Of several that could be answered for; empty while none is chosen. */
+  /** The chosen group when the person may answer for several; empty until one is chosen. */
   readonly group: string;
 }
 
@@ -58,6 +58,6 @@ function keepDraft(name: string, draft: Draft): void {
     if (draft.comment === '') window.sessionStorage.removeItem(name);
     else window.sessionStorage.setItem(name, JSON.stringify(draft));
   } catch {
-    // The page keeps it, for as long as that is open.
+    // If storage is not available, the draft lasts as long as the page is open.
   }
 }

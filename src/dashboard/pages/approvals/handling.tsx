@@ -1,5 +1,5 @@
-// Who is to look after a request that waits, and putting it off for a while. INVARIANT: it is for people to read: nobody is
-// kept from deciding, and what is put off is back before its deadline.
+// Assigns a waiting request to a person, and puts it off for a while. INVARIANT: assignments and snoozes only
+// inform people: they stop nobody from deciding, and a snoozed request is back before its deadline.
 
 import { call } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
@@ -69,7 +69,7 @@ export function Handling({ id, onSnooze }: HandlingProps) {
   );
 }
 
-/** Null for nobody. */
+/** Assigns the request to a person; null assigns it to nobody. */
 export async function setAssignee(id: string, person: string | null): Promise<void> {
   const params = { id };
   await (person === null
@@ -118,7 +118,7 @@ export function SnoozeDialog({ request, onDone, onClose }: SnoozeDialogProps) {
 }
 
 const hourMs = 3_600_000;
-/** The service wants so much time left to decide. */
+/** The time that the service requires between the end of a snooze and the deadline, in milliseconds. */
 const leftMs = 10 * 60_000;
 const morningHour = 9;
 
@@ -127,7 +127,7 @@ interface SnoozeChoice {
   readonly atMs: number;
 }
 
-/** Those that leave time to decide. */
+/** The choices that leave enough time to decide. */
 function snoozeChoices(nowMs: number, deadlineMs: number): readonly SnoozeChoice[] {
   const morning = new Date(nowMs);
   morning.setDate(morning.getDate() + 1);
@@ -157,7 +157,7 @@ function Snoozed({ until }: { readonly until: string }) {
   );
 }
 
-/** What a row of the inbox says of it. */
+/** The assignment and the snooze in a row of the inbox. */
 export function HandlingMarks({
   assigned_to: assigned,
   snoozed_until: until,

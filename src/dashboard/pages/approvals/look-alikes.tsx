@@ -1,5 +1,5 @@
-// Warns approvers of texts that may pass for others: letters of several scripts in one word, and values that look like one
-// that was granted before.
+// Warns approvers of texts that could be mistaken for others: words that mix letters of several scripts, and
+// values that look like one that was granted before.
 
 import { useResource } from '../../api/resource.ts';
 import type { Operations } from '../../api/types.ts';
@@ -90,7 +90,7 @@ function listed(words: readonly string[]): string {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
 }
 
-/** The service tells the first code points of a long text. */
+/** Whether a text is the value that the service reported, which is cut to its first code points when long. */
 function isCutOf(cut: string, text: string): boolean {
   return cut === text || ([...cut].length === cutLength && text.startsWith(cut));
 }

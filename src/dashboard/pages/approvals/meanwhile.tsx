@@ -1,4 +1,5 @@
-// Tells at once what happened to a request that is on the screen: who decided it, and what is next in the queue.
+// Shows at once what happened to the request on the screen: who decided it, and which request is next in the
+// queue.
 
 import { useEffect, useRef } from 'preact/hooks';
 import type { Reply } from '../../api/client.ts';
@@ -12,7 +13,7 @@ import { Deadline } from './deadline.tsx';
 
 export type Next = Reply<'listApprovals'>['items'][number];
 
-/** The most urgent of what else waits for the person. */
+/** The most urgent other request that waits for the person; null when there is none. */
 export function useNext(id: string): Next | null {
   const mayApprove = useGrant('requests.approve') !== 'no';
   const { data } = useResource('listApprovals', mayApprove ? { query: { limit: '2' } } : null, ['approvals']);
@@ -23,7 +24,7 @@ export type OwnAct = 'approved' | 'stepped up';
 
 interface MeanwhileProps {
   readonly request: RequestDetail;
-  /** What the reader has just done here. */
+  /** What the reader has just done on this page; null when nothing. */
   readonly ownAct: OwnAct | null;
   readonly next: Next | null;
 }
@@ -65,7 +66,7 @@ export function Meanwhile({ request, ownAct, next }: MeanwhileProps) {
   );
 }
 
-/** What one did is done: the focus goes to where it goes on. */
+/** After the person's own act, moves the focus to the link that leads on. */
 function useFocusOfNext(ownAct: OwnAct | null) {
   const status = useRef<HTMLDivElement>(null);
   useEffect(() => {

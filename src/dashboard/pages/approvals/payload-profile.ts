@@ -1,5 +1,5 @@
-// Compares a value with the payload profile of its agent and action, in words. INVARIANT: a value is called unusual only
-// where the profile shows that it is.
+// Compares a value with the payload profile of its agent and action, in words. INVARIANT: a value is called
+// unusual only if the profile shows that it is.
 
 import type { Operations } from '../../api/types.ts';
 
@@ -11,14 +11,14 @@ export interface Compared {
   readonly words: string;
 }
 
-/** The service tells of so many fields; what is beyond them is not known. */
+/** The most fields that the service's profile covers; nothing is known of further fields. */
 const fieldsMax = 100;
 const textLengthMax = 100;
 const commonShown = 3;
-/** Fewer grants make nothing usual. */
+/** With fewer grants, nothing counts as usual. */
 export const grantsMin = 10;
 
-/** Null where there is nothing to compare with. */
+/** Returns null when there is nothing to compare with. */
 export function compareWithProfile(
   { count, fields }: PayloadProfile,
   path: string,
@@ -54,7 +54,7 @@ function compareCommon({ common = [], distinct = 0 }: ProfileField, value: unkno
     : { isUnusual: false, words: `not one of the most frequent: ${known}` };
 }
 
-/** As the service cuts what it tells. */
+/** Cuts a text to the length that the service's profile uses. */
 function cut(text: string): string {
   return text.length <= textLengthMax ? text : `${text.slice(0, textLengthMax - 1)}…`;
 }

@@ -1,4 +1,4 @@
-// What is asked of the queue: each filter and the order are parameters of the address.
+// The filters and the order of the inbox; each is a parameter of the address.
 
 import { useState } from 'preact/hooks';
 import type { Reply } from '../../api/client.ts';
@@ -19,11 +19,14 @@ const queueFilters = [
   'assigned',
   'snoozed',
 ] as const;
-/** Those that are asked for rarely. */
+/** Filters that are rarely used and hidden at first. */
 const folded = queueFilters.filter((name) => name !== 'text');
 type QueueQuery = NonNullable<Operations['listApprovals']['query']>;
 
-/** What the address asks; a value that the service does not know is its to refuse, with words. */
+/**
+ * The query from the address. A value that the service does not know is passed on, so that the service
+ * refuses it with an explanation.
+ */
 export function queueQuery(query: URLSearchParams): QueueQuery {
   const names = [...queueFilters, 'order'];
   return Object.fromEntries(names.flatMap((name) => [...(query.get(name) ? [[name, query.get(name)]] : [])]));
@@ -33,16 +36,16 @@ export function isFiltered(query: URLSearchParams): boolean {
   return queueFilters.some((name) => query.get(name));
 }
 
-/** The address's parameters with which nothing is left out. */
+/** Parameters of the address that remove all filters. */
 export const noQueueFilter = Object.fromEntries(queueFilters.map((name) => [name, null]));
 
 interface QueueFiltersProps {
   readonly items: Reply<'listApprovals'>['items'];
-  /** Of the person. */
+  /** Approval groups of the person. */
   readonly groups: readonly string[];
 }
 
-/** One searches and orders at once; the rest is shown where somebody asks for it, or some of it is set. */
+/** Search and order are always shown; the other filters are shown on demand, or when any of them is set. */
 export function QueueFilters({ items, groups }: QueueFiltersProps) {
   const { query } = usePlace();
   const [isAsked, setAsked] = useState(false);
@@ -89,7 +92,7 @@ const kinds = [
   ['step_up', 'Step-ups'],
 ] as const;
 
-/** In seconds. */
+/** Ages in seconds. */
 const ages = [
   ['600', 'Over 10 minutes'],
   ['3600', 'Over an hour'],

@@ -1,4 +1,5 @@
-// The rows of the inbox: what each asks, until when and of whom, and a box to choose it with others.
+// The rows of the inbox: what each asks, until when, and of which groups, with a box to choose it for a bulk
+// vote.
 
 import type { Reply } from '../../api/client.ts';
 import { Risk } from '../../parts/layout/badge.tsx';
@@ -12,14 +13,14 @@ import { HandlingMarks } from './handling.tsx';
 
 export type Queued = Reply<'listApprovals'>['items'][number];
 
-/** What a request is about in one line. */
+/** A request's subject in one line: its title, or else its action. */
 export function titleOf({ title, action_key }: Pick<Queued, 'title' | 'action_key'>): string {
   return title === '' ? action_key : title;
 }
 
 interface QueueTableProps {
   readonly items: readonly Queued[];
-  /** Ids of those that are chosen. */
+  /** Ids of the chosen requests. */
   readonly chosen: ReadonlySet<string>;
   readonly onChoose: (ids: readonly string[], isChosen: boolean) => void;
   readonly claimsOf: (id: string) => readonly Claim[];

@@ -1,5 +1,5 @@
-// Ways from a request to others like it: of the same agent, for the same action, with the same payee. They lead to the list of
-// requests, which shows what the person may see.
+// Links from a request to similar ones: of the same agent, for the same action, or with the same value in the
+// payload, such as a payee. They lead to the list of requests, which shows what the person may see.
 
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import { agentName } from '../requests/request-table.tsx';
@@ -7,12 +7,12 @@ import type { RequestDetail } from '../requests/timeline-events.ts';
 
 interface Way {
   readonly words: string;
-  /** What is quoted after the words. */
+  /** The text after the words of the link. */
   readonly value: string;
   readonly address: string;
 }
 
-/** Values of the payload that have a way of their own: the first ones. */
+/** The most values of the payload that get a link; the first ones. */
 const valuesMax = 3;
 const lengthMin = 4;
 const lengthMax = 60;
@@ -51,7 +51,7 @@ function waysFrom(request: RequestDetail): readonly Way[] {
   ];
 }
 
-/** A text that others can have, too, and that a search in quotes finds as it stands. */
+/** Whether other requests may hold the text too, and a search in quotes finds it unchanged. */
 function isTelling(value: unknown): value is string {
   if (typeof value !== 'string' || value.length < lengthMin || value.length > lengthMax) return false;
   return /^[\p{L}\p{N}\p{P}\p{S} ]+$/u.test(value) && !value.includes('"');

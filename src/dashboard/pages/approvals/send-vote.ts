@@ -1,14 +1,15 @@
-// One person's vote on one request of several, and what came of it. INVARIANT: each is a request of its own, judged by itself.
+// Sends one person's vote on one of several requests and returns the result. INVARIANT: each vote is a call
+// of its own, judged by itself.
 
 import { call } from '../../api/client.ts';
 import { ApiProblem, isCutOff } from '../../api/problem.ts';
 import type { VoteKind } from './draft.ts';
 
 export interface VoteResult {
-  /** `lost`: no longer to be decided so; `open`: can be sent again. */
+  /** `lost`: the request can no longer be decided in this way; `open`: the vote can be sent again. */
   readonly kind: 'done' | 'lost' | 'not allowed' | 'open';
   readonly words: string;
-  /** The service cannot be reached, so that others would fail alike. */
+  /** Whether the service cannot be reached, so that further votes would fail too. */
   readonly isCutOff: boolean;
 }
 
@@ -16,11 +17,11 @@ interface SentVote {
   readonly id: string;
   readonly vote: VoteKind;
   readonly comment: string;
-  /** Null leaves it to the service, where one is asked. */
+  /** The group that the person votes for; null leaves the choice to the service. */
   readonly group: string | null;
 }
 
-/** Never throws. */
+/** Never rejects. */
 export async function sendVote({ id, vote, comment, group }: SentVote): Promise<VoteResult> {
   const options = { params: { id }, body: { comment, ...(group === null ? {} : { group }) } };
   try {

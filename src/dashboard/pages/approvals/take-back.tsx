@@ -1,4 +1,4 @@
-// Takes the person's own approval back, while others are waited for.
+// Takes the person's own approval back while the request waits for other approvals.
 
 import { call } from '../../api/client.ts';
 import { useSending } from '../../parts/form/form.ts';

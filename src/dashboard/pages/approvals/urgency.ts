@@ -1,4 +1,4 @@
-// How urgent a deadline is, by the time that is left.
+// How urgent a deadline is, by the time left.
 
 export type Urgency = 'over' | 'now' | 'soon' | 'calm';
 

@@ -1,5 +1,6 @@
-// Approvers vote here: approve or reject, with a comment, for one of their groups. The service says what the person may do.
-// INVARIANT: a vote is sent only by a press of its own, after it was chosen, and the comment stays until the vote is recorded.
+// The panel in which approvers vote: approve or reject, with a comment, for one of their groups. The service
+// decides what the person may do. INVARIANT: a vote is sent only by its own button, after it was chosen, and
+// the comment stays until the vote is recorded.
 
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { call } from '../../api/client.ts';
@@ -21,10 +22,10 @@ import { TakeBack } from './take-back.tsx';
 
 interface VotePanelProps {
   readonly request: RequestDetail;
-  /** A vote that a key asked for; a new object each time. */
+  /** A vote that a key or the address asked for; a new object each time. */
   readonly asked: { readonly vote: VoteKind } | null;
   readonly reload: () => void;
-  /** After the decision or the step-up was recorded. */
+  /** Called after the vote or the step-up is recorded. */
   readonly onSent: (act: OwnAct) => void;
   readonly isSteppingUp: boolean;
   readonly onStepUp: (isOpen: boolean) => void;
@@ -47,8 +48,9 @@ export function VotePanel({ request, asked, reload, onSent, isSteppingUp, onStep
   useLayoutEffect(() => {
     if (asked !== null && isOpen(may, asked.vote)) choose(asked.vote);
   }, [asked]);
-  // Before the next key comes: what is typed at once is meant for the comment. On a phone the keys would cover the page, so
-  // they come where a word must be said.
+  // A layout effect moves the focus before the next key arrives, because text that is typed at once is meant
+  // for the comment. On a phone the keyboard would cover the page, so the comment gets the focus only when
+  // one is required.
   useLayoutEffect(() => {
     if (vote === null) return;
     const isNeeded = vote === 'reject' || !isNarrow();
@@ -66,7 +68,7 @@ export function VotePanel({ request, asked, reload, onSent, isSteppingUp, onStep
         ? call('approveRequest', options)
         : call('rejectRequest', options)
       ).catch((error: unknown) => {
-        // The request has changed meanwhile: show its new state, and keep the comment.
+        // The request has changed since: load its new state, and keep the comment.
         if (error instanceof ApiProblem && (error.status === 409 || error.status === 403)) reload();
         throw error;
       });
@@ -181,7 +183,7 @@ function chosen(may: May, vote: VoteKind | null): { vote: VoteKind | null; group
   return { vote, groups: vote === 'approve' ? may.approve : [] };
 }
 
-/** What is decided on, where the head of the page may be out of sight. */
+/** The subject of the vote, because the head of the page may be out of sight. */
 function Gist({ request: { title, action_key, reason } }: Pick<VotePanelProps, 'request'>) {
   return (
     <div class="approval-gist">

@@ -1,4 +1,4 @@
-// Warns approvers before they read: invisible characters, and secrets that are shown as digests.
+// Warns approvers before they read: of invisible characters, and of secrets that are shown as digests.
 
 import { Note } from '../../parts/layout/note.tsx';
 import { aboutJson } from '../../parts/text/json-parts.ts';

@@ -1,5 +1,5 @@
-// What people changed and who, by filters in the address; whether the chain of records is whole; and all records to take
-// along.
+// The audit page: what people changed, filtered by the address; whether the chain of records is whole; and a
+// download of all records.
 
 import { addressOf } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
@@ -15,7 +15,7 @@ import { ChangeList } from './change-list.tsx';
 import { kindsOfChange } from './change-words.ts';
 import { startOfDay } from './days.ts';
 
-/** Changes have many parts each: more of them would be slow to show. */
+/** Each change has many parts, so longer pages would be slow to show. */
 const pageSize = '20';
 const filterNames = ['who', 'what', 'subject', 'from', 'to'] as const;
 

@@ -1,5 +1,6 @@
-// Verifies the chain of records, one stretch a call, and shows how far it has come. A broken chain and a stored row that
-// differs from its seal are told apart. INVARIANT: it says whole only where one walk has reached the end from the start.
+// Verifies the chain of records, one stretch a call, and shows the progress. A broken chain and a stored row
+// that differs from its seal are reported differently. INVARIANT: the chain is called whole only when one
+// walk has gone from the start to the end.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { call, type Reply } from '../../api/client.ts';
@@ -115,7 +116,7 @@ function Result({ seen }: { readonly seen: Seen | null }) {
 
 interface BrokenProps {
   readonly found: NonNullable<Walk['break']>;
-  /** Records that were checked before the fault was found. */
+  /** Number of records that were checked before the fault was found. */
   readonly checked: number;
 }
 

@@ -1,4 +1,4 @@
-// Changes with who made them, and for each what was before and is after.
+// Changes with who made them, and the values before and after each.
 
 import type { Reply } from '../../api/client.ts';
 import { TableScroll } from '../../parts/layout/table-scroll.tsx';
@@ -45,7 +45,7 @@ function ChangeRow({ change }: { readonly change: Change }) {
   const { sequence, at, who, what, subject, before, after } = change;
   const page = pageOfSubject(what, subject) ?? pageOfScope(fieldOf(after ?? before, 'scope'));
   const name = nameOfSubject(after) ?? nameOfSubject(before) ?? subject;
-  // Who it was stands beside it.
+  // The person is already named beside the change.
   const isOwn = name === subject && who.endsWith(`(${subject})`);
   return (
     <tr>
@@ -81,7 +81,7 @@ function ChangeRow({ change }: { readonly change: Change }) {
   );
 }
 
-/** What people call it, where the change holds that. */
+/** The name that people use for the subject, if the change holds it; else null. */
 function nameOfSubject(value: unknown): string | null {
   const [email, name] = [fieldOf(value, 'email'), fieldOf(value, 'name')];
   return typeof email === 'string'
@@ -97,7 +97,7 @@ function fieldOf(value: unknown, name: string): unknown {
     : null;
 }
 
-/** "ann@example.com (b3f1...)" says who it was without the id. */
+/** "ann@example.com (b3f1...)" becomes "ann@example.com". */
 function withoutId(who: string): string {
   return who.replace(/ \([^()]*\)$/, '');
 }

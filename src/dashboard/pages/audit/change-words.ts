@@ -1,4 +1,4 @@
-// What changes of management are called, for people. One that is not named here is shown by its own name.
+// The words for each kind of management change. A kind that is not listed is shown by its own name.
 
 export const kindsOfChange = [
   ['agent-added', 'Agent registered'],
@@ -97,7 +97,7 @@ const personChanges: ReadonlySet<string> = new Set([
   'password-reset',
 ]);
 
-/** Where the subject of a change is shown, of those that have a page; null of others. */
+/** Address of the page that shows the subject of a change; null when there is none. */
 export function pageOfSubject(what: string, subject: string): string | null {
   const id = encodeURIComponent(subject);
   if (/^(agent|key|signing)-/.test(what) || what === 'stepped-up') return `/agents/${id}`;

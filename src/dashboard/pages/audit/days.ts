@@ -1,6 +1,9 @@
-// Days of the reader's own zone into the moments that the service asks for.
+// Converts days in the reader's time zone to moments for the service.
 
-/** The beginning of a day written `2026-03-02`, `plusDays` later, in RFC 3339; undefined where it is no day. */
+/**
+ * The beginning of a day written `2026-03-02`, plus `plusDays`, in RFC 3339; undefined when the text is not a
+ * day.
+ */
 export function startOfDay(day: string | null, plusDays = 0): string | undefined {
   const [, year, month, date] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(day ?? '') ?? [];
   if (year === undefined) return undefined;

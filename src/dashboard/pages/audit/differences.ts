@@ -1,11 +1,11 @@
-// What a change changed: the fields that were another before than after, by path, as text. INVARIANT: two values that
-// differ anywhere yield a difference; what is equal on both sides is left out, and what is
-// nothing on both.
+// Finds what a change changed: the fields that differ between before and after, by path, as text. INVARIANT:
+// two values that differ anywhere yield a difference; fields that are equal, or empty on both sides, are left
+// out.
 
 export interface Difference {
-  /** `roles`, `limits.burst`; empty for a value that is no object. */
+  /** Such as `roles` or `limits.burst`; empty for a value that is not an object. */
   readonly path: string;
-  /** Null where there was none. */
+  /** Null when there was no value. */
   readonly before: string | null;
   readonly after: string | null;
 }
@@ -19,7 +19,7 @@ export function differences(before: unknown, after: unknown): readonly Differenc
     .filter((one) => !isNothing(one.before) || !isNothing(one.after));
 }
 
-/** What was made with nothing in a field says nothing by it. */
+/** A field that was created empty tells nothing. */
 function isNothing(text: string | null): boolean {
   return text === null || text === 'null' || text === '[]' || text === '{}' || text === '""';
 }
@@ -49,7 +49,7 @@ function shown(value: unknown, name = ''): string {
   return fields.map(([inner, one]) => `${inner} ${shown(one, inner)}`).join(' ');
 }
 
-/** Records say when as milliseconds since 1970. */
+/** Fields with these endings hold milliseconds since 1970. */
 const isMoment = /(?:Ms|_ms)$/;
 const lastMoment = 8.64e15;
 

@@ -1,4 +1,5 @@
-// What two sets say otherwise in plain sentences: the ones that went and the ones that came, of the actions that are decided otherwise.
+// The plain sentences that differ between two sets, removed and added, about the actions that the sets decide
+// differently.
 
 import { call } from '../../api/client.ts';
 import { compareHref, type SetPair } from '../../parts/comparison/activations.ts';
@@ -8,7 +9,7 @@ import { PlainText } from '../../parts/text/plain-text.tsx';
 
 interface ChangedSentencesProps {
   readonly pair: SetPair;
-  /** Not empty. */
+  /** Must not be empty. */
   readonly actions: readonly string[];
 }
 

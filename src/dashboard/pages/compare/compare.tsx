@@ -1,5 +1,5 @@
-// Two policy sets that were active at some time, side by side: which requests one decides otherwise than the other, and what
-// differs in their texts. INVARIANT: the address says which two, so that it can be handed on.
+// Compares two policy sets that were active at some time: which requests they decide differently, and how
+// their texts differ. INVARIANT: the address names both sets, so that it can be passed on.
 
 import { call } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
@@ -95,7 +95,7 @@ function Choices({ activations, pair }: ChoicesProps) {
 
 interface SetChoiceProps extends Pick<ChoicesProps, 'activations'> {
   readonly label: string;
-  /** A digest. */
+  /** Digest of the chosen set. */
   readonly value: string;
   readonly onChoose: (digest: string) => void;
 }

@@ -1,4 +1,4 @@
-// What one set decides otherwise than another, and beside it what differs in their files.
+// Which requests two sets decide differently, and how their files differ.
 
 import type { Reply } from '../../api/client.ts';
 import { usePerson } from '../../api/session.tsx';

@@ -1,4 +1,5 @@
-// The page of a diagnostic: what to avoid, what to prefer and why. It shows the part of Markdown that these pages are written in.
+// The page of a diagnostic: what to avoid, what to prefer and why. It supports only the part of Markdown that
+// these pages use.
 
 import { useResource } from '../../api/resource.ts';
 import { Loading, ProblemNote } from '../../parts/layout/note.tsx';

@@ -1,4 +1,5 @@
-// The part of Markdown that pages of diagnostics are written in, as blocks: headings, paragraphs, lists and fenced code.
+// Parses the part of Markdown that pages of diagnostics use into blocks: headings, paragraphs, lists and
+// fenced code.
 
 export type Block =
   | { readonly kind: 'text'; readonly text: string }
@@ -10,10 +11,10 @@ export interface MarkdownSection {
   readonly blocks: readonly Block[];
 }
 
-/** By heading, whatever its depth; the first is the page's title. */
+/** Sections by heading, whatever its level; the first has the page's title. */
 export function sectionsOf(markdown: string): readonly MarkdownSection[] {
   const sections: { readonly title: string; readonly blocks: Block[] }[] = [];
-  // Odd ones are fenced, where `#` begins a comment.
+  // Odd parts are fenced code, in which `#` begins a comment.
   for (const [index, part] of markdown.split(/^```/m).entries()) {
     if (index % 2 === 1) {
       const end = part.indexOf('\n');

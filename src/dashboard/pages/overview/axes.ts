@@ -1,4 +1,5 @@
-// What stands along the axes of a plot: times in the reader's own form, latencies on a scale of 1, 2, 5, counts.
+// Labels and steps for the axes of a plot: times in the reader's own form, latencies on a scale of 1, 2, 5,
+// and counts.
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -7,7 +8,7 @@ const timeOfDay = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: 
 const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
 const count = new Intl.NumberFormat(undefined, { notation: 'compact' });
 
-/** A day at each midnight, else the time of day. */
+/** The date at midnight, else the time of day. */
 export function timeLabels(ticks: readonly number[]): string[] {
   return ticks.map((ms) => {
     const time = new Date(ms);
@@ -16,7 +17,7 @@ export function timeLabels(ticks: readonly number[]): string[] {
   });
 }
 
-/** Distances between ticks that fall on what a clock and a calendar name. */
+/** Distances between ticks, in milliseconds, that match clocks and calendars. */
 export const timeIncrements = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1_440, 2_880, 7_200, 14_400].map(
   (minutes) => minutes * 60_000,
 );
@@ -25,18 +26,18 @@ export function countLabels(ticks: readonly number[]): string[] {
   return ticks.map((tick) => count.format(tick));
 }
 
-/** There is no half a request. */
+/** Requests are counted in whole numbers, so ticks are whole too. */
 export const wholeIncrements = Array.from({ length: 10 }, (_, power) =>
   [1, 2, 5].map((one) => one * 10 ** power),
 ).flat();
 
-/** Ends of a scale of 1, 2, 5, 10 around the values. */
+/** The ends of a scale of 1, 2, 5, 10 around the values. */
 export function powersAround(min: number, max: number): [number, number] {
   const steps = powers(min, max);
   return [steps[0] ?? 1, steps.at(-1) ?? 10];
 }
 
-/** 1, 2, 5, 10 and so on from below the least to above the greatest. */
+/** Steps 1, 2, 5, 10 and so on, from below `min` to above `max`. */
 export function powers(min: number, max: number): number[] {
   const found: number[] = [];
   const first = Math.floor(Math.log10(Math.max(min, 0.001)));
@@ -56,7 +57,7 @@ const momentOf = new Intl.DateTimeFormat(undefined, {
   minute: '2-digit',
 });
 
-/** A stretch of time, its day said once where it is the same. */
+/** A stretch of time; a day that begins and ends it is named once. */
 export function stretchText(fromMs: number, toMs: number): string {
   const isOneDay = toMs - fromMs < dayMs && new Date(fromMs).getDate() === new Date(toMs).getDate();
   return `${momentOf.format(fromMs)} – ${(isOneDay ? timeOfDay : momentOf).format(toMs)}`;

@@ -1,5 +1,5 @@
-// Decisions over time by outcome. The numbers above the plot are its legend; each takes its outcome away and brings it
-// back, since a few denials cannot be seen among a thousand grants.
+// Decisions over time by outcome. The numbers above the plot are its legend. Each number hides or shows its
+// outcome, because a few denials cannot be seen among a thousand grants.
 
 import { useMemo } from 'preact/hooks';
 import { setQuery, usePlace } from '../../navigation/navigation.ts';

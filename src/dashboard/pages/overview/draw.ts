@@ -1,5 +1,6 @@
-// A plot on a canvas, drawn by uPlot, which is loaded only here. It knows steps and series and nothing of decisions; what
-// is pointed at and what is chosen is told by calls. INVARIANT: every colour comes from the tokens of the theme.
+// Draws a plot on a canvas with uPlot, which is loaded only by this file. A plot has steps and series and
+// does not depend on decisions; pointing and choosing are reported by calls. INVARIANT: every colour comes
+// from the tokens of the theme.
 
 import uPlot from 'uplot';
 import { countLabels, powers, powersAround, timeIncrements, timeLabels, wholeIncrements } from './axes.ts';
@@ -10,22 +11,22 @@ import './draw.css';
 export interface Drawing {
   readonly steps: Steps;
   readonly series: readonly Series[];
-  /** Bars are stacked and show counts; lines are times in microseconds on a logarithmic scale. */
+  /** `bars`: stacked counts. `lines`: times in microseconds on a logarithmic scale. */
   readonly form: 'bars' | 'lines';
 }
 
 export interface DrawnPlot {
-  /** The same series with other values, or others. */
+  /** Draws new values, or other series. */
   readonly update: (drawing: Drawing) => void;
-  /** Puts the cursor on a step, or takes it away. */
+  /** Puts the cursor on a step; null removes it. */
   readonly point: (index: number | null) => void;
-  /** Shows steps as chosen, or none. */
+  /** Marks steps as chosen; null marks none. */
   readonly choose: (steps: readonly [first: number, last: number] | null) => void;
   readonly close: () => void;
 }
 
 export interface PlotEvents {
-  /** `leftPx` is the middle of the step, from the plot's edge. */
+  /** `leftPx`: distance from the plot's edge to the middle of the step. */
   readonly onPoint: (at: { readonly index: number; readonly leftPx: number } | null) => void;
   readonly onChoose: (first: number, last: number) => void;
   readonly onZoomOut: () => void;
@@ -86,7 +87,7 @@ interface Size {
   readonly height: number;
 }
 
-/** The element's, which does not depend on what is drawn in it. */
+/** The element's size, which does not depend on the drawing in it. */
 function sizeOf({ clientWidth, clientHeight }: HTMLElement): Size {
   return { width: Math.max(clientWidth, 80), height: Math.max(clientHeight, 120) };
 }
@@ -96,7 +97,7 @@ function structureOf({ form, series }: Drawing): string {
 }
 
 function dataOf({ steps, series, form }: Drawing): uPlot.AlignedData {
-  // A bar of no height has an edge, which would lie over the axis.
+  // A bar without height would still draw an edge over the axis.
   const bars = () => stacked(series).map((sums) => sums.map((sum) => (sum === 0 ? null : sum)));
   const values = form === 'bars' ? bars().toReversed() : series.map((one) => one.values);
   return [middles(steps), ...values.map((list) => [...list])];
@@ -164,7 +165,7 @@ function optionsOf(drawing: Drawing, { palette, size, events, now }: OptionsCont
   };
 }
 
-/** A label each 1, 2, 5 as long as there are few, else each power of ten. */
+/** Labels at 1, 2 and 5 while there are few, else only at powers of ten. */
 function thinned(ticks: readonly number[]): number[] {
   return ticks.length <= 7 ? [...ticks] : ticks.filter((tick) => Math.abs(Math.log10(tick) % 1) < 1e-9);
 }
@@ -190,7 +191,7 @@ function tellChosen(plot: uPlot, { edges }: Steps, events: PlotEvents): void {
   events.onChoose(stepAt(left), stepAt(left + width));
 }
 
-/** Drawn from the top of the stack down: each bar before the one below it. */
+/** Draws from the top of the stack down, so that each bar lies behind the one below it. */
 function barsOf({ series }: Drawing, palette: Palette): uPlot.Series[] {
   const paths = uPlot.paths.bars?.({ size: [0.86, 72, 1] });
   return series.toReversed().map(({ name, color, look }) => ({
@@ -210,7 +211,7 @@ function linesOf({ series }: Drawing, palette: Palette): uPlot.Series[] {
       label: name,
       width: 2,
       stroke: palette.color(color),
-      // A line needs two neighbours.
+      // A lone value has no line to a neighbour, so it is drawn as a point.
       points: { show: true, size: 7, filter: (plot, at) => lonely([...(plot.data[at] ?? [])]) },
       ...(dash === undefined ? {} : { dash }),
     };
@@ -231,7 +232,7 @@ function latencyRange(_: uPlot, min: number | null, max: number | null): uPlot.R
   return powersAround(min ?? 1, max ?? 100);
 }
 
-/** Calls when the colours have become others; returns what ends that. */
+/** Calls `onChange` when the colours have changed; returns a function that stops that. */
 function followTheme(onChange: () => void): () => void {
   const asked = ['(prefers-color-scheme: dark)', '(forced-colors: active)'].map((text) =>
     window.matchMedia(text),

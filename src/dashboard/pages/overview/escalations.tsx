@@ -1,4 +1,4 @@
-// What people were asked over time, what came of it, and how long it took them.
+// What people were asked over time, the outcomes, and how long people took.
 
 import { useMemo } from 'preact/hooks';
 import { useGrant } from '../../api/session.tsx';

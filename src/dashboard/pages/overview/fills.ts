@@ -1,20 +1,23 @@
-// The tokens of the theme into what a canvas paints with. Bars differ by pattern and lines by dash as well as by colour, so
-// that they can be told apart where colours cannot be seen, or the system has taken them away.
+// Turns tokens of the theme into paint for a canvas. Bars also differ by pattern and lines by dash, so that
+// they can be told apart without colours, for example when the system replaces them.
 
 import type { Look } from './series.ts';
 
 type Paint = CanvasRenderingContext2D['fillStyle'];
 
 export interface Palette {
-  /** The colour of a token as it is now. */
+  /** Returns the present colour of a token. */
   readonly color: (token: string) => string;
   readonly fill: (token: string, look: Look) => Paint;
 }
 
-/** Where the system has its own colours all text is of one; what is not text is told from it. */
+/**
+ * In forced-colours mode all text has one colour, so these parts, which are not text, get other system
+ * colours.
+ */
 const systemColors: Readonly<Record<string, string>> = { surface: 'Canvas', line: 'GrayText' };
 
-/** As the element's theme has it; a theme that changes needs another. */
+/** The palette of the element's present theme; after a change of the theme, create a new one. */
 export function createPalette(element: HTMLElement): Palette {
   const probe = document.createElement('span');
   probe.hidden = true;
@@ -79,7 +82,7 @@ function pattern(color: string, ground: string, look: Look): Paint {
   const paint = canvas.getContext('2d');
   if (paint === null) return color;
   const mark = marks[look];
-  // Bars stand before each other: what is behind must not show through.
+  // Bars overlap, and the one behind must not show through.
   paint.fillStyle = ground;
   paint.fillRect(0, 0, side, side);
   paint.fillStyle = color;

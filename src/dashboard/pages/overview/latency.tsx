@@ -1,4 +1,4 @@
-// How long deciding took: in three numbers, and over time on a logarithmic scale.
+// How long decisions took: three numbers, and a plot over time on a logarithmic scale.
 
 import { useMemo } from 'preact/hooks';
 import { Facts, Section } from '../../parts/layout/page.tsx';

@@ -1,4 +1,4 @@
-// The names of a plot's series beside what they are drawn with.
+// The names of a plot's series, each with a sample of its colour and pattern.
 
 import type { Series } from './series.ts';
 import { Swatch } from './swatch.tsx';

@@ -1,10 +1,13 @@
-// When the overview looks again: soon after news, and now and then by itself, since time goes on without news, too. What
-// cannot be seen is not looked at.
+// Decides when the overview is loaded again: soon after a change, and regularly without one, because time
+// passes. A hidden page is not reloaded.
 
 import { useEffect, useRef } from 'preact/hooks';
 import { useChanges } from '../../api/change-feed.ts';
 
-/** Under load there is news all the time, and counting a month costs more than drawing it. */
+/**
+ * Milliseconds between two reloads. Under load the change feed never rests, and counting a month costs more
+ * than drawing it.
+ */
 const pauseMs = 3_000;
 const idleMs = 20_000;
 

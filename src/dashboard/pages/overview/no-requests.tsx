@@ -1,4 +1,4 @@
-// What the overview says while there is nothing to count: how a request comes about.
+// Shown on the overview while there is nothing to count: how to send a first request.
 
 import { useGrant } from '../../api/session.tsx';
 import { ButtonLink } from '../../parts/layout/button.tsx';

@@ -1,5 +1,5 @@
-// What the service decides over time: outcomes, latency, escalations, policies and risk, live, for a stretch of time that
-// is in the address. The old numbers stay until the numbers of another stretch are there.
+// The overview: outcomes, latency, escalations, policies and risk over a stretch of time that is in the
+// address, kept live. The old numbers stay until those of another stretch arrive.
 
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { useResource } from '../../api/resource.ts';
@@ -55,7 +55,7 @@ export default function OverviewPage() {
 interface SectionsProps {
   readonly overview: Overview;
   readonly range: Range;
-  /** Whether the numbers are of the previous stretch. */
+  /** Whether the numbers belong to the previous stretch. */
   readonly isOld: boolean;
 }
 

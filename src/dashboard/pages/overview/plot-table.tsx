@@ -1,4 +1,4 @@
-// The table behind a plot: each step with its values, made when it is asked for.
+// The table behind a plot, with the values of each step; built on demand.
 
 import { useState } from 'preact/hooks';
 import type { Series, Steps } from './series.ts';

@@ -1,6 +1,6 @@
-// A plot that can be pointed at, zoomed by dragging, and walked along with the keyboard, and the table behind it. To a
-// screen reader it is a slider over its steps whose text is the values of the step. The drawing loads by itself;
-// INVARIANT: without it the table still has everything.
+// A plot, with the table behind it. The plot can be pointed at, zoomed by dragging, and walked along with the
+// keyboard. To a screen reader it is a slider over its steps, whose text is the values of the step. The
+// drawing code is loaded separately. INVARIANT: without the drawing, the table still has all values.
 
 import type { TargetedKeyboardEvent } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -13,7 +13,7 @@ export interface PlotProps extends Drawing {
   readonly label: string;
   readonly stepName: (index: number) => string;
   readonly valueText: (value: number | null) => string;
-  /** From the first step to the last that were chosen. */
+  /** Called with the first and the last chosen step. */
   readonly onZoom: (first: number, last: number) => void;
   readonly onZoomOut: () => void;
   readonly hintId: string;
@@ -136,7 +136,7 @@ function useDrawnPlot(props: PlotProps) {
 
 let turn: Promise<unknown> = Promise.resolve();
 
-/** The plots of a page are drawn one after the other, so that what is typed meanwhile is not held up by all of them. */
+/** Plots of a page are drawn one at a time, so that together they do not delay typing. */
 async function loadDraw() {
   const { drawPlot } = await import('./draw.ts');
   turn = turn.then(() => new Promise((resolve) => setTimeout(resolve)));
@@ -151,11 +151,11 @@ function isSame(a: Pointed | null, b: Pointed | null): boolean {
 interface PlotTipProps extends PlotProps {
   readonly index: number;
   readonly leftPx: number;
-  /** Whether the step is in the right half, where the values stand left of it. */
+  /** Whether the step is in the right half, where the values are shown on its left. */
   readonly isRight: boolean;
 }
 
-/** What the screen reader hears, for eyes. */
+/** Shows the text that a screen reader speaks. */
 function PlotTip({ series, stepName, valueText, index, leftPx, isRight }: PlotTipProps) {
   return (
     <div

@@ -1,4 +1,4 @@
-// The policies that decided most, as bars of their outcomes, and the table behind them.
+// The policies that decided most requests, as bars of their outcomes, and the table behind them.
 
 import { Section } from '../../parts/layout/page.tsx';
 import { countText, type Overview, outcomes } from './series.ts';

@@ -1,4 +1,4 @@
-// Which stretch of time is shown: ranges up to now, and what was zoomed into with the way back.
+// The choice of the stretch of time: ranges up to now, or a zoomed part with a way back.
 
 import { setQuery } from '../../navigation/navigation.ts';
 import { Button } from '../../parts/layout/button.tsx';
@@ -7,7 +7,7 @@ import { type Range, type RangeName, rangeNames, ranges } from './range.ts';
 
 interface RangeChoiceProps {
   readonly query: URLSearchParams;
-  /** Null where a part was zoomed into. */
+  /** Null when zoomed into a part. */
   readonly name: RangeName | null;
 }
 

@@ -1,5 +1,5 @@
-// The stretch of time that the overview shows, from its address: a range up to now, or a part that was zoomed into. Its
-// ends fall on steps of its plots, so that a bar that is over does not change any more.
+// Reads the stretch of time that the overview shows from its address: a range up to now, or a zoomed part.
+// Its ends fall on steps of its plots, so that a bar that is over no longer changes.
 
 export const rangeNames = ['1h', '24h', '7d', '30d'] as const;
 export type RangeName = (typeof rangeNames)[number];
@@ -23,26 +23,29 @@ export const ranges: Readonly<Record<RangeName, RangeChoice>> = {
 
 export interface Range {
   readonly fromMs: number;
-  /** Before this moment. */
+  /** The end of the stretch, not included. */
   readonly untilMs: number;
   readonly stepMs: number;
-  /** Null where a part was zoomed into. */
+  /** Null when zoomed into a part. */
   readonly name: RangeName | null;
-  /** Whether what happens now belongs to it. */
+  /** Whether the stretch includes the present. */
   readonly isLive: boolean;
 }
 
 const stepsMax = 96;
-/** On a phone steps are so much wider: patterns can be told apart on bars of some width alone. */
+/** On a phone steps are wider by this factor, because patterns need bars of some width. */
 const narrowFactor = 2;
 const zoomMsMin = 5 * minuteMs;
-/** The last year that is written in four digits. */
+/** The last year with four digits. */
 const lastMs = Date.UTC(9999, 0);
 const niceSteps = [1, 2, 5, 10, 15, 30, 60, 120, 360, 720, 1_440].map((minutes) => minutes * minuteMs);
 
 export interface Reader {
   readonly nowMs: number;
-  /** How far the reader's clock is ahead of UTC: steps of hours begin at the reader's midnight. */
+  /**
+   * How far the reader's clock is ahead of UTC, in milliseconds: steps of hours begin at the reader's
+   * midnight.
+   */
   readonly zoneMs: number;
   readonly isNarrow: boolean;
 }
@@ -63,7 +66,7 @@ export function readRange(query: URLSearchParams, { nowMs, zoneMs, isNarrow }: R
   return { fromMs: endMs - lengthMs, untilMs: endMs, stepMs, name, isLive: true };
 }
 
-/** What the service is asked for. */
+/** The query that loads the stretch from the service. */
 export function rangeQuery({ fromMs, untilMs, stepMs }: Range): {
   from: string;
   to: string;
@@ -72,7 +75,7 @@ export function rangeQuery({ fromMs, untilMs, stepMs }: Range): {
   return { ...zoomQuery(fromMs, untilMs), buckets: String(Math.ceil((untilMs - fromMs) / stepMs)) };
 }
 
-/** The part of the address that zooms into a stretch, which is made no shorter than can be shown. */
+/** The part of the address that zooms into a stretch, which is extended to the shortest that can be shown. */
 export function zoomQuery(fromMs: number, untilMs: number): { from: string; to: string } {
   const missingMs = Math.max(0, zoomMsMin - (untilMs - fromMs));
   const text = (ms: number) => new Date(ms).toISOString().replace(':00.000Z', 'Z');
@@ -87,7 +90,7 @@ function stepFor(lengthMs: number): number {
   );
 }
 
-/** The stretch made wider, up to steps. */
+/** The stretch, extended to whole steps. */
 function aligned(
   { fromMs, untilMs, stepMs }: { readonly fromMs: number; readonly untilMs: number; readonly stepMs: number },
   zoneMs: number,

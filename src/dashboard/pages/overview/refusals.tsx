@@ -1,4 +1,4 @@
-// Requests that no policy saw: what the service itself refused, by reason.
+// Requests that the service itself refused before any policy, by reason.
 
 import { Section } from '../../parts/layout/page.tsx';
 import { RefusalList } from '../../parts/policy/refusal-list.tsx';

@@ -1,4 +1,4 @@
-// How risky decisions were, in steps of ten. The address keeps the zoom.
+// The risk of decisions, in steps of ten. The zoom is in the address.
 
 import { useMemo } from 'preact/hooks';
 import { setQuery, usePlace } from '../../navigation/navigation.ts';
@@ -37,7 +37,7 @@ export function RiskSection({ overview, hintId }: { readonly overview: Overview;
 
 const scoreMax = 100;
 
-/** `40-100`; all scores where it is nothing of the kind. */
+/** Reads a zoom such as `40-100`; all scores for any other text. */
 function readZoom(text: string): readonly [number, number] {
   const [, least, most] = /^(\d{1,3})-(\d{1,3})$/.exec(text) ?? [];
   return least === undefined || most === undefined ? [0, scoreMax] : [Number(least), Number(most)];

@@ -1,17 +1,17 @@
-// The numbers of the overview into what its plots draw and its tables say: series of values over the middles of steps.
-// INVARIANT: a plot and the table behind it are made from the same series.
+// Turns the numbers of the overview into series of values over steps, for plots and tables. INVARIANT: a plot
+// and the table behind it are made from the same series.
 
 import type { Reply } from '../../api/client.ts';
 
 export type Overview = Reply<'getOverview'>;
 
-/** Colours are names of tokens; a look is what tells series apart without them. */
+/** `color` is the name of a token; `look` tells series apart without colours. */
 export interface Series {
   readonly key: string;
   readonly name: string;
   readonly color: string;
   readonly look: Look;
-  /** Null where there is nothing to measure. */
+  /** Null for a step with nothing to measure. */
   readonly values: readonly (number | null)[];
 }
 
@@ -22,7 +22,7 @@ export interface Steps {
   /** Milliseconds since 1970, or scores. */
   readonly from: number;
   readonly to: number;
-  /** Where each step begins, and where the last one ends. */
+  /** The beginning of each step, and the end of the last. */
   readonly edges: readonly number[];
 }
 
@@ -66,7 +66,7 @@ const quantiles = [
   { key: 'p99', name: '99th percentile', color: 'deny', look: 'dotted', field: 'p99_us' },
 ] as const;
 
-/** In microseconds. */
+/** Latencies in microseconds. */
 export function latencySeries({ latency }: Overview): readonly Series[] {
   return quantiles.map(({ field, key, name, color, look }) => ({
     key,
@@ -88,7 +88,7 @@ export function riskSeries({ risk }: Overview): readonly Series[] {
   return [{ key: 'count', name: 'Decisions', color: 'accent', look: 'plain', values }];
 }
 
-/** Running sums of the lists, for stacked bars: the last list is the sum of all. */
+/** Running sums of the series, for stacked bars: the last list is the sum of all. */
 export function stacked(series: readonly Series[]): readonly (readonly number[])[] {
   let below: readonly number[] = [];
   return series.map(({ values }) => {
@@ -97,13 +97,13 @@ export function stacked(series: readonly Series[]): readonly (readonly number[])
   });
 }
 
-/** The places of values that stand between none: no line shows them. */
+/** Positions of values without a neighbour, which no line would show. */
 export function lonely(values: readonly (number | null | undefined)[]): number[] {
   const isThere = (at: number): boolean => typeof values[at] === 'number';
   return values.flatMap((_, at) => (isThere(at) && !isThere(at - 1) && !isThere(at + 1) ? [at] : []));
 }
 
-/** Where a key moves the cursor among so many steps; null where the key means nothing. */
+/** The position among `count` steps to which a key moves the cursor; null when the key does not move it. */
 export function movedTo(key: string, at: number | null, count: number): number | null {
   const leap = Math.max(1, Math.round(count / 10));
   const moves: Readonly<Record<string, number>> = {
@@ -128,7 +128,7 @@ export function countText(count: number | null): string {
   return count === null ? '–' : whole.format(count);
 }
 
-/** Microseconds in the unit that suits them; `–` where there is nothing to measure. */
+/** Microseconds in a suitable unit; `–` when there is nothing to measure. */
 export function latencyText(us: number | null): string {
   if (us === null) return '–';
   if (us < 1_000) return `${short.format(us)} µs`;

@@ -1,4 +1,4 @@
-// A little of what a series is drawn with, for legends.
+// A small sample of a series' colour and pattern, for legends.
 
 import type { Look } from './series.ts';
 

@@ -1,10 +1,10 @@
-// What the sections over time have in common: steps named by their times.
+// What the sections over time share: a plot whose steps are named by their times.
 
 import { stretchText } from './axes.ts';
 import { Plot, type PlotProps } from './plot.tsx';
 import type { Overview, Steps } from './series.ts';
 
-/** What each section over time is given. */
+/** The props of each section over time. */
 export interface OverTime {
   readonly overview: Overview;
   readonly steps: Steps;

@@ -1,5 +1,5 @@
-// How the request would be decided: the decision with its reason, the rules as they turned out, and what would change it.
-// INVARIANT: an answer to older texts says so.
+// The result of trying a request: the decision with its reason, how the rules turned out, and what would
+// change the decision. INVARIANT: a result for older texts is marked as such.
 
 import { AddTest } from '../../parts/comparison/add-test.tsx';
 import type { CaseRequest } from '../../parts/comparison/test-case.ts';
@@ -18,11 +18,14 @@ import type { Tried, Trying } from './use-try.ts';
 interface AnswerProps {
   readonly trying: Trying;
   readonly issues: readonly RequestIssue[];
-  /** The request's text is no JSON. */
+  /** Whether the request's text is not valid JSON. */
   readonly hasFault: boolean;
   readonly onRule: (rule: string) => void;
   readonly claims: ClaimListProps;
-  /** The request that was decided, where it is written here, and the file that its test belongs to. */
+  /**
+   * The request that was decided, if it is written in the playground, and the file that its test belongs to;
+   * else null.
+   */
   readonly written: { readonly request: CaseRequest; readonly file: string } | null;
 }
 
@@ -70,7 +73,7 @@ interface StateProps {
   readonly isAsking: boolean;
 }
 
-/** One line that is always there, so that nothing jumps while one types. */
+/** Always one line, so that nothing jumps while a person types. */
 function State({ why, isOld, hasDecision, isAsking }: StateProps) {
   const old = hasDecision ? ' Below is the previous result.' : '';
   const isWaiting = isOld && !isAsking;

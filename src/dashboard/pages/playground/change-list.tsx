@@ -1,4 +1,4 @@
-// What the copy has that the active policies have not, line by line, and the way back.
+// How the copy differs from the active policies, line by line, with buttons that discard changes.
 
 import { useState } from 'preact/hooks';
 import { TextDiff } from '../../parts/comparison/text-diff.tsx';
@@ -12,7 +12,7 @@ import type { PlaygroundState } from './use-playground.ts';
 
 export function ChangeList({ playground }: { readonly playground: PlaygroundState }) {
   const { changes, active, texts, reset } = playground;
-  /** Null asks about all. */
+  /** The file whose changes the dialog would discard; `path` is null for all files. */
   const [asked, setAsked] = useState<{ readonly path: string | null } | null>(null);
   if (changes.length === 0)
     return (
@@ -63,7 +63,7 @@ export function ChangeList({ playground }: { readonly playground: PlaygroundStat
   );
 }
 
-/** Into the clipboard, on its way to the policy directory. */
+/** Copies the file to the clipboard, for the policy directory. */
 function CopyFile({ change: { path, text } }: { readonly change: Change }) {
   const copy = (): Promise<void> =>
     navigator.clipboard.writeText(text).then(

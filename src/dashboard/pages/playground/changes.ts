@@ -1,5 +1,5 @@
-// The copy of the policies that a person edits: only what differs from the active policies, kept in this window until it is
-// closed, and shown to nobody else who signs in here.
+// Keeps the copy of the policies that a person edits: only its differences from the active policies. The copy
+// lasts until this window is closed, and nobody else who signs in here sees it.
 
 export interface Change {
   readonly path: string;
@@ -8,7 +8,7 @@ export interface Change {
 
 export interface Draft {
   readonly changes: readonly Change[];
-  /** JSON; null until something was written. */
+  /** The request as JSON text; null until something is written. */
   readonly request: string | null;
 }
 
@@ -18,7 +18,7 @@ const prefix = 'writ.playground.';
 
 type Storage = Pick<globalThis.Storage, 'getItem' | 'setItem' | 'removeItem' | 'key' | 'length'>;
 
-/** What is there of others is taken away. */
+/** Reads the person's draft and removes the drafts of others. */
 export function readDraft(storage: Storage, person: string): Draft {
   try {
     const keys = Array.from({ length: storage.length }, (_, index) => storage.key(index) ?? '');
@@ -31,7 +31,7 @@ export function readDraft(storage: Storage, person: string): Draft {
   }
 }
 
-/** Whether it could be kept: storage may be full or forbidden. */
+/** Returns whether the draft could be stored: storage may be full or forbidden. */
 export function keepDraft(storage: Storage, person: string, draft: Draft): boolean {
   try {
     storage.setItem(prefix + person, JSON.stringify(draft));
@@ -53,7 +53,7 @@ function isChange(value: unknown): value is Change {
   return typeof change?.path === 'string' && typeof change.text === 'string';
 }
 
-/** With this text for a file; none where it equals the active text. */
+/** The changes with this text for a file; without the file when its text equals the active one. */
 export function withText(
   changes: readonly Change[],
   { path, text }: Change,
@@ -64,7 +64,7 @@ export function withText(
   return [...others, { path, text }].toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** What is wrong with the name of a new file; null where nothing is. */
+/** What is wrong with the name of a new file; null when nothing is. */
 export function nameFault(path: string, taken: readonly string[]): string | null {
   if (
     !/^[^\\\p{Cc}\p{Cf}]+$/u.test(path) ||

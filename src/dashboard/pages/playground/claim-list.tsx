@@ -1,4 +1,5 @@
-// The guarantees of the copy: what is proved for all requests, and what a request breaks, which can be tried at once.
+// The guarantees of the copy: which are proved for all requests, and which a request refutes, which can be
+// tried at once.
 
 import { AddTest } from '../../parts/comparison/add-test.tsx';
 import { type CaseRequest, claimExpects } from '../../parts/comparison/test-case.ts';

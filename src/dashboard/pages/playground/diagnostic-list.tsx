@@ -1,4 +1,4 @@
-// The diagnostics of the playground's policies as a list: each links to its place, and offers its fix where it has one.
+// The diagnostics of the playground's policies: each links to its place and offers its fix, if there is one.
 
 import { Button } from '../../parts/layout/button.tsx';
 import { Icon } from '../../parts/layout/icon.tsx';

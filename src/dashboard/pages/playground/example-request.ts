@@ -1,9 +1,9 @@
-// A request of an action to begin with, made from what the action declares: it is of the declared shape wherever a type
-// says all that it asks for.
+// Makes an example request of an action from the action's declaration. It fits the declared shape whenever
+// the types state all their limits.
 
 import type { ActionWords, Vocabulary } from '../../../language/assist/vocabulary.ts';
 
-/** As a person would write it. */
+/** The example as JSON text, as a person would write it. */
 export function exampleText(action: ActionWords, { names }: Vocabulary, at: string): string {
   const meters = Object.fromEntries(names.meters.map((name) => [name, 0]));
   const request = {
@@ -18,7 +18,7 @@ export function exampleText(action: ActionWords, { names }: Vocabulary, at: stri
 
 type Fields = ActionWords['fields'];
 
-/** What may be absent is. */
+/** Members that may be absent are left out. */
 function membersBelow({ fields }: { readonly fields: Fields }, base: string): Record<string, unknown> {
   const members = fields.flatMap(({ path, type }): readonly (readonly [string, unknown])[] => {
     const name = path.startsWith(`${base}.`) ? path.slice(base.length + 1) : '';
@@ -46,7 +46,7 @@ function exampleOf(written: string, path: string, fields: Fields): unknown {
   if (word === 'string')
     return textWithin(Number(low), high === '' ? Number.POSITIVE_INFINITY : Number(high));
   const example = examples[word] ?? null;
-  // A time that must be later or earlier than the usual one is the bound itself.
+  // When the type has a bound on times, the bound itself is the example.
   return isTime(word) && (low !== '' || high !== '') ? low || high : example;
 }
 

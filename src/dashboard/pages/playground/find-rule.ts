@@ -1,6 +1,6 @@
-// Finds a rule in a text that may have mistakes, by the words that a policy and a rule begin with.
+// Finds a rule in a text that may have mistakes, by the words with which a policy and a rule begin.
 
-/** The offset of the rule's name (`policy/rule`); null where the text has none such. */
+/** The offset of the rule's name (`policy/rule`); null when the text does not have the rule. */
 export function findRule(text: string, id: string): number | null {
   const [policy = '', rule = ''] = id.split('/');
   if (!/^\w+$/.test(policy) || !/^\w+$/.test(rule)) return null;

@@ -1,4 +1,5 @@
-// A request of the log in the playground: what was asked, on the facts of its record, and a copy of it to change.
+// A logged request in the playground, decided on the facts of its record, with a button that copies it for
+// changes.
 
 import { useEffect, useState } from 'preact/hooks';
 import type { Reply } from '../../api/client.ts';
@@ -64,7 +65,7 @@ function partsOf({ action_key, payload, agent, created_at }: Reply<'getRequest'>
 
 const agentParts = ['id', 'name', 'risk_tier', 'control_owner', 'tags'];
 
-/** What its meters read, and what else its record holds, is not carried over. */
+/** The copy leaves out the readings of meters and everything else that only the record holds. */
 function copyText(request: Reply<'getRequest'>): string {
   const { agent, ...rest } = partsOf(request);
   const known = Object.fromEntries(Object.entries(agent).filter(([name]) => agentParts.includes(name)));
@@ -144,7 +145,7 @@ export function LoggedRequestDialog({ onClose }: { readonly onClose: () => void 
   );
 }
 
-/** What is typed is asked for once it rests. */
+/** Milliseconds without typing before a search is sent. */
 const typingPauseMs = 350;
 
 function useRested(text: string): string {

@@ -1,4 +1,4 @@
-// Turns what the service says about the playground's texts into marks of an editor.
+// Turns the service's findings about the playground's texts into marks of an editor.
 
 import type { ApiProblem } from '../../api/problem.ts';
 import { placeOf, type ReadJson } from '../../editor/json-places.ts';
@@ -28,7 +28,7 @@ export function markDiagnostics(text: string, diagnostics: readonly PolicyDiagno
   }));
 }
 
-/** What is wrong with a request's text, or with what it says. */
+/** Marks of a request's fault in JSON, or else of its issues. */
 export function markIssues({ places, fault }: ReadJson, issues: readonly RequestIssue[]): readonly Marked[] {
   if (fault !== null) return [{ ...fault, severity: 'error', fix: null }];
   return issues.map((issue) => ({
@@ -43,7 +43,7 @@ function withHelp({ message, help }: { readonly message: string; readonly help: 
   return help === null ? message : `${message}: ${help}`;
 }
 
-/** The files that a fix changes, as it leaves them; null where a text is not at hand. */
+/** The files that a fix changes, with their new texts; null when the text of one of them is not loaded. */
 export function fixedFiles(
   { edits }: Fix,
   textOf: (path: string) => string | null,
@@ -56,7 +56,7 @@ export function fixedFiles(
   return changed.every((one) => one !== null) ? changed : null;
 }
 
-/** What the service refused about the form of a request, as issues of it. */
+/** What the service refused about the form of a request, as issues of the request. */
 export function problemIssues(problem: ApiProblem | null): readonly RequestIssue[] {
   if (problem?.code !== 'invalid_body') return [];
   return problem.places

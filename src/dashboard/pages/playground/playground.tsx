@@ -1,5 +1,5 @@
-// The playground: a copy of the policies to change, a request, and what the copy would make of it, as one types.
-// INVARIANT: nothing here is granted, recorded or saved; the copy is this window's alone.
+// The playground: a copy of the policies to change, a request, and the copy's decision on it, updated while
+// the person types. INVARIANT: nothing is granted, recorded or saved; the copy belongs to this window alone.
 
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { useResource } from '../../api/resource.ts';
@@ -106,7 +106,7 @@ function bodyOf({ changes, request }: PlaygroundState, { requestId, read }: Aske
   const files = changes.map(({ path, text }) => ({ path, text }));
   if (requestId !== null) return { files, request_id: requestId };
   if (request.trim() === '' || read.fault !== null) return { files };
-  // Whether it is a request, the service says, place by place.
+  // The service checks whether the value is a request, place by place.
   return { files, request: read.value as NonNullable<TryBody['request']> };
 }
 
@@ -118,7 +118,7 @@ function useFixes(playground: PlaygroundState, isOfNow: Trying['isOfNow']): (fix
     const { textOf, setText } = latest.current.playground;
     const fixed = fixedFiles(fix, textOf);
     const [edit] = fix.edits;
-    // Its places refer to the text that was answered.
+    // The places of a fix refer to the text that the answer was about.
     if (!latest.current.isOfNow) tellDone('The text has changed since; the new answer is on its way');
     else if (fixed === null) {
       setQuery({ file: edit?.file ?? null, view: null });
@@ -134,7 +134,7 @@ function useFixes(playground: PlaygroundState, isOfNow: Trying['isOfNow']): (fix
 function useWays({ path, paths, textOf, isUntouched }: PlaygroundState, decidedBy: string | null) {
   const { query } = usePlace();
   const { target, goTo } = useTargets(path, textOf(path));
-  // As far as the first page of the policies tells.
+  // Only the first page of policies is searched.
   const { data } = useResource('getPolicies', { query: { limit: '200' } }, ['policies']);
   const fileOf = (policy: string): string | undefined =>
     data?.items.find(({ name }) => name === policy)?.file;
@@ -142,13 +142,13 @@ function useWays({ path, paths, textOf, isUntouched }: PlaygroundState, decidedB
   const firstFile = isOpening ? fileOf(decidedBy ?? '') : undefined;
   const asked = placeAsked(query);
   useEffect(() => {
-    // A text that failed is taken first.
+    // A text that failed to become active is loaded first.
     if (asked === null || query.has('take')) return;
     goTo(path, { place: asked });
     setQuery({ at: null }, { replace: true });
   }, [query]);
   useEffect(() => {
-    // Of the request that it opens on, once: a file that is open stays open, whatever decides later.
+    // Opens the file of the first decision once; a file that is open stays open, whatever decides later.
     if (firstFile !== undefined) setQuery({ file: firstFile }, { replace: true });
   }, [firstFile]);
   const open = (file: string): void => setQuery({ file, view: null });
@@ -168,7 +168,7 @@ function useWays({ path, paths, textOf, isUntouched }: PlaygroundState, decidedB
   };
 }
 
-/** `at=12:5`: the line and column that a link leads to. */
+/** `at=12:5`: the line and column that a link leads to; null when there are none. */
 function placeAsked(query: URLSearchParams): LinePlace | null {
   const [, line, column] = /^(\d{1,9}):(\d{1,9})$/.exec(query.get('at') ?? '') ?? [];
   if (line === undefined) return null;

@@ -1,5 +1,5 @@
-// The copy of the policies: which file is open, its text in the editor, what is wrong with all of it, and what has been
-// changed against the active policies.
+// The copy of the policies: the open file in the editor, all diagnostics, and the changes against the active
+// policies.
 
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
@@ -105,7 +105,7 @@ function PolicyActions({
         <ViewButton
           name="replay"
           view={view}
-          // What was run is shown first.
+          // Shows an earlier run first, if there is one, and starts none.
           onShow={() => progress === null && answer === null && start()}
         >
           Run on the {daysText(replaying.days)}
@@ -132,7 +132,7 @@ interface ViewButtonProps {
   readonly children: ComponentChildren;
 }
 
-/** Shows something in the place of the editor, and the editor again. */
+/** Switches between a view and the editor in the same place. */
 function ViewButton({ name, view, onShow, children }: ViewButtonProps) {
   const isShown = view === name;
   return (
@@ -165,7 +165,7 @@ function OpenFile({ playground, tried, target, onFix }: PolicyPaneProps) {
       fix: fix === null ? null : { title: fix.title, apply: () => onFix(fix) },
     }));
     return { text: answered, items };
-    // How a fix is applied does not change.
+    // `onFix` always applies a fix in the same way, so it is not a dependency.
   }, [answered, tried, path]);
   if (path === '')
     return (

@@ -1,5 +1,5 @@
-// The request that is tried: written as JSON with the facts that policies read, begun from an example of each action, or
-// one of the log with the facts of its record.
+// The request that is tried: written as JSON with the facts that policies read, started from an example of an
+// action, or a logged request with the facts of its record.
 
 import { useMemo, useState } from 'preact/hooks';
 import type { Vocabulary } from '../../../language/assist/vocabulary.ts';
@@ -17,7 +17,7 @@ import type { PlaygroundState } from './use-playground.ts';
 
 interface RequestPaneProps {
   readonly playground: PlaygroundState;
-  /** Of a logged request that replaces the text. */
+  /** Id of a logged request that is tried instead of the text; null when there is none. */
   readonly requestId: string | null;
   readonly read: ReadJson;
   readonly issues: readonly RequestIssue[];

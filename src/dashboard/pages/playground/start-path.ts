@@ -1,4 +1,4 @@
-// Which file is open at first: the one that the address names, else the first one of policies.
+// The file that is open at first: the one that the address names, else the first policy file.
 
 export function startPath(asked: string | null, paths: readonly string[]): string {
   if (asked !== null && paths.includes(asked)) return asked;

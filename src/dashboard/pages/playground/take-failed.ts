@@ -1,5 +1,5 @@
-// Loads the text of a file that failed to load into the playground, where the address asks for it. INVARIANT: a copy that
-// the playground already has stays as it is.
+// Loads the text of a file that failed to become active into the playground, when the address asks for it.
+// INVARIANT: a copy that the playground already has is not changed.
 
 import { useEffect } from 'preact/hooks';
 import { call } from '../../api/client.ts';

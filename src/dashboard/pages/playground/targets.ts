@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { type LinePlace, rangeOf } from '../../editor/text-places.ts';
 import { findRule } from './find-rule.ts';
 
-/** Another object is another going. */
+/** A place to move to; a new object with the same place moves there again. */
 export interface Target {
   readonly at: number;
 }

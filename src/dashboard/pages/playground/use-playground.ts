@@ -1,5 +1,6 @@
-// The state of the playground: the active files with a person's copies over them, which of them is open, and the request
-// that is written. This window keeps it; a copy that equals the active text is no longer a change.
+// The state of the playground: the active files with a person's changes over them, the open file, and the
+// written request. The state is kept in this window. A copy that equals the active text is no longer a
+// change.
 
 import { useEffect, useState } from 'preact/hooks';
 import type { Vocabulary } from '../../../language/assist/vocabulary.ts';
@@ -14,25 +15,25 @@ import { useFailedFile } from './take-failed.ts';
 import { type Texts, useTexts } from './use-texts.ts';
 
 export interface PlaygroundState {
-  /** Of the active policies; null until they are known. */
+  /** Digest of the active policies; null until it is known. */
   readonly digest: string | null;
   readonly active: readonly string[];
-  /** Active or added here. */
+  /** Paths of all files, active or added in the playground. */
   readonly paths: readonly string[];
-  /** Of the file that is open. */
+  /** Path of the open file. */
   readonly path: string;
   readonly changes: readonly Change[];
   readonly texts: Texts;
-  /** The text as the playground has it; null until it is loaded. */
+  /** The text of a file in the playground; null until it is loaded. */
   readonly textOf: (path: string) => string | null;
   readonly setText: (path: string, text: string) => void;
-  /** Null takes back all. */
+  /** Discards the changes of a file; null discards all. */
   readonly reset: (path: string | null) => void;
   readonly request: string;
-  /** Neither a policy nor the request was written here yet. */
+  /** Whether neither a policy nor the request has been written yet. */
   readonly isUntouched: boolean;
   readonly setRequest: (text: string) => void;
-  /** False where the window cannot keep it. */
+  /** False when the window cannot store the draft. */
   readonly isKept: boolean;
   /** When the playground was opened; examples use this time. */
   readonly openedAt: string;
@@ -98,7 +99,7 @@ export function usePlayground(): PlaygroundState {
   };
 }
 
-/** Files whose names the editor knows: the first ones, as far as they are no more than this together. */
+/** Byte limit for the files whose names the editor knows: the first files whose total size is within it. */
 const knownBytesMax = 512 * 1024;
 
 function namedIn(items: Reply<'listPolicyFiles'>['items']): readonly string[] {
@@ -112,7 +113,7 @@ function namedIn(items: Reply<'listPolicyFiles'>['items']): readonly string[] {
 
 type First = Pick<Resource<Reply<'getFirstRequest'>>, 'data' | 'isLoading'>;
 
-/** One that waits for people says more than one that is allowed. */
+/** The first example. A request that waits for people shows more than one that is allowed. */
 function firstText({ data, isLoading }: First, vocabulary: Vocabulary | null, at: string): string {
   if (data !== null && data.request !== null) return `${JSON.stringify(data.request, null, 2)}\n`;
   if (isLoading) return '';

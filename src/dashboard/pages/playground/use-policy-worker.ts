@@ -1,11 +1,12 @@
-// The worker that the editor asks about policies, with the files and the words of the playground.
+// The editor's worker for questions about policies, supplied with the files and the vocabulary of the
+// playground.
 
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { PolicyAnswers } from '../../editor/editor.ts';
 import { openPolicyWorker, type PolicyWorker } from '../../editor/policy-worker.ts';
 import type { PlaygroundState } from './use-playground.ts';
 
-/** Null until the worker is there; another object where other files or words are known. */
+/** Null until the worker is ready; a new object when other files or words are known. */
 export function usePolicyWorker(playground: PlaygroundState, path: string): PolicyAnswers | null {
   const [worker, setWorker] = useState<PolicyWorker | null>(null);
   useEffect(() => {
@@ -14,7 +15,7 @@ export function usePolicyWorker(playground: PlaygroundState, path: string): Poli
     return opened.close;
   }, []);
   const { vocabulary, changes, texts, paths, textOf } = playground;
-  // Of the file that is written each question has the text.
+  // Each question carries the text of the open file, so its changes need not be sent.
   const others = JSON.stringify(changes.filter((change) => change.path !== path));
   return useMemo(() => {
     if (worker === null || vocabulary === null) return null;

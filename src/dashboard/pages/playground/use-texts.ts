@@ -1,5 +1,5 @@
-// The texts of the active policies that the playground needs, fetched one after the other. What was there stays until the text
-// of a new set has come.
+// Loads the texts of the active policies that the playground needs, one after the other. Old texts stay until
+// those of a new set arrive.
 
 import { useEffect, useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
@@ -7,7 +7,7 @@ import type { ApiProblem } from '../../api/problem.ts';
 
 export interface FileText {
   readonly text: string;
-  /** Of a long list only its beginning is known: it cannot be edited. */
+  /** False for a long list of which only the beginning is known; such a list cannot be edited. */
   readonly isWhole: boolean;
   readonly digest: string;
 }

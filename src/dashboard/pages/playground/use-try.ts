@@ -1,5 +1,5 @@
-// As one types: the playground's files and a request put to the service, a moment after the last key. INVARIANT: an answer to
-// older texts is never taken for the answer to the current ones.
+// Sends the playground's files and a request to the service while a person types, a moment after the last
+// key. INVARIANT: an answer to older texts is never taken for the answer to the current ones.
 
 import { useEffect, useState } from 'preact/hooks';
 import { type CallOptions, call, type Reply } from '../../api/client.ts';
@@ -10,7 +10,7 @@ export type TryBody = CallOptions<'tryPolicies'>['body'];
 export type Tried = Reply<'tryPolicies'>;
 
 export interface Trying {
-  /** The last answer, of whatever was asked then. */
+  /** The last answer, with the question that it answers. */
   readonly tried: { readonly of: TryBody; readonly answer: Tried } | null;
   /** The last answer that holds a decision. */
   readonly decided: Tried | null;
@@ -21,13 +21,16 @@ export interface Trying {
 }
 
 interface State extends Pick<Trying, 'tried' | 'decided' | 'problem'> {
-  /** What the last reply, answer or problem, is about. */
+  /** Identifies the question of the last reply, whether answer or problem. */
   readonly key: string;
 }
 
 const pauseMs = 250;
 
-/** `version` says what else an answer rests on: the active policies. Null as body asks nothing. */
+/**
+ * `version` identifies the active policies, which an answer also depends on. With null as the body, nothing
+ * is asked.
+ */
 export function useTry(body: TryBody | null, version: string): Trying {
   const [state, setState] = useState<State>({ key: '', tried: null, decided: null, problem: null });
   const [turn, setTurn] = useState(0);
@@ -57,7 +60,7 @@ export function useTry(body: TryBody | null, version: string): Trying {
       clearTimeout(wait);
       controller.abort();
     };
-    // The key says all that the body holds.
+    // The key contains everything that the body holds.
   }, [key, turn]);
   return {
     tried: state.tried,

@@ -1,5 +1,6 @@
-// The agents that an enforcement point asks for: those chosen so far, each with a way out, and a field that adds one by name or
-// id, with the names that begin alike. INVARIANT: the person who is chosen exists and is named as the service names them.
+// The agents that an enforcement point asks for: the chosen ones, each with a button that removes it, and a
+// field that adds one by name or id and suggests names. INVARIANT: a chosen agent exists and has the name
+// that the service gives it.
 
 import { useId, useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
@@ -15,7 +16,7 @@ export type Assigned = Point['agents'][number];
 interface AgentsChoiceProps {
   readonly chosen: readonly Assigned[];
   readonly onChoose: (chosen: readonly Assigned[]) => void;
-  /** Of the form around it. */
+  /** The problem of the surrounding form. */
   readonly problem: unknown;
 }
 
@@ -79,7 +80,7 @@ function AddAgent({ chosen, onChoose, problem }: AddAgentProps) {
             setText(currentTarget.value);
           }}
           onKeyDown={(event) => {
-            // In a field that holds something Enter adds it; the form is not sent yet.
+            // Enter adds the agent that is typed, instead of sending the form.
             if (event.key !== 'Enter' || wanted === '') return;
             event.preventDefault();
             void add();

@@ -1,4 +1,4 @@
-// What changes how an enforcement point stands: disabling and enabling it, and revoking it for good.
+// Changes the status of an enforcement point: disables and enables it, or revokes it for good.
 
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';

@@ -1,4 +1,5 @@
-// The name of an enforcement point and the agents that it asks for, to register one or to change it.
+// The form for an enforcement point's name and the agents that it asks for, used to register or change a
+// point.
 
 import { useState } from 'preact/hooks';
 import { detailFor } from '../../api/problem.ts';
@@ -14,13 +15,13 @@ interface PointDraft {
 
 interface PointBody {
   readonly name: string;
-  /** Their ids. */
+  /** Ids of the agents. */
   readonly agents: readonly string[];
 }
 
 interface PointFormProps {
   readonly before: PointDraft;
-  /** On the button. */
+  /** The text on the button. */
   readonly word: string;
   readonly send: (body: PointBody) => Promise<unknown>;
   readonly onCancel: () => void;

@@ -1,10 +1,10 @@
-// What every section of an enforcement point's page is given.
+// The props of every section of an enforcement point's page.
 
 import type { Reply } from '../../api/client.ts';
 
 export type Point = Reply<'getPoint'>;
 
-/** What a section of the page shows and can do: it says when the point is another than before. */
+/** `onChange` is called when the section has changed the enforcement point. */
 export interface PointProps {
   readonly point: Point;
   readonly onChange: () => void;

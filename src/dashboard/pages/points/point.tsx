@@ -1,4 +1,5 @@
-// One enforcement point: how it stands, whom it asks for, when it was last seen, its keys, and all that may be done about it.
+// The page of one enforcement point: its status, its agents, when it was last seen, its keys, and all actions
+// on it.
 
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';

@@ -1,4 +1,5 @@
-// The list of enforcement points, and registering one: its key is shown once, with a line that uses it.
+// The list of enforcement points, and a dialog that registers one: its key is shown once, with a command that
+// uses it.
 
 import { useState } from 'preact/hooks';
 import { call, type Reply } from '../../api/client.ts';

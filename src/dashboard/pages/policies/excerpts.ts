@@ -1,5 +1,5 @@
-// Diagnostics of a file into the lines that they speak of, each with some lines around it, and those that are near each
-// other together.
+// Turns diagnostics of a file into excerpts: their lines with some lines around them. Diagnostics that are
+// close together share an excerpt.
 
 export interface FailedPlace {
   readonly code: string;
@@ -19,7 +19,7 @@ export interface Excerpt {
 
 const around = 2;
 
-/** Diagnostics without a place, or with one behind the end of the text, are in none. */
+/** Leaves out diagnostics without a place, or with a place beyond the end of the text. */
 export function excerptsOf(text: string, diagnostics: readonly FailedPlace[]): readonly Excerpt[] {
   const lines = text.split(/\r?\n/);
   const excerpts: { from: number; to: number; diagnostics: FailedPlace[] }[] = [];

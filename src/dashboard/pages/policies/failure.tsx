@@ -41,7 +41,7 @@ export function FailureNote({ failure }: { readonly failure: Failure }) {
   );
 }
 
-/** The diagnostics file by file. */
+/** The diagnostics, file by file. */
 export function FailurePlaces({ failure: { at, diagnostics } }: { readonly failure: Failure }) {
   const files = [...new Set(diagnostics.map(({ file }) => file))];
   return (
@@ -59,7 +59,7 @@ export function FailurePlaces({ failure: { at, diagnostics } }: { readonly failu
 }
 
 interface FailedFileProps {
-  /** Empty for the whole directory. */
+  /** Empty for diagnostics of the whole directory. */
   readonly file: string;
   readonly at: string;
   readonly diagnostics: readonly FailedPlace[];
@@ -115,7 +115,7 @@ function FailedExcerpt({ file, excerpt }: { readonly file: string; readonly exce
   );
 }
 
-/** A diagnostic as a note below its line; nothing where it has no place. */
+/** A diagnostic as a note below its line; empty when it has no place. */
 export function markOf(diagnostic: FailedPlace): readonly SourceMark[] {
   const { severity, start, end } = diagnostic;
   if (start === null) return [];
@@ -153,17 +153,17 @@ function DiagnosticText({
 
 let before: Promise<unknown> = Promise.resolve();
 
-/** One after the other: the service answers only few such questions of a person at once. */
+/** Runs questions one after the other: the service answers only a few such questions of a person at once. */
 function inTurn<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
   const answer = before.then(ask);
   before = answer.catch(() => null);
   return answer;
 }
 
-/** Of the set that failed at a time; null until it is there, and where there is none. */
+/** The text of a file in the set that failed at that time; null until it arrives, or when there is none. */
 function useFailedText(path: string, at: string): string | null {
   const [text, setText] = useState<string | null>(null);
-  // Another failure has another text.
+  // `at` is a dependency because another failure has another text.
   useEffect(() => {
     if (path === '') return;
     let isWanted = true;
@@ -172,7 +172,7 @@ function useFailedText(path: string, at: string): string | null {
     const take = (found: string | null): void => {
       if (isWanted) setText(found);
     };
-    // What is wrong is told without the text, too.
+    // Without the text, the diagnostics are still shown.
     inTurn(ask).then(
       (file) => take(file?.text ?? null),
       () => take(null),

@@ -1,5 +1,5 @@
-// A file of the policies as it was read: its text with a line to link to, and its policies and rules with how often each
-// has decided. With `of=failed` it is the file that did not take over, with what is wrong in it.
+// A policy file as it was read: its text with linkable lines, and its policies and rules with how often each
+// has decided. With `of=failed`, the file that failed to become active is shown with its diagnostics.
 
 import { useEffect } from 'preact/hooks';
 import type { Reply } from '../../api/client.ts';
@@ -25,7 +25,7 @@ export default function File() {
   const { data, problem, reload } = useResource(
     'getPolicyFile',
     path === null ? null : { query: { path, ...(isFailed ? { of: 'failed' as const } : {}) } },
-    // A failed text is gone from the service once it is fixed; the page keeps showing it.
+    // Once fixed, a failed text is gone from the service, but the page keeps showing it.
     isFailed ? [] : ['policies'],
   );
   const set = useResource('getPolicies', isFailed ? { query: { limit: '1' } } : null, []);
@@ -80,7 +80,7 @@ interface Here {
   readonly endLine: number;
 }
 
-/** The line, rule or policy that the address names. */
+/** The line, rule or policy that the address names; null when it names none. */
 function placeIn({ policies }: PolicyFile, query: URLSearchParams, hash: string): Here | null {
   const line = Number(/^L(\d{1,7})$/.exec(hash)?.[1] ?? 0);
   if (line > 0) return { line, endLine: line };

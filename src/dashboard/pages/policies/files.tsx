@@ -1,4 +1,4 @@
-// The files that the active policies were made from.
+// The list of files that the active policies were made from.
 
 import { useResource } from '../../api/resource.ts';
 import { Loading, ProblemNote } from '../../parts/layout/note.tsx';

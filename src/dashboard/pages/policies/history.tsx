@@ -1,4 +1,4 @@
-// The sets that have been active, the latest first; what changed with each is looked up when somebody asks.
+// The sets that have been active, the latest first; the changes of each are loaded on demand.
 
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
@@ -17,7 +17,7 @@ import { At } from '../../parts/layout/time.tsx';
 import { MessageText } from '../../parts/text/message-text.tsx';
 import { RollBack } from './roll-back.tsx';
 
-/** More are behind a button. */
+/** Number of entries shown at first; a button shows the rest. */
 const shownAtFirst = 10;
 
 export function History() {
@@ -54,9 +54,9 @@ export function History() {
 
 interface EntryProps {
   readonly activation: Activation;
-  /** The set that it took over from; null for the first. */
+  /** The set that was active before; null for the first. */
   readonly before: Activation | null;
-  /** The one that took over from it; null for the active one. */
+  /** The set that became active next; null for the active one. */
   readonly after: Activation | null;
   readonly active: string;
   readonly mayGoBack: boolean;
@@ -94,7 +94,7 @@ function Entry({ activation, before, after, active, mayGoBack }: EntryProps) {
   );
 }
 
-/** While it was active. */
+/** Address of the requests that were decided while the set was active. */
 function decisionsHref(from: string, to: string | null): string {
   return `/requests?${new URLSearchParams({ from, ...(to === null ? {} : { to }) })}`;
 }

@@ -1,8 +1,9 @@
-// Addresses of policy files: a file, one of its lines, one of its rules, and where a file that failed to load is fixed.
+// Addresses of policy files: a file, one of its lines or rules, and the place to fix a file that failed to
+// load.
 
 export interface FilePlace {
   readonly path: string;
-  /** Of what did not take over. */
+  /** Set for a file of the set that failed to become active. */
   readonly of?: 'failed';
   /** `policy/rule`. */
   readonly rule?: string;
@@ -20,7 +21,7 @@ export function fileHref({ path, of, rule, policy, line }: FilePlace): string {
   return `/policies/file?${query}${line === undefined ? '' : `#L${line}`}`;
 }
 
-/** Where a file that failed to load is fixed: the playground starts from its text. */
+/** The address at which a file that failed to load is fixed: the playground starts from its text. */
 export function fixHref(path: string, at: { readonly line: number; readonly column: number } | null): string {
   const place = at === null ? {} : { at: `${at.line}:${at.column}` };
   return `/playground?${new URLSearchParams({ file: path, take: 'failed', ...place })}`;

@@ -1,5 +1,5 @@
-// The policies: which set is active and whether it equals the directory, what each policy is for, how often
-// its rules decide, what rules in shadow would change, and the files.
+// The page of policies: which set is active and whether it equals the directory, what each policy is for, how
+// often its rules decide, what rules in shadow would change, and the files.
 
 import { useEffect, useState } from 'preact/hooks';
 import { useChanges } from '../../api/change-feed.ts';
@@ -25,9 +25,9 @@ import { Summary } from './summary.tsx';
 
 type PolicySet = Reply<'getPolicies'>;
 
-/** The most that one answer holds. */
+/** The most policies that one reply holds. */
 const pageSize = '200';
-/** Requests come faster than anybody reads. */
+/** Milliseconds between two reloads of the hits, because requests arrive faster than people read. */
 const hitsPauseMs = 5_000;
 
 export default function Policies() {
@@ -115,7 +115,7 @@ function Since({ at }: { readonly at: string }) {
   );
 }
 
-/** The hits of rules; requests refresh them now and then, policies at once. */
+/** The hits of rules: reloaded every few seconds while requests arrive, and at once when policies change. */
 function useHits() {
   const resource = useResource('getPolicyHits', {}, ['policies']);
   const [isDue, setDue] = useState(false);
@@ -132,7 +132,7 @@ function useHits() {
   return resource;
 }
 
-/** The policies behind the first page; pages of another set are dropped. */
+/** The policies after the first page; pages of another set are dropped. */
 function useMorePolicies(first: PolicySet | null) {
   const digest = first?.state.digest ?? '';
   const [page, setPage] = useState<{ digest: string; items: PolicySet['items']; next: string | null } | null>(

@@ -1,4 +1,4 @@
-// The policies with what each is for, who owns it, and how often it has decided.
+// The policies, each with its purpose, its owner, and how often it has decided.
 
 import type { Reply } from '../../api/client.ts';
 import { Empty } from '../../parts/layout/note.tsx';

@@ -1,4 +1,4 @@
-// Who serves: each process with the set that it decides by, and the standbys of the database.
+// The replicas that serve, each with the set that it decides by, and the standbys of the database.
 
 import type { Reply } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
@@ -11,7 +11,7 @@ import { Ago } from '../../parts/layout/time.tsx';
 
 type Serving = Reply<'listReplicas'>;
 
-/** Nothing for whom it is not meant. */
+/** Renders nothing for people who may not see replicas. */
 export function Replicas() {
   return useGrant('replicas.view') === 'yes' ? <WhoServes /> : null;
 }

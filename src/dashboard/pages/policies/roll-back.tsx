@@ -1,4 +1,5 @@
-// Back to an earlier set: what that means, and why, before the files are written; where they come from Git, the command instead.
+// Rolls back to an earlier set: the dialog explains the effect and asks for a reason before the files are
+// written. If the files come from Git, it shows the command instead.
 
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
@@ -14,7 +15,7 @@ import { CopyText } from '../../parts/text/copy.tsx';
 
 interface RollBackProps {
   readonly activation: Activation;
-  /** The digest of the active policies. */
+  /** Digest of the active policies. */
   readonly active: string;
 }
 

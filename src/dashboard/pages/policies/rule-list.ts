@@ -1,4 +1,4 @@
-// Which rules a list shows, and in what order.
+// Chooses the rules that a list shows, and their order.
 
 import type { Reply } from '../../api/client.ts';
 
@@ -11,7 +11,7 @@ const orders = ['policy', 'decided', 'last'] as const;
 export type Order = (typeof orders)[number];
 
 export interface RuleFilter {
-  /** Within `policy/rule`, ignoring case. */
+  /** Text to find within `policy/rule`, ignoring case. */
   readonly text: string;
   readonly show: Show;
   readonly order: Order;
@@ -36,7 +36,7 @@ export function chooseRules(
   );
 }
 
-/** What the query of the address says, else the first. */
+/** The filter in the address; a missing or unknown value counts as the first choice. */
 export function readFilter(query: URLSearchParams): RuleFilter {
   return {
     text: query.get('text') ?? '',

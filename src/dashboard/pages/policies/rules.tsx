@@ -1,4 +1,5 @@
-// The rules of the active policies with how often each has decided and held, and what shadow rules would have changed.
+// The rules of the active policies, with how often each has decided and held, and what shadow rules would
+// have changed.
 
 import { useState } from 'preact/hooks';
 import { setQuery, usePlace } from '../../navigation/navigation.ts';
@@ -166,7 +167,7 @@ function EffectBadge({ effect }: Pick<RuleHits, 'effect'>) {
   return decision === undefined ? <Badge tone="unknown">Risk</Badge> : <DecisionBadge decision={decision} />;
 }
 
-/** What the rules in shadow would have changed; nothing where no rule is in shadow. */
+/** What the rules in shadow would have changed; empty when no rule is in shadow. */
 export function ShadowEffects({ rules }: RuleTableProps) {
   const shadow = rules.filter(({ shadow_changed: changed }) => changed !== null);
   return (

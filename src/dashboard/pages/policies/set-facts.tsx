@@ -1,4 +1,5 @@
-// What is known of the active policies: since when, from what, how large; the groups and meters that they declare.
+// Facts about the active policies: since when they are active, their source and size, and the groups and
+// meters that they declare.
 
 import type { Reply } from '../../api/client.ts';
 import { Facts, Section } from '../../parts/layout/page.tsx';

@@ -1,12 +1,13 @@
-// The part of a long text that is on the screen: whole where it is short, else a stretch with the line that is asked for.
+// The part of a long text that is shown: all of a short text, else the stretch with the line that is asked
+// for.
 
 export interface ShownLines {
   readonly text: string;
   readonly from: number;
   readonly to: number;
-  /** Of all lines. */
+  /** Number of all lines. */
   readonly count: number;
-  /** How many one stretch has. */
+  /** Number of lines in one stretch. */
   readonly size: number;
 }
 

@@ -1,4 +1,5 @@
-// What the active policies do in plain sentences, each with the line that it is from, for people who read no policies.
+// What the active policies do, in plain sentences for people who do not read policies, each with a link to
+// its line.
 
 import { useState } from 'preact/hooks';
 import { call, type Reply } from '../../api/client.ts';
@@ -13,7 +14,7 @@ import { fileHref } from './links.ts';
 type SummaryPart = Reply<'getPolicySummary'>;
 type SummarisedAction = SummaryPart['actions'][number];
 
-/** `digest` is that of the active set: a part of another one is dropped. */
+/** `digest`: that of the active set; parts about another set are dropped. */
 export function Summary({ digest }: { readonly digest: string }) {
   const first = useResource('getPolicySummary', {}, ['policies']);
   const more = useMoreSentences(first.data, digest);

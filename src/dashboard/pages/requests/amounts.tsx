@@ -1,8 +1,8 @@
-// Amounts of money of a request as people write them, beside what was sent.
+// Shows amounts of money of a request as people write them, beside the values that were sent.
 
 import { useResource } from '../../api/resource.ts';
 
-/** By the JSON Pointer of an amount its text: `4,200.00 USD`; null for all else. */
+/** Returns the text of the amount at a JSON Pointer, such as `4,200.00 USD`; null for any other value. */
 export type AmountAt = (pointer: string) => string | null;
 
 export function useAmounts(id: string): AmountAt {

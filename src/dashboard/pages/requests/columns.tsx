@@ -1,4 +1,5 @@
-// Which columns of the list somebody wants to see, kept in this browser. What a window has no room for is left out besides.
+// The columns that a person wants to see in the list, kept in this browser. A narrow window hides further
+// columns.
 
 import { useState } from 'preact/hooks';
 
@@ -10,7 +11,7 @@ const columns = [
   ['status', 'Status'],
 ] as const;
 
-/** What a row is about is always there. */
+/** The columns that can be hidden; the column with the subject of a request is always shown. */
 export type ColumnName = (typeof columns)[number][0];
 
 const key = 'writ.requests.hidden';
@@ -27,7 +28,7 @@ export function useHiddenColumns(): readonly [
       try {
         window.localStorage.setItem(key, next.join(' '));
       } catch {
-        // The choice lasts until the page is reloaded.
+        // If storage is not available, the choice lasts until the page is reloaded.
       }
     },
   ];

@@ -1,9 +1,9 @@
-// The rows of a list by the days of the reader, each day with a word.
+// Groups the rows of a list by the reader's days, each with a label.
 
 import type { Row } from './rows.ts';
 
 interface DayOfRows {
-  /** Tells days apart. */
+  /** A key that is unique among the days of the list. */
   readonly day: string;
   readonly label: string;
   readonly rows: readonly Row[];
@@ -12,7 +12,7 @@ interface DayOfRows {
 const date = new Intl.DateTimeFormat(undefined, { weekday: 'long', day: 'numeric', month: 'long' });
 const dateWithYear = new Intl.DateTimeFormat(undefined, { dateStyle: 'full' });
 
-/** In the order of the rows; one that stands between others of another day is there by itself. */
+/** In the order of the rows. A day that is interrupted by rows of another day appears again. */
 export function daysOf(rows: readonly Row[], nowMs: number = Date.now()): readonly DayOfRows[] {
   const days: { day: string; label: string; rows: Row[] }[] = [];
   for (const row of rows) {

@@ -1,4 +1,5 @@
-// What the list asks for, set by controls and kept in the address; each filter that is set is shown as a chip.
+// The filters of the list, set by controls and kept in the address; each filter that is set is shown as a
+// chip.
 
 import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -79,14 +80,14 @@ function ChipButton({ chip: { name, label, value } }: { readonly chip: Chip }) {
   );
 }
 
-/** An input shows what the address says, except while somebody is typing in it. */
+/** Makes an input show the value in the address, except while a person is typing in it. */
 function useFollowed(input: RefObject<HTMLInputElement | null>, value: string): void {
   useEffect(() => {
     if (input.current !== null && document.activeElement !== input.current) input.current.value = value;
   }, [value]);
 }
 
-/** What is typed is asked for once it rests. */
+/** Milliseconds without typing before a search is sent. */
 const typingPauseMs = 350;
 
 function SearchField({

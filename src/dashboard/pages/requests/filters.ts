@@ -1,4 +1,5 @@
-// What is asked of the list of requests, out of the address and back into it, as words, and as the query of the service.
+// Reads the filters of the list of requests from the address, and turns them into words and into the
+// service's query.
 
 import type { Operations } from '../../api/types.ts';
 
@@ -26,12 +27,14 @@ export function readFilters(query: URLSearchParams): Filters {
   return Object.fromEntries(given);
 }
 
-/** A value that the service does not know is its to refuse, with words; here it is text. */
+/**
+ * A value that the service does not know is passed on, so that the service refuses it with an explanation.
+ */
 export function filterQuery(filters: Filters): NonNullable<Operations['listRequests']['query']> {
   return filters as NonNullable<Operations['listRequests']['query']>;
 }
 
-/** One text for what is asked, the same for the same. */
+/** A text that identifies a combination of filters. */
 export function filterKey(filters: Filters): string {
   return JSON.stringify(filterNames.map((name) => filters[name] ?? ''));
 }
@@ -73,7 +76,10 @@ export interface Chip {
   readonly value: string;
 }
 
-/** What is asked, each with a word for it. Times are left as they are: who shows them knows the zone. */
+/**
+ * The filters that are set, each with words. Times are left as they are, because the caller knows the time
+ * zone.
+ */
 export function chipsOf(filters: Filters): readonly Chip[] {
   const words = new Map<string, string>([...decisionChoices, ...statusChoices]);
   return filterNames.flatMap((name) => {
@@ -84,7 +90,7 @@ export function chipsOf(filters: Filters): readonly Chip[] {
   });
 }
 
-/** RFC 3339 into what an input of a local time holds, to the minute; empty where it is no time. */
+/** Turns RFC 3339 into the value of a local-time input, to the minute; empty when the text is not a time. */
 export function localTime(text: string | undefined): string {
   const ms = text === undefined ? Number.NaN : Date.parse(text);
   if (Number.isNaN(ms)) return '';
@@ -92,7 +98,7 @@ export function localTime(text: string | undefined): string {
   return local.toISOString().slice(0, 16);
 }
 
-/** And back. */
+/** Turns the value of a local-time input into RFC 3339, UTC; empty when the text is not a time. */
 export function absoluteTime(local: string): string {
   const ms = local === '' ? Number.NaN : Date.parse(local);
   return Number.isNaN(ms) ? '' : new Date(ms).toISOString();

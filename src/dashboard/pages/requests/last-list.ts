@@ -1,5 +1,5 @@
-// Where the list of requests was left: how far down, and at which row, kept with its step in the browser's history. Who
-// goes back finds it so; who opens the list again starts at its top.
+// Remembers how far down and at which row the list of requests was left, with its entry in the browser's
+// history. A person who goes back finds the list in that place; a person who opens it anew starts at the top.
 
 import { go } from '../../navigation/navigation.ts';
 
@@ -8,7 +8,7 @@ interface Left {
   readonly row: string;
 }
 
-/** The list that was left last. */
+/** The place in which the list was left last. */
 let last: (Left & { readonly search: string }) | null = null;
 let isGoingBack = false;
 
@@ -18,7 +18,7 @@ export function noteLeft(row: string): void {
   last = { ...left, search: window.location.search };
 }
 
-/** Where to stand again, if one is coming back. */
+/** The place to return to; null when the person is not coming back. */
 export function leftHere(): Left | null {
   if (isGoingBack) return last;
   const state: Partial<Left> | null = window.history.state;
@@ -27,11 +27,11 @@ export function leftHere(): Left | null {
     : null;
 }
 
-/** As the browser's own step would, also where another page was opened in between. */
+/** Returns to the list like the browser's own Back, even if other pages were opened in between. */
 export function backToList(): void {
   isGoingBack = true;
   go(`/requests${last?.search ?? ''}`);
-  // By then the list is there.
+  // By then the list has been drawn.
   setTimeout(() => {
     isGoingBack = false;
   });

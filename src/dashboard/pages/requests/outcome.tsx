@@ -1,4 +1,5 @@
-// The word of what became of a grant, by somebody who knows. It ends the grant and cannot be taken back.
+// The dialog in which a person reports the outcome of a grant. The report ends the grant and cannot be taken
+// back.
 
 import { call } from '../../api/client.ts';
 import { Dialog } from '../../parts/dialog/dialog.tsx';

@@ -1,6 +1,7 @@
-// The list of requests as one sees it: older pages when they are asked for, newer requests by the news. A page that
-// finds few goes on by itself, for as long as it says so. INVARIANT: what one reads is not moved: where somebody is in
-// the middle of the list, what is new waits until it is called for.
+// The state of the list of requests: older pages are loaded on demand, newer requests by the change feed. If
+// a page finds few requests, loading continues by itself for a while, and the list says so. INVARIANT: rows
+// that are being read do not move: while a person is in the middle of the list, new requests wait until the
+// person calls for them.
 
 import type { RefObject } from 'preact';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
@@ -11,29 +12,29 @@ import { type NewestItems, type RequestItem, type ShownRows, withNewest, withOld
 
 export interface ListState extends ShownRows {
   readonly isLoading: boolean;
-  /** Pages looked through since they were last asked for; more than one where they hold little. */
+  /** Pages loaded since the last call for more; more than one when pages hold few requests. */
   readonly pagesLooked: number;
-  /** Somebody has ended looking for more. */
+  /** Whether the person has stopped the search for more. */
   readonly isStopped: boolean;
   readonly problem: unknown;
-  /** Records that a search has not come by yet. */
+  /** Number of records that a search has not reached yet. */
   readonly unsearched: number;
 }
 
 export interface RequestList extends ListState {
   readonly more: () => void;
-  /** Ends looking for more. */
+  /** Stops the search for more. */
   readonly stop: () => void;
   readonly showWaiting: () => void;
   readonly reload: () => void;
 }
 
-/** What fills a window and a little more: the first page should be there at once. */
+/** A little more than fills a window, because the first page should appear at once. */
 const pageSize = 30;
-/** A list goes on by itself until it has found so many, or has looked through so many pages. */
+/** Loading continues by itself until this many requests are found, or `pagesAtOnceMax` pages are loaded. */
 const enough = 20;
 export const pagesAtOnceMax = 50;
-/** After so long without a look the newest page may not reach what is known. */
+/** After this many milliseconds without a load, the newest page may not reach the known rows. */
 const lateMs = 10_000;
 const catchUpPagesMax = 10;
 
@@ -55,13 +56,13 @@ interface Kept {
   readonly state: ListState;
 }
 
-/** The list that was left last, for a reader who returns to it. */
+/** The list that was left last, kept for a reader who returns to it. */
 let kept: Kept | null = null;
 
 interface ListOptions {
-  /** Who looks; nobody gets what another has seen. */
+  /** Id of the reader; nobody gets a list that another person has seen. */
   readonly owner: string;
-  /** Whether somebody is in the middle of the list. */
+  /** Whether the person is in the middle of the list. */
   readonly isReading: () => boolean;
 }
 
@@ -104,17 +105,23 @@ export function useRequestList(filters: Filters, { owner, isReading }: ListOptio
   };
 }
 
-/** The list with what works on it shares: its latest state, before it is drawn, and the load that is under way. */
+/**
+ * What the list shares with the functions that load it: its latest state, before it is drawn, and the load
+ * that is under way.
+ */
 interface HeldList {
   readonly state: ListState;
   readonly latest: RefObject<ListState>;
   readonly set: (change: Partial<ListState>) => void;
   readonly controller: RefObject<AbortController | null>;
-  /** When the newest page was loaded last. */
+  /** When the newest page was last loaded. */
   readonly checkedAtMs: RefObject<number>;
 }
 
-/** Starts from the list that was left last where it is this one, and keeps this one when it is left. */
+/**
+ * Starts from the list that was left last, if it has the same owner and filters, and keeps this list when it
+ * is left.
+ */
 function useHeldList(owner: string, key: string): HeldList {
   const [state, setState] = useState<ListState>(() => remembered(owner, key) ?? empty);
   const latest = useRef(state);
@@ -127,7 +134,7 @@ function useHeldList(owner: string, key: string): HeldList {
   useEffect(
     () => () => {
       const { isLoading, pagesLooked } = latest.current;
-      // Rows of the previous filters may still be there.
+      // The rows may still be those of the previous filters.
       if (isLoading && pagesLooked === 0) return;
       kept = { owner, key, state: { ...latest.current, isLoading: false, pagesLooked: 0 } };
     },
@@ -136,7 +143,10 @@ function useHeldList(owner: string, key: string): HeldList {
   return { state, latest, set, controller, checkedAtMs };
 }
 
-/** Loads older pages from a cursor on (null: from the start) until enough is found. */
+/**
+ * Returns a function that loads older pages from a cursor (null: from the start) until enough requests are
+ * found.
+ */
 function useFill({ latest, set, controller, checkedAtMs }: HeldList, query: Query) {
   return useCallback(
     async (from: string | null): Promise<void> => {
@@ -167,7 +177,7 @@ function useFill({ latest, set, controller, checkedAtMs }: HeldList, query: Quer
         }
       } catch (problem) {
         if (own.signal.aborted) return;
-        // What does not fit the filters must not be listed under them.
+        // Rows that do not fit the filters must not be listed under them.
         set({ problem, isLoading: false, ...(from === null ? { rows: [], cursor: null } : {}) });
       }
     },
@@ -175,7 +185,10 @@ function useFill({ latest, set, controller, checkedAtMs }: HeldList, query: Quer
   );
 }
 
-/** Loads the newest page after a change; a change that comes meanwhile is followed by one more load. */
+/**
+ * Returns a function that loads the newest page after a change. A change during a load is followed by one
+ * more load.
+ */
 function useRefresh({ latest, set, checkedAtMs }: HeldList, query: Query, isReading: () => boolean) {
   const running = useRef<'no' | 'yes' | 'again'>('no');
   const wanted = useRef(query);
@@ -190,7 +203,7 @@ function useRefresh({ latest, set, checkedAtMs }: HeldList, query: Query, isRead
       running.current = 'again';
       return;
     }
-    // What is being loaded from the start is new by itself.
+    // A load from the start brings the newest requests by itself.
     if (latest.current.isLoading && latest.current.rows.length === 0) return;
     running.current = 'yes';
     try {
@@ -221,7 +234,7 @@ function look(query: Query, cursor: string | null, signal: AbortSignal) {
   return call('listRequests', { query: { ...query, ...place, limit: String(pageSize) }, signal });
 }
 
-/** The newest items, as far as one of `known` where that is within `pagesMax`. */
+/** The newest items up to one in `known`, if one is found within `pagesMax` pages. */
 async function lookNewest(query: Query, known: ReadonlySet<string>, pagesMax: number): Promise<NewestItems> {
   const items: RequestItem[] = [];
   let cursor: string | null = null;

@@ -1,5 +1,5 @@
-// Rows of requests. What it makes of a row is kept as long as the row is the same, so that a long list costs what has
-// changed in it.
+// The table of requests. The element of a row is kept while the row is the same object, so that redrawing a
+// long list costs only what has changed.
 
 import type { VNode } from 'preact';
 import { DecisionBadge, Risk, StatusBadge, statusWord } from '../../parts/layout/badge.tsx';

@@ -1,4 +1,4 @@
-// What happened to a request, as a timeline; the approvals with what people wrote among it.
+// What happened to a request, as a timeline, including the votes with their comments.
 
 import type { IconName } from '../../parts/layout/icon.tsx';
 import { useNow } from '../../parts/layout/time.tsx';

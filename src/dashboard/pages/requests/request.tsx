@@ -1,4 +1,5 @@
-// One request: what was asked, what was decided and why, what it rests on, what people said, and what can be done now.
+// The page of one request: what was asked, what was decided and why, the facts behind the decision, what
+// people said, and what can be done now.
 
 import { useEffect, useState } from 'preact/hooks';
 import { useResource } from '../../api/resource.ts';
@@ -67,7 +68,8 @@ function Whole({ request, problem, reload }: WholeProps) {
   const isOwnSet = explained.data?.on === 'its own policies';
   const rules = traceRules(request.trace);
   const sources = useRuleSources(isOwnSet ? rules.map((rule) => rule.policy) : []);
-  // The active policies may not be those that decided, and the first decision does not explain a later one.
+  // The active policies may differ from those that decided, and the first decision does not explain a later
+  // one.
   const isRefusedByPerson = request.approvals.some(({ is_approved }) => !is_approved);
   const isByOwn = isOwnSet && (explained.data?.decision === decision || isRefusedByPerson);
   const decidedBy =
@@ -173,7 +175,7 @@ const endWords: Readonly<Record<RequestDetail['status'], string>> = {
   withdrawn: 'Ended',
 };
 
-/** A session of an enforcement point begins with it, which is said once. */
+/** The session's text without its prefix, which repeats the enforcement point. */
 function sessionText({ session, point }: RequestDetail): string {
   const own = session ?? 'none sent';
   const ofPoint = point === null ? '' : `point:${point.id}/`;
@@ -208,7 +210,7 @@ function Actions({ request, reload }: { readonly request: RequestDetail; readonl
   const { may } = request;
   const isPending = request.status === 'pending';
   const mayApprove = may !== null && may.approve.length > 0;
-  // What was open may have become pointless meanwhile.
+  // An open dialog may have become pointless.
   useEffect(() => {
     if (!isPending) setOpen((before) => (before === 'step-up' ? null : before));
   }, [isPending]);

@@ -1,4 +1,5 @@
-// The list of requests: live, filtered by its address, moved in by keys, taken along as a file.
+// The page with the list of requests: live, filtered by its address, navigated by keys, and exported as a
+// file.
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { addressOf, type Reply } from '../../api/client.ts';
@@ -82,7 +83,7 @@ function Exports({ filters }: { readonly filters: Filters }) {
   );
 }
 
-/** As many as can be counted in a moment, once the rows are there. */
+/** The number of requests, as far as the service can count them in a moment; loaded after the rows. */
 function Count({ filters, isReady }: { readonly filters: Filters; readonly isReady: boolean }) {
   const { data } = useResource('countRequests', isReady ? { query: filterQuery(filters) } : null);
   return (
@@ -103,7 +104,7 @@ function showWaiting(list: RequestList): void {
   window.scrollTo(0, 0);
 }
 
-/** Always in the page, so that screen readers announce it; visible only where something is new. */
+/** Always in the page, so that screen readers announce it; visible only when there are new requests. */
 function NewOnes({ list }: { readonly list: RequestList }) {
   const count = list.waiting.length;
   return (
@@ -155,9 +156,9 @@ function NoRows({ isFiltered }: { readonly isFiltered: boolean }) {
   );
 }
 
-/** The list grows by itself up to so many rows; beyond them one asks. */
+/** The list grows by itself up to this many rows; beyond them a button loads more. */
 const rowsByThemselvesMax = 1_000;
-/** Requests that the service looks through for one page, at most. */
+/** The most requests that the service looks through for one page. */
 const lookedPerPage = 2_000;
 
 function End({ list }: { readonly list: RequestList }) {
@@ -203,13 +204,13 @@ function Unsearched({ count, onRetry }: { readonly count: number; readonly onRet
   );
 }
 
-/** Who comes back finds the list where it was left, on the row that was opened. */
+/** Returns a person to the place in which they left the list, and to the row that they opened. */
 function useKeptPlace(): void {
   const [left] = useState(leftHere);
   useLayoutEffect(() => {
     if (left !== null) window.scrollTo(0, left.y);
   }, [left]);
-  // After the heading, which takes the focus of a page that is come to.
+  // Runs after the heading has taken the focus, as it does on every page that is opened.
   useEffect(() => {
     if (left === null) return;
     const row = document.querySelector<HTMLElement>(`a[data-row="${CSS.escape(left.row)}"]`);

@@ -1,4 +1,4 @@
-// What makes up the risk of a request, and what was not known when it was decided.
+// What makes up the risk of a request, and which facts were unknown when it was decided.
 
 import { Section } from '../../parts/layout/page.tsx';
 import { pointsText } from '../../parts/policy/condition-tree.tsx';

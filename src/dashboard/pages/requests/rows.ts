@@ -1,5 +1,6 @@
-// The rows of the list, as they come page by page, and what the newest page changes about them. INVARIANT: a request
-// is in the list once, in the order of the service, and a row without a change stays the same object.
+// The rows of the list, which arrive page by page, and the changes that the newest page makes to them.
+// INVARIANT: a request is in the list once, in the order of the service, and an unchanged row stays the same
+// object.
 
 import type { Operations } from '../../api/types.ts';
 
@@ -7,7 +8,7 @@ export type RequestItem = Operations['listRequests']['reply']['items'][number];
 
 export interface Row {
   readonly item: RequestItem;
-  /** It matched the filters once, and no longer does. */
+  /** Whether the request matched the filters once, but no longer does. */
   readonly isPast: boolean;
 }
 
@@ -19,21 +20,21 @@ export function withOlder(rows: readonly Row[], items: readonly RequestItem[]): 
 
 export interface ShownRows {
   readonly rows: readonly Row[];
-  /** Newer than all rows, and not shown yet. */
+  /** Rows newer than all others that are not shown yet. */
   readonly waiting: readonly Row[];
-  /** More is new than could be told apart: showing it restarts the list. */
+  /** Whether there are more new requests than were loaded: showing them restarts the list. */
   readonly hasGap: boolean;
-  /** Where older ones go on; null at the end. */
+  /** Cursor for older rows; null at the end. */
   readonly cursor: string | null;
 }
 
 export interface NewestItems {
   readonly items: readonly RequestItem[];
-  /** Null where they are all. */
+  /** Null when these are all items. */
   readonly cursor: string | null;
 }
 
-/** What the newest items make of the list; `isReading` where what is read may not be moved. */
+/** The list after the newest items have arrived. `isReading`: rows that are being read must not move. */
 export function withNewest(
   before: ShownRows,
   { items, cursor }: NewestItems,
@@ -42,7 +43,7 @@ export function withNewest(
   const known = idsOf(before.rows);
   const now = new Map(items.map((item) => [item.request_id, item]));
   const oldest = items.findLast(({ request_id: id }) => known.has(id))?.request_id;
-  // Up to this row the newest items give the state of each.
+  // The newest items tell the state of each row up to this one.
   const reach =
     cursor === null
       ? before.rows.length
@@ -54,7 +55,7 @@ export function withNewest(
   if (fresh.length === 0) return { rows, waiting: [] };
   const hasGap = rows.length > 0 && oldest === undefined && cursor !== null;
   if (isReading && rows.length > 0) return { rows, waiting: fresh, hasGap };
-  // Start again from the latest page: what lies between it and the rows would be missing.
+  // Restart from the newest page, because requests between it and the rows are missing.
   if (hasGap) return { rows: fresh, cursor, waiting: [], hasGap: false };
   return { rows: [...fresh, ...rows], waiting: [], hasGap: false };
 }

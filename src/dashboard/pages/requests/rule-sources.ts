@@ -1,4 +1,4 @@
-// The texts of the rules of some policies, by the ids of the rules, from the files of the active policies.
+// The texts of some policies' rules, by rule id, from the files of the active policies.
 
 import { useEffect, useState } from 'preact/hooks';
 import { useChanges } from '../../api/change-feed.ts';
@@ -6,10 +6,10 @@ import { call } from '../../api/client.ts';
 import type { RuleSource } from '../../parts/policy/condition-tree.tsx';
 
 const none: ReadonlyMap<string, RuleSource> = new Map();
-/** A page shows rules of few files; it does not load a whole set. */
+/** A page shows rules of few files, so a whole set is never loaded. */
 const filesMax = 10;
 
-/** Empty until they are there, and where none is wanted or can be had. */
+/** Empty until the texts arrive, and when none are wanted or available. */
 export function useRuleSources(policies: readonly string[]): ReadonlyMap<string, RuleSource> {
   const [sources, setSources] = useState(none);
   const [turn, setTurn] = useState(0);

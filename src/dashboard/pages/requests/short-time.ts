@@ -1,4 +1,5 @@
-// A time as a list shows it: the clock today, the day else. It does not tick, so that a long list has nothing to do.
+// A time as a list shows it: the time of day for today, else the date. The text does not tick, so that a long
+// list stays cheap.
 
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 const day = new Intl.DateTimeFormat(undefined, {

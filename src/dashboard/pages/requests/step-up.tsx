@@ -1,5 +1,5 @@
-// The control owner shows there and then to be there: by a passkey, or by password and one-time code. INVARIANT: neither
-// outlives the dialog.
+// The dialog in which the control owner proves to be present: by a passkey, or by password and one-time code.
+// INVARIANT: password and code are forgotten with the dialog.
 
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';

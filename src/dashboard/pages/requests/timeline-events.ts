@@ -1,5 +1,5 @@
-// A request into what happened to it, in order. INVARIANT: only what the service has said is told; a time that it has not
-// said is left out.
+// Turns a request into the events that happened to it, in order. INVARIANT: only what the service has
+// reported is told; a time that it has not reported is left out.
 
 import type { Operations } from '../../api/types.ts';
 
@@ -18,7 +18,7 @@ export interface TimelineEvent {
     | 'ended'
     | 'used';
   readonly at: string | null;
-  /** Who did it, where it was a person; with address and id as the record has it. */
+  /** The person who did it, with address and id as in the record; null when it was not a person. */
   readonly by: string | null;
   readonly text: string;
   readonly comment: string | null;
@@ -102,15 +102,15 @@ const saidWords: Readonly<Record<RequestDetail['comments'][number]['kind'], stri
   answer: 'answered',
 };
 
-/** "ben@example.com (b3f1…)" without the id. */
+/** "ben@example.com (b3f1…)" becomes "ben@example.com". */
 export function personWords(by: string): string {
   return by.replace(/ \([0-9a-f-]{36}\)$/, '');
 }
 
-/** In the place of a group's name: the control owner of the agent that asks. */
+/** Used in place of a group's name: the control owner of the requesting agent. */
 export const ownerGroup = 'owner';
 
-/** As people read whose approval is asked. */
+/** The words for a group whose approval is asked. */
 export function groupWords(group: string): string {
   return group === ownerGroup ? 'control owner' : group;
 }

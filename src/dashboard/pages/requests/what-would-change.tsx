@@ -1,5 +1,5 @@
-// Why a request was decided as it was: the rule that decided, as in its file, and the smallest change that would
-// have changed the decision.
+// Why a request was decided as it was: the rule that decided, as written in its file, and the smallest change
+// that would have changed the decision.
 
 import type { Reply } from '../../api/client.ts';
 import type { Resource } from '../../api/resource.ts';
@@ -55,7 +55,7 @@ export function WhatWouldChange({ explained, decision, matchedPolicy }: WhatWoul
   );
 }
 
-/** Other policies may decide by another rule, and decide otherwise. */
+/** Warns that the explanation is by other policies, which may use another rule and decide differently. */
 function OtherPolicies({
   data,
   decision,

@@ -1,5 +1,6 @@
-// Waits for the first decision of an agent and shows it at once. While the page still has the key, it can ask by itself,
-// as the agent would. INVARIANT: the key leaves the page in that question's header alone.
+// Waits for an agent's first decision and shows it at once. While the page still has the key, it can send the
+// first request itself, as the agent would. INVARIANT: the key leaves the page only in the header of that
+// request.
 
 import { useEffect } from 'preact/hooks';
 import type { Reply } from '../../api/client.ts';
@@ -16,7 +17,7 @@ import { PlainText } from '../../parts/text/plain-text.tsx';
 
 interface FirstDecisionProps {
   readonly agentId: string;
-  /** Null where it is not known any more. */
+  /** The agent's key; null when the page no longer has it. */
   readonly apiKey: string | null;
   readonly onDecided: () => void;
 }

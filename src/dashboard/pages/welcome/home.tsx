@@ -1,4 +1,4 @@
-// The start: to where the person's work is.
+// The start page: leads to the page of the person's work.
 
 import { useEffect } from 'preact/hooks';
 import { useSession } from '../../api/session.tsx';

@@ -1,5 +1,5 @@
-// The first admin, by the link that the first start prints: who they are and a password, and in they are. The link's
-// token leaves the address at once.
+// Creates the first admin by the link that the first start prints: the person gives a name, an address and a
+// password and is signed in. The link's token is removed from the address at once.
 
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';

@@ -1,5 +1,5 @@
-// The first minutes: register an agent, let it ask, see its decision. The address keeps the step, so a reload continues
-// there, without the key.
+// The first minutes: register an agent, let it ask, see its decision. The address keeps the step, so a reload
+// continues there, but without the key.
 
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';

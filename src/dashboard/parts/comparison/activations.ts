@@ -1,4 +1,4 @@
-// The sets of the history: how each is called, which two are compared at first, and where they are compared.
+// The sets of the history: their names, the two that are compared at first, and the address of a comparison.
 
 import type { Reply } from '../../api/client.ts';
 
@@ -19,13 +19,13 @@ export function shortDigest(digest: string): string {
 
 const when = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
-/** One line of a choice: a set may be there several times, and is called by the last. */
+/** One line of a choice. A set that was active several times is named after its latest activation. */
 export function setName({ activated_at: at, digest, commit }: Activation): string {
   const revision = commit === null ? '' : `, commit ${commit.slice(0, 10)}`;
   return `${when.format(Date.parse(at))}, ${shortDigest(digest)}${revision}`;
 }
 
-/** Each set once, by its latest activation, as far as its texts are kept. */
+/** Each set once, by its latest activation, if its texts are kept. */
 export function comparableSets(activations: readonly Activation[]): readonly Activation[] {
   const seen = new Set<string>();
   return activations.filter(({ digest, has_texts: hasTexts }) => {
@@ -35,7 +35,10 @@ export function comparableSets(activations: readonly Activation[]): readonly Act
   });
 }
 
-/** What the address names, else the active policies and the set before them; null where there is only one. */
+/**
+ * The pair that the address names, else the active policies and the set before them; null when there is only
+ * one set.
+ */
 export function chosenPair(
   activations: readonly Activation[],
   asked: { readonly old: string | null; readonly new: string | null },
@@ -45,7 +48,7 @@ export function chosenPair(
   return old === null || now === null ? null : { old, new: now };
 }
 
-/** The set that was active before the latest time at which this one became it. */
+/** The set that was active before the latest activation of this one. */
 function predecessorOf(activations: readonly Activation[], digest: string): Activation | undefined {
   const at = activations.findIndex((one) => one.digest === digest);
   return at < 0 ? undefined : activations[at + 1];

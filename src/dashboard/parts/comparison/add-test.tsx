@@ -1,4 +1,4 @@
-// A request as a test: one press shows the lines that its file takes, ready for `writ test`.
+// Turns a request into a test: a button shows the lines for its test file, ready for `writ test`.
 
 import { useState } from 'preact/hooks';
 import { Dialog } from '../dialog/dialog.tsx';
@@ -9,9 +9,9 @@ import { PlainText } from '../text/plain-text.tsx';
 import { type CaseToAdd, caseText, type Expected, testPath } from './test-case.ts';
 
 export interface AddTestProps extends Omit<CaseToAdd, 'expect'> {
-  /** The policies that it is about. */
+  /** Path of the policy file that the test is about. */
   readonly file: string;
-  /** What may be expected, by what it is called; the first unless another is chosen. */
+  /** The possible expectations with their labels; the first is chosen at first. */
   readonly expects: readonly (readonly [label: string, expected: Expected])[];
 }
 

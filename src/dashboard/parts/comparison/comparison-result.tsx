@@ -1,4 +1,5 @@
-// What one set decides otherwise than another, the loosest first, and what is proved of all other requests.
+// Which requests one set decides differently from another, the loosest first, and what is proved of all other
+// requests.
 
 import { Icon } from '../layout/icon.tsx';
 import { MessageText } from '../text/message-text.tsx';

@@ -1,4 +1,4 @@
-// What a comparison says, in the words of `writ diff`.
+// The result of a comparison, in the words of `writ diff`.
 
 import type { Reply } from '../../api/client.ts';
 import type { IconName } from '../layout/icon.tsx';
@@ -23,12 +23,12 @@ const kinds = {
   undecided: { word: 'Undecided', icon: 'unknown', tone: 'unknown' },
 } as const satisfies Readonly<Record<string, Kind>>;
 
-/** Without an example nobody knows whether a request is decided so. */
+/** Without an example, the finding counts as undecided: nobody knows whether such a request exists. */
 export function kindOf({ direction, example }: Pick<ComparedFinding, 'direction' | 'example'>): Kind {
   return kinds[example === null ? 'undecided' : direction];
 }
 
-/** What sets two decisions apart, where their names do not say all of it; empty where they do. */
+/** What sets two decisions apart beyond the names of their outcomes; empty when the names say everything. */
 export function differenceText({
   difference,
   tier,
@@ -98,7 +98,7 @@ const units = [
   ['s', 1],
 ] as const;
 
-/** As policies write it: `1h 30m`. */
+/** A duration as policies write it: `1h 30m`. */
 function durationText(seconds: number): string {
   let left = seconds;
   const parts = units.flatMap(([unit, size]) => {
@@ -113,7 +113,7 @@ export function countsText({ loosened, stricter, undecided }: Comparison): strin
   return `${loosened} loosened · ${stricter} stricter · ${undecided} undecided`;
 }
 
-/** One line of what holds for the whole. */
+/** One line about the comparison as a whole. */
 export interface ClosingLine {
   readonly isGood: boolean;
   readonly text: string;
@@ -143,7 +143,7 @@ function many(count: number, one: string): string {
   return `${count} ${one}${count === 1 ? '' : 's'}`;
 }
 
-/** No decision changes by it. */
+/** A change that alters no decision. */
 function remarkText({ kind, change, rule, points }: Comparison['remarks'][number]): string {
   switch (kind) {
     case 'reason':

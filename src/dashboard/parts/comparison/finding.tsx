@@ -1,4 +1,5 @@
-// One kind of request that one set decides otherwise than another: how, when, because of which rules, and one such request to try.
+// One kind of request that two sets decide differently: how, when, because of which rules, with one such
+// request to try.
 
 import type { ComponentChildren } from 'preact';
 import { Badge, DecisionBadge } from '../layout/badge.tsx';
@@ -18,10 +19,10 @@ import {
 } from './comparison-words.ts';
 import { type CaseRequest, satisfiedIn } from './test-case.ts';
 
-/** What can be done with a finding, and what its two sets are called. */
+/** The names of the two compared sets, and the actions on a finding. */
 export interface FindingWays {
   readonly sides: { readonly old: string; readonly new: string };
-  /** To a line of the new set; none where there is no such place to go to. */
+  /** Goes to a line of the new set; absent when there is no such place to go to. */
   readonly onLine?: (file: string, line: number) => void;
   readonly onTry: (request: object) => void;
 }
@@ -31,7 +32,7 @@ export interface FindingProps {
   /** The example as it can be tried. */
   readonly request: Compared['requests'][number];
   readonly ways: FindingWays;
-  /** What else is known of it. */
+  /** Further facts about the finding. */
   readonly children?: ComponentChildren;
 }
 
@@ -76,7 +77,7 @@ interface FindingTestProps extends Pick<FindingProps, 'finding'> {
   readonly sides: FindingWays['sides'];
 }
 
-/** Either side may be the one that is meant. */
+/** Offers both decisions as the expected one, because either set may be the intended one. */
 function FindingTest({ finding, request, sides }: FindingTestProps) {
   const { from, to, when, causes, example } = finding;
   if (example === null || from === to) return null;
@@ -117,7 +118,7 @@ function FindingHead({ finding }: Pick<FindingProps, 'finding'>) {
   );
 }
 
-/** Nothing where there is nothing to say. */
+/** Renders nothing when there are no texts. */
 function Fact({ name, texts }: { readonly name: string; readonly texts: readonly string[] }) {
   if (texts.length === 0) return null;
   return (

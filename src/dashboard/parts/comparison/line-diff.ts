@@ -1,12 +1,12 @@
-// The lines of two texts as a person reads what was changed: numbered, in stretches near a change.
+// The lines of two texts as a person reads a change: numbered, in stretches near a change.
 
 import { lineChanges } from '../../../language/assist/line-changes.ts';
 
 export interface DiffLine {
   readonly kind: 'kept' | 'gone' | 'new';
-  /** Without its line break. */
+  /** The line without its line break. */
   readonly text: string;
-  /** Its number in the text that has it, from 1: the new one for what is kept. */
+  /** Number of the line in its text, from 1; for a kept line, its number in the new text. */
   readonly line: number;
 }
 
@@ -23,7 +23,7 @@ export function diffLines(before: string, after: string): readonly DiffLine[] {
 
 const around = 2;
 
-/** Stretches of lines that are near a change; what lies between them is as it was. */
+/** Stretches of lines near a change; the lines between the stretches are unchanged. */
 export function hunksOf(lines: readonly DiffLine[]): readonly (readonly DiffLine[])[] {
   const hunks: DiffLine[][] = [];
   let last = -1;

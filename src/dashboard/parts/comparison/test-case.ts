@@ -1,5 +1,5 @@
-// A request, with how it is to be decided, as a case of a `*.test.yaml` file. INVARIANT: read by `writ test`, it has exactly the
-// facts of the request.
+// Turns a request and its expected decision into a case of a `*.test.yaml` file. INVARIANT: read by `writ
+// test`, the case has exactly the facts of the request.
 
 import type { Reply } from '../../api/client.ts';
 
@@ -17,7 +17,9 @@ export interface CaseToAdd {
   readonly expect: Expected;
 }
 
-/** Lines for the end of the list of `tests`. `at` is the time of a request that names none, in RFC 3339. */
+/**
+ * Lines for the end of the list of `tests`. `at`: the time to use when the request names none, in RFC 3339.
+ */
 export function caseText({ name, request, satisfied, expect }: CaseToAdd, at: string): string {
   const { action_key: action, payload, agent, session, address, signed, user, meters } = request;
   const of = { ip: address, signed, session, user };
@@ -38,17 +40,20 @@ export function caseText({ name, request, satisfied, expect }: CaseToAdd, at: st
   return `  - name: ${flow(name)}\n${lines.join('')}`;
 }
 
-/** JSON, which is YAML. */
+/** JSON, which is also YAML. */
 function flow(value: unknown): string {
   return JSON.stringify(value);
 }
 
-/** The file of tests beside a file of policies. */
+/** Path of the test file that belongs to a policy file. */
 export function testPath(file: string): string {
   return file.replace(/\.policy$/, '.test.yaml');
 }
 
-/** What a claim that a request refutes says of it; null of one about who is asked, which no decision alone tells. */
+/**
+ * The expectation that a claim states about the request that refutes it. Returns null for a claim about who
+ * is asked, because a decision alone does not tell that.
+ */
 export function claimExpects(claim: string, decision: Decision): Expected | null {
   const [, mode = '', effect = ''] = /^(always|never)?\s*(\w+)/.exec(claim) ?? [];
   if (effect === 'ask') return null;
@@ -64,7 +69,7 @@ const outcomeOf: Readonly<Record<string, string>> = {
   reauth: 'REAUTH_REQUIRED',
 };
 
-/** Of a request as `writ decide` takes it; none where nothing is satisfied. */
+/** The satisfied rules of a request in the form of `writ decide`; undefined when there are none. */
 export function satisfiedIn(request: Readonly<Record<string, unknown>>): CaseToAdd['satisfied'] {
   const { escalate = [], reauth = [] } = Object(request.satisfied) as Partial<
     NonNullable<CaseToAdd['satisfied']>

@@ -1,4 +1,5 @@
-// What was taken away from a text and what was added, line by line; a region of its own, since lines may be long.
+// The removed and added lines of a text. They are a region of their own that scrolls, because lines may be
+// long.
 
 import { PlainPieces } from '../text/plain-text.tsx';
 import { type DiffLine, diffLines, hunksOf } from './line-diff.ts';

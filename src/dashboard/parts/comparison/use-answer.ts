@@ -1,12 +1,12 @@
-// The answer to a question that the service takes a while for, asked once for each key. INVARIANT: the answer to another
-// question is never shown as the one to this.
+// Loads the answer to a question that takes the service a while, once for each key. INVARIANT: the answer to
+// one question is never shown as the answer to another.
 
 import { useEffect, useState } from 'preact/hooks';
 import { ApiProblem } from '../../api/problem.ts';
 import { askUntilFree } from '../../api/until-free.ts';
 
 export interface Answering<Answer> {
-  /** Null until it is there. */
+  /** Null until the answer arrives. */
   readonly answer: Answer | null;
   readonly problem: ApiProblem | null;
   readonly retry: () => void;
@@ -16,7 +16,7 @@ interface State<Answer> extends Pick<Answering<Answer>, 'answer' | 'problem'> {
   readonly key: string | null;
 }
 
-/** The key says all that is asked; with null nothing is. */
+/** `asked` is a key that identifies the question; with null, nothing is asked. */
 export function useAnswer<Answer>(
   asked: string | null,
   ask: (signal: AbortSignal) => Promise<Answer>,

@@ -1,5 +1,5 @@
-// One more question before something is done: what it means, a button that does it, and a way back. It closes once it is
-// done, and says so; what fails stays in it.
+// A dialog that asks for confirmation: it explains the action and has a button that does it and one that
+// cancels. It closes once the action is done, with a message; a failure is shown inside.
 
 import type { ComponentChildren } from 'preact';
 import { useSending } from '../form/form.ts';
@@ -10,16 +10,16 @@ import { Dialog } from './dialog.tsx';
 
 interface ConfirmDialogProps {
   readonly title: string;
-  /** On the button. */
+  /** The text on the button. */
   readonly word: string;
   readonly look?: 'danger' | 'primary';
-  /** Told when it is done. */
+  /** The message that is shown when the action is done. */
   readonly done: string;
   readonly work: () => Promise<unknown>;
-  /** After `work`, before it closes. */
+  /** Called after `work`, before the dialog closes. */
   readonly onDone: () => void;
   readonly onClose: () => void;
-  /** What it means. */
+  /** What the action means. */
   readonly children: ComponentChildren;
 }
 

@@ -1,5 +1,6 @@
-// A question that must be answered before the rest goes on, in the browser's own modal dialog: it keeps the focus inside,
-// closes with Escape, and gives the focus back. While it shows what will not be shown again, it asks before it closes.
+// A question that must be answered before anything else, in the browser's own modal dialog: it keeps the
+// focus inside, closes with Escape, and gives the focus back. While it holds something that would be lost, it
+// asks before it closes.
 
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useEffect, useId, useRef, useState } from 'preact/hooks';
@@ -8,10 +9,13 @@ import './dialog.css';
 
 const fields = '.dialog-body :is(input, select, textarea)';
 
-/** Sets what stands in the way of closing, as a sentence; null for nothing. */
+/** Sets the reason against closing, as a sentence; null for none. */
 const CloseGuard = createContext<(reason: string | null) => void>(() => undefined);
 
-/** Asks before the dialog around it closes, as long as there is a reason. Outside of a dialog it does nothing. */
+/**
+ * Makes the surrounding dialog ask before it closes, while there is a reason. Outside of a dialog it does
+ * nothing.
+ */
 export function useCloseGuard(reason: string | null): void {
   const guard = useContext(CloseGuard);
   useEffect(() => {
@@ -26,7 +30,7 @@ interface DialogProps {
   readonly children: ComponentChildren;
 }
 
-/** Open as long as it is there. */
+/** The dialog is open as long as it is rendered. */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const dialog = useOpenDialog();
   const titleId = useId();
@@ -38,7 +42,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
       ref={dialog}
       class="dialog"
       aria-labelledby={titleId}
-      // Where the focus is nowhere, no key is heard and the browser asks by itself.
+      // When nothing has the focus, no key event arrives and only the browser itself asks to close.
       onCancel={(event) => {
         event.preventDefault();
         close();
@@ -78,7 +82,7 @@ function useOpenDialog() {
     if (element === null) return;
     const before = document.activeElement;
     element.showModal();
-    // Focus the first field rather than the button that closes.
+    // Focuses the first field rather than the button that closes.
     const first = element.querySelector('[data-first]') ?? element.querySelector(fields);
     if (first instanceof HTMLElement) first.focus();
     return () => {

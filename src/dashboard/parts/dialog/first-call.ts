@@ -1,5 +1,6 @@
-// A request that the policies know, to begin with: an action with a payload made from the types of its fields, and the
-// line for a shell that sends it. INVARIANT: whatever an action is called, the line is one command and its body is data.
+// Makes a first request that the policies know: an action with a payload made from the types of its fields,
+// and the shell command that sends it. INVARIANT: whatever the action's name is, the text is one command and
+// its body is data.
 
 export interface KnownAction {
   readonly key: string;
@@ -15,7 +16,7 @@ type Sample = string | number | boolean;
 
 const preferred = 'payment.create';
 
-/** The simplest telling request that `actions` allow. */
+/** Returns the simplest meaningful request among `actions`. */
 export function sampleRequest(actions: readonly KnownAction[], today: string): SampleRequest {
   const samples = actions
     .map(({ key, fields }) => ({ key, payload: samplePayload(fields, today) }))
@@ -27,7 +28,7 @@ export function sampleRequest(actions: readonly KnownAction[], today: string): S
   return { action_key: chosen?.key ?? actions[0]?.key ?? 'example.action', payload: chosen?.payload ?? {} };
 }
 
-/** Null where a field is of a type that cannot be made up. */
+/** Returns null when a field has a type for which no value can be made up. */
 function samplePayload(fields: KnownAction['fields'], today: string): Record<string, Sample> | null {
   const payload: Record<string, Sample> = {};
   for (const { path, type } of fields) {
@@ -67,7 +68,7 @@ function sampleText(text: string, type: string): string {
   return text.padEnd(least ?? 0, 'x').slice(0, most ?? text.length + (least ?? 0));
 }
 
-/** What stands before and after `..`. */
+/** The bounds before and after `..`; null for a missing one. */
 function rangeOf(type: string): readonly [number | null, number | null] {
   const [, least = '', most = ''] = / (-?\d*\.?\d*)\.\.(-?\d*\.?\d*)/.exec(type) ?? [];
   return [least === '' ? null : Number(least), most === '' ? null : Number(most)];
@@ -75,7 +76,7 @@ function rangeOf(type: string): readonly [number | null, number | null] {
 
 interface Sender {
   readonly key: string;
-  /** The id of the agent for which an enforcement point asks; absent with an agent's own key. */
+  /** Id of the agent for which an enforcement point asks; absent with an agent's own key. */
   readonly askedFor?: string;
 }
 
@@ -90,7 +91,7 @@ export function curlLine(url: string, { key, askedFor }: Sender, request: Sample
   ].join(' \\\n  ');
 }
 
-/** An apostrophe would end the shell's quotes. */
+/** Quotes a text for the shell; an apostrophe would end the quotes, so it is escaped. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

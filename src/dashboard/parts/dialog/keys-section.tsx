@@ -1,4 +1,5 @@
-// The keys of an agent or an enforcement point, and making a new one, with how long the present one stays good.
+// The keys of an agent or an enforcement point, and a dialog that makes a new key and sets when the present
+// one ends.
 
 import { useState } from 'preact/hooks';
 import type { Resource } from '../../api/resource.ts';
@@ -9,9 +10,9 @@ import { Section } from '../layout/page.tsx';
 import { RotateDialog, type RotateProps } from './rotate-dialog.tsx';
 
 interface KeysSectionProps extends Pick<RotateProps, 'name' | 'askedFor' | 'send'> {
-  /** Tells a screen reader whose keys they are. */
+  /** Tells a screen reader whose keys these are. */
   readonly label: string;
-  /** What each key begins with. */
+  /** The first characters of every key. */
   readonly prefix: string;
   readonly keys: Resource<{ readonly items: KeyTableProps['keys'] }>;
   readonly mayRotate: boolean;

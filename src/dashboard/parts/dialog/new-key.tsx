@@ -1,4 +1,5 @@
-// A new key of an agent or an enforcement point, shown this once, with a line for the shell that asks for a first decision with it.
+// A new key of an agent or an enforcement point, shown only this once, with a shell command that asks for a
+// first decision with it.
 
 import { useMemo } from 'preact/hooks';
 import { useResource } from '../../api/resource.ts';
@@ -21,9 +22,12 @@ export function useSampleRequest(): SampleRequest | null {
 
 interface NewKeyProps {
   readonly apiKey: string;
-  /** Whose key it is. */
+  /** Name of the agent or enforcement point that owns the key. */
   readonly name: string;
-  /** The id of an agent for which an enforcement point asks; null where it asks for none yet, absent for an agent. */
+  /**
+   * Id of an agent for which an enforcement point asks; null when it has no agent yet, absent for an agent's
+   * own key.
+   */
   readonly askedFor?: string | null;
 }
 

@@ -1,4 +1,5 @@
-// Revokes an agent or an enforcement point for good, once its name has been typed, since nothing brings it back.
+// Revokes an agent or an enforcement point for good. Its name must be typed first, because this cannot be
+// undone.
 
 import { useState } from 'preact/hooks';
 import { Field } from '../form/field.tsx';
@@ -9,7 +10,7 @@ import { tellDone } from '../layout/toast.tsx';
 import { Dialog } from './dialog.tsx';
 
 interface RevokeDialogProps {
-  /** Such as `agent`. */
+  /** The kind of thing, such as `agent`. */
   readonly what: string;
   readonly name: string;
   readonly send: (body: { readonly name: string }) => Promise<unknown>;

@@ -1,4 +1,5 @@
-// A new key for an agent or an enforcement point, shown this once; and when the present one ends.
+// Makes a new key for an agent or an enforcement point, shown only this once, and sets when the present key
+// ends.
 
 import { useState } from 'preact/hooks';
 import { useSending } from '../form/form.ts';
@@ -14,9 +15,12 @@ interface Rotated {
 }
 
 export interface RotateProps {
-  /** Whose key it is. */
+  /** Name of the agent or enforcement point that owns the key. */
   readonly name: string;
-  /** An agent for which the owner of the key asks; absent for an agent's own key, null where there is none yet. */
+  /**
+   * Id of an agent for which an enforcement point asks; null when it has no agent yet, absent for an agent's
+   * own key.
+   */
   readonly askedFor?: string | null;
   readonly send: (body: { readonly grace_seconds: number }) => Promise<Rotated>;
   readonly onRotated: () => void;

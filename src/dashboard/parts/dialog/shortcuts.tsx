@@ -1,26 +1,29 @@
-// Keyboard shortcuts of a page, a list of them under `?`, and a switch that turns them off (WCAG 2.1.4), kept in this
-// browser. INVARIANT: no key is taken while somebody types, or while a dialog is open.
+// Keyboard shortcuts of a page, a list of them under `?`, and a switch that turns them off (WCAG 2.1.4), kept
+// in this browser. INVARIANT: no key is taken while a person types or a dialog is open.
 
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Dialog } from './dialog.tsx';
 import './shortcuts.css';
 
 export interface Shortcut {
-  /** As the event names them. Arrows are taken only where they would do nothing but scroll the page. */
+  /**
+   * Key names as in keyboard events. Arrow keys are taken only when they would do nothing but scroll the
+   * page.
+   */
   readonly keys: readonly string[];
   readonly label: string;
-  /** Absent where the browser does it by itself. */
+  /** Absent when the browser itself acts on the keys. */
   readonly run?: () => void;
 }
 
 const storageKey = 'writ.shortcuts';
 
-/** What it returns shows the list while it is open. */
+/** Returns the list of shortcuts while it is open, else null. */
 export function useShortcuts(shortcuts: readonly Shortcut[]) {
   const [isOpen, setOpen] = useState(false);
   const latest = useRef(shortcuts);
   latest.current = shortcuts;
-  // No key is lost between the first sight of the page and its effects.
+  // A layout effect, so that no key is lost between the first sight of the page and its effects.
   useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       if (!isForPage(event)) return;
@@ -113,6 +116,6 @@ function turn(to: 'on' | 'off'): void {
   try {
     window.localStorage.setItem(storageKey, to);
   } catch {
-    // They stay as they are in a browser that keeps nothing.
+    // If storage is not available, the setting does not change.
   }
 }

@@ -1,5 +1,5 @@
-// A secret that its reply holds and nothing will show again: with what it is for, and the focus, since it is what the
-// press was for.
+// Shows a secret that cannot be shown again, with its purpose. It takes the focus, because the person has
+// just asked for it.
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -14,7 +14,7 @@ interface ShownOnceProps {
   readonly title: string;
   readonly label: string;
   readonly text: string;
-  /** What to do with it. */
+  /** What to do with the secret. */
   readonly children?: ComponentChildren;
 }
 
@@ -35,7 +35,7 @@ export function ShownOnce({ title, label, text, children }: ShownOnceProps) {
   );
 }
 
-/** Closes what shows a secret. */
+/** The button that closes the display of a secret. */
 export function StoredButton({ onClick }: { readonly onClick: () => void }) {
   return (
     <div class="form-actions">

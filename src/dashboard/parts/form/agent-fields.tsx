@@ -1,4 +1,4 @@
-// What an agent is registered with: name, risk tier, control owner, tags.
+// The fields with which an agent is registered: name, risk tier, control owner, tags.
 
 import { useId } from 'preact/hooks';
 import { detailFor } from '../../api/problem.ts';
@@ -13,11 +13,11 @@ export interface AgentDraft {
   readonly name: string;
   readonly tier: RiskTier;
   readonly owner: string;
-  /** As it is typed, with commas between. */
+  /** The typed text, with commas between tags. */
   readonly tags: string;
 }
 
-/** Tags as they are typed into those they are. */
+/** Splits the typed text into tags. */
 function tagsOf(text: string): readonly string[] {
   const tags = text
     .split(',')
@@ -26,7 +26,7 @@ function tagsOf(text: string): readonly string[] {
   return [...new Set(tags)];
 }
 
-/** As a change or a new agent carries it. */
+/** The body of a call that registers or changes an agent. */
 export function draftBody({ name, tier, owner, tags }: AgentDraft) {
   return { name: name.trim(), risk_tier: tier, control_owner: owner.trim(), tags: tagsOf(tags) };
 }

@@ -1,4 +1,4 @@
-// A labelled control with its help and what is wrong with it, told to a screen reader with it.
+// A labelled control with its help and its problem; a screen reader reads all of them together.
 
 import { type ComponentChildren, cloneElement, type VNode } from 'preact';
 import { useId } from 'preact/hooks';
@@ -9,7 +9,7 @@ interface FieldProps {
   readonly help?: ComponentChildren;
   readonly problem?: string | null | undefined;
   readonly isOptional?: boolean;
-  /** One input, select or textarea. */
+  /** Must be one input, select or textarea. */
   readonly children: VNode<Record<string, unknown>>;
 }
 

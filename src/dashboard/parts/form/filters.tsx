@@ -1,5 +1,5 @@
-// Filters of a list, each a parameter of the address. INVARIANT: another filter begins at the first page again, and what
-// is being typed is never overwritten by what was asked for before.
+// Filters of a list; each is a parameter of the address. INVARIANT: changing a filter returns to the first
+// page, and an earlier value never overwrites what a person is typing.
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
@@ -12,7 +12,7 @@ export function Filters({ children }: { readonly children: ComponentChildren }) 
   return <search class="filters">{children}</search>;
 }
 
-/** What is typed goes into the address once the typing rests. */
+/** Puts the typed text into the address once typing pauses. */
 export function TextFilter({ name, label }: { readonly name: string; readonly label: string }) {
   const { query } = usePlace();
   const asked = query.get(name) ?? '';
@@ -81,7 +81,7 @@ export function ChoiceFilter({ name, label, any, choices }: ChoiceFilterProps) {
   );
 }
 
-/** A day, `2026-03-02`. */
+/** A filter for a day, such as `2026-03-02`. */
 export function DayFilter({ name, label }: { readonly name: string; readonly label: string }) {
   const { query } = usePlace();
   const id = useId();

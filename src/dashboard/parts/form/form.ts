@@ -1,11 +1,11 @@
-// A form's sending: one at a time, with what went wrong.
+// The sending of a form: one call at a time, with the problem of the last.
 
 import { useCallback, useRef, useState } from 'preact/hooks';
 
 export interface Sending {
   readonly isBusy: boolean;
   readonly problem: unknown;
-  /** Runs the work unless some is under way; what it throws becomes `problem`. */
+  /** Runs the work unless other work is under way; an error that it throws becomes `problem`. */
   readonly run: (work: () => Promise<unknown>) => Promise<void>;
   readonly clear: () => void;
 }

@@ -1,5 +1,5 @@
-// Signs a person in with the account that a link has just created; where that fails, the person is told to sign in
-// themselves.
+// Signs a person in with the account that a link has just created. If that fails, the caller tells the person
+// to try again.
 
 import { call } from '../../api/client.ts';
 import { useSession } from '../../api/session.tsx';
@@ -8,11 +8,11 @@ import { go } from '../../navigation/navigation.ts';
 export interface Joining {
   readonly email: string;
   readonly password: string;
-  /** Where they go on. */
+  /** The address to go to after the sign-in. */
   readonly next: string;
 }
 
-/** The function returned signs in. */
+/** Returns a function that signs the person in. */
 export function useJoin(): (joining: Joining) => Promise<void> {
   const { take } = useSession();
   return async ({ email, password, next }) => {

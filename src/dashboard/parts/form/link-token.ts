@@ -1,10 +1,10 @@
-// The secret of a link (`#token=...`): taken out of the address as soon as the page is there, so that it stays neither on
-// the screen nor in the history. INVARIANT: it is held in memory alone.
+// Takes the secret of a link (`#token=...`) out of the address as soon as the page opens, so that it stays
+// neither on the screen nor in the history. INVARIANT: the secret is held in memory alone.
 
 import { useEffect, useState } from 'preact/hooks';
 import { go, usePlace } from '../../navigation/navigation.ts';
 
-/** Null where the address had none. */
+/** Returns null when the address has no token. */
 export function useLinkToken(): string | null {
   const { path, hash } = usePlace();
   const found = new URLSearchParams(hash).get('token');

@@ -1,4 +1,4 @@
-// The name that a person gives to something, in a field.
+// A field for the name of a person or a thing.
 
 import type { ComponentChildren } from 'preact';
 import { detailFor } from '../../api/problem.ts';
@@ -7,11 +7,11 @@ import { Field } from './field.tsx';
 interface NameFieldProps {
   readonly label?: string;
   readonly help?: ComponentChildren;
-  /** Absent where the browser may not offer one's own name. */
+  /** Absent when the browser must not offer the person's own name. */
   readonly autoComplete?: 'name';
   readonly value: string;
   readonly onChange: (name: string) => void;
-  /** What was wrong with all that was sent. */
+  /** The problem of the whole form. */
   readonly problem: unknown;
 }
 

@@ -1,4 +1,4 @@
-// The field for a new password: how good it is while it is typed, and a switch that shows it.
+// The field for a new password: it rates the password while it is typed, and has a switch that shows it.
 
 import { useState } from 'preact/hooks';
 import { Field } from './field.tsx';

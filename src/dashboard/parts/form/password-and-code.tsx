@@ -1,5 +1,5 @@
-// The two things by which somebody who is signed in shows once more that it is them. People type codes with a space in the
-// middle; `codeDigits` is what is sent.
+// The fields by which a signed-in person proves their identity once more. People type codes with a space in
+// the middle; `codeDigits` returns what is sent.
 
 import { useState } from 'preact/hooks';
 import { Button } from '../layout/button.tsx';
@@ -12,7 +12,7 @@ interface CodeFieldProps {
   readonly onCode: (code: string) => void;
   /** Whether a recovery code may be typed instead. */
   readonly takesRecoveryCode?: boolean;
-  /** It comes by a press: what follows is typing it. */
+  /** Whether the field gets the focus when it appears, because a button opened it for typing. */
   readonly isFocused?: boolean;
 }
 
@@ -54,7 +54,7 @@ export function CodeField({ takesRecoveryCode = false, isFocused = false, ...pro
   );
 }
 
-/** A field that comes by a press has the focus. */
+/** Focuses an empty field, for fields that a button opens. */
 export function focusOnce(input: HTMLInputElement | null): void {
   if (input?.value === '') input.focus();
 }

@@ -1,8 +1,8 @@
-// How good a new password is, as far as a page can tell. It follows the service's rules (`passwordFormProblem`) and says beyond
-// them what is stronger; whether a password is a common one is for the service alone to say.
+// Rates a new password as far as a page can. It follows the service's rules (`passwordFormProblem`) and adds
+// hints on what is stronger. Only the service can tell whether a password is a common one.
 
 export interface PasswordHint {
-  /** 0 will be refused, 3 is strong. */
+  /** From 0, which will be refused, to 3, which is strong. */
   readonly level: 0 | 1 | 2 | 3;
   readonly text: string;
 }
@@ -12,7 +12,7 @@ const differentMin = 5;
 const productName = /(?<!\p{L})writ(?!\p{L})/iu;
 const addressLengthMin = 4;
 
-/** Of whom it is to be: a password is more than their words. */
+/** The person whose password it will be; a password must be more than their own words. */
 export interface PasswordOwner {
   readonly email: string;
   readonly name: string;

@@ -1,5 +1,5 @@
-// A form whose sending takes a proof that it is still the person: the password, with a code where codes are set up, or a
-// passkey. The caller sends what `onProof` is given beside its own fields.
+// A form that needs a proof of the person's identity: the password, with a code if codes are set up, or a
+// passkey. The caller sends the proof that `onProof` receives together with its own fields.
 
 import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
@@ -19,13 +19,13 @@ export interface Proof {
 }
 
 interface ProofFormProps {
-  /** On the button that sends. */
+  /** The text on the button that sends. */
   readonly word: string;
   readonly look?: 'danger' | 'primary';
   readonly onProof: (proof: Proof) => Promise<unknown>;
-  /** Without it there is no button to go back. */
+  /** When absent, there is no button to go back. */
   readonly onClose?: () => void;
-  /** Its own fields; they are told what went wrong. */
+  /** The caller's own fields; the function receives the form's problem. */
   readonly children?: (problem: unknown) => ComponentChildren;
 }
 
@@ -83,7 +83,7 @@ export function ProofForm({ word, look = 'primary', onProof, onClose, children }
   );
 }
 
-/** A passkey replaces the password, and nothing else that the form asks for. */
+/** A passkey replaces only the password, so the form's other fields must be filled. */
 function areOwnFieldsFilled(form: HTMLFormElement | null): boolean {
   const inputs = [...(form?.querySelectorAll<HTMLInputElement>('input, select, textarea') ?? [])];
   return inputs

@@ -1,4 +1,4 @@
-// The roles of people: what each lets them do, and a choice among them.
+// The roles of people with what each permits, and a choice among them.
 
 import './roles.css';
 
@@ -54,7 +54,7 @@ export function RoleChoice({
   );
 }
 
-/** Roles as small marks, for lists. */
+/** Words such as roles, shown as small marks for lists. */
 export function Marks({ words }: { readonly words: readonly string[] }) {
   if (words.length === 0) return <span class="marks-none">none</span>;
   return (

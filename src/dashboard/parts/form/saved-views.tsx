@@ -1,5 +1,5 @@
-// Views of a list that a person has named: the query of the address, kept in this browser for this person. INVARIANT: a view
-// holds what is asked of a list and nothing of what was found.
+// Views of a list that a person has named: the query of the address, kept in this browser for this person.
+// INVARIANT: a view holds the query of a list and none of its results.
 
 import { useState } from 'preact/hooks';
 import { usePerson } from '../../api/session.tsx';
@@ -11,14 +11,14 @@ import './saved-views.css';
 
 interface SavedView {
   readonly name: string;
-  /** Without `?`. */
+  /** The query without `?`. */
   readonly query: string;
 }
 
 const viewsMax = 20;
 const nameLengthMax = 60;
 
-/** Of the list at the address; nothing where none is saved and nothing is asked. */
+/** The saved views of the list at the address; renders nothing when no view is saved and no filter is set. */
 export function SavedViews() {
   const { path, query } = usePlace();
   const [views, keep] = useViews(`writ.views ${usePerson().id} ${path}`);
@@ -96,7 +96,7 @@ function useViews(key: string): readonly [readonly SavedView[], (views: readonly
     try {
       window.localStorage.setItem(key, JSON.stringify(next));
     } catch {
-      // The page has them, for as long as it is open.
+      // If storage is not available, the views last as long as the page is open.
     }
   };
   return [views, keep];

@@ -1,17 +1,18 @@
-// Fields that are sent by one button: what is wrong stands above them, and the button is busy until the answer is there.
+// Fields with one button that sends them. The problem is shown above the fields, and the button is busy until
+// the answer arrives.
 
 import type { ComponentChildren } from 'preact';
 import { Button } from '../layout/button.tsx';
 import { ProblemNote } from '../layout/note.tsx';
 
 interface SendFormProps {
-  /** What the button says. */
+  /** The text on the button. */
   readonly word: string;
   readonly look?: 'primary' | 'danger';
   readonly isBusy: boolean;
   readonly problem: unknown;
   readonly onSend: () => Promise<void>;
-  /** Absent where there is nothing to go back to. */
+  /** Absent when there is nothing to go back to. */
   readonly onCancel?: () => void;
   readonly children?: ComponentChildren;
 }

@@ -1,4 +1,4 @@
-// Sessions of a person: where, when and how they signed in, and ending each.
+// The sessions of a person: where, when and how they signed in, each with a button that ends it.
 
 import type { Reply } from '../../api/client.ts';
 import { Badge } from '../layout/badge.tsx';

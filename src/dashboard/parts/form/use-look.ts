@@ -1,15 +1,15 @@
-// What the secret of a link stands for: looked up once, kept by the component alone.
+// Looks up what the secret of a link stands for, once; only the component keeps it.
 
 import { useEffect, useState } from 'preact/hooks';
 
 export interface Look<Data> {
-  /** Null until it is there. */
+  /** Null until the answer arrives. */
   readonly data: Data | null;
   readonly problem: unknown;
   readonly retry: () => void;
 }
 
-/** Looks once, and again when the person says so. */
+/** Looks once, and again when `retry` is called. */
 export function useLook<Data>(look: () => Promise<Data>): Look<Data> {
   const [state, setState] = useState<{ readonly data: Data | null; readonly problem: unknown }>(nothingYet);
   const [tries, setTries] = useState(0);

@@ -1,4 +1,4 @@
-// Tells a password manager whose password a form sets; nobody sees it, and it is sent nowhere.
+// Tells a password manager whose password a form sets. The field is not visible and is not sent.
 
 export function UsernameOf({ email }: { readonly email: string }) {
   return (

@@ -1,4 +1,4 @@
-// A decision, a status or a level as a word with its colour and sign: the colour never says it alone.
+// A decision, a status or a level as a word with a colour and a sign; colour is never the only signal.
 
 import './badge.css';
 import { Icon, type IconName } from './icon.tsx';
@@ -48,7 +48,7 @@ const statuses: Readonly<Record<string, readonly [Tone, string]>> = {
 
 interface StatusBadgeProps {
   readonly status: string;
-  /** Of a request: what expired is a grant that is over, or a request that nobody answered. */
+  /** The decision on a request: it tells an expired grant from a request that nobody answered. */
   readonly decision?: string;
 }
 
@@ -58,7 +58,7 @@ export function StatusBadge({ status, decision }: StatusBadgeProps) {
   return <Badge tone={tone}>{word}</Badge>;
 }
 
-/** The word alone. */
+/** The word of the badge alone. */
 export function statusWord(status: string, decision: string): string {
   return statusOf(status, decision)[1];
 }
@@ -68,7 +68,7 @@ function statusOf(status: string, decision?: string): readonly [Tone, string] {
   return statuses[shown] ?? ['unknown', status];
 }
 
-/** 0 to 100, as a number with a bar. */
+/** A risk from 0 to 100, as a number with a bar. */
 export function Risk({ score }: { readonly score: number }) {
   return (
     <span class="risk" title={`Risk ${score} of 100`}>

@@ -1,5 +1,5 @@
-// What is pressed: a button that says when it is at work, and a link that looks like one. INVARIANT: while its work goes
-// on a second press does nothing, so nothing is sent twice.
+// A button that shows when it is busy, and a link that looks like a button. INVARIANT: while a button is busy
+// a second press does nothing, so nothing is sent twice.
 
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -11,9 +11,12 @@ type Look = 'plain' | 'primary' | 'danger' | 'quiet';
 interface ButtonProps extends Omit<JSX.IntrinsicElements['button'], 'icon' | 'onClick' | 'label'> {
   readonly look?: Look;
   readonly icon?: IconName;
-  /** A promise keeps the button busy until it ends; what it throws is for the caller to show. Anything else is as good as nothing. */
+  /**
+   * A returned promise keeps the button busy until it settles; the caller has to show its errors. Any other
+   * value is ignored.
+   */
   readonly onClick?: () => unknown;
-  /** Where there is an icon alone. */
+  /** The label of a button that has only an icon. */
   readonly label?: string;
   readonly isBusy?: boolean;
   readonly children?: ComponentChildren;
@@ -70,7 +73,7 @@ interface ButtonLinkProps {
   readonly href: string;
   readonly look?: Look;
   readonly icon?: IconName;
-  /** Saves what the address answers, under the name that the service gives it. */
+  /** Whether the reply is saved as a file, under the name that the service gives it. */
   readonly download?: boolean;
   readonly children: ComponentChildren;
 }

@@ -1,4 +1,4 @@
-// Icons by what they mean here. They are ornament: what they say is always there as text, too.
+// Icons by their meaning in the dashboard. Icons only decorate: the same meaning is always there as text.
 
 import {
   ArrowLeft,

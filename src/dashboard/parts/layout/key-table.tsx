@@ -1,4 +1,4 @@
-// Keys of an agent or an enforcement point: when each was made, last used and ends.
+// The table of an agent's or an enforcement point's keys: when each was made, last used and ends.
 
 import { Badge } from './badge.tsx';
 import { TableScroll } from './table-scroll.tsx';
@@ -8,14 +8,14 @@ interface ShownKey {
   readonly id: string;
   readonly created_at: string;
   readonly last_used_at: string | null;
-  /** Null while it is the current one. */
+  /** Null while this is the current key. */
   readonly not_after: string | null;
 }
 
 export interface KeyTableProps {
-  /** Tells a screen reader whose keys they are. */
+  /** Tells a screen reader whose keys these are. */
   readonly label: string;
-  /** What each begins with. */
+  /** The first characters of every key. */
   readonly prefix: string;
   readonly keys: readonly ShownKey[];
 }

@@ -1,6 +1,6 @@
-// Whether a page is as narrow as on a phone.
+// Tells whether the page is as narrow as on a phone.
 
-/** As in layout.css and approval.css. */
+/** The same width as in layout.css and approval.css. */
 export const narrowQuery = '(width < 52rem)';
 
 export function isNarrow(): boolean {

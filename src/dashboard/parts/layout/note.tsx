@@ -1,4 +1,5 @@
-// Messages of a page: that something failed and what to do, that there is nothing yet and why, that it is loading. INVARIANT: a failure is announced, and never takes away what was written or seen.
+// Messages of a page: a failure and what to do about it, why there is nothing to show yet, or that something
+// is loading. INVARIANT: a failure is announced, and never removes what was written or seen.
 
 import type { ComponentChildren } from 'preact';
 import { ApiProblem } from '../../api/problem.ts';
@@ -6,7 +7,7 @@ import { Button } from './button.tsx';
 import { Icon, type IconName } from './icon.tsx';
 import './note.css';
 
-/** Nothing where there is no problem. */
+/** Renders nothing when there is no problem. */
 export function ProblemNote({
   problem,
   onRetry,
@@ -37,7 +38,7 @@ export function ProblemNote({
   );
 }
 
-/** The page has a form where the service speaks of a body. */
+/** The service reports problems of a body; on a page that is a form, so the title differs. */
 function titleOf(problem: ApiProblem | null): string {
   if (problem?.code === 'invalid_body') return 'Check the marked fields';
   return problem?.title ?? 'Something went wrong in this page';
@@ -65,7 +66,7 @@ export function Note({
 interface EmptyProps {
   readonly icon: IconName;
   readonly title: string;
-  /** What would fill the place, and how. */
+  /** What would be shown in this place, and how it gets there. */
   readonly children?: ComponentChildren;
 }
 
@@ -79,7 +80,7 @@ export function Empty({ icon, title, children }: EmptyProps) {
   );
 }
 
-/** Holds the place of what is coming. */
+/** A placeholder for content that is loading. */
 export function Loading({
   label = 'Loading',
   lines = 6,

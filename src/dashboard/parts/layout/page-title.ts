@@ -1,4 +1,5 @@
-// The title of the browser's tab: what the page is called, with the number of what waits for the person before it.
+// Sets the title of the browser's tab: the page's title, after the number of requests that wait for the
+// person.
 
 let pageTitle = '';
 let waitingCount = 0;
@@ -8,7 +9,7 @@ export function setPageTitle(title: string): void {
   show();
 }
 
-/** 0 shows no number. */
+/** Sets the number in the title; 0 shows no number. */
 export function setTitleCount(count: number): void {
   waitingCount = count;
   show();

@@ -1,4 +1,4 @@
-// The frame of a page: its heading, which takes the focus when one comes to the page, what can be done, and its sections.
+// The frame of a page: its heading, which takes the focus when the page opens, its actions, and its sections.
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
@@ -7,9 +7,9 @@ import { setPageTitle } from './page-title.ts';
 
 interface PageFrameProps {
   readonly title: string;
-  /** Beside the heading: badges, a name. */
+  /** Shown beside the heading, such as badges or a name. */
   readonly beside?: ComponentChildren;
-  /** Under the heading, one sentence. */
+  /** One sentence under the heading. */
   readonly lead?: ComponentChildren;
   readonly actions?: ComponentChildren;
   readonly children: ComponentChildren;
@@ -20,8 +20,8 @@ let isFirst = true;
 export function PageFrame({ title, beside, lead, actions, children }: PageFrameProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    // The first page has the focus of the browser.
-    // A part of the page that has taken the focus meanwhile keeps it.
+    // On the first page the browser has set the focus. A part of the page that has taken the focus meanwhile
+    // keeps it.
     const isTaken = document.activeElement?.closest('#content > *') != null;
     if (!isFirst && !isTaken) heading.current?.focus({ preventScroll: true });
     isFirst = false;
@@ -64,7 +64,7 @@ export function Section({ title, actions, children }: SectionProps) {
   );
 }
 
-/** Names and what they stand for. */
+/** A list of names with their values. */
 export function Facts({ items }: { readonly items: readonly (readonly [string, ComponentChildren])[] }) {
   return (
     <dl class="facts">

@@ -5,7 +5,7 @@ import { usePlace } from '../../navigation/navigation.ts';
 import { ButtonLink } from './button.tsx';
 import './pager.css';
 
-/** Nothing where one page is all there is. `parameter` is the query's name for the place. */
+/** Renders nothing when there is only one page. `parameter`: the query parameter that holds the cursor. */
 export function Pager({
   nextCursor,
   parameter = 'cursor',

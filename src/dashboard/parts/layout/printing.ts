@@ -1,4 +1,4 @@
-// Whether the page is being printed, for what paper has to show and a screen folds.
+// Tells whether the page is being printed, so that paper shows what a screen folds.
 
 import { useEffect, useState } from 'preact/hooks';
 

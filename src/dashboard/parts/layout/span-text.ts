@@ -1,4 +1,4 @@
-// Spans of time as people say them.
+// Formats spans of time for people.
 
 const units = [
   [86_400_000, 'd'],
@@ -7,10 +7,13 @@ const units = [
   [1_000, 's'],
 ] as const;
 
-/** With so many of a unit or more, the next smaller one says nothing more. */
+/** From this many of a unit on, the next smaller unit is left out. */
 const coarseMin = 10;
 
-/** A span in milliseconds in its largest whole unit, two where the first is small, rounded: "2 h 5 min", "3 d", "90 d". */
+/**
+ * A span in milliseconds, rounded to its largest unit, or to two units when the first is below 10: "2 h 5
+ * min", "3 d", "90 d".
+ */
 export function spanText(ms: number): string {
   const [roundedMs, index] = rounded(ms);
   const [size, word] = units[index] ?? units[3];
@@ -21,7 +24,7 @@ export function spanText(ms: number): string {
   return next === undefined || rest === 0 ? `${count} ${word}` : `${count} ${word} ${rest} ${next[1]}`;
 }
 
-/** To what is shown of it; that may be a whole one of the unit above. */
+/** Rounds a span to the precision that is shown, which may reach a whole unit above. */
 function rounded(ms: number): readonly [ms: number, unit: number] {
   const index = unitOf(ms);
   const [size] = units[index] ?? units[3];

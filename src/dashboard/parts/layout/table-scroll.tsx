@@ -1,14 +1,14 @@
-// A table that may be wider than its place: it is scrolled within, by keyboard too, so that the page never is. A table of
-// the class `table-stack` becomes cards where there is little room.
+// A table that may be wider than its place: the table scrolls, by keyboard too, and the page does not. A
+// table of the class `table-stack` becomes cards when there is little room.
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import './table-scroll.css';
 
 interface TableScrollProps {
-  /** What the table is of. */
+  /** Names the contents of the table. */
   readonly label: string;
-  /** Whether something newer is being looked for. */
+  /** Whether newer contents are being loaded. */
   readonly isOld?: boolean;
   readonly children: ComponentChildren;
 }
@@ -24,7 +24,7 @@ export function TableScroll({ label, isOld = false, children }: TableScrollProps
     for (const child of element.children) observer.observe(child);
     return () => observer.disconnect();
   }, []);
-  // A region that scrolls must be reached by keyboard; one that does not would be a stop for nothing.
+  // A region that scrolls must be reachable by keyboard; one that does not scroll would be a useless stop.
   const reach = isWide ? ({ tabIndex: 0, role: 'region', 'aria-label': label } as const) : {};
   return (
     <div ref={frame} class="table-wrap" aria-busy={isOld} {...reach}>

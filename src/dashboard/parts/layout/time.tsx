@@ -1,4 +1,5 @@
-// Times and spans as people say them, with the exact time beside. One clock for the whole page, so that all of it agrees.
+// Times and spans for people, with the exact time beside. The whole page shares one clock, so that all of its
+// times agree.
 
 import { useEffect, useState } from 'preact/hooks';
 import { spanText } from './span-text.ts';
@@ -25,13 +26,13 @@ export function useNow(): number {
   return now;
 }
 
-/** In the reader's own zone and form. */
+/** Formats a time in the reader's own time zone and form. */
 export const exactTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 
-/** The same with its zone, for what one plans by. */
+/** Formats a time with its time zone, for times that people plan by. */
 export const zonedTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' });
 
-/** How long ago, or in how long; the exact time in the title. */
+/** How long ago a time was, or how long until it comes; the exact time is in the title. */
 export function Ago({ at }: { readonly at: string }) {
   const now = useNow();
   const ms = Date.parse(at);

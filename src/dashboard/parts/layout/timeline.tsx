@@ -1,4 +1,4 @@
-// What happened, in order, each with its sign, its time where that is known, and what somebody said with it.
+// A list of events in order, each with its sign, its time if known, and the comment of a person.
 
 import type { ComponentChildren } from 'preact';
 import { Icon, type IconName } from './icon.tsx';
@@ -10,7 +10,7 @@ export interface TimelineEntry {
   readonly icon: IconName;
   readonly tone: 'allow' | 'deny' | 'escalate' | 'reauth' | 'unknown';
   readonly title: ComponentChildren;
-  /** RFC 3339; null where nobody has noted it. */
+  /** RFC 3339; null when the time was not recorded. */
   readonly at: string | null;
   readonly detail?: ComponentChildren;
 }

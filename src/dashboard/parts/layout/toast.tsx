@@ -1,5 +1,5 @@
-// Short messages that something was done, read out by screen readers and gone by themselves. A failure never uses them
-// alone.
+// Short messages that something was done. Screen readers read them out, and they disappear by themselves. A
+// failure is never shown only in this way.
 
 import { useEffect, useState } from 'preact/hooks';
 

@@ -1,6 +1,6 @@
-// A trace as a tree: policies, their rules with how each condition came out, and under each rule the parts of its
-// condition where they are at hand, and the values that it read. Rules that do not hold are folded where there are many;
-// how many, is said.
+// A trace as a tree: policies, their rules with how each condition turned out, and under each rule the values
+// it read and, if known, the parts of its condition. When there are many rules, those that do not hold are
+// folded and their number is shown.
 
 import { useState } from 'preact/hooks';
 import { Badge } from '../layout/badge.tsx';
@@ -20,19 +20,19 @@ import {
 } from './trace.ts';
 
 interface ConditionTreeProps {
-  /** Of `GET /v1/requests/{id}`, or of a decision that was tried. */
+  /** The trace of `GET /v1/requests/{id}`, or of a decision that was tried. */
   readonly trace: readonly TraceEntry[];
-  /** How many more rules the action has, none of which took part. */
+  /** Number of further rules of the action, none of which took part. */
   readonly others?: number;
-  /** Id of the rule that decided (`policy/rule`), where it is known. */
+  /** Id of the rule that decided (`policy/rule`); null or absent when it is not known. */
   readonly decidedBy?: string | null;
-  /** The texts of rules by their ids, where they are at hand. */
+  /** Texts of rules by rule id, as far as they are known. */
   readonly sources?: ReadonlyMap<string, RuleSource>;
-  /** The conditions of rules part by part, where they were looked at again. */
+  /** The conditions of rules part by part, if the decision was explained again. */
   readonly conditions?: readonly Condition[];
 }
 
-/** Of `GET /v1/requests/{id}/explain`. */
+/** A condition in the reply of `GET /v1/requests/{id}/explain`. */
 export interface Condition {
   readonly rule: string;
   readonly truth: string;
@@ -43,7 +43,7 @@ interface ConditionLine {
   readonly depth: number;
   readonly text: string;
   readonly value: string;
-  /** Null for a value. */
+  /** Null for a part that is a value. */
   readonly truth: Truth | null;
 }
 
@@ -53,7 +53,7 @@ export interface RuleSource {
   readonly text: string;
 }
 
-/** Of more rules, those that do not hold are folded. */
+/** With more rules than this, those that do not hold are folded. */
 const rulesShownMax = 8;
 
 const noSources: ReadonlyMap<string, RuleSource> = new Map();
@@ -129,7 +129,7 @@ interface RuleProps {
   readonly lines: readonly ConditionLine[];
 }
 
-/** None where the rule came out otherwise when it was looked at again: a decision of later is not explained by it. */
+/** Empty when the explanation found another truth for the rule: it does not explain a decision made later. */
 function linesOf({ id, truth }: TraceRule, conditions: readonly Condition[]): readonly ConditionLine[] {
   const condition = conditions.find(({ rule }) => rule === id);
   return condition?.truth === truth ? condition.lines : [];
@@ -137,7 +137,7 @@ function linesOf({ id, truth }: TraceRule, conditions: readonly Condition[]): re
 
 function Rule({ rule, isDeciding, source, lines }: RuleProps) {
   const { truth, effect, name, points, isShadow, isSatisfied } = rule;
-  // A read that the parts of the condition show is not shown again.
+  // Reads that the parts of the condition already show are left out.
   const reads = rule.reads.filter(({ path }) => !lines.some((line) => line.text === path));
   const [isSourceShown, setSourceShown] = useState(false);
   const { icon, word } = truths[truth];
@@ -200,7 +200,7 @@ export function pointsText(points: number): string {
   return points > 0 ? `+${points}` : `−${-points}`;
 }
 
-/** Deeper parts are moved in so far and no farther, so that a narrow screen has room for them. */
+/** Deeper parts are not indented further than this, so that they fit a narrow screen. */
 const depthMax = 8;
 
 function PartLine({ line: { depth, text, value, truth } }: { readonly line: ConditionLine }) {
@@ -249,7 +249,7 @@ function ReadLine({ read: { path, value, missing } }: { readonly read: TraceRead
   );
 }
 
-/** A text of a trace comes escaped; quotes show where it begins and ends. */
+/** The trace's texts are already escaped; quotes show where a text begins and ends. */
 function valueText(value: unknown): string {
   return typeof value === 'string' ? `"${value}"` : (JSON.stringify(value) ?? '');
 }

@@ -1,4 +1,4 @@
-// The code of a diagnostic, which leads to its page.
+// The code of a diagnostic as a link to its page.
 
 export function DiagnosticLink({ code }: { readonly code: string }) {
   return (

@@ -1,5 +1,5 @@
-// The text of a policy as in its file: numbered, coloured, with the notes on its lines. INVARIANT: what is
-// shown reads the same as what the compiler reads: invisible characters are shown as their code points.
+// The text of a policy as in its file: numbered, coloured, with notes on its lines. INVARIANT: the text reads
+// the same as for the compiler: invisible characters are shown as their code points.
 
 import type { ComponentChildren } from 'preact';
 import { Icon } from '../layout/icon.tsx';
@@ -12,26 +12,29 @@ import { cutPieces } from './source-marks.ts';
 export interface SourceMark {
   readonly tone: 'here' | 'error' | 'warning';
   readonly line: number;
-  /** The last line; the first one unless said otherwise. */
+  /** The last line; by default the first one. */
   readonly endLine?: number;
-  /** From 1, in code points: where in the first line it begins. Without it, whole lines are marked. */
+  /**
+   * The column at which the mark begins in the first line, from 1, in code points. When absent, whole lines
+   * are marked.
+   */
   readonly column?: number;
-  /** One past its last character in the last line. */
+  /** One past the mark's last character in the last line. */
   readonly endColumn?: number;
-  /** Stands below the last line. */
+  /** Shown below the last line. */
   readonly note?: ComponentChildren;
 }
 
 interface PolicySourceProps {
   readonly text: string;
-  /** The number of the first line of the text in its file; 1 unless said otherwise. */
+  /** Number of the text's first line in its file; 1 by default. */
   readonly firstLine?: number;
   readonly marks?: readonly SourceMark[];
-  /** What it is, for a screen reader. */
+  /** Names the text for a screen reader. */
   readonly label: string;
-  /** A list has no words of the language. */
+  /** Whether the text is not coloured: a list has no words of the language. */
   readonly isPlain?: boolean;
-  /** Where the number of a line leads; the line's id is then `L12`. */
+  /** Returns the link of a line's number; a line with a link has an id such as `L12`. */
   readonly lineHref?: (line: number) => string;
 }
 

@@ -1,4 +1,4 @@
-// What the service refused before any policy, by reason and number.
+// What the service refused before any policy: reasons with their counts.
 
 import type { Reply } from '../../api/client.ts';
 import './refusal-list.css';

@@ -1,5 +1,5 @@
-// Coloured pieces of a line cut where marks begin and end, so that each part is of one colour and one mark.
-// INVARIANT: the parts together are the line.
+// Cuts the coloured pieces of a line where marks begin and end, so that each part has one colour and one
+// mark. INVARIANT: the parts joined together are the line.
 
 import type { Piece } from '../../../language/assist/policy-words.ts';
 
@@ -18,7 +18,7 @@ export interface MarkedPiece extends Piece {
 
 const weights: Readonly<Record<Tone, number>> = { here: 1, warning: 2, error: 3 };
 
-/** Where marks lie over each other the gravest is shown. A mark of no width takes the character where it stands. */
+/** Where marks overlap, the most serious is shown. A mark without width marks the character at its place. */
 export function cutPieces(
   pieces: readonly Piece[],
   line: string,
@@ -50,7 +50,7 @@ export function cutPieces(
   });
 }
 
-/** From a column to its offset in UTF-16 units; what lies behind the end is the end. */
+/** Returns a function from a column to its offset in UTF-16 units; a column beyond the end gives the end. */
 function offsetsOf(line: string): (column: number) => number {
   const offsets: number[] = [];
   let offset = 0;

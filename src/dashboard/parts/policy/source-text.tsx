@@ -1,4 +1,4 @@
-// A piece of a policy file with its place and the numbers of its lines, leading to the whole file.
+// A piece of a policy file with its line numbers and a link to the whole file.
 
 import { PlainPieces } from '../text/plain-text.tsx';
 import { PolicySource } from './policy-source.tsx';
@@ -7,7 +7,7 @@ import { evenLines } from './source-lines.ts';
 
 interface SourceTextProps {
   readonly file: string;
-  /** Of the first line. */
+  /** Number of the first line. */
   readonly line: number;
   readonly text: string;
 }

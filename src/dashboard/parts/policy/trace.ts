@@ -1,11 +1,12 @@
-// The trace of a request into what people read from it: rules by policy, what each read, who has added to the risk,
-// what was not known. INVARIANT: nothing of the trace is dropped; what has another form than expected is shown as it is.
+// Turns the trace of a request into what people read: rules by policy, the values each read, what added to
+// the risk, what was unknown. INVARIANT: nothing of the trace is dropped; parts of an unexpected form are
+// shown as they are.
 
 export type TraceEntry = Readonly<Record<string, unknown>>;
 
 export type Truth = 'true' | 'false' | 'unknown';
 
-/** A value that a condition can read; `missing` says why there is none. */
+/** A value that a condition can read; `missing` tells why there is none. */
 export interface TraceRead {
   readonly path: string;
   readonly value: unknown;
@@ -50,7 +51,7 @@ export function traceRules(trace: readonly TraceEntry[]): readonly TraceRule[] {
 
 const rank: Readonly<Record<Truth, number>> = { true: 0, unknown: 1, false: 2 };
 
-/** Of each policy its rules, those that hold first; the policy of `decidedBy` before the others. */
+/** Rules grouped by policy, those that hold first; the policy of `decidedBy` comes before the others. */
 export function tracePolicies(
   rules: readonly TraceRule[],
   decidedBy: string | null = null,
@@ -63,21 +64,21 @@ export function tracePolicies(
     .toSorted((a, b) => first(a.rules) - first(b.rules));
 }
 
-/** Who has, or may have, added to the risk. */
+/** The rules that added, or may have added, to the risk. */
 export function riskContributions(rules: readonly TraceRule[]): readonly TraceRule[] {
   return rules
     .filter(({ points, truth, isShadow }) => points !== 0 && truth !== 'false' && !isShadow)
     .toSorted((a, b) => Math.abs(b.points) - Math.abs(a.points));
 }
 
-/** Each path that had no value where one was read, and the rules that it left unknown. */
+/** Each path that was read and had no value, with the rules that read it. */
 export function unknownReads(
   rules: readonly TraceRule[],
 ): readonly { readonly read: TraceRead; readonly rules: readonly TraceRule[] }[] {
   const found = new Map<string, { read: TraceRead; rules: TraceRule[] }>();
   for (const rule of rules) {
     for (const read of rule.reads) {
-      // A field that is not there is known not to be there; it matters where the rule could not be told.
+      // A field that is absent is known to be absent, so it counts only when the rule is unknown.
       if (read.missing === null || (read.missing === 'absent' && rule.truth !== 'unknown')) continue;
       const known = found.get(read.path);
       if (known === undefined) found.set(read.path, { read, rules: [rule] });
@@ -94,7 +95,7 @@ const effectsOf: Readonly<Record<string, string>> = {
   REAUTH_REQUIRED: 'reauth',
 };
 
-/** The rule that decided, where the trace leaves no doubt; null where it does, or none did. */
+/** Id of the rule that decided, if the trace leaves no doubt; else null. */
 export function decidingRule(
   rules: readonly TraceRule[],
   { decision, policy }: { readonly decision: string; readonly policy: string },
@@ -108,7 +109,7 @@ export function decidingRule(
   return candidates.length === 1 ? (candidates[0]?.id ?? null) : null;
 }
 
-/** Why there is no value, as people say it. */
+/** Why there is no value, in words. */
 export function missingWords(missing: string): string {
   const words: Readonly<Record<string, string>> = {
     absent: 'not in the payload',

@@ -1,4 +1,4 @@
-// Text to take along: shown whole, with a button that copies it and says so.
+// A text that is shown whole, with a button that copies it and confirms that.
 
 import { useState } from 'preact/hooks';
 import { Button } from '../layout/button.tsx';

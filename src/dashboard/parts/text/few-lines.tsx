@@ -1,5 +1,5 @@
-// Text by somebody else that may have any number of lines: a few of them, the rest on demand, so that one text never
-// pushes the others off the screen.
+// A text by another person with any number of lines: some lines at first, the rest on demand, so that one
+// text never pushes others off the screen.
 
 import { useState } from 'preact/hooks';
 import { Button } from '../layout/button.tsx';

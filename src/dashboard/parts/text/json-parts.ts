@@ -1,15 +1,16 @@
-// What people have to know of a JSON value before they see it: where digests stand for secrets, what is too long to
-// are shown at once, what cannot be seen. Paths are those of an agent's payload profile (`items[].price`).
+// Finds what people have to know about a JSON value before they read it: digests in place of secrets, parts
+// too long to be shown at once, and invisible characters. Paths are those of an agent's payload profile
+// (`items[].price`).
 
 import { hasInvisible } from './text-pieces.ts';
 
-/** Texts beyond this many characters, and lists and objects beyond this many parts, are folded, and marked as that. */
+/** Texts with more characters, and lists and objects with more parts, are folded and marked as folded. */
 export const textLengthShown = 1_000;
 export const partsShown = 200;
 
 type Entries = readonly (readonly [name: string, value: unknown])[];
 
-/** Of a list its elements by their place, of an object its fields; null for all else. */
+/** Elements of a list by position, or fields of an object; null for any other value. */
 export function entriesOf(value: unknown): Entries | null {
   if (Array.isArray(value)) return value.map((element, index) => [String(index), element] as const);
   return typeof value === 'object' && value !== null ? Object.entries(value) : null;
@@ -17,7 +18,7 @@ export function entriesOf(value: unknown): Entries | null {
 
 const digestForm = /^hmac-sha256:[0-9a-f]{64}$/;
 
-/** The digest that stands for a secret; null for all else. */
+/** The digest that replaces a secret; null for any other value. */
 export function secretDigest(value: unknown): string | null {
   if (Array.isArray(value)) return null;
   const entries = entriesOf(value);
@@ -27,7 +28,10 @@ export function secretDigest(value: unknown): string | null {
 
 const plainName = /^[A-Za-z_]\w{0,99}$/;
 
-/** One step further: a field by its name, quoted where it is no plain one; all elements of a list together. */
+/**
+ * The path one step further in: a field by its name, quoted unless it is a plain name; all elements of a list
+ * share one step.
+ */
 export function pathInto(path: string, parent: unknown, name: string): string {
   if (Array.isArray(parent)) return `${path}[]`;
   const step = plainName.test(name)
@@ -37,9 +41,9 @@ export function pathInto(path: string, parent: unknown, name: string): string {
 }
 
 export interface JsonAbout {
-  /** How many texts, lists and objects are folded at first. */
+  /** Number of texts, lists and objects that are folded at first. */
   readonly folded: number;
-  /** Places with characters that cannot be seen, or that turn the direction of reading. */
+  /** Paths of texts with characters that are invisible or change the direction of reading. */
   readonly invisible: readonly string[];
   readonly secrets: number;
 }

@@ -1,6 +1,6 @@
-// A JSON value as people read it, field by field, in the order in which it came. INVARIANT: texts of others are nothing
-// but text, what cannot be seen is shown as its code point, digests that stand for secrets say so, and what is
-// folded is marked where it stands and above it all.
+// A JSON value for people, field by field, in the order in which it arrived. INVARIANT: texts of other people
+// are shown as plain text, invisible characters as their code points. Digests that replace secrets are named
+// as such. Folded parts are marked in their place and above the value.
 
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
@@ -14,11 +14,13 @@ import { type CharacterMarks, cutText } from './text-pieces.ts';
 
 interface JsonViewProps {
   readonly value: unknown;
-  /** Its name for screen readers: "Payload". */
+  /** Name of the value for screen readers, such as "Payload". */
   readonly label: string;
-  /** What is shown beside a value that has no parts, by its path (`items[].price`) and its JSON Pointer. */
+  /**
+   * Returns what is shown beside a value without parts, by its path (`items[].price`) and its JSON Pointer.
+   */
   readonly beside?: (path: string, value: unknown, pointer: string) => ComponentChildren;
-  /** Which characters of a text are marked, by its path. */
+  /** Returns the characters to mark in a text, by its path; null for none. */
   readonly marks?: (path: string, text: string) => CharacterMarks | null;
 }
 
@@ -165,7 +167,7 @@ function Entry({
   );
 }
 
-/** A name that could be taken for more than a name is quoted. */
+/** Quotes a name that could be mistaken for more than a name. */
 function plainKey(name: string): string {
   return /^[\p{L}_][\p{L}\p{N}_.-]*$/u.test(name) ? name : JSON.stringify(name);
 }
@@ -196,7 +198,8 @@ function Leaf({ value, marks, isUnfolded }: LeafProps) {
 function TextLeaf({ text, marks, isUnfolded }: Omit<LeafProps, 'value'> & { readonly text: string }) {
   const [isWhole, setWhole] = useState(false);
   const isFolded = !isUnfolded && !isWhole && text.length > textLengthShown;
-  // Lines of a text must not look like lines of the value around it.
+  // A text with line breaks becomes a block, because its lines must not look like lines of the surrounding
+  // value.
   const isBlock = text.includes('\n') || text.length > textLengthShown;
   return (
     <>

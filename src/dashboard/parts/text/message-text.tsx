@@ -1,4 +1,4 @@
-// What a diagnostic or an answer says, with what stands between backticks as code.
+// The message of a diagnostic or an answer, with text between backticks shown as code.
 
 import { PlainText } from './plain-text.tsx';
 

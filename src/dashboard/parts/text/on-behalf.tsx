@@ -1,4 +1,4 @@
-// The person on whose behalf an agent asks, as rows of facts about its request; none where no token was sent.
+// The person on whose behalf an agent asks, as rows of facts about the request; empty when no token was sent.
 
 import type { Operations } from '../../api/types.ts';
 import { PlainText } from './plain-text.tsx';

@@ -1,6 +1,6 @@
-// Text that somebody else has written, shown as nothing but text: what would be invisible, or would turn the direction
-// of reading, is shown as its code point, and very long text is folded. INVARIANT: what is shown reads the same as
-// what a policy and a program read; no character of it is markup.
+// Shows a text by somebody else as plain text. Characters that are invisible or change the direction of
+// reading are shown as their code points, and a very long text is folded. INVARIANT: the text reads the same
+// as for a policy and a program; no character of it is markup.
 
 import { useState } from 'preact/hooks';
 import { Button } from '../layout/button.tsx';
@@ -11,7 +11,7 @@ const foldedLength = 400;
 
 interface PlainTextProps {
   readonly text: string;
-  /** One line without a button to unfold, for lists. */
+  /** Shows one line without a button to unfold, for lists. */
   readonly isShort?: boolean;
 }
 
@@ -19,7 +19,7 @@ export function PlainText({ text, isShort = false }: PlainTextProps) {
   const [isWhole, setWhole] = useState(false);
   const lengthMax = isShort ? 120 : foldedLength;
   const isFolded = !isWhole && text.length > lengthMax;
-  // Lists have hundreds of them.
+  // Lists show hundreds of short texts, so these get no elements around them.
   if (isShort && !isFolded) return <PlainPieces text={text} />;
   return (
     <span class="plain-text">
@@ -34,7 +34,7 @@ export function PlainText({ text, isShort = false }: PlainTextProps) {
   );
 }
 
-/** All of the text, unfolded. */
+/** The whole text, unfolded. */
 export function PlainPieces({
   text,
   marks = null,

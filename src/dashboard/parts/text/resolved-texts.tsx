@@ -1,5 +1,5 @@
-// The texts of a payload that rules see otherwise than they were sent: paths, URLs, hosts and e-mail addresses in their
-// canonical form, each by its place.
+// The texts of a payload that rules see in another form than they were sent: paths, URLs, hosts and e-mail
+// addresses in their canonical form, each with its place.
 
 import type { Operations } from '../../api/types.ts';
 import { Facts } from '../layout/page.tsx';

@@ -1,27 +1,29 @@
-// Text in pieces of what can be seen and what cannot: controls, marks that turn the direction of reading, zero widths, fillers;
-// and of characters that somebody wants marked.
-// INVARIANT: the pieces together are the text.
+// Splits a text into visible and invisible pieces (controls, marks that change the direction of reading, zero
+// widths, fillers) and characters to mark. INVARIANT: the pieces joined together are the text.
 
-/** Controls, format characters (bidi marks, zero widths, tags), other spaces, lone surrogates, fillers that draw nothing. */
+/**
+ * Controls, format characters (bidi marks, zero widths, tags), other spaces, lone surrogates, and fillers
+ * that draw nothing.
+ */
 const invisible =
   // biome-ignore lint/suspicious/noMisleadingCharacterClass: each is looked for by itself.
   /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}\u00a0\u034f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200a\u202f\u205f\u2800\u3000\u3164\uffa0\ufe00-\ufe0f\u{e0100}-\u{e01ef}]/u;
 
-/** Joiners and a selector within an emoji are part of its picture. */
+/** Joiners and variation selectors within an emoji are part of its picture. */
 const emoji = /\p{Extended_Pictographic}(?:\p{Emoji_Modifier}|\ufe0f|\u200d\p{Extended_Pictographic})*/gu;
 
 export interface TextPiece {
   readonly text: string;
-  /** "U+202E" where the piece is one character that cannot be seen. */
+  /** Such as "U+202E" when the piece is one invisible character; else null. */
   readonly codePoint: string | null;
-  /** What to say of the piece where it is one character that is marked; else null. */
+  /** The explanation of a marked character when the piece is one; else null. */
   readonly mark: string | null;
 }
 
-/** What to say of characters, by character. */
+/** Explanations by character. */
 export type CharacterMarks = ReadonlyMap<string, string>;
 
-/** The text in pieces; together they are the whole of it. Line feeds are left as they are. */
+/** The pieces of a text, which together are the whole text. Line feeds are left as they are. */
 export function textPieces(text: string, marks: CharacterMarks | null = null): readonly TextPiece[] {
   const pictures = new Map([...text.matchAll(emoji)].map((match) => [match.index, match[0]]));
   const pieces: TextPiece[] = [];
@@ -54,7 +56,7 @@ export function hasInvisible(text: string): boolean {
   return textPieces(text).some(({ codePoint }) => codePoint !== null);
 }
 
-/** The first `lengthMax` characters at most; no character is cut in two. */
+/** At most the first `lengthMax` UTF-16 units; no character is cut in two. */
 export function cutText(text: string, lengthMax: number): string {
   return text.slice(0, /[\ud800-\udbff]/.test(text[lengthMax - 1] ?? '') ? lengthMax - 1 : lengthMax);
 }

@@ -1,16 +1,19 @@
-// Values that generated code uses and text cannot hold: functions of the runtime, sets, patterns, exact decimals. Each
-// has a key that names its content, so that equal text with equal keys is equal code.
+// Values that generated code uses but that its text cannot contain: functions of the runtime, sets, patterns,
+// exact decimals. Each value has a key that names its content, so equal text with equal keys is equal code.
 
 import { identifier, type Js } from './js.ts';
 
 export interface Bindings {
-  /** The identifier under which the code finds the value that this key names; made once a key. */
+  /**
+   * Returns the identifier under which the code finds the value with this key. The value is made once for
+   * each key.
+   */
   bind(key: string, make: () => unknown): Js;
   readonly keys: readonly string[];
   readonly values: readonly unknown[];
 }
 
-/** Fresh bindings, their identifiers `c0`, `c1`, ... in order of first use. */
+/** Creates empty bindings. Their identifiers are `c0`, `c1`, ... in order of first use. */
 export function createBindings(): Bindings {
   const known = new Map<string, Js>();
   const values: unknown[] = [];

@@ -1,6 +1,6 @@
-// Conditions into JavaScript expressions: booleans where nothing can be unknown, else 0 for false, 1 for unknown and 2
-// for true, so that `and` is the smallest, `or` the largest and `not` is 2 less. Evaluation stops as soon as the
-// answer is certain.
+// Turns conditions into JavaScript expressions. When nothing can be unknown, the result is a boolean.
+// Otherwise it is 0 for false, 1 for unknown and 2 for true: `and` is the smallest, `or` the largest, and
+// `not x` is `2 - x`. Evaluation stops as soon as the answer is certain.
 
 import { canonical } from '../../model/canonical.ts';
 import type { Value } from '../../model/value.ts';
@@ -29,10 +29,10 @@ import { chainCode, rawCode, valuesOf, vouchedCode } from './reads.ts';
 import { rowsCode } from './terms.ts';
 import { type ConditionCode, constantCode, guarded, kleene, temporary, use, type Writer } from './writer.ts';
 
-/** Constants that are compared one by one; more are looked up in a set. */
+/** The most constants that are compared one by one. More constants are looked up in a set. */
 const comparedOneByOneMax = 8;
 
-/** The condition's code. */
+/** Generates the code of a condition. */
 export function conditionCode(writer: Writer, condition: Condition): ConditionCode {
   const code = (operand: Condition): ConditionCode => writer.unit.condition(writer, operand);
   switch (condition.kind) {
@@ -137,7 +137,10 @@ function negated(operand: ConditionCode): ConditionCode {
   return operand.isTwoValued ? twoValued(js`!${operand.js}`) : threeValued(js`(2 - ${operand.js})`);
 }
 
-/** Operands in order, until one settles it; of unsettled ones `&` and `|` are the smallest and the largest. */
+/**
+ * Joins operands in order and stops when one of them decides the result. Among undecided operands, `&` and
+ * `|` yield the smallest and the largest.
+ */
 function joined(writer: Writer, operands: readonly ConditionCode[], kind: 'and' | 'or'): ConditionCode {
   const isAnd = kind === 'and';
   const separator = isAnd ? js` && ` : js` || `;
@@ -157,12 +160,12 @@ function joined(writer: Writer, operands: readonly ConditionCode[], kind: 'and' 
     return isAnd ? js`(${name} = ${operand.js}) !== 0` : js`(${name} = ${operand.js}) === 2`;
   });
   const test = joinJs(tests, separator);
-  // Of ones and twos `&` gives 2 for twos alone, and 0 where a one meets a two.
+  // Over ones and twos, `&` gives 2 when all are 2, and 0 when a 1 meets a 2.
   if (isAnd) return threeValued(js`(${test} ? (${joinJs(unsettled, js` & `)}) || 1 : 0)`);
   return threeValued(js`(${test} ? 2 : ${joinJs(unsettled, js` | `)})`);
 }
 
-/** Definite, but unknown where a signature is asked for and missing. */
+/** True or false; unknown only when a required signature is missing. */
 function presence(writer: Writer, read: ReadFrom, test: Js): ConditionCode {
   return read.isSigned
     ? threeValued(js`((${vouchedCode(writer, read)}) ? ${test} ? 2 : 0 : 1)`)
@@ -202,7 +205,7 @@ function comparisonCode(writer: Writer, { operator, left, right }: ComparisonTes
   }
 }
 
-/** An amount of the payload against a constant, without making a value of the two. */
+/** Compares an amount of the payload with a constant, without making a money value at run time. */
 function amountCode(
   writer: Writer,
   parts: { amount: ReadTerm; operator: ComparisonTest['operator']; limit: LiteralTerm },
@@ -280,14 +283,17 @@ function inElementsCode(writer: Writer, condition: InElements): ConditionCode {
   return threeValued(js`${use(writer, 'among')}(${list}, ${value}, ${use(writer, sameness(subject))})`);
 }
 
-/** The list, which inside quantifiers is unknown where it is too long to go through round after round. */
+/**
+ * The code of a list. Within quantifiers, the list is unknown when it is too long to go through in every
+ * round.
+ */
 function elementsCode(writer: Writer, elements: Term): Js {
   const code = writer.unit.term(writer, elements);
   if (writer.variables.size === 0 || isWrittenOut(elements)) return code;
   return js`${use(writer, 'boundedList')}(${code}, s.rounds)`;
 }
 
-/** Equality of two values that are there. */
+/** The function that compares two known values for equality. */
 function sameness(term: Term): RuntimeName {
   switch (term.sort) {
     case 'text':
@@ -313,7 +319,7 @@ function oneOf(writer: Writer, subject: Term, texts: readonly string[]): Conditi
 
 type Like = Extract<ConstantCondition, { kind: 'like' | 'matches' }>;
 
-/** Patterns with stars at their ends alone are plain tests of text. */
+/** A pattern with stars only at its ends becomes a plain test of text. */
 function likeCode(writer: Writer, text: Js, condition: Like): Js {
   const form = globForm(condition.pattern);
   if (form === 'glob') {
@@ -336,7 +342,7 @@ const plainGlobs = {
   infix: (text, part) => js`${text}.includes(${part})`,
 } as const satisfies Record<Exclude<GlobForm, 'glob'>, (text: Js, part: Js) => Js>;
 
-/** The checker has compiled the pattern before. */
+/** Compiles a pattern. The checker has compiled it before, so a pattern that fails is a TypeError. */
 function regexTest(pattern: string): (text: string) => boolean {
   const test = compileRegex(pattern);
   if (typeof test !== 'function') throw new TypeError(`the checker lets no such pattern pass: ${test.error}`);
@@ -352,7 +358,10 @@ const textTests = {
   inside: (writer) => (a, b) => js`${use(writer, 'isInside')}(${a}, ${b})`,
 } as const satisfies Record<Extract<Condition, { kind: 'text-test' }>['operator'], TextTest>;
 
-/** A part that the policy has written is as long as it is, whatever is asked. */
+/**
+ * A part from the policy has a fixed length, whatever the payload is, so the runtime's own search is fast
+ * enough.
+ */
 function containsConstant(...[text, part]: readonly Js[]): Js {
   return js`${text!}.includes(${part!})`;
 }

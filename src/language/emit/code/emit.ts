@@ -1,7 +1,8 @@
-// Rules into the text of functions. A small action is one text, in which its constants stand: `beforeRisk`
-// evaluates the rules that do not read risk, `afterRisk` those that do, to a number that has the truth of each rule as a ternary digit;
-// `reasons` make the sentences that show values. A template is a text that many rules share, with constants apart.
-// INVARIANT: equal programs give equal text and equal keys of bindings; equal templates give equal text.
+// Turns rules into the text of functions. A small action is one text that contains its constants.
+// `beforeRisk` evaluates the rules that do not read risk, `afterRisk` those that do; each returns a number
+// that has the truth of each rule as a ternary digit. `reasons` make the sentences that show values. A
+// template is a text that many rules share, with the constants outside of the text. INVARIANT: equal programs
+// give equal text and equal keys of bindings; equal templates give equal text.
 
 import { canonical } from '../../model/canonical.ts';
 import { type MeterDefinition, startsAnew } from '../../model/metering.ts';
@@ -41,21 +42,24 @@ import {
   type Writer,
 } from './writer.ts';
 
-/** The text of a function's body, and what its identifiers `c0`, `c1`, ... are bound to. */
+/** The text of a function's body, and the bindings of its identifiers `c0`, `c1`, ... */
 export interface Emitted {
   readonly text: string;
   readonly bindings: Bindings;
 }
 
-/** The text of a template, and what it finds at each place of `k`. */
+/** The text of a template, and the values that the text finds at each place of `k`. */
 export interface EmittedTemplate extends Emitted {
   readonly slots: readonly CodeSlot[];
 }
 
-/** Ternary digits that fit a small integer; an action of more rules is not one text. */
+/** The most ternary digits that fit into a small integer. An action with more rules is not one text. */
 export const rulesInOneTextMax = 19;
 
-/** The functions of an action of few rules, as the body of a function that returns `{ beforeRisk, afterRisk, reasons }`. */
+/**
+ * Generates the functions of an action with few rules, as the body of a function that returns `{ beforeRisk,
+ * afterRisk, reasons }`.
+ */
 export function emitAction(program: Program, action: ActionProgram, lists: Lists): Emitted {
   const unit = createUnit(program, lists, null);
   for (const [index, { value }] of action.lets.entries()) unit.shared.push(declareLet(unit, index, value));
@@ -72,7 +76,7 @@ export function emitAction(program: Program, action: ActionProgram, lists: Lists
   return finish(unit, result);
 }
 
-/** The function of a condition's template; it returns 0, 1 or 2. */
+/** Generates the function of a condition's template. The function returns 0, 1 or 2. */
 export function emitCondition(condition: Condition, from: TemplateSource): EmittedTemplate {
   return emitTemplate(from, (unit) =>
     declareFunction(unit, {
@@ -83,7 +87,7 @@ export function emitCondition(condition: Condition, from: TemplateSource): Emitt
   );
 }
 
-/** The function of a let's template; it returns the value. */
+/** Generates the function of a let's template. The function returns the value of the let. */
 export function emitTerm(term: Term, from: TemplateSource): EmittedTemplate {
   return emitTemplate(from, (unit) =>
     declareFunction(unit, {
@@ -94,12 +98,15 @@ export function emitTerm(term: Term, from: TemplateSource): EmittedTemplate {
   );
 }
 
-/** The function of a reason's template; it returns the sentence. */
+/** Generates the function of a reason's template. The function returns the sentence. */
 export function emitReason(reason: PlannedRule['reason'], from: TemplateSource): EmittedTemplate {
   return emitTemplate(from, (unit) => declareReason(unit, reason));
 }
 
-/** The function that reads the subjects of an index into an array, which it takes after facts and state. */
+/**
+ * Generates the function that reads the subjects of an index into an array. The array is its third argument,
+ * after facts and state.
+ */
 export function emitSubjects(program: Program, subjects: readonly IndexSubject[], lists: Lists): Emitted {
   const unit = createUnit(program, lists, null);
   const values = identifier('v', 0);
@@ -114,7 +121,10 @@ export function emitSubjects(program: Program, subjects: readonly IndexSubject[]
   return finish(unit, js`return ${name};`);
 }
 
-/** The function of what is read of tables, as an array; undefined stands for unknown. */
+/**
+ * Generates the function that returns what an action reads of tables, as an array. Undefined stands for
+ * unknown.
+ */
 export function emitTableReads(
   program: Program,
   { lets, reads }: { readonly lets: ActionProgram['lets']; readonly reads: readonly TableRead[] },
@@ -137,7 +147,7 @@ export function emitTableReads(
   return finish(unit, js`return ${name};`);
 }
 
-/** The function that makes the entries of a request in the meters of its action. */
+/** Generates the function that makes a request's entries in the meters of its action. */
 export function emitEntries(program: Program, { entries, lets }: ActionMetering, lists: Lists): Emitted {
   const unit = createUnit(program, lists, null);
   for (const [index, { value }] of lets.entries()) unit.shared.push(declareLet(unit, index, value));
@@ -152,7 +162,7 @@ export function emitEntries(program: Program, { entries, lets }: ActionMetering,
   return finish(unit, js`return ${name};`);
 }
 
-/** What a template is made from: one rule that has it. */
+/** The source of a template: the template, and the program and lists of a rule that has the template. */
 export interface TemplateSource {
   readonly program: Program;
   readonly lists: Lists;
@@ -191,7 +201,10 @@ function createUnit(program: Program, lists: Lists, apart: ConstantsApart | null
 
 const noVariables: ReadonlyMap<string, Js> = new Map();
 
-/** A let is evaluated at its first use in a request; `null` says that it has not been. */
+/**
+ * Declares the function of a let, which evaluates the let at its first use in a request. `null` in `s.lets`
+ * means that the let has not been evaluated.
+ */
 function declareLet(unit: Unit, index: number, value: Term): Js {
   return declareFunction(unit, {
     letters: 'shared',
@@ -203,7 +216,7 @@ s.rounds = rounds; return s.lets[${index}] = value;`,
   });
 }
 
-/** One function that evaluates all of the rules: the first is the lowest digit. */
+/** Declares one function that evaluates all of the rules. The first rule is the lowest digit. */
 function declareRules(unit: Unit, rules: readonly PlannedRule[]): Js {
   return declareFunction(unit, {
     letters: 'rules',
@@ -237,7 +250,9 @@ function partCode(writer: Writer): (part: string | Term) => Js {
   };
 }
 
-/** The value to show: null where a field is absent or null, undefined where it is unknown. */
+/**
+ * The code of the value to show: null when a field is absent or null, undefined when the field is unknown.
+ */
 function shownCode(writer: Writer, term: Term): Js {
   if (term.kind === 'absent') return js`null`;
   if (term.kind === 'read') return term.read.isSecret ? js`"secret"` : elseCode(writer, term, js`null`);
@@ -245,7 +260,7 @@ function shownCode(writer: Writer, term: Term): Js {
   return valuesOf(writer, term, writer.unit.term(writer, term));
 }
 
-/** The value that rules are filed under; an amount as its bare number. */
+/** The code of the value under which rules are filed. An amount is filed as its bare number. */
 function subjectCode(writer: Writer, { term, currency }: IndexSubject): Js {
   if (term.kind !== 'read' || currency === null) return writer.unit.term(writer, term);
   const amount = rawCode(writer, term.read);

@@ -1,8 +1,8 @@
-// The one way in which JavaScript text comes about. A fragment is made by the `js` tag alone; whatever else is put
-// into a template becomes a literal, so that no text of a policy or an agent can ever become code.
-// INVARIANT: only objects that this file has made are spliced as code.
+// The only source of JavaScript text. Only the `js` tag makes fragments; every other value in a template
+// becomes a literal, so no text of a policy or an agent can become code. INVARIANT: only objects that this
+// file has made are spliced as code.
 
-/** A piece of JavaScript. It shows nothing of its text but to `render`. */
+/** A piece of JavaScript. Only `render` can see its text. */
 export interface Js {
   readonly kind: 'js';
 }
@@ -12,8 +12,9 @@ export type JsPart = Js | string | number | boolean | null | undefined;
 const texts = new WeakMap<object, string>();
 
 /**
- * A fragment of the template's own text and its parts: fragments as they are, all other parts as literals. Numbers
- * are finite or infinite, never NaN. Throws TypeError for anything else.
+ * Makes a fragment of the template's own text and its parts. Parts that are fragments are inserted unchanged,
+ * all other parts as literals. Numbers may be finite or infinite, but not NaN. Throws a TypeError for any
+ * other part.
  */
 export function js(template: TemplateStringsArray, ...parts: readonly JsPart[]): Js {
   if (!Object.hasOwn(template, 'raw')) throw new TypeError('js is a tag of templates');
@@ -22,12 +23,12 @@ export function js(template: TemplateStringsArray, ...parts: readonly JsPart[]):
   return fragment(text);
 }
 
-/** The fragments one after the other, with a fragment between each two. */
+/** Joins fragments, with a separator between each two. */
 export function joinJs(fragments: readonly Js[], separator: Js): Js {
   return fragment(fragments.map(render).join(render(separator)));
 }
 
-/** An identifier: letters that the code generator chooses, and a number. */
+/** Makes an identifier of letters, which the code generator chooses, and a number. */
 export function identifier(letters: string, at: number): Js {
   if (!/^[a-zA-Z]+$/.test(letters) || !Number.isSafeInteger(at) || at < 0) {
     throw new TypeError('an identifier is letters and a number');
@@ -35,7 +36,7 @@ export function identifier(letters: string, at: number): Js {
   return fragment(`${letters}${at}`);
 }
 
-/** The fragment's text; throws TypeError for what this file has not made. */
+/** Returns the fragment's text. Throws a TypeError for an object that this file has not made. */
 export function render(code: Js): string {
   const text = texts.get(code);
   if (text === undefined) throw new TypeError('only what the js tag has made is code');
@@ -63,7 +64,10 @@ function partText(part: JsPart): string {
   }
 }
 
-/** A JSON string; what ends a line or a script element in some reader is escaped too. */
+/**
+ * A string literal as in JSON. Characters that end a line or a script element for some readers are escaped as
+ * well.
+ */
 function stringText(text: string): string {
   return JSON.stringify(text)
     .replaceAll('\u2028', '\\u2028')
@@ -71,7 +75,7 @@ function stringText(text: string): string {
     .replaceAll('</', '<\\/');
 }
 
-/** In parentheses where a sign could join what stands before it. */
+/** A number literal. Negative numbers are in parentheses, because their sign could join what precedes it. */
 function numberText(value: number): string {
   if (Number.isNaN(value)) throw new TypeError('NaN is no value of a policy');
   if (Object.is(value, -0)) return '(-0)';

@@ -1,6 +1,6 @@
-// Quantifiers into functions of their own: a loop over every source that calls one function for the body. A source
-// that is unknown makes the whole unknown, one that is absent or null has no elements. `s.rounds` says how often the loops around a place go round together.
-// INVARIANT: a loop leaves `s.rounds` as it was.
+// Turns quantifiers into functions of their own: a loop over every source that calls one function for the
+// body. An unknown source makes the whole quantifier unknown; an absent or null source has no elements.
+// `s.rounds` is how often the loops around a place run together. INVARIANT: a loop restores `s.rounds`.
 
 import { elementRoundsMax } from '../../model/limits.ts';
 import type { CountTerm, Quantified, SumTerm, Term } from '../../program/program.ts';
@@ -17,7 +17,7 @@ import {
   type Writer,
 } from './writer.ts';
 
-/** `some` and `every`. */
+/** Generates the code of `some` and `every`. */
 export function loopCondition(writer: Writer, condition: Quantified): ConditionCode {
   const { kind } = condition;
   const [stop, rest] = kind === 'some' ? [js`2`, js`0`] : [js`0`, js`2`];
@@ -30,7 +30,10 @@ export function loopCondition(writer: Writer, condition: Quantified): ConditionC
   return { js: loop, isTwoValued: false };
 }
 
-/** `count` and `sum`: unknown as soon as one element's body is. */
+/**
+ * Generates the code of `count` and `sum`. The result is unknown as soon as the body is unknown for one
+ * element.
+ */
 export function loopTerm(writer: Writer, term: CountTerm | SumTerm): Js {
   if (term.kind === 'count') {
     return declareLoop(writer, term, {
@@ -56,13 +59,13 @@ interface Loop {
   readonly body: (inner: Writer) => Js;
   readonly start: (inner: Writer) => Js;
   readonly unknown: Js;
-  /** What happens with the body's value `e`. */
+  /** The statements that handle the body's value `e`. */
   readonly step: (result: Js, inner: Writer) => Js;
 }
 
 type Quantifier = Quantified | CountTerm | SumTerm;
 
-/** A call of the function that goes through all sources. */
+/** Declares the function that goes through all sources, and returns a call of it. */
 function declareLoop(writer: Writer, quantifier: Quantifier, loop: Loop): Js {
   const { unit } = writer;
   unit.counters.variables += 1;
@@ -80,7 +83,7 @@ function declareLoop(writer: Writer, quantifier: Quantifier, loop: Loop): Js {
   return call(writer, name);
 }
 
-/** The outer variables that the body sees: all but one that its own hides. */
+/** The outer variables that the body sees: all except one that the quantifier's own variable hides. */
 function visible(writer: Writer, { variable }: Quantifier): readonly (readonly [string, Js])[] {
   return [...writer.variables].filter(([name]) => name !== variable);
 }
@@ -118,12 +121,14 @@ function loopStatements(inner: Writer, quantifier: Quantifier, loop: Loop & { bo
   );
 }
 
-/** Whether all elements are constants of the policy, which no request can make more. */
+/** Whether all elements are constants of the policy, so that no request can add more. */
 export function isWrittenOut(source: Term): boolean {
   return source.kind === 'list' && source.elements.every((element) => element.kind === 'literal');
 }
 
-/** The source's list; undefined or null where it is unknown, empty where it is absent or null. */
+/**
+ * The code of a source's list: undefined or null when the source is unknown, empty when it is absent or null.
+ */
 function sourceCode(writer: Writer, source: Term): Js {
   return source.kind === 'read' ? listCode(writer, source.read) : writer.unit.term(writer, source);
 }

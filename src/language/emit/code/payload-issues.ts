@@ -1,5 +1,6 @@
-// What is wrong with a payload: a naive walk along the declared shape, in the order of its declaration, that names
-// each place and what should be there, and never a value. It runs when the generated check has refused a payload.
+// Finds what is wrong with a payload: a simple walk along the declared shape, in the order of its
+// declaration. An issue names the place and what should be there, and never a value. The walk runs only when
+// the generated check has refused a payload.
 
 import { currencyOfJson } from '../../model/currency.ts';
 import { type PayloadIssue, payloadIssuesMax } from '../../model/decision.ts';
@@ -14,10 +15,10 @@ import { compileRegex } from '../../value/regex.ts';
 import { cut, escapeControls, length } from '../../value/text.ts';
 import { parseDate, parseDatetime, parseTimestamp } from '../../value/time.ts';
 
-/** Code points of an undeclared key that a pointer quotes at most. */
+/** The most code points of an undeclared key that a pointer quotes. */
 const quotedKeyLengthMax = 100;
 
-/** The first issues of a payload, at most ten; none when it is of the shape. */
+/** Returns the first issues of a payload, at most ten. Empty when the payload has the shape. */
 export function payloadIssues(shape: Shape, payload: Json): readonly PayloadIssue[] {
   const issues: PayloadIssue[] = [];
   if (!isJsonObject(payload)) return [{ pointer: '', message: payloadFaults.root }];
@@ -25,7 +26,10 @@ export function payloadIssues(shape: Shape, payload: Json): readonly PayloadIssu
   return issues.slice(0, payloadIssuesMax);
 }
 
-/** A value at its place; `owner` is the record in which a sibling may name its currency, `payload` the whole. */
+/**
+ * A value at its place in a payload. `owner` is the record in which a sibling field may name the value's
+ * currency; `payload` is the whole payload.
+ */
 interface Placed {
   readonly slot: Slot;
   readonly value: unknown;
@@ -75,7 +79,7 @@ function checkRecord(
   }
 }
 
-/** Whether the value itself is of the type; what a record or list holds is looked at apart. */
+/** Whether the value itself is of the type. The contents of a record or list are checked separately. */
 function isOfType(type: Type, value: unknown): boolean {
   switch (type.kind) {
     case 'boolean':
@@ -106,7 +110,10 @@ function isOfType(type: Type, value: unknown): boolean {
   }
 }
 
-/** A currency that is missing or no text has an issue at its own place. */
+/**
+ * Whether the currency of an amount is valid. A currency that is missing or not a text passes, because it has
+ * an issue at its own place.
+ */
 function hasCurrency(type: Type, { owner, payload }: Placed): boolean {
   if (type.kind !== 'money' || type.currencyField === null) return true;
   const currency = currencyOfJson(type, owner, payload);
@@ -118,7 +125,7 @@ function isPoint(value: unknown, range: Range, parse: (text: string) => Decimal 
   return point !== null && isInRange(range, point);
 }
 
-/** Patterns and length speak of the canonical form. */
+/** Whether a text meets its type. Values, length and patterns apply to the canonical form. */
 function isText(type: TextType, sent: string): boolean {
   const text = canonicalText(type.of, sent);
   return (
@@ -138,7 +145,7 @@ function ownValue(record: object, name: string): unknown {
   return Object.hasOwn(record, name) ? (record as Readonly<Record<string, unknown>>)[name] : undefined;
 }
 
-/** A segment of a JSON pointer (RFC 6901). */
+/** Escapes a segment of a JSON pointer (RFC 6901). */
 function escapePointer(key: string): string {
   return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }

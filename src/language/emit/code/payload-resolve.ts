@@ -1,6 +1,6 @@
-// A payload of its shape into the one that rules see: every path, URL, host and e-mail address in its canonical form.
-// It runs where the generated check has met one that is not. INVARIANT: what was sent is not changed, and what needs no
-// change is the very same object.
+// Turns a valid payload into the payload that rules see, with every path, URL, host and e-mail address in
+// canonical form. It runs only when the generated check has met a text that is not canonical. INVARIANT: the
+// sent payload is not changed, and a part that needs no change is returned as the very same object.
 
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { ResolvedText } from '../../model/trace.ts';
@@ -35,17 +35,17 @@ function resolveValue(type: Type, value: Json): Json {
   }
 }
 
-/** Whether some text of the type may be spelt in several ways. */
+/** Whether the type includes a text that can be spelt in several ways. */
 export function holdsSpellings(type: Type): boolean {
   if (type.kind === 'text') return type.of !== 'string';
   if (type.kind === 'list') return holdsSpellings(type.element.type);
   return type.kind === 'record' && type.shape.fields.some((field) => holdsSpellings(field.type));
 }
 
-/** Resolved texts that are told of one payload. */
+/** The most resolved texts that are reported for one payload. */
 const toldMax = 100;
 
-/** The texts that rules see otherwise than they were sent, each by its place; secrets are left out. */
+/** Returns the texts that rules see in another form than sent, each with its place. Secrets are left out. */
 export function resolvedTexts(shape: Shape, sent: JsonObject, resolved: JsonObject): readonly ResolvedText[] {
   const found: ResolvedText[] = [];
   collectRecord(found, { shape, sent, resolved, pointer: '' });

@@ -1,6 +1,7 @@
-// A shape into a function that lets payloads of it pass, as rules see them: straight-line code that makes nothing as
-// long as all is well and canonical. Why a payload is refused is found by `payloadIssues`, its slow twin; one whose
-// texts are spelt otherwise is copied by `resolvePayload`. INVARIANT: a payload that passes has no issues.
+// Turns a shape into a function that checks payloads and returns them as rules see them: straight-line code
+// that allocates nothing as long as the payload is valid and canonical. `payloadIssues`, the slow twin of the
+// check, finds why a payload is refused. `resolvePayload` copies a payload whose texts are not canonical.
+// INVARIANT: a payload that passes has no issues.
 
 import { currenciesOfRecordsBelow } from '../../model/currency.ts';
 import type { JsonObject } from '../../model/json.ts';
@@ -17,12 +18,13 @@ import type { Emitted } from './emit.ts';
 import { identifier, type Js, joinJs, js, render } from './js.ts';
 import { holdsSpellings, resolvePayload } from './payload-resolve.ts';
 
-/** Values of an enumeration that are compared one by one; more are looked up in a set. */
+/** The most values of an enumeration that are compared one by one. More values are looked up in a set. */
 const comparedOneByOneMax = 8;
 
 /**
- * The body of a function that returns the check: a function of the payload that answers it as rules see it, or null.
- * `s` says that some text met so far is not canonical; `r` is the payload, where records around an amount name its currency.
+ * Generates the body of a function that returns the check. The check takes a payload and returns it as rules
+ * see it, or null. `s` means that a text met so far is not canonical; `r` is the payload, in which records
+ * around an amount name its currency.
  */
 export function emitPayloadCheck(shape: Shape): Emitted {
   const writer: Writer = { bindings: createBindings(), functions: [] };
@@ -51,7 +53,7 @@ interface Writer {
   readonly functions: Js[];
 }
 
-/** A value in the code, and the record that holds it, where a currency is looked up. */
+/** The code of a value, and of the record that holds the value, where a currency is looked up. */
 interface Held {
   readonly value: Js;
   readonly owner: Js;
@@ -60,7 +62,10 @@ interface Held {
 const and = js` && `;
 const or = js` || `;
 
-/** `n` counts the keys that have not been met; what is left over is not declared. */
+/**
+ * Declares the check of a record. `n` counts the declared keys that are present; a record with more keys than
+ * that has an undeclared key.
+ */
 function declareRecord(writer: Writer, shape: Shape): Js {
   const required = shape.fields.filter((field) => !field.isOptional).length;
   const fields = shape.fields.map((field) => fieldCode(writer, field));
@@ -120,12 +125,15 @@ function typeTest(writer: Writer, type: Type, { value, owner }: Held): Js {
   }
 }
 
-/** A field of a record; names that every object inherits are looked up with care. */
+/** The code of a record's field. Names that every object inherits are looked up as own properties. */
 function memberCode(writer: Writer, owner: Js, name: string): Js {
   return name in Object.prototype ? js`${use(writer, 'own')}(${owner}, ${name})` : js`${owner}[${name}]`;
 }
 
-/** What is not there or no text has an issue of its own. */
+/**
+ * The test of a currency. A currency that is missing or not a text passes, because it has an issue of its
+ * own.
+ */
 function currencyTest(writer: Writer, { currencyRecord, currencyField }: MoneyType, owner: Js): Js {
   const record = currencyRecord?.reduce((code, step) => memberCode(writer, code, step), js`r`) ?? owner;
   const currency = memberCode(writer, record, currencyField!);
@@ -164,7 +172,7 @@ function textTest(writer: Writer, type: TextType, value: Js): Js {
   return joinJs([isText, canonical, ...contentTests(writer, type, js`t`), note], and);
 }
 
-/** What is asked of a text besides its kind. */
+/** The tests of a text besides the one of its kind. */
 function contentTests(writer: Writer, type: TextType, text: Js): readonly Js[] {
   return [
     ...(type.values === null ? [] : [enumerationTest(writer, type.values, text)]),
@@ -182,7 +190,10 @@ function enumerationTest(writer: Writer, values: readonly string[], value: Js): 
   return js`(${joinJs([...tests, ...(values.length === 0 ? [js`false`] : [])], or)})`;
 }
 
-/** Code points are between half the code units and all of them, so most texts need not be counted. */
+/**
+ * The number of code points is between half the number of code units and all of them, so most texts need not
+ * be counted.
+ */
 function lengthTests(writer: Writer, range: Range, value: Js): readonly Js[] {
   const count = js`${use(writer, 'length')}(${value})`;
   const [low, high] = [range.low && plainNumber(range.low), range.high && plainNumber(range.high)];
@@ -210,7 +221,7 @@ function pointTest(writer: Writer, type: Extract<Type, { range: Range }>, value:
   return js`typeof ${value} === "string" && ${test}(${value})`;
 }
 
-/** The tests of a JavaScript number against the ends that there are. */
+/** The tests of a JavaScript number against the bounds of a range that exist. */
 function numberRange(writer: Writer, range: Range, value: Js): readonly Js[] {
   const [low, high] = [range.low && plainNumber(range.low), range.high && plainNumber(range.high)];
   if (!isPlainRange(range)) {
@@ -224,7 +235,7 @@ function numberRange(writer: Writer, range: Range, value: Js): readonly Js[] {
   ];
 }
 
-/** Whether JavaScript numbers can be compared with both ends as they are. */
+/** Whether JavaScript numbers can be compared with the bounds of a range directly. */
 function isPlainRange({ low, high }: Range): boolean {
   return [low, high].every((end) => end === null || plainNumber(end) !== null);
 }
@@ -242,7 +253,7 @@ function use(writer: Writer, name: RuntimeName): Js {
   return writer.bindings.bind(name, () => runtime[name]);
 }
 
-/** `o` is what is checked, `q` the record around a list. */
+/** Declares a function that checks `o`; `q` is the record around a list. */
 function declare(writer: Writer, letters: string, statements: readonly Js[]): Js {
   const name = identifier(letters, writer.functions.length);
   writer.functions.push(js`function ${name}(o, q) {\n${joinJs(statements, js`\n`)}\n}`);

@@ -1,5 +1,5 @@
-// Reads of the payload and of elements into JavaScript: the path to the JSON, and what turns it into a value. A step
-// whose name every object inherits goes through `own`.
+// Turns reads of the payload and of elements into JavaScript: the path to the JSON, and its conversion into a
+// value. A step whose name every object inherits goes through `own`.
 
 import { agentSigner, signersOf } from '../../model/vouched.ts';
 import type { CurrencyRead, Element, ReadFrom, ReadTerm, Sort, Term } from '../../program/program.ts';
@@ -7,20 +7,26 @@ import type { RuntimeName } from '../runtime/runtime.ts';
 import { type Js, joinJs, js } from './js.ts';
 import { use, type Writer } from './writer.ts';
 
-/** The value that is read; undefined or null where there is none. */
+/** The code of a value that is read; undefined or null when there is none. */
 export function readCode(writer: Writer, term: ReadTerm): Js {
   const raw = rawCode(writer, term.read);
-  // A loop has made its elements values.
+  // A loop has already turned its elements into values.
   return boundedCode(writer, term, isElementItself(term.read) ? raw : fieldValue(writer, term, raw));
 }
 
-/** A text, which inside quantifiers is unknown where it is too long to go through round after round. */
+/**
+ * The code of a value. Within quantifiers, a text is unknown when it is too long to go through in every
+ * round.
+ */
 export function boundedCode(writer: Writer, { sort }: Term, code: Js): Js {
   if (sort !== 'text' || writer.variables.size === 0) return code;
   return js`${use(writer, 'boundedText')}(${code}, s.rounds)`;
 }
 
-/** The value that is read, or where it is absent or null the fallback; unsigned it stays unknown. */
+/**
+ * The code of a value that is read, or of the fallback when the value is absent or null. A value that lacks
+ * its required signature stays unknown.
+ */
 export function elseCode(writer: Writer, subject: ReadTerm, fallback: Js): Js {
   const { read } = subject;
   const chain = chainCode(writer, read);
@@ -31,7 +37,10 @@ export function elseCode(writer: Writer, subject: ReadTerm, fallback: Js): Js {
   return read.isSigned ? signedCode(writer, read, chosen) : chosen;
 }
 
-/** The list that a loop goes through: empty where absent or null, undefined where unsigned though it has to be. */
+/**
+ * The code of the list that a loop goes through: empty when absent or null, undefined when a required
+ * signature is missing.
+ */
 export function listCode(writer: Writer, read: ReadFrom): Js {
   const empty = writer.unit.bindings.bind('no elements', () => Object.freeze([]));
   const chain = chainCode(writer, read);
@@ -39,7 +48,7 @@ export function listCode(writer: Writer, read: ReadFrom): Js {
   return read.isSigned ? signedCode(writer, read, list) : list;
 }
 
-/** The JSON at the place, whether it needs a signature or not; undefined where there is none. */
+/** The code of the JSON at a place, whether or not a signature is required; undefined when there is none. */
 export function chainCode(writer: Writer, read: ReadFrom): Js {
   if (!read.isDeclared) return js`undefined`;
   const variable = writer.variables.get(read.root);
@@ -53,7 +62,7 @@ export function chainCode(writer: Writer, read: ReadFrom): Js {
   return code;
 }
 
-/** The elements of a list's code as values, not as JSON. */
+/** The code of a list with its elements as values, not as JSON. */
 export function valuesOf(writer: Writer, term: Term, list: Js): Js {
   const { element } = term;
   if (element === null || element.encoding === 'value') return list;
@@ -61,12 +70,12 @@ export function valuesOf(writer: Writer, term: Term, list: Js): Js {
   return reader === undefined ? list : js`${use(writer, 'readAll')}(${list}, ${use(writer, reader)})`;
 }
 
-/** One element of a list as the value that a variable holds. */
+/** The code that turns one element of a list into the value of a variable. */
 export function elementCode(writer: Writer, element: Element | null, raw: Js): Js {
   return element === null || element.encoding === 'value' ? raw : convert(writer, element.sort, raw);
 }
 
-/** Sorts whose JSON has to be parsed before it can be compared. */
+/** The reader of each sort whose JSON has to be parsed before it can be compared. */
 const readers: Partial<Record<Sort, RuntimeName>> = {
   date: 'readDate',
   timestamp: 'readTimestamp',
@@ -84,13 +93,13 @@ function convert(writer: Writer, sort: Sort, raw: Js): Js {
   return reader === undefined ? raw : js`${use(writer, reader)}(${raw})`;
 }
 
-/** The currency as text; undefined where there is none, or none that is signed though it has to be. */
+/** The code of a currency as text; undefined when there is none, or when a required signature is missing. */
 function currencyCode(writer: Writer, currency: CurrencyRead | null): Js {
   if (currency === null) return js`undefined`;
   return currency.known === null ? rawCode(writer, currency.read) : js`${currency.known}`;
 }
 
-/** The JSON at the place; undefined where absent, or unsigned though it has to be signed. */
+/** The code of the JSON at a place; undefined when absent, or when a required signature is missing. */
 export function rawCode(writer: Writer, read: ReadFrom): Js {
   const chain = chainCode(writer, read);
   return read.isSigned ? signedCode(writer, read, chain) : chain;
@@ -100,7 +109,10 @@ function signedCode(writer: Writer, read: ReadFrom, code: Js): Js {
   return js`((${vouchedCode(writer, read)}) ? ${code} : undefined)`;
 }
 
-/** Whether what has to be signed is, or the result is known that is read. */
+/**
+ * The code of a test: whether every required signature is there or, for a read of the result, whether the
+ * result is known.
+ */
 export function vouchedCode(writer: Writer, read: ReadFrom): Js {
   if (read.root === 'result' && !writer.variables.has(read.root)) return js`f.result !== undefined`;
   const tests = signersOf(read).map((signer) =>

@@ -1,4 +1,5 @@
-// The rows that code reads of a table: those of the set, or those that come with each request and pass the gate there.
+// The rows of a table that generated code reads: rows of the policy set, or rows that come with each request
+// and are checked like a payload.
 
 import { isPushed, type Pushed } from '../../model/pushed-row.ts';
 import type { Program } from '../../program/program.ts';
@@ -6,7 +7,7 @@ import { PushedSource, type RowSource } from '../runtime/tables.ts';
 import { payloadIssues } from './payload-issues.ts';
 import { resolvePayload } from './payload-resolve.ts';
 
-/** Where the rows come from of a table that the program has. */
+/** Returns the source of the rows of a table. The program must have the table. */
 export function rowSource({ tables }: Program, name: string): RowSource {
   const table = tables.get(name);
   if (isPushed(table)) return pushedSource(table);

@@ -1,6 +1,6 @@
-// Terms into JavaScript expressions. Numbers of the payload stay JavaScript numbers, whatever is parsed or computed is
-// a quantity; undefined and null are unknown. INVARIANT: a term's code is total, it never throws on a payload of the
-// shape.
+// Turns terms into JavaScript expressions. Numbers of the payload stay JavaScript numbers; parsed and
+// computed values are quantities; undefined and null are unknown. INVARIANT: a term's code is total: it never
+// throws on a payload of the shape.
 
 import type { Builtin } from '../../model/builtins.ts';
 import { canonical } from '../../model/canonical.ts';
@@ -16,7 +16,7 @@ import { boundedCode, elseCode, readCode, valuesOf } from './reads.ts';
 import { rowSource } from './row-source.ts';
 import { commaJs, constantCode, temporary, use, type Writer } from './writer.ts';
 
-/** An expression that yields the term's value, or undefined or null where it is unknown. */
+/** Generates an expression that yields the term's value, or undefined or null when the value is unknown. */
 export function termCode(writer: Writer, term: Term): Js {
   const value = (operand: Term): Js => writer.unit.term(writer, operand);
   switch (term.kind) {
@@ -66,7 +66,10 @@ export function termCode(writer: Writer, term: Term): Js {
   }
 }
 
-/** A constant as text where JavaScript has a literal for it, else bound or apart. */
+/**
+ * The code of a constant: JavaScript text when the language has a literal for it, otherwise a binding or a
+ * constant outside of the text.
+ */
 function literalCode(writer: Writer, term: LiteralTerm): Js {
   const { value } = term;
   if (value === null || typeof value === 'boolean') return js`${value}`;
@@ -82,7 +85,10 @@ function inlineValue(writer: Writer, value: Value): Js {
   return writer.unit.bindings.bind(`value ${canonical(value)}`, () => ready);
 }
 
-/** The constant as generated code compares it: numbers plain where they are. */
+/**
+ * The constant as generated code compares it. Numbers that JavaScript represents exactly become plain
+ * numbers.
+ */
 function readyValue(value: Value): unknown {
   if (isDecimal(value)) return plainNumber(value) ?? value;
   return isMoneyTerm(value) ? { ...value, amount: plainNumber(value.amount) ?? value.amount } : value;
@@ -94,7 +100,7 @@ function columnCode(writer: Writer, term: ColumnTerm): Js {
   return boundedCode(writer, term, cell);
 }
 
-/** The rows of the table that a term or condition names. */
+/** The code of the rows of the table that a term or condition names. */
 export function rowsCode(writer: Writer, named: Constant & { readonly table: string }): Js {
   const { table } = named;
   return constantCode(writer, named, {
@@ -108,7 +114,10 @@ export function rowsCode(writer: Writer, named: Constant & { readonly table: str
 
 type LetTerm = Extract<Term, { kind: 'let' }>;
 
-/** The let's own function where code is of one action; the let itself, to be read, where code is shared. */
+/**
+ * The code of a let: a call of its own function when the code is of one action, or a read of the let when the
+ * code is shared.
+ */
 function letCode(writer: Writer, term: LetTerm): Js {
   if (writer.unit.apart === null) {
     return boundedCode(writer, term, js`${writer.unit.shared[term.index]!}(f, s)`);
@@ -166,7 +175,7 @@ function callCode(writer: Writer, term: Call): Js {
   return calls[term.builtin](writer, args, term);
 }
 
-/** A call of one argument, whose result is unknown where the argument is. */
+/** The code of a call with one argument. The result is unknown when the argument is unknown. */
 function lifted(name: RuntimeName): CallCode {
   return (writer, [arg = js`undefined`], term) => {
     if (term.args[0]?.mayBeUnknown !== true) return js`${use(writer, name)}(${arg})`;
@@ -175,7 +184,7 @@ function lifted(name: RuntimeName): CallCode {
   };
 }
 
-/** A call of quantities; the runtime takes unknown ones, too. */
+/** The code of a call with quantities. The runtime function accepts unknown quantities, too. */
 function ofQuantities(name: RuntimeName): CallCode {
   return (writer, args) => js`${use(writer, name)}(${joinJs(args, commaJs)})`;
 }

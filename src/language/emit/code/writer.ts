@@ -1,6 +1,6 @@
-// Where generated code is gathered: its functions, the values bound to them, and in each function the variables in
-// scope and the temporaries it needs. Constants of the policy stand in the text, or apart from it, in `k` from `b` on,
-// where rules that differ in nothing else share one text.
+// Gathers generated code: its functions, the values bound to them, and in each function the variables in
+// scope and the temporaries that it needs. Constants of the policy are in the text or outside of it. Rules
+// that differ only in their constants share one text and find them in `k`, from index `b` on.
 
 import type { List } from '../../model/policy.ts';
 import type { Condition, Program, Term } from '../../program/program.ts';
@@ -10,86 +10,98 @@ import { type RuntimeName, runtime } from '../runtime/runtime.ts';
 import type { Bindings } from './bindings.ts';
 import { identifier, type Js, joinJs, js } from './js.ts';
 
-/** A condition's code: a JavaScript boolean where it is two-valued, else 0, 1 or 2. */
+/** The code of a condition: a JavaScript boolean when the condition is two-valued, otherwise 0, 1 or 2. */
 export interface ConditionCode {
   readonly js: Js;
   readonly isTwoValued: boolean;
 }
 
-/** Declared lists made ready once for all actions and reloads that use them. */
+/** Prepared forms of declared lists, made once for all actions and reloads that use them. */
 export interface Lists {
-  /** Names this content of the list; another content has another version. */
+  /** Names this content of the list. Other content has another version. */
   version(list: List): string;
-  /** The same of a declared table. */
+  /** Names this content of the declared table. Other content has another version. */
   tableVersion(name: string): string;
   prepared(list: List): PreparedList;
-  /** Its entries folded, for `mentions`. */
+  /** The folded entries of the list, for `mentions`. */
   folded(list: List): readonly string[];
 }
 
-/** Constants that stand apart from the code. */
+/** Constants that are kept outside of the code. */
 export interface ConstantsApart {
-  /** Where the template has each of them. */
+  /** The place of each constant in the template. */
   readonly places: ReadonlyMap<Constant, number>;
-  /** What the code finds at each place of `k`, counted from `b`. */
+  /** The value that the code finds at each place of `k`, counted from `b`. */
   readonly slots: CodeSlot[];
 }
 
-/** A value that code wants of a constant of its template; of another constant at this place it is made alike. */
+/**
+ * A value that shared code needs, made from the constant at a place of the template. For another rule of the
+ * template, `make` makes the value from that rule's constant.
+ */
 export interface CodeSlot {
   readonly place: number;
   readonly make: (constant: Constant, ctx: ConstantContext) => unknown;
 }
 
-/** What constants are made of besides themselves. */
+/** What values of constants are made from, besides the constants. */
 export interface ConstantContext {
   readonly program: Program;
   readonly lists: Lists;
   readonly textSets: TextSets;
-  /** The shared let with this index. */
+  /** Returns the shared let with this index. */
   readonly letAt: (index: number) => unknown;
 }
 
-/** Code in the making: that of one action, or of one template. */
+/** Code that is being generated: that of one action or of one template. */
 export interface Unit {
   readonly program: Program;
   readonly lists: Lists;
-  /** Null where constants stand in the text. */
+  /** The constants outside of the text; null when constants are in the text. */
   readonly apart: ConstantsApart | null;
   readonly bindings: Bindings;
-  /** Function declarations so far; each may call those before it. */
+  /** The function declarations so far. Each may call those before it. */
   readonly functions: Js[];
-  /** The functions of the shared lets, by index; unused where constants stand apart. */
+  /** The functions of the shared lets, by index; unused when constants are outside of the text. */
   readonly shared: Js[];
   readonly counters: { variables: number };
-  /** Terms and conditions contain each other, so their writers meet here. */
+  /**
+   * Generates the code of a term. Terms and conditions contain each other, so each calls the other's
+   * generator through the unit.
+   */
   term(writer: Writer, term: Term): Js;
   condition(writer: Writer, condition: Condition): ConditionCode;
 }
 
-/** One function in the making. `f` are the facts, `p` the payload, `s` the state of the evaluation, `k` and `b` as above. */
+/**
+ * One function that is being generated. In its code, `f` are the facts, `p` the payload, `s` the state of the
+ * evaluation, and `k` and `b` the constants outside of the text and the index of their first one.
+ */
 export interface Writer {
   readonly unit: Unit;
-  /** Quantifier variables in scope, outermost first, with the parameters that hold their elements. */
+  /** The quantifier variables in scope, outermost first, with the parameters that hold their elements. */
   readonly variables: ReadonlyMap<string, Js>;
   readonly temporaries: Js[];
 }
 
 export const commaJs = js`, `;
 
-/** A fresh local variable of the function. */
+/** Declares a new local variable of the function. */
 export function temporary(writer: Writer): Js {
   const name = identifier('t', writer.temporaries.length);
   writer.temporaries.push(name);
   return name;
 }
 
-/** The identifier of a runtime function. */
+/** Binds a runtime function and returns its identifier. */
 export function use(writer: Writer, name: RuntimeName): Js {
   return writer.unit.bindings.bind(name, () => runtime[name]);
 }
 
-/** A constant of the policy: `inline` as text, or what `make` makes of it where constants stand apart. */
+/**
+ * The code of a constant: `inline` when constants are in the text, or the value that `make` makes from it
+ * when they are outside of the text.
+ */
 export function constantCode<C extends Constant>(
   writer: Writer,
   constant: C,
@@ -99,7 +111,7 @@ export function constantCode<C extends Constant>(
   if (apart === null) return inline();
   const place = apart.places.get(constant);
   if (place === undefined) throw new TypeError('the template lacks a constant');
-  // A constant at the same place of an equal template is of the same kind.
+  // The constant at the same place of an equal template is of the same kind.
   apart.slots.push({ place, make: make as CodeSlot['make'] });
   return js`k[b + ${apart.slots.length - 1}]`;
 }
@@ -110,7 +122,7 @@ interface FunctionParts {
   readonly body: (writer: Writer) => Js;
 }
 
-/** Declares a function of the facts, the state and the variables; `body` gives its statements. */
+/** Declares a function of the facts, the state and the variables. `body` generates its statements. */
 export function declareFunction(unit: Unit, { letters, variables, body }: FunctionParts): Js {
   const writer: Writer = { unit, variables, temporaries: [] };
   const statements = body(writer);
@@ -122,22 +134,25 @@ export function declareFunction(unit: Unit, { letters, variables, body }: Functi
   return name;
 }
 
-/** A call of a declared function with the variables in scope. */
+/** The code that calls a declared function with the variables in scope. */
 export function call(writer: Writer, name: Js): Js {
   return js`${name}(${joinJs([...commonParameters(writer.unit), ...writer.variables.values()], commaJs)})`;
 }
 
-/** What every function of the unit takes first. */
+/** The first parameters of every function of the unit. */
 export function commonParameters({ apart }: Unit): readonly Js[] {
   return apart === null ? [js`f`, js`s`] : [js`f`, js`s`, js`k`, js`b`];
 }
 
-/** The condition as 0, 1 or 2. */
+/** The code of a condition as 0, 1 or 2. */
 export function kleene(code: ConditionCode): Js {
   return code.isTwoValued ? js`(${code.js} ? 2 : 0)` : code.js;
 }
 
-/** A test of values that may be unknown, and then is unknown itself; `test` gives a JavaScript boolean. */
+/**
+ * The code of a test that is unknown when one of its values is unknown. `test` generates a JavaScript
+ * boolean.
+ */
 export function guarded(
   writer: Writer,
   terms: readonly Term[],

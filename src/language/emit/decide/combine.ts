@@ -1,5 +1,6 @@
-// The truths of an action's rules into an outcome: `allow` opens, guards narrow, the strictest wins. Rules are told by
-// their index in an order sorted by id, so of equals the smaller index is the smaller id.
+// Combines the truths of an action's rules into an outcome: `allow` opens, guards narrow, the strictest wins.
+// A rule is identified by its index in an order sorted by id, so among equals the smaller index has the
+// smaller id.
 
 import {
   type ApprovalRequirement,
@@ -11,28 +12,31 @@ import {
 import type { Satisfied } from '../../model/request.ts';
 import type { RuleHead } from '../../program/program.ts';
 
-/** What is weighed: truths are 0 for false, 1 for unknown, 2 for true. */
+/** The rules of an action with their truths: 0 for false, 1 for unknown, 2 for true. */
 export interface Ballot {
-  /** All rules of the action, or those that are not false; sorted by id. */
+  /** All rules of the action, or only those that are not false, sorted by id. */
   readonly rules: readonly RuleHead[];
   readonly truths: ArrayLike<number>;
   readonly satisfied: Satisfied;
-  /** Count shadow rules as if they were enforced. */
+  /** Whether shadow rules count as if they were enforced. */
   readonly withShadow: boolean;
 }
 
 export interface CombinedOutcome {
   readonly outcome: Outcome;
-  /** The deciding rule; -1 where nothing grants and no deny is true. */
+  /** The index of the deciding rule; -1 when no allow grants and no deny is true. */
   readonly by: number;
-  /** The granting allow; -1 where there is none. */
+  /** The index of the granting allow; -1 when there is none. */
   readonly granting: number;
 }
 
 const none = -1;
 const levels = { allow: 0, risk: 0, escalate: 1, reauth: 2, deny: 3 } as const;
 
-/** The strictest of the mildest grant and of every guard that is neither false nor satisfied. */
+/**
+ * Returns the strictest outcome of the mildest grant and of all guards that are neither false nor satisfied.
+ * DENY when no allow grants.
+ */
 export function weigh(ballot: Ballot): CombinedOutcome {
   const { rules, truths } = ballot;
   let granting = none;
@@ -54,7 +58,10 @@ export function weigh(ballot: Ballot): CombinedOutcome {
   return { outcome: outcomes[level]!, by: decider(ballot, granting, level), granting };
 }
 
-/** Low and high end of the risk: unknown contributions count where they lower or raise it; clamped once. */
+/**
+ * Returns the low and the high end of the risk. An unknown rule with negative points lowers the low end; one
+ * with positive points raises the high end. Each end is clamped to 0 to 100 after all rules are added.
+ */
 export function riskOf({ rules, truths, withShadow }: Ballot): {
   readonly low: number;
   readonly high: number;
@@ -70,7 +77,10 @@ export function riskOf({ rules, truths, withShadow }: Ballot): {
   return { low: clamp(low), high: clamp(high) };
 }
 
-/** How long an ALLOW holds: the shortest time that a true allow says. */
+/**
+ * Returns how many seconds an ALLOW holds: the shortest validity of a true allow, or the default when none
+ * has one.
+ */
 export function validity(ballot: Ballot): number {
   let shortest = Number.POSITIVE_INFINITY;
   for (let at = 0; at < ballot.rules.length; at += 1) {
@@ -81,7 +91,7 @@ export function validity(ballot: Ballot): number {
   return shortest === Number.POSITIVE_INFINITY ? defaultValidForSeconds : shortest;
 }
 
-/** What the unsatisfied guards and the granting allow ask for, merged. */
+/** Returns the merged requirements of the unsatisfied guards and of the granting allow. */
 export function requirements(ballot: Ballot, granting: number): Requirements {
   const approvals = new Map<string, ApprovalRequirement>();
   let reauth: Requirements['reauth'] = null;
@@ -98,7 +108,10 @@ export function requirements(ballot: Ballot, granting: number): Requirements {
   return { approvals: sorted, reauth };
 }
 
-/** Ids of the true allow and risk rules and of the guards that are not false, satisfied ones too. */
+/**
+ * Returns the ids of true allow and risk rules, and of guards that are not false, satisfied guards included.
+ * Shadow rules are left out.
+ */
 export function firing({ rules, truths }: Ballot): string[] {
   const ids: string[] = [];
   for (let at = 0; at < rules.length; at += 1) {
@@ -109,7 +122,7 @@ export function firing({ rules, truths }: Ballot): string[] {
   return ids;
 }
 
-/** Whether what the rule asks for has been met. */
+/** Whether the requirement of a rule has been met. */
 export function isRequirementSatisfied(rule: RuleHead, satisfied: Satisfied): boolean {
   if (rule.requirement === null) return false;
   const ids = rule.requirement.kind === 'approval' ? satisfied.escalate : satisfied.reauth;
@@ -120,13 +133,13 @@ function takesPart({ rules, truths, withShadow }: Ballot, at: number): boolean {
   return truths[at] !== 0 && (withShadow || !rules[at]!.isShadow);
 }
 
-/** What the allow alone would come to. */
+/** The level of the outcome when only this allow counts. */
 function grantLevel(rule: RuleHead, satisfied: Satisfied): number {
   if (rule.requirement === null || isRequirementSatisfied(rule, satisfied)) return levels.allow;
   return rule.requirement.kind === 'approval' ? levels.escalate : levels.reauth;
 }
 
-/** Whether one allow asks for less than another one with a smaller id. */
+/** Whether an allow asks for less than another allow with a smaller id. */
 function isMilder({ rules, satisfied }: Ballot, at: number, other: number): boolean {
   const [rule, rival] = [rules[at]!, rules[other]!];
   const difference = grantLevel(rule, satisfied) - grantLevel(rival, satisfied);
@@ -137,7 +150,10 @@ function peopleOf({ requirement }: RuleHead): number {
   return requirement?.kind === 'approval' ? requirement.needs * requirement.groups.length : 0;
 }
 
-/** The rule that decides, of those with the winning level: definite before unknown, then the most points, then the smallest id. */
+/**
+ * Returns the deciding rule among those with the winning level: true before unknown, then the most points,
+ * then the smallest id.
+ */
 function decider(ballot: Ballot, granting: number, level: number): number {
   const { rules, satisfied } = ballot;
   if (level === 0) return granting;
@@ -153,7 +169,7 @@ function decider(ballot: Ballot, granting: number, level: number): number {
   return best;
 }
 
-/** Whether the rule goes before another one with a smaller id. */
+/** Whether a rule goes before another rule with a smaller id. */
 function isWeightier({ rules, truths }: Ballot, at: number, other: number): boolean {
   if (other === none) return true;
   if (truths[at] !== truths[other]) return truths[at]! > truths[other]!;

@@ -1,5 +1,5 @@
-// What evaluated rules come to: facts and the truths of rules in, a decision out. INVARIANT: evaluation is synchronous
-// and leaves nothing behind, so that the arrays it works in can be used again for the next request.
+// Turns facts and the truths of evaluated rules into a decision. INVARIANT: evaluation is synchronous and
+// leaves nothing behind, so its working arrays can be used again for the next request.
 
 import type { Decision, Requirements } from '../../model/decision.ts';
 import { defaultDenyReason } from '../../model/decision.ts';
@@ -10,19 +10,22 @@ import { isFixed } from '../runtime/show.ts';
 import type { RuleCode, State } from '../runtime/state.ts';
 import { type Ballot, firing, requirements, riskOf, validity, weigh } from './combine.ts';
 
-/** An action that is ready to decide. */
+/** An action that is ready to decide requests. */
 export interface Decider {
   decide(facts: Facts): Decision;
-  /** The same decision, with every rule evaluated. */
+  /** Makes the same decision, but evaluates every rule. */
   decideAll(facts: Facts): DecidedAll;
-  /** The places of the rules that `decide` tries, each once, in no order. */
+  /** Returns the places of the rules that `decide` tries, each once, in no order. */
   tried(facts: Facts): readonly number[];
 }
 
-/** A decision with the rules that may have taken part in it. */
+/** A decision, with the rules that may have taken part in it. */
 export interface DecidedSome {
   readonly decision: Decision;
-  /** The first `count` are rules that are not false, in no order: three times the place, and the truth. Valid until the next call. */
+  /**
+   * The rules that are not false, in no order, in the first `count` entries. An entry is three times the
+   * rule's place plus its truth. Valid until the next call.
+   */
   readonly firing: Int32Array;
   readonly count: number;
   readonly risk: RuntimeQuantity;
@@ -30,17 +33,18 @@ export interface DecidedSome {
 
 export type DecideSome = (facts: Facts) => DecidedSome;
 
-/** A decision with what every rule came to. */
+/** A decision, with the truth of every rule. */
 export interface DecidedAll {
   readonly decision: Decision;
-  /** By place; valid until the next call. */
+  /** The truths, by the place of their rule. Valid until the next call. */
   readonly truths: ArrayLike<Kleene>;
   readonly risk: RuntimeQuantity;
 }
 
 /**
- * The truths of rules that stand one after the other in a frame from `base` on, as ternary digits, the first one lowest. In
- * a layout the entry before the constants says where the next ones begin, the entry before that is the function.
+ * Evaluates rules that follow one another in a layout, from `base` on, and returns their truths as ternary
+ * digits, the first one lowest. In a layout, the entry before a rule's constants is the start of the next
+ * rule's constants, and the entry before that is the rule's function.
  */
 export function digitsOf(
   layout: readonly unknown[],
@@ -59,7 +63,10 @@ export function digitsOf(
   return key;
 }
 
-/** Functions in a layout, one after the other. */
+/**
+ * A run of consecutive rules in a layout: where the constants of the first one begin, and how many rules
+ * there are.
+ */
 export interface Frame {
   readonly base: number;
   readonly count: number;
@@ -71,17 +78,18 @@ export function riskQuantity(ballot: Ballot): RuntimeQuantity {
   return between(low, high)!;
 }
 
-/** A decision whose reason is still to be made where it shows values. */
+/** A decision whose reason is complete, unless the reason shows values. */
 export interface Settled {
   readonly decision: Decision;
   readonly risk: RuntimeQuantity;
-  /** The deciding rule, if its reason shows values. */
+  /** The deciding rule when its reason shows values, otherwise null. */
   readonly shows: RuleHead | null;
 }
 
 /**
- * The decision that the truths come to; a pure function of them and of what is satisfied. `enforceShadow`, null where
- * there are no shadow rules, gives the truths with these enforced; it is asked last, as it may work in the same arrays.
+ * Makes the decision that follows from the truths; a pure function of the truths and of what is satisfied.
+ * `enforceShadow` returns the ballot with shadow rules enforced; null when there are none. It is called last,
+ * because it may write into the same arrays.
  */
 export function settle(ballot: Ballot, enforceShadow: (() => Ballot) | null): Settled {
   const { outcome, by, granting } = weigh(ballot);
@@ -107,7 +115,7 @@ export function isNothing(satisfied: Satisfied): boolean {
   return satisfied === nothingSatisfied || (satisfied.escalate.length === 0 && satisfied.reauth.length === 0);
 }
 
-/** A settled decision that many requests share: nobody can change it. */
+/** Freezes a settled decision, because many requests share it. */
 export function freeze(settled: Settled): Settled {
   const { decision } = settled;
   Object.freeze(decision.risk);

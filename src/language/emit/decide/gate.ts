@@ -1,10 +1,10 @@
-// What the gate decides: requests that no rule ever sees, each as risky as can be.
+// Decisions about requests that are refused before any rule is evaluated. Their risk is always the highest.
 
 import type { Decision, Gate, PayloadIssue } from '../../model/decision.ts';
 import { payloadReason } from '../../model/describe.ts';
 import { safeText } from '../runtime/show.ts';
 
-/** Code points of an undeclared action's key that a reason quotes at most. */
+/** The most code points of an undeclared action's key that a reason quotes. */
 export const quotedKeyLengthMax = 100;
 
 export function undeclaredAction(action: string): Decision {
@@ -16,7 +16,7 @@ export function invalidPayload(issues: readonly PayloadIssue[]): Decision {
   return refused('invalid_payload', payloadReason(issues));
 }
 
-/** What never came before a rule is as risky as can be. */
+/** Makes a refusal with the highest risk, because no rule has evaluated the request. */
 function refused(gate: Gate, reason: string): Decision {
   return {
     outcome: 'DENY',

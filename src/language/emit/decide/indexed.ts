@@ -1,5 +1,6 @@
-// An action of many rules at work: an index names the rules to try, those that take part are weighed.
-// INVARIANT: the decision is the one that all rules would give, as what the index leaves out cannot take part.
+// Decides an action with many rules: an index finds the rules to try, and only those that take part are
+// weighed. INVARIANT: the decision is the one that all rules would give, because the rules that the index
+// leaves out cannot take part.
 
 import type { Decision } from '../../model/decision.ts';
 import type { Facts } from '../../model/request.ts';
@@ -20,53 +21,62 @@ import {
 } from './decide.ts';
 import { KeptByRules } from './kept-by-rules.ts';
 
-/** What is asked of an action besides its functions. */
+/** The part of an action that a decider needs besides its functions. */
 export interface ListedAction extends Pick<ActionProgram, 'lets'> {
   readonly rules: RuleHeads;
   readonly hasShadow: boolean;
-  /** By place, whether the rule reads risk; null where none does. */
+  /** By the rule's place, whether the rule reads risk (1) or not (0); null when no rule reads risk. */
   readonly afterRisk: Uint8Array | null;
 }
 
-/** Rules that are read when they are asked for. */
+/** The rules of an action, each read only when it is needed. */
 export interface RuleHeads {
   readonly length: number;
   at(place: number): RuleHead;
 }
 
-/** The rules of an action one by one. */
+/** The functions of an action whose rules are evaluated one by one. */
 export interface ListedCode {
-  /** The places of the rules to try, and the complements of those of rules that are true; returns how many they are. */
+  /**
+   * Writes the places of the rules to try into `found`; for a rule that is known to be true, the complement
+   * of its place. Returns the number of entries.
+   */
   readonly find: (facts: Facts, state: State, found: Int32Array) => number;
   readonly layout: readonly unknown[];
-  /** Where the constants of each rule begin in the layout, by its place; 0 where it has not been placed. */
+  /**
+   * Where the constants of each rule begin in the layout, by the rule's place; 0 when the rule is not in the
+   * layout yet.
+   */
   readonly bases: Int32Array;
-  /** Places a rule in the layout; returns where its constants begin. */
+  /** Adds a rule to the layout and returns where its constants begin. */
   readonly placeRule: (place: number) => number;
-  /** Of a rule whose reason shows values. */
+  /** Returns the function that makes the reason of a rule, for a reason that shows values. */
   readonly reason: (rule: RuleHead) => ReasonCode;
 }
 
-/** Rules that are put in order by insertion before their truths are combined. */
+/** The most rules that are sorted by insertion before their truths are combined. */
 const fewMax = 16;
 
-/** A class like its sibling for few rules: what it works in is kept from one request to the next. */
+/**
+ * Decides an action with many rules. A class, like `KeyedDecider`, because its working arrays are kept from
+ * one request to the next.
+ */
 export class ListedDecider implements Decider {
   readonly #rules: RuleHeads;
   readonly #code: ListedCode;
   readonly #state: State;
   readonly #hasLets: boolean;
-  /** Null where no rule reads risk. */
+  /** By the rule's place, whether the rule reads risk; null when no rule reads risk. */
   readonly #afterRisk: Uint8Array | null;
   readonly #hasAfterRisk: boolean;
   readonly #hasShadow: boolean;
   /** The places of the rules to try. */
   readonly #found: Int32Array;
   #foundCount = 0;
-  /** Rules that are not false: three times the place, and the truth. */
+  /** The rules that are not false: three times the rule's place plus its truth. */
   readonly #firing: Int32Array;
   readonly #kept = new KeptByRules<Settled>();
-  /** The risk by rules that do not read it. */
+  /** The risk, by the rules that do not read risk and their truths. */
   readonly #risks = new KeptByRules<RuntimeQuantity>();
 
   constructor(action: ListedAction, code: ListedCode) {
@@ -94,7 +104,10 @@ export class ListedDecider implements Decider {
     return { decision, truths: this.#truths(before, facts), risk: settled.risk };
   }
 
-  /** The same decision, with every rule that took part, and perhaps allows that are unknown. */
+  /**
+   * Makes the same decision as `decide` and returns every rule that took part in it, and perhaps unknown
+   * allows that did not.
+   */
   decideSome(facts: Facts): DecidedSome {
     this.#foundCount = this.#code.find(facts, this.#state, this.#found);
     const before = this.#tryBeforeRisk(facts);
@@ -112,7 +125,7 @@ export class ListedDecider implements Decider {
     return { ...decision, reason: this.#code.reason(shows)(facts, this.#state) };
   }
 
-  /** By place, after the rules have been weighed. */
+  /** The truths by the rule's place, after the rules have been weighed. */
   #truths(before: number, facts: Facts): ArrayLike<Kleene> {
     const truths: Kleene[] = Array(this.#rules.length).fill(0);
     const count = this.#hasAfterRisk ? this.#fireAgain(facts) : before;
@@ -122,14 +135,14 @@ export class ListedDecider implements Decider {
   }
 
   /**
-   * Weighing has put the rules before risk among those after it, and may have asked these again as if shadow rules were
-   * enforced. Returns how many of the rules found are not false.
+   * Tries the found rules once more and returns how many of them are not false. Weighing has sorted the rules
+   * before risk among those after it, and may have tried the latter as if shadow rules were enforced.
    */
   #fireAgain(facts: Facts): number {
     return this.#tryAfterRisk(this.#tryBeforeRisk(facts), facts, false);
   }
 
-  /** As `#tryBeforeRisk`, of all rules. */
+  /** Tries all rules instead of the found ones, as `#tryBeforeRisk` does. */
   #tryAll(facts: Facts): number {
     const count = this.#rules.length;
     for (let place = 0; place < count; place += 1) this.#found[place] = place;
@@ -142,21 +155,24 @@ export class ListedDecider implements Decider {
     return Array.from(this.#found.subarray(0, count), (place) => (place < 0 ? ~place : place));
   }
 
-  /** Returns how many of the rules found that do not read risk are not false. */
+  /** Tries the found rules that do not read risk, and returns how many of them are not false. */
   #tryBeforeRisk(facts: Facts): number {
     forgetTexts();
     if (this.#hasLets) forgetLets(this.#state);
     return this.#try(false, facts, 0);
   }
 
-  /** Adds the rules that read risk, for a risk with or without shadow rules. */
+  /** Adds the rules that read risk. The risk is computed with or without shadow rules. */
   #tryAfterRisk(before: number, facts: Facts, withShadow: boolean): number {
     this.#state.risk = this.#risk(before, facts, withShadow);
     if (this.#hasLets) forgetLets(this.#state);
     return this.#try(true, facts, before);
   }
 
-  /** Tries the rules found of one kind; those that are not false are added after `from` others. */
+  /**
+   * Tries the found rules that read risk, or those that do not. Rules that are not false are written from
+   * entry `from` on. Returns the number of entries.
+   */
   #try(readsRisk: boolean, facts: Facts, from: number): number {
     const { layout, bases } = this.#code;
     const afterRisk = this.#afterRisk;
@@ -165,7 +181,7 @@ export class ListedDecider implements Decider {
     for (let at = 0; at < this.#foundCount; at += 1) {
       const place = this.#found[at]!;
       if (place < 0) {
-        // What reads risk is never decided before.
+        // A rule that reads risk is never known to be true before it is tried.
         if (readsRisk) continue;
         this.#firing[count] = 3 * ~place + 2;
         count += 1;
@@ -182,7 +198,7 @@ export class ListedDecider implements Decider {
   }
 
   #settled(before: number, facts: Facts): Settled {
-    // With shadow rules enforced the risk is another one, and rules that read it have to be asked again.
+    // With shadow rules enforced the risk differs, so rules that read risk have to be tried again.
     if (this.#hasAfterRisk && this.#hasShadow) return this.#settleAfterRisk(before, facts);
     const count = this.#hasAfterRisk ? this.#tryAfterRisk(before, facts, false) : before;
     if (!isNothing(facts.satisfied)) return this.#settle(count, facts);
@@ -219,7 +235,7 @@ export class ListedDecider implements Decider {
     return risk;
   }
 
-  /** Of the first `count` rules that are not false, which are put in order. */
+  /** The ballot of the first `count` rules that are not false, after sorting them. */
   #ballot(count: number, facts: Facts, withShadow: boolean): Ballot {
     sort(this.#firing, count);
     const rules: RuleHead[] = [];
@@ -241,7 +257,7 @@ export function truthFired(fired: number): Kleene {
   return (fired % 3) as Kleene;
 }
 
-/** The first `count` numbers, ascending. */
+/** Sorts the first `count` numbers in ascending order. */
 function sort(numbers: Int32Array, count: number): void {
   if (count > fewMax) {
     numbers.subarray(0, count).sort();

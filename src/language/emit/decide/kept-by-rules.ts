@@ -1,21 +1,27 @@
-// What rules that take part come to, kept for the next request that comes to the same: their decision, or the risk. Each
-// combination of few rules has two places, in which later ones replace it; those of many rules have one, and share some
-// room. INVARIANT: what is found was kept for just these rules and truths.
+// Keeps the decision or the risk for a combination of rules that take part, for the next request with the
+// same combination. Each combination of few rules has two possible slots, in which later combinations replace
+// it. Each combination of many rules has one slot, and all of those share a limited amount of memory.
+// INVARIANT: what is found was kept for exactly these rules and truths.
 
-/** Combinations of more rules are kept apart, as their keys are of any length. */
+/**
+ * The most rules of a combination in the fixed slots. Combinations of more rules are kept in a map, because
+ * their keys vary in length.
+ */
 const fewMax = 7;
 const slotsMin = 64;
-/** Agents choose which combinations come up. */
+/** A bound on the number of slots, because agents choose which combinations occur. */
 const slotsMax = 4_096;
 
-/** Numbers in a slot: how many rules there are, and each of them with its truth. */
+/** The length of a key in numbers: the number of rules, then each rule with its truth. */
 const stride = fewMax + 1;
 
-/** Places for combinations of many rules, and numbers in all of their keys together. */
+/**
+ * The number of slots for combinations of many rules, and a bound on the length of all their keys together.
+ */
 const manySlots = 256;
 const manyNumbersMax = 2 ** 17;
 
-/** A class, as it grows with what comes up. `T` is never undefined. */
+/** A class, because it grows with the combinations that occur. `T` is never undefined. */
 export class KeptByRules<T> {
   #slots = slotsMin;
   #keys = new Int32Array(slotsMin * stride).fill(-1);
@@ -24,7 +30,10 @@ export class KeptByRules<T> {
   readonly #many = new Map<number, { readonly key: Int32Array; readonly kept: T }>();
   #manyNumbers = 0;
 
-  /** `firing` are rules and truths as numbers; the first `count` of them. Another order is another combination. */
+  /**
+   * Returns what was kept for the first `count` numbers of `firing` (rules with their truths), or undefined.
+   * The same rules in another order are another combination.
+   */
   find(firing: Int32Array, count: number): T | undefined {
     if (count > fewMax) return this.#findMany(firing, count);
     const slot = hashOf(firing, count) & (this.#slots - 1);
@@ -76,7 +85,7 @@ export class KeptByRules<T> {
     return true;
   }
 
-  /** What was kept comes up again, or does not matter. */
+  /** Drops what was kept. Combinations that matter will occur again. */
   #grow(): void {
     this.#slots *= 4;
     this.#keys = new Int32Array(this.#slots * stride).fill(-1);
@@ -89,7 +98,7 @@ function emptySlots<T>(count: number): (T | undefined)[] {
   return Array.from({ length: count }, (): T | undefined => undefined);
 }
 
-/** Murmur's way of mixing. */
+/** Mixes the numbers in the way of MurmurHash. */
 function hashOf(firing: Int32Array, count: number): number {
   let hash = count;
   for (let at = 0; at < count; at += 1) {

@@ -1,6 +1,7 @@
-// Decides an action of few rules. The truths of its rules are one number, its key, and where nothing has been satisfied the
-// key alone says what the decision is: decisions are made once for each key and kept.
-// INVARIANT: what is kept is what `settle` makes of the same truths, and nobody can change it.
+// Decides an action with few rules. The truths of its rules are one number, the key of a decision. When
+// nothing has been satisfied, the key alone determines the decision, so decisions are made once for each key
+// and kept. INVARIANT: a kept decision is the one that `settle` makes from the same truths, and nobody can
+// change it.
 
 import type { Decision } from '../../model/decision.ts';
 import type { Facts } from '../../model/request.ts';
@@ -20,34 +21,39 @@ import {
   settle,
 } from './decide.ts';
 
-/** What is asked of an action besides its functions. */
+/** The part of an action that a decider needs besides its functions. */
 export interface KeyedAction extends Pick<ActionProgram, 'lets'> {
   readonly rules: readonly RuleHead[];
 }
 
-/** The functions of an action: truths of rules as ternary digits, the first rule's lowest. */
+/** The functions of an action. They return the truths of rules as ternary digits, the first rule's lowest. */
 export interface KeyedCode {
-  /** Of the rules that do not read risk. */
+  /** Evaluates the rules that do not read risk. */
   readonly beforeRisk: Evaluate;
-  /** Of those that do; null where none does. */
+  /** Evaluates the rules that read risk; null when there are none. */
   readonly afterRisk: Evaluate | null;
-  /** Of a rule whose reason shows values. */
+  /** Returns the function that makes the reason of a rule, for a reason that shows values. */
   reason(rule: RuleHead): ReasonCode;
 }
 
 type Evaluate = (facts: Facts, state: State) => number;
 
-/** Decisions that an action keeps; agents choose which combinations come up, so the number is bounded. */
+/**
+ * The most decisions that an action keeps. Agents choose which combinations occur, so the number is bounded.
+ */
 const decisionsKeptMax = 512;
 
-/** Up to so many rules, every combination of truths has a place in an array. */
+/** The most rules for which every combination of truths has a place in an array. */
 const rulesInArrayMax = 4;
 
-/** A class, as there is one for each of perhaps many thousand actions, and methods take no room in them. */
+/**
+ * Decides an action with few rules. A class, because there may be many thousands of actions, and methods take
+ * no memory in each of them.
+ */
 export class KeyedDecider implements Decider {
-  /** The code's, to be found here at once. */
+  /** The code's `beforeRisk`, kept in a field of its own for quick access. */
   readonly #beforeRisk: Evaluate;
-  /** By key, decisions that say the same to every request; null where keys are many. */
+  /** By key, the decisions that are identical for every request; null when there are many keys. */
   readonly #unvaried: (Decision | undefined)[] | null;
   readonly #code: KeyedCode;
   readonly #rules: readonly RuleHead[];
@@ -55,14 +61,14 @@ export class KeyedDecider implements Decider {
   readonly #hasLets: boolean;
   readonly #hasShadow: boolean;
   readonly #isKept: boolean;
-  /** How many combinations the rules have that do not read risk. */
+  /** The number of combinations of truths of the rules that do not read risk. */
   readonly #keysBeforeRisk: number;
-  /** By key; an array where there are few keys, else null. */
+  /** The settled decisions by key, when there are few keys; otherwise null. */
   readonly #few: (Settled | undefined)[] | null;
   readonly #many = new BoundedMap<number, Settled>(decisionsKeptMax);
-  /** Those of the last ballot. */
+  /** The truths of the last ballot, by the rule's place. */
   readonly #truths: Kleene[];
-  /** The risk by truths of the rules that do not read it; null where none does. */
+  /** The risk, by the truths of the rules that do not read risk; null when no rule reads risk. */
   readonly #risks: Map<number, RuntimeQuantity> | null;
 
   constructor(action: KeyedAction, code: KeyedCode) {
@@ -76,11 +82,11 @@ export class KeyedDecider implements Decider {
     this.#few = rules.length <= rulesInArrayMax ? Array(3 ** rules.length).fill(undefined) : null;
     this.#unvaried = this.#few === null ? null : ([...this.#few] as undefined[]);
     const readRisk = rules.filter((rule) => rule.readsRisk).length;
-    // A power is a double to the engine unless it is told otherwise.
+    // Without `| 0` the engine would treat the power as a double.
     this.#keysBeforeRisk = (3 ** (rules.length - readRisk)) | 0;
     this.#risks = code.afterRisk !== null ? new BoundedMap(decisionsKeptMax) : null;
     this.#hasShadow = rules.some((rule) => rule.isShadow);
-    // With shadow rules enforced the risk is another one, and rules that read it have to be asked again.
+    // With shadow rules enforced the risk differs, so rules that read risk have to be evaluated again.
     this.#isKept = !(code.afterRisk !== null && this.#hasShadow);
   }
 
@@ -105,7 +111,7 @@ export class KeyedDecider implements Decider {
     return { decision, truths: this.#truths, risk: settled.risk };
   }
 
-  /** All of them, at once. */
+  /** Returns the places of all rules, because one text evaluates all of them. */
   tried(): readonly number[] {
     return this.#rules.map((_, place) => place);
   }
@@ -132,7 +138,7 @@ export class KeyedDecider implements Decider {
   #risk(risks: Map<number, RuntimeQuantity>, key: number, facts: Facts): RuntimeQuantity {
     const known = risks.get(key);
     if (known !== undefined) return known;
-    // Rules that read risk add nothing to it, and their digits are 0.
+    // Rules that read risk add nothing to the risk, and their digits in this key are 0.
     const risk = riskQuantity(this.#ballot(key, facts));
     risks.set(key, risk);
     return risk;
@@ -153,7 +159,10 @@ export class KeyedDecider implements Decider {
     return settle(ballot, this.#hasShadow ? () => this.#enforceShadow(ballot, key, facts) : null);
   }
 
-  /** As if shadow rules were enforced: their points count too, so rules that read risk are asked again. */
+  /**
+   * The ballot as if shadow rules were enforced. Their points count as well, so rules that read risk are
+   * evaluated again.
+   */
   #enforceShadow(ballot: Ballot, key: number, facts: Facts): Ballot {
     const enforced = { ...ballot, withShadow: true };
     if (this.#isKept) return enforced;
@@ -175,7 +184,7 @@ export class KeyedDecider implements Decider {
   #readTruths(key: number): void {
     const rules = this.#rules;
     const truths = this.#truths;
-    // Keys are small integers, and saying so makes their division several times cheaper.
+    // Keys are small integers; `| 0` tells the engine so, which makes the division several times cheaper.
     let before = (key | 0) % this.#keysBeforeRisk;
     let after = ((key | 0) / this.#keysBeforeRisk) | 0;
     for (let place = 0; place < rules.length; place += 1) {

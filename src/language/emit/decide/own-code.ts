@@ -1,14 +1,14 @@
-// The one text of a small action as what decides it.
+// Adapts the one text of a small action to the form that `KeyedDecider` takes.
 
 import type { Facts } from '../../model/request.ts';
 import type { OpenAction } from '../../program/packed/unpack.ts';
 import type { ReasonCode, State } from '../runtime/state.ts';
 import type { KeyedCode } from './keyed.ts';
 
-/** What the text of an action returns; reasons by the place of their rule. */
+/** What the text of an action returns. Reasons are listed with the place of their rule. */
 export interface ActionCode {
   readonly beforeRisk: (facts: Facts, state: State) => number;
-  /** Null where no rule reads risk. */
+  /** Evaluates the rules that read risk; null when there are none. */
   readonly afterRisk: ((facts: Facts, state: State) => number) | null;
   readonly reasons: readonly (readonly [number, ReasonCode])[];
 }

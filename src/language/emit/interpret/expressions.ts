@@ -1,23 +1,23 @@
-// An expression of generated code into a closure over its parts. Forms that requests meet again and again (a field, a
-// comparison with a constant) are one closure, not three.
+// Turns an expression of generated code into a closure over its parts. Forms that requests evaluate again and
+// again (a field, a comparison with a constant) become one closure instead of three.
 
 import type { CodeAssignment, CodeExpression, CodeOperator, Member } from './tree.ts';
 
-/** CodeValues of one call: what it returns, then its parameters and variables. */
+/** The values of one call: its result, then its parameters and variables. */
 export type CodeValues = unknown[];
 
 export type Evaluate = (values: CodeValues) => unknown;
 
-/** A variable of the whole text, or a function or value that is bound to its name. */
+/** A variable of the whole text, or a function or value that is bound to a name. */
 export interface CodeCell {
   value: unknown;
   readonly isFixed: boolean;
 }
 
-/** What names stand for in one function. */
+/** The meaning of names within one function. */
 export interface CodeScope {
   readonly shared: ReadonlyMap<string, CodeCell>;
-  /** The place of each parameter and variable. */
+  /** The place of each parameter and variable in the values of a call. */
   readonly places: ReadonlyMap<string, number>;
   readonly arrow: (code: Extract<CodeExpression, { readonly kind: 'arrow' }>['code']) => unknown;
 }
@@ -25,7 +25,7 @@ export interface CodeScope {
 type Called = (...args: readonly unknown[]) => unknown;
 type Fields = Record<PropertyKey, unknown>;
 
-/** Throws a SyntaxError for names that stand for nothing. */
+/** Returns the closure of an expression. Throws a SyntaxError for a name that is not defined. */
 export function expressionOf(expression: CodeExpression, scope: CodeScope): Evaluate {
   switch (expression.kind) {
     case 'literal': {
@@ -100,7 +100,7 @@ function nameOf(name: string, scope: CodeScope): Evaluate {
   return () => value;
 }
 
-/** The value that a name always stands for; undefined where there is none. */
+/** The value that a name always has; undefined when the expression is not such a name. */
 function fixedOf(expression: CodeExpression, { places, shared }: CodeScope): CodeCell | undefined {
   if (expression.kind !== 'name' || places.has(expression.name)) return undefined;
   const cell = shared.get(expression.name);
@@ -120,7 +120,7 @@ function memberOf({ object, key, isOptional }: Member, scope: CodeScope): Evalua
   return (values) => (holder(values) as Fields)[name];
 }
 
-/** What generated code calls of texts, sets, `Number` and `Array`, each with one value. */
+/** The methods of texts, sets, `Number` and `Array` that generated code calls, each with one argument. */
 const methods: ReadonlySet<string> = new Set([
   'endsWith',
   'has',
@@ -209,7 +209,7 @@ function binaryOf(expression: Binary, scope: CodeScope): Evaluate {
   return withBoth[operator](left, expressionOf(right, scope) as EvaluateNumber);
 }
 
-/** All operands of one `&&` or `||` beside each other. */
+/** Evaluates a chain of `&&` or of `||` as one flat list of operands. */
 function joinedOf(expression: Binary, scope: CodeScope): Evaluate {
   const { operator } = expression;
   const operands = operandsOf(expression, operator).map((operand) => expressionOf(operand, scope));
@@ -240,7 +240,7 @@ function operandsOf(expression: CodeExpression, operator: CodeOperator): readonl
 type Eager = Exclude<CodeOperator, '&&' | '||'>;
 type EvaluateNumber = (values: CodeValues) => number;
 
-/** Operators hold for whatever JavaScript compares; the types name numbers alone. */
+/** The operators work for every value that JavaScript compares, although the types name only numbers. */
 const withBoth = {
   '??': (a, b) => (values) => a(values) ?? b(values),
   '|': (a, b) => (values) => (a(values) as number) | b(values),
@@ -275,7 +275,7 @@ const withConstant = {
   '*': (a, b) => (values) => (a(values) as number) * b,
 } as const satisfies Record<Eager, (a: Evaluate, b: number) => Evaluate>;
 
-/** Generated code writes `==` beside null alone. */
+/** Whether a value is null or undefined. Generated code uses `==` and `!=` only with null. */
 function bothMissing(value: unknown, other: unknown): boolean {
   if (other !== null) throw new SyntaxError('generated code compares with `===`, and with null');
   return value === null || value === undefined;

@@ -1,5 +1,6 @@
-// Generated code where a place runs no text as code: what the generators write is read and carried out. It means what it means
-// as a function, since it is the same text. INVARIANT: it reaches nothing but what is bound to its names.
+// Runs generated code on platforms that do not run text as code: reads what the generators write and carries
+// it out. The result is that of the compiled function, because the text is the same. INVARIANT: the
+// interpreter reaches only what is bound to its names.
 
 import type { Emitted } from '../code/emit.ts';
 import {
@@ -12,7 +13,10 @@ import {
 import { read } from './read.ts';
 import type { CodeStatement, FunctionTree } from './tree.ts';
 
-/** What the text returns. Throws a SyntaxError for what the generators do not write. */
+/**
+ * Interprets a text and returns what the text returns. Throws a SyntaxError for anything that the generators
+ * do not write.
+ */
 export function interpret<T>({ text, bindings }: Emitted): T {
   const shared = new Map<string, CodeCell>([
     ['Number', { value: Number, isFixed: true }],
@@ -34,7 +38,7 @@ export function interpret<T>({ text, bindings }: Emitted): T {
   throw new SyntaxError('generated code returns what it makes');
 }
 
-/** How a statement ends: what is returned stands in the first place of the values. */
+/** How a statement ends. The value of a `return` is in the first place of the values. */
 type Ending = 'done' | 'returned' | 'broken';
 type Carry = (values: CodeValues) => Ending;
 
@@ -49,7 +53,10 @@ function functionOf({ parameters, body }: FunctionTree, shared: ReadonlyMap<stri
   return called(parameters.length, blank, bodyOf(body, scope));
 }
 
-/** Function bodies declare each name once, whatever block it stands in. */
+/**
+ * Gives each declared name a place. A function body declares each name once, whatever block the declaration
+ * is in.
+ */
 function declareNames(statements: readonly CodeStatement[], places: Map<string, number>): void {
   for (const statement of statements) {
     if (statement.kind === 'declare' || statement.kind === 'for-in') {
@@ -62,7 +69,9 @@ function declareNames(statements: readonly CodeStatement[], places: Map<string, 
   }
 }
 
-/** A function of so many parameters; each call has values of its own, since shared code may be called by itself. */
+/**
+ * Makes a function of `count` parameters. Each call has its own values, because shared code may call itself.
+ */
 function called(count: number, blank: CodeValues, body: Evaluate): unknown {
   if (count <= 2) {
     return (a: unknown, b: unknown) => {
@@ -89,7 +98,7 @@ function called(count: number, blank: CodeValues, body: Evaluate): unknown {
   };
 }
 
-/** The statements up to the first `return`, whose value is the result. */
+/** Runs the statements up to the first `return`, whose value is the result. */
 function bodyOf(statements: readonly CodeStatement[], scope: CodeScope): Evaluate {
   const carried = statements.flatMap((statement) => carryOf(statement, scope) ?? []);
   const last = statements.at(-1);
@@ -115,7 +124,10 @@ function inOrder(carried: readonly Carry[]): Carry {
   };
 }
 
-/** Null where there is nothing to do: the values of a call begin as undefined. */
+/**
+ * Turns a statement into a closure; null when there is nothing to do, because the values of a call begin as
+ * undefined.
+ */
 function carryOf(statement: CodeStatement, scope: CodeScope): Carry | null {
   switch (statement.kind) {
     case 'declare': {

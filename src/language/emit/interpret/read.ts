@@ -1,5 +1,5 @@
-// The text of generated functions into a tree. It knows what the generators write and no more. INVARIANT: what it does not know
-// it refuses by an error, before anything is decided.
+// Turns the text of generated functions into a tree. The reader knows only what the generators write.
+// INVARIANT: anything unknown is refused with an error before a request is decided.
 
 import {
   binaryOperators,
@@ -20,7 +20,7 @@ interface Token {
   readonly text: string;
 }
 
-/** The statements of the text. Throws a SyntaxError for what the generators do not write. */
+/** Returns the statements of the text. Throws a SyntaxError for anything that the generators do not write. */
 export function read(text: string): readonly CodeStatement[] {
   const reader = new Reader(tokensOf(text));
   const statements: CodeStatement[] = [];
@@ -54,7 +54,7 @@ const named: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['Infinity', Number.POSITIVE_INFINITY],
 ]);
 
-/** A class, as all its methods move one place forward in one list. */
+/** Reads tokens. A class, because all of its methods advance the same position in one list. */
 class Reader {
   readonly #tokens: readonly Token[];
   #at = 0;
@@ -67,11 +67,11 @@ class Reader {
     return this.#peek().kind;
   }
 
-  /** None, one or several: `let a, b` declares two. */
+  /** Reads one statement and returns none, one or several: `let a, b` declares two names. */
   statement(): readonly CodeStatement[] {
     const { kind, text } = this.#peek();
     if (kind === 'text') {
-      // "use strict"
+      // The directive "use strict".
       this.#next();
       this.#expect(';');
       return [];
@@ -254,7 +254,10 @@ class Reader {
     return this.#steps(this.#primary());
   }
 
-  /** What follows a value: members and calls; once one member is optional, all are. */
+  /**
+   * Reads the members and calls after a value. After an optional member, every further member must be
+   * optional.
+   */
   #steps(start: CodeExpression): CodeExpression {
     let value = start;
     for (;;) {

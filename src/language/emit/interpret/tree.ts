@@ -1,4 +1,5 @@
-// The part of JavaScript that the generators write, as a tree: what `read` makes of a text and `interpret` carries out.
+// The part of JavaScript that the generators write, as a tree. `read` makes the tree from a text, and
+// `interpret` runs it.
 
 export type CodeExpression =
   | { readonly kind: 'literal'; readonly value: unknown }
@@ -13,7 +14,7 @@ export type CodeExpression =
     }
   | { readonly kind: 'unary'; readonly operator: '!' | '-' | 'typeof'; readonly operand: CodeExpression }
   | CodeAssignment
-  /** `n++` and `n--`, whose value nobody uses. */
+  /** `n++` and `n--`. Their value is never used. */
   | { readonly kind: 'step'; readonly name: string; readonly by: 1 | -1 }
   | {
       readonly kind: 'choice';
@@ -21,7 +22,7 @@ export type CodeExpression =
       readonly whenTrue: CodeExpression;
       readonly otherwise: CodeExpression;
     }
-  /** All of them in order; the value is the last one's. */
+  /** Evaluates all parts in order; the value is that of the last part. */
   | { readonly kind: 'sequence'; readonly parts: readonly CodeExpression[] }
   | { readonly kind: 'array'; readonly elements: readonly CodeExpression[] }
   | { readonly kind: 'object'; readonly entries: readonly (readonly [string, CodeExpression])[] }
@@ -31,7 +32,7 @@ export interface Member {
   readonly kind: 'member';
   readonly object: CodeExpression;
   readonly key: CodeExpression;
-  /** Undefined where there is no object. */
+  /** Whether the value is undefined when the object is null or undefined. */
   readonly isOptional: boolean;
 }
 
@@ -42,7 +43,7 @@ export interface CodeAssignment {
   readonly value: CodeExpression;
 }
 
-/** Operators by how tightly they bind, the loosest first. */
+/** The operators of each precedence, lowest precedence first. */
 export const binaryOperators = [
   ['??'],
   ['||'],
@@ -61,7 +62,7 @@ export type CodeStatement =
   | { readonly kind: 'declare'; readonly name: string; readonly value: CodeExpression | null }
   | { readonly kind: 'return'; readonly value: CodeExpression }
   | { readonly kind: 'if'; readonly test: CodeExpression; readonly whenTrue: CodeStatement }
-  /** Also what `break` leaves, where it has a label. */
+  /** A block of statements. `break` leaves the nearest block that has a label. */
   | { readonly kind: 'block'; readonly statements: readonly CodeStatement[]; readonly isLabelled: boolean }
   | {
       readonly kind: 'for';

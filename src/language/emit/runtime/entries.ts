@@ -1,5 +1,6 @@
-// What a request adds to meters, as generated code makes it: keys and values to tell apart as texts, amounts as exact
-// decimals. INVARIANT: what is unknown is null and never zero; undefined and null mean unknown here too.
+// Makes a request's entries in meters, for generated code. Keys and distinct values become texts, amounts
+// become exact decimals. INVARIANT: an unknown value is null and never zero; undefined and null arguments are
+// unknown as well.
 
 import type { Contribution, MeterDefinition, MeterUse } from '../../model/metering.ts';
 import type { Decimal } from '../../value/decimal.ts';
@@ -15,13 +16,13 @@ import {
   type RuntimeQuantity,
 } from './quantity.ts';
 
-/** What is the same for every request of an action. */
+/** The part of a meter's entry that is the same for every request of an action. */
 export interface MeterHead {
   readonly definition: MeterDefinition;
   readonly names: readonly string[];
 }
 
-/** `counts`: whether the meter's condition holds for the request. */
+/** Makes one entry. `counts` is whether the meter's condition holds for the request. */
 export function meterUse(
   { definition, names }: MeterHead,
   key: string | null,
@@ -31,12 +32,12 @@ export function meterUse(
   return { definition, names, key, contribution: counts === 0 ? null : { isCertain: counts === 2, value } };
 }
 
-/** The key of those for whom a meter is kept; null where one of its values is unknown. */
+/** Returns the key under which a meter keeps its total; null when one of the key's values is unknown. */
 export function meterKey(values: readonly unknown[]): string | null {
   return distinctTexts(values.map(valueText));
 }
 
-/** An amount to add, in the meter's currency where that is one. */
+/** Returns the amount to add; null when it is unknown or not in the meter's currency. */
 export function addedAmount(value: Maybe<RuntimeQuantity>, currency: string | null): Decimal | null {
   if (value == null || (typeof value === 'object' && 'low' in value)) return null;
   if (!isAmount(value)) return exact(value);
@@ -44,7 +45,10 @@ export function addedAmount(value: Maybe<RuntimeQuantity>, currency: string | nu
   return isOfMeter ? exact(value.amount) : null;
 }
 
-/** A value to tell apart. */
+/**
+ * Returns the text by which a value is distinguished from others; null when the value is unknown or of a kind
+ * that is never distinguished.
+ */
 export function valueText(value: unknown): string | null {
   switch (typeof value) {
     case 'string':

@@ -1,5 +1,6 @@
-// Whether an instant lies in named hours, for generated code. Hours change with the minute, so the answer for a minute
-// is kept. INVARIANT: only minutes are kept that the local clock passes without a jump, from its second 0 to 59.
+// Tests for generated code whether an instant lies within named hours. Hours change only with the minute, so
+// the answer for a minute is kept. INVARIANT: a minute is kept only when the local clock passes it without a
+// jump, from second 0 to 59.
 
 import { fromNumber } from '../../value/decimal.ts';
 import { type Hours, isWithinHours } from '../../value/hours.ts';
@@ -7,11 +8,14 @@ import { BoundedMap } from '../../value/memo.ts';
 import { localSecond } from '../../value/time.ts';
 import { exact, type Kleene, type Maybe, type Numeric, type RuntimeQuantity } from './quantity.ts';
 
-/** A service asks for one minute, a replay for many. */
+/** The most minutes that are kept. A service asks for one minute, a replay for many. */
 const minutesKeptMax = 4_096;
 const secondsPerMinute = 60;
 
-/** The test of an instant in seconds since the epoch; of one that lies between two others nothing is said. */
+/**
+ * Returns the test of an instant in seconds since the epoch. An instant that is known only as an interval
+ * gives unknown.
+ */
 export function hoursTest(hours: Hours): (instant: Maybe<RuntimeQuantity>) => Kleene {
   const kept = new BoundedMap<number, Kleene>(minutesKeptMax);
   return (instant) => {

@@ -1,4 +1,5 @@
-// Membership: among the elements of a request's lists one by one, in declared lists through sets that are made once.
+// Tests membership: element by element for the lists of a request, through sets that are made once for
+// declared lists.
 
 import type { List } from '../../model/policy.ts';
 import type { Value } from '../../model/value.ts';
@@ -18,8 +19,8 @@ import {
 } from './quantity.ts';
 
 /**
- * Whether some element is the same as the subject, by Kleene's `or`; a null element equals nothing, a list that is
- * not known makes it unknown.
+ * Whether some element equals the subject, by Kleene's `or`. A null element equals nothing; an unknown list
+ * makes the result unknown.
  */
 export function among<T>(
   elements: Maybe<readonly Maybe<T>[]>,
@@ -37,7 +38,7 @@ export function among<T>(
   return result;
 }
 
-/** Equality of texts and truth values. */
+/** Equality of texts and of truth values. */
 export function sameScalar(a: string | boolean, b: string | boolean): Kleene {
   return a === b ? 2 : 0;
 }
@@ -46,15 +47,15 @@ export function sameIp(a: Ip, b: Ip): Kleene {
   return a.family === b.family && a.bits === b.bits ? 2 : 0;
 }
 
-/** A declared list made ready: texts as a set, all else as a test. */
+/** A prepared form of a declared list: a set for texts and truth values, a test for other types. */
 export interface PreparedList {
-  /** Texts and truth values as they are compared, folded where the list ignores case; null for other types. */
+  /** The texts and truth values to compare with, folded when the list ignores case; null for other types. */
   readonly scalars: ReadonlySet<string | boolean> | null;
-  /** For lists of all other types; the subject is known. */
+  /** The test for lists of other types. Its subject must be known. */
   readonly test: (subject: RuntimeQuantity | Ip) => Kleene;
 }
 
-/** A list of one or more entries. */
+/** Prepares a list of one or more entries. */
 export function prepareList(list: List): PreparedList {
   switch (list.type.kind) {
     case 'text':
@@ -74,12 +75,12 @@ export function prepareList(list: List): PreparedList {
   }
 }
 
-/** The entries of a list of text, folded, for `mentions`. */
+/** Returns the folded entries of a list of text, for `mentions`. */
 export function foldedEntries(list: List): readonly string[] {
   return list.entries.map((entry) => fold(entry as string));
 }
 
-/** Exact numbers by their JavaScript number where they have one, else by their text. */
+/** Exact numbers: by their JavaScript number when they have one, otherwise by their text. */
 interface NumericSet {
   readonly numbers: Set<number>;
   readonly texts: Set<string>;
@@ -120,17 +121,20 @@ function hasNumber(set: NumericSet, value: number | Decimal): boolean {
   return set.texts.has(formatDecimal(value as Decimal));
 }
 
-/** Whether a text is one of a set's. */
+/** A set of texts that can be asked whether it contains a text. */
 export interface TextSet {
   has(text: string): boolean;
 }
 
-/** Sets of texts that are written out in rules: texts as numbers, sets as ascending numbers, equal sets once. */
+/**
+ * Sets of texts that are written out in rules. Texts become numbers, sets become ascending numbers, and equal
+ * sets are stored once.
+ */
 export interface TextSets {
   of(texts: readonly string[]): TextSet;
 }
 
-/** Sets that a whole program shares: all of their numbers stand in one array. */
+/** Creates the sets that a whole program shares. All of their numbers are in one array. */
 export function createTextSets(): TextSets {
   const numbers = new Map<string, number>();
   const pool = new NumberPool();
@@ -156,19 +160,19 @@ export function createTextSets(): TextSets {
   };
 }
 
-/** FNV-1a over the numbers. */
+/** Hashes the numbers with FNV-1a. */
 function hashOf(numbers: Int32Array): number {
   let hash = 0x811c9dc5;
   for (const number of numbers) hash = Math.imul(hash ^ number, 0x01000193);
   return hash;
 }
 
-/** A class, as it grows. */
+/** A class, because it grows. */
 class NumberPool {
   numbers = new Int32Array(64);
   count = 0;
 
-  /** Appends them; returns where they begin. */
+  /** Appends the numbers and returns where they begin. */
   add(numbers: Int32Array): number {
     const from = this.count;
     this.count += numbers.length;
@@ -182,22 +186,25 @@ class NumberPool {
   }
 }
 
-/** Numbers that lie so close together are kept as bits: this many words a number at most. */
+/**
+ * The most words of bits for each number of a set. Sets whose numbers are close enough together for that are
+ * kept as bits.
+ */
 const wordsPerNumberMax = 2;
 const bitsPerWord = 32;
 
-/** A class, as there are many of them and methods take no room in each. */
+/** A class, because there are many instances, and methods take no memory in each. */
 class PooledSet implements TextSet {
   readonly #numbers: ReadonlyMap<string, number>;
   readonly #pool: NumberPool;
   readonly #lowest: number;
-  /** The highest number less the lowest. */
+  /** The highest number minus the lowest. */
   readonly #span: number;
   readonly #isBits: boolean;
   readonly #from: number;
   readonly #to: number;
 
-  /** `own` are ascending. */
+  /** The numbers in `own` must be ascending. */
   constructor(numbers: ReadonlyMap<string, number>, pool: NumberPool, own: Int32Array) {
     this.#numbers = numbers;
     this.#pool = pool;
@@ -237,7 +244,7 @@ class PooledSet implements TextSet {
   }
 }
 
-/** The numbers less the lowest as places of bits. */
+/** Returns bits in which each number, minus the lowest, is the position of a set bit. */
 function bitsOf(own: Int32Array, words: number): Int32Array {
   const bits = new Int32Array(words);
   for (const number of own) {

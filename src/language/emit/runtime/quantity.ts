@@ -1,23 +1,25 @@
-// Exact arithmetic and comparison as generated code does it. A number stays a JavaScript number as long as that says
-// the same as its shortest decimal text, results of arithmetic are decimals except among safe integers; readings of
-// meters may be intervals. INVARIANT: the values agree with exact decimal arithmetic in every digit; undefined (or an
-// absent value's null) is unknown, and so is every result that decimals cannot hold.
+// Exact arithmetic and comparison for generated code. A value stays a JavaScript number as long as it equals
+// the decimal of its shortest text. Results of arithmetic are decimals, except among safe integers; readings
+// of meters may be intervals. INVARIANT: the values agree with exact decimal arithmetic in every digit.
+// Undefined (or the null of an absent value) is unknown, and so is every result that a decimal cannot hold.
 
 import type { Truth } from '../../model/trace.ts';
 import type { Decimal } from '../../value/decimal.ts';
 import * as decimal from '../../value/decimal.ts';
 import { secondsPerDay } from '../../value/time.ts';
 
-/** A JavaScript number stands for the decimal of its shortest text. */
+/** An exact number. A JavaScript number stands for the decimal of its shortest text. */
 export type Numeric = number | Decimal;
 
-/** Money; `currency` null is the sum of nothing, which goes with every currency. */
+/**
+ * An amount of money. A `currency` of null is the sum of nothing, which is compatible with every currency.
+ */
 export interface RuntimeAmount {
   readonly amount: Numeric;
   readonly currency: string | null;
 }
 
-/** Every value between both ends is possible. */
+/** An interval: every value between the two ends is possible. */
 interface Bounds {
   readonly low: RuntimeScalar;
   readonly high: RuntimeScalar;
@@ -27,17 +29,22 @@ export type RuntimeScalar = Numeric | RuntimeAmount;
 export type RuntimeQuantity = RuntimeScalar | Bounds;
 export type Maybe<T> = T | null | undefined;
 
-/** A truth value as generated code counts them: `and` is the smallest, `or` the largest, `not` is 2 less it. */
+/**
+ * A truth value in generated code: 0 is false, 1 unknown, 2 true. `and` is the smallest, `or` the largest,
+ * and `not x` is `2 - x`.
+ */
 export type Kleene = 0 | 1 | 2;
 
 export const truths: readonly Truth[] = ['false', 'unknown', 'true'];
 
-/** The exact decimal. */
+/** Returns the exact decimal of a number. */
 export function exact(value: Numeric): Decimal {
   return typeof value === 'number' ? decimal.fromNumber(value) : value;
 }
 
-/** The value as a JavaScript number where that is exact and an integer. */
+/**
+ * Returns a JavaScript number when the value is an integer that it represents exactly, otherwise the decimal.
+ */
 export function plain(value: Decimal): Numeric {
   if (value.exponent < 0) return value;
   const number = decimal.toNumber(value);
@@ -83,7 +90,7 @@ export function subtractQuantities(
   return b == null ? undefined : addQuantities(a, negateQuantity(b));
 }
 
-/** The duration between two dates: so many times 24 hours. */
+/** Returns the duration between two dates, as a multiple of 24 hours. */
 export function subtractDates(
   a: Maybe<RuntimeQuantity>,
   b: Maybe<RuntimeQuantity>,
@@ -98,7 +105,7 @@ export function multiplyQuantities(
   return a == null || b == null ? undefined : hull(a, b, multiplyScalars);
 }
 
-/** Unknown where the divisor may be zero. */
+/** Returns the quotient; unknown when the divisor may be zero. */
 export function divideQuantities(
   a: Maybe<RuntimeQuantity>,
   b: Maybe<RuntimeQuantity>,
@@ -130,12 +137,12 @@ export function maximum(...values: readonly Maybe<RuntimeQuantity>[]): RuntimeQu
   return extreme(values, (a, b) => !isLarger(b, a));
 }
 
-/** The upper end of an interval, a single value itself. */
+/** Returns the upper end of an interval, or a single value unchanged. */
 export function highEnd(value: RuntimeQuantity): RuntimeScalar {
   return isBounds(value) ? value.high : value;
 }
 
-/** The interval between both ends, as one value where they meet. */
+/** Returns the interval between two ends, or a single value when the ends are equal. */
 export function between(low: Maybe<RuntimeScalar>, high: Maybe<RuntimeScalar>): RuntimeQuantity | undefined {
   if (low == null || high == null) return undefined;
   return order(low, high) === 0 ? low : { low, high };
@@ -153,7 +160,7 @@ function lowEnd(value: RuntimeQuantity): RuntimeScalar {
   return isBounds(value) ? value.low : value;
 }
 
-/** Negative, zero or positive; undefined across currencies. */
+/** Compares two values: negative, zero or positive; undefined across currencies. */
 function order(a: RuntimeScalar, b: RuntimeScalar): number | undefined {
   if (typeof a === 'number' && typeof b === 'number') return a - b;
   if (commonCurrency(a, b) === undefined) return undefined;
@@ -161,7 +168,7 @@ function order(a: RuntimeScalar, b: RuntimeScalar): number | undefined {
   return typeof x === 'number' && typeof y === 'number' ? x - y : decimal.compare(exact(x), exact(y));
 }
 
-/** The currency of two values together; undefined where they have two. */
+/** Returns the currency that two values have in common; undefined when their currencies differ. */
 function commonCurrency(a: RuntimeScalar, b: RuntimeScalar): string | null | undefined {
   const [x, y] = [currencyOf(a), currencyOf(b)];
   return x === y || y === null ? x : x === null ? y : undefined;
@@ -214,7 +221,7 @@ function multiplyNumbers(a: Numeric, b: Numeric): Numeric | undefined {
   return decimal.multiply(exact(a), exact(b)) ?? undefined;
 }
 
-/** Money by money is a number, money by a number is money. */
+/** Divides two values. Money divided by money is a number; money divided by a number is money. */
 function divideScalars(a: RuntimeScalar, b: RuntimeScalar): RuntimeScalar | undefined {
   if (isAmount(a) && isAmount(b) && commonCurrency(a, b) === undefined) return undefined;
   const quotient = divideNumbers(numberOf(a), numberOf(b));
@@ -238,7 +245,10 @@ function negateScalar(value: RuntimeScalar): RuntimeScalar {
   return decimal.negate(value);
 }
 
-/** The smallest interval with every result of the operation, which is monotonic in each operand. */
+/**
+ * Returns the smallest interval that contains every result of the operation, which must be monotonic in each
+ * operand.
+ */
 function hull(
   a: RuntimeQuantity,
   b: RuntimeQuantity,
@@ -257,7 +267,10 @@ function hull(
 
 type Preference = (a: RuntimeScalar, b: RuntimeScalar) => boolean;
 
-/** The preferred end of each interval; unknown across currencies. */
+/**
+ * Returns the interval between the preferred low end and the preferred high end of all values; unknown across
+ * currencies.
+ */
 function extreme(
   values: readonly Maybe<RuntimeQuantity>[],
   prefers: Preference,
@@ -282,7 +295,7 @@ function extremeOfTwo(
   return between(pick(lowEnd(a), lowEnd(b), prefers), pick(highEnd(a), highEnd(b), prefers));
 }
 
-/** The one of two that is preferred; of equals the first. */
+/** Returns `a` when it is preferred, otherwise `b`. */
 function pick(a: RuntimeScalar, b: RuntimeScalar, prefers: Preference): RuntimeScalar {
   return prefers(a, b) ? a : b;
 }

@@ -1,5 +1,5 @@
-// Reads what requests carry into the values that generated code compares. INVARIANT: no name that an agent or a policy
-// chooses ever reaches a prototype; what is absent stays undefined and null stays null.
+// Reads what requests carry into the values that generated code compares. INVARIANT: no name that an agent or
+// a policy chooses ever reaches a prototype; absent stays undefined and null stays null.
 
 import type { Facts } from '../../model/request.ts';
 import type { Decimal } from '../../value/decimal.ts';
@@ -15,7 +15,7 @@ import {
   type RuntimeQuantity,
 } from './quantity.ts';
 
-/** A record's own field; undefined where there is no record or no such field. */
+/** Returns a record's own field; undefined when there is no record or no such field. */
 export function own(record: unknown, name: string): unknown {
   const isThere = typeof record === 'object' && record !== null && Object.hasOwn(record, name);
   return isThere ? (record as Readonly<Record<string, unknown>>)[name] : undefined;
@@ -37,26 +37,26 @@ export function readIp(text: Maybe<string>): Maybe<Ip> {
   return text == null ? text : (parseIp(text) ?? undefined);
 }
 
-/** An amount whose currency stands elsewhere; unknown without it. */
+/** Returns an amount with its currency, which is given separately; unknown when there is no currency. */
 export function readMoney(amount: Maybe<number>, currency: Maybe<string>): Maybe<RuntimeAmount> {
   if (amount == null) return amount;
   return currency == null ? undefined : { amount, currency };
 }
 
-/** The elements of a list as values, by one of the readers above. */
+/** Returns the elements of a list as values; `read` converts one element. */
 export function readAll<T>(list: Maybe<readonly T[]>, read: (element: T) => unknown): Maybe<unknown[]> {
   return list?.map((element) => read(element));
 }
 
-/** Now, in seconds since the epoch. */
+/** Returns the current time in seconds since the epoch. */
 export function readNow(nowMs: number): Numeric {
-  // Up to 15 digits the quotient's shortest text is the exact value.
+  // Up to 15 digits, the shortest text of the quotient is the exact value.
   return Math.abs(nowMs) < 1e15 ? nowMs / 1000 : decimal.multiply(decimal.fromNumber(nowMs), milli)!;
 }
 
 const milli: Decimal = { coefficient: 1n, exponent: -3 };
 
-/** A meter's reading: one value where both ends meet; unknown where there is none. */
+/** Returns a meter's reading: a single value when both ends are equal; unknown when there is no reading. */
 export function readMeter(
   meters: Facts['meters'],
   name: string,
@@ -69,7 +69,7 @@ export function readMeter(
   return between({ amount: low, currency }, { amount: high, currency });
 }
 
-/** A meter that is kept for each currency, in that of the request. */
+/** Returns the reading of a meter that is kept for each currency, in the currency of the request. */
 export function readMeterIn(
   meters: Facts['meters'],
   name: string,

@@ -1,7 +1,6 @@
-// What rules ask of texts at some length: folded forms, links, commands, words mentioned. The rules of an action ask the same of one
-// request's texts, and quantifiers ask it round after round, so what they came to is kept until the next request; how
-// many rules ask then hardly matters.
-// INVARIANT: an answer depends on its text alone.
+// Remembers expensive answers about texts: folded forms, links, commands, tokens. The rules of an action ask
+// the same about one request's texts, and quantifiers ask in every round. Answers are kept until the next
+// request, so the number of rules that ask hardly matters. INVARIANT: an answer depends on its text alone.
 
 import { canonicalLinks } from '../../value/links.ts';
 import { BoundedMap } from '../../value/memo.ts';
@@ -9,16 +8,16 @@ import { isMentioned, tokensOf } from '../../value/mentions.ts';
 import { shellCommands } from '../../value/shell/commands.ts';
 import { fold as foldText } from '../../value/text.ts';
 
-/** Texts that are kept for each question: an agent chooses how many there are. */
+/** The most texts that are kept for each kind of answer, because an agent chooses how many there are. */
 const textsKeptMax = 1_000;
 
-/** Plain texts that are shorter are done with sooner than looked up. */
+/** Plain texts shorter than this are folded faster than looked up. */
 const keptLengthMin = 64;
 
 const state = { isUsed: false };
 const kept: Map<string, unknown>[] = [];
 
-/** Forgets all texts. To be called before each request, so that nothing of one is left for the next. */
+/** Forgets all texts. Call it before each request, so that nothing of one request is left for the next. */
 export function forgetTexts(): void {
   if (state.isUsed) clear();
 }
@@ -41,7 +40,7 @@ function remembering<T>(make: (text: string) => T): (text: string) => T {
   };
 }
 
-/** Plain words with one space between each two fold to their lower case. */
+/** Plain words with single spaces between them. Folding such a text is the same as lower case. */
 const plainWords = /^[!-~]+(?: [!-~]+)*$/;
 
 const foldRemembered = remembering(foldText);

@@ -1,4 +1,4 @@
-// The functions that generated code calls, by the names under which it binds them.
+// The functions that generated code calls, by the names under which the code binds them.
 
 import { elementRoundsMax, textRoundsMax } from '../../model/limits.ts';
 import type { Facts } from '../../model/request.ts';
@@ -125,17 +125,17 @@ export const runtime = {
   valueText,
 } as const;
 
-/** The text; undefined where so many rounds through it would take too long. */
+/** Returns the text; undefined when going through it `rounds` times would take too long. */
 function boundedText(text: Maybe<string>, rounds: number): Maybe<string> {
   return text != null && rounds * text.length > textRoundsMax ? undefined : text;
 }
 
-/** The list; undefined where so many rounds through it would take too long. */
+/** Returns the list; undefined when going through it `rounds` times would take too long. */
 function boundedList<T>(list: Maybe<readonly T[]>, rounds: number): Maybe<readonly T[]> {
   return list != null && rounds * list.length > elementRoundsMax ? undefined : list;
 }
 
-/** Equality of two truth values. */
+/** Equality of two truth values; unknown when one of them is unknown. */
 function same(a: Kleene, b: Kleene): Kleene {
   return a === 1 || b === 1 ? 1 : a === b ? 2 : 0;
 }
@@ -144,7 +144,10 @@ function truthValue(truth: Kleene): boolean | undefined {
   return truth === 1 ? undefined : truth === 2;
 }
 
-/** A `url` has a scheme, with which both parsers read alike. */
+/**
+ * Returns the host of a URL or web address. A `url` always has a scheme, and with a scheme both parsers
+ * agree.
+ */
 function hostOf(url: string): string | undefined {
   return parseWebAddress(url)?.host;
 }
@@ -157,12 +160,14 @@ function portOf(url: string): number | undefined {
   return parseWebAddress(url)?.port ?? undefined;
 }
 
-/** A host that is an address; an IPv6 address stands in brackets. */
+/**
+ * Returns the address of a host that is an IP address; undefined for a name. An IPv6 address is in brackets.
+ */
 function ipOf(host: string): Ip | undefined {
   return parseIp(host.replace(/^\[|\]$/g, '')) ?? undefined;
 }
 
-/** The date of an instant; unknown for one of which only two ends are known. */
+/** Returns the local date of an instant; unknown for an instant that is known only as an interval. */
 function dateOf(instant: Maybe<Numeric | RuntimeQuantity>, zone: string): Numeric | undefined {
   if (instant == null || (typeof instant === 'object' && !('coefficient' in instant))) return undefined;
   const date = dateInZone(exact(instant), zone);
@@ -174,19 +179,25 @@ function monthsAfter(date: Maybe<Numeric | RuntimeQuantity>, months: Numeric): n
   return monthsLater(toNumber(exact(date)), toNumber(exact(months))) ?? undefined;
 }
 
-/** A let that rules of one action share: its place in the state, and where its code and constants stand. */
+/**
+ * A let that the rules of one action share: its index in the state, and where its code and constants are in
+ * the layout.
+ */
 export interface SharedLet {
   readonly index: number;
   readonly layout: readonly unknown[];
   base: number;
 }
 
-/** A let is evaluated at its first use in a request; `null` says that it has not been. */
+/**
+ * Evaluates a let at its first use in a request. `null` in `state.lets` means that the let has not been
+ * evaluated.
+ */
 function readLet({ index, layout, base }: SharedLet, facts: Facts, state: State): unknown {
   const known = state.lets[index];
   if (known !== null) return known;
   const code = layout[base - 2] as RuleCode<unknown>;
-  // A let stands outside of every quantifier.
+  // A let is outside of every quantifier.
   const { rounds } = state;
   state.rounds = 1;
   const value = code(facts, state, layout, base) ?? undefined;

@@ -1,4 +1,4 @@
-// Values as the reasons of decisions show them: as data, on one line, never longer than a named limit.
+// Shows values in the reasons of decisions: as data, on one line, never longer than a named limit.
 
 import type { RuleHead, Sort } from '../../program/program.ts';
 import { formatDecimal } from '../../value/decimal.ts';
@@ -7,10 +7,13 @@ import { cut, escapeControls } from '../../value/text.ts';
 import { formatDate, formatDatetime, formatDuration, formatTimestamp } from '../../value/time.ts';
 import { exact, highEnd, isAmount, type RuntimeQuantity } from './quantity.ts';
 
-/** Code points that a shown value has at most. */
+/** The most code points of a shown value. */
 const shownLengthMax = 200;
 
-/** A value of generated code for a reason: control characters escaped, then cut; undefined is unknown, null is not there. */
+/**
+ * Returns the text of a generated code's value for a reason: control characters are escaped, then the text is
+ * cut. Undefined shows as "unknown", null as "nothing".
+ */
 export function showRuntimeValue(value: unknown, sort: Sort, elementSort: Sort | null): string {
   const text = Array.isArray(value)
     ? value.map((element) => plainText(element, elementSort ?? 'text')).join(', ')
@@ -20,7 +23,7 @@ export function showRuntimeValue(value: unknown, sort: Sort, elementSort: Sort |
 
 const printableAscii = /^[ -~]*$/;
 
-/** Up to this length a loop over a text costs less than starting a pattern. */
+/** The length up to which a loop over a text costs less than a regular expression. */
 const shortLengthMax = 96;
 
 function isPrintableAscii(text: string): boolean {
@@ -32,13 +35,19 @@ function isPrintableAscii(text: string): boolean {
   return true;
 }
 
-/** The text with control characters escaped, then cut to so many code points; short plain text as it is. */
+/**
+ * Returns the text with control characters escaped, then cut to `lengthMax` code points. Short plain text is
+ * returned unchanged.
+ */
 export function safeText(text: string, lengthMax = shownLengthMax): string {
   if (text.length <= lengthMax && isPrintableAscii(text)) return text;
   return cut(escapeControls(text.slice(0, lengthInUnitsMax(lengthMax))), lengthMax);
 }
 
-/** What is cut off need not be escaped: a code point is two code units at most. */
+/**
+ * The most code units that have to be escaped, because a code point is at most two code units and the rest is
+ * cut off.
+ */
 function lengthInUnitsMax(codePoints: number): number {
   return 2 * codePoints;
 }
@@ -83,7 +92,7 @@ const formats: Partial<Record<Sort, typeof formatDecimal>> = {
   datetime: formatDatetime,
 };
 
-/** Whether the rule's reason shows no value. */
+/** Whether a rule's reason shows no value. */
 export function isFixed(rule: RuleHead): boolean {
   return rule.reason.every((part) => typeof part === 'string');
 }

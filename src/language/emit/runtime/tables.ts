@@ -1,4 +1,5 @@
-// Reads of declared tables by generated code. INVARIANT: where there is no row, or no such cell, nothing is known.
+// Reads declared tables for generated code. INVARIANT: a cell is unknown when its row or the cell does not
+// exist.
 
 import type { Json, JsonObject } from '../../model/json.ts';
 import type { Pushed } from '../../model/pushed-row.ts';
@@ -15,10 +16,13 @@ import { own, readDate, readDatetime, readIp, readMoney, readTimestamp } from '.
 
 type Key = Maybe<string | Numeric | RuntimeQuantity>;
 
-/** What a table's rows are to generated code: those of the set, or those of a request. */
+/** The rows of a table for generated code: rows of the policy set, or rows that come with a request. */
 export type RowSource = TableRows | PushedSource;
 
-/** A table whose rows are facts. A class, as it remembers what became of a row that many requests read. */
+/**
+ * A table whose rows come with the facts of requests. A class, because it remembers the resolved form of a
+ * row that many requests read.
+ */
 export class PushedSource {
   readonly name: string;
   readonly #shape: Shape;
@@ -26,7 +30,7 @@ export class PushedSource {
   readonly #resolve: (row: JsonObject) => JsonObject | 'unfit';
   readonly #resolved = new WeakMap<JsonObject, JsonObject | 'unfit'>();
 
-  /** `resolve`: a row in canonical form, where it is of the declared shape. */
+  /** `resolve` returns a row in canonical form, or `unfit` when the row does not have the declared shape. */
   constructor({ name, columns, pushed }: Pushed, resolve: (row: JsonObject) => JsonObject | 'unfit') {
     this.name = name;
     this.#shape = pushed.shape;
@@ -34,7 +38,10 @@ export class PushedSource {
     this.#resolve = resolve;
   }
 
-  /** In canonical form; null where there is none, undefined where it is unknown or not of the declared shape any more. */
+  /**
+   * Returns a row in canonical form; null when there is no such row, undefined when the row is unknown or no
+   * longer has the declared shape.
+   */
   row(facts: Facts, key: string): JsonObject | null | undefined {
     const row = pushedRow(facts, this.name, key);
     if (row === undefined || row === null) return row;
@@ -42,7 +49,7 @@ export class PushedSource {
     return resolved === 'unfit' ? undefined : resolved;
   }
 
-  /** As generated code compares it; undefined where it is unknown. */
+  /** Returns a cell as generated code compares it; undefined when the cell is unknown. */
   cell(facts: Facts, key: string, place: number): unknown {
     const row = this.row(facts, key);
     const column = this.#columns[place]!;
@@ -55,7 +62,7 @@ export class PushedSource {
   }
 }
 
-/** The value of a cell, of any type that a column can have but money. */
+/** Returns the value of a cell, for all types of columns except money. */
 function valueOfCell(type: Type, json: Json): unknown {
   switch (type.kind) {
     case 'date':
@@ -73,7 +80,7 @@ function valueOfCell(type: Type, json: Json): unknown {
   }
 }
 
-/** The cell as generated code compares it; undefined where it is unknown. */
+/** Returns a cell as generated code compares it; undefined when the cell is unknown. */
 export function readColumn(source: RowSource, facts: Facts, key: Key, place: number): unknown {
   const text = keyText(key);
   if (text === undefined) return undefined;
@@ -89,7 +96,10 @@ export function isRowThere(source: RowSource, facts: Facts, key: Key): Kleene {
   return row === undefined ? 1 : row === null ? 0 : 2;
 }
 
-/** Rows are found by text, whole numbers by their digits; undefined where the key is not one value. */
+/**
+ * Returns the text under which a row is found; numbers are written as decimals. Undefined when the key is not
+ * a single value.
+ */
 function keyText(key: Key): string | undefined {
   if (typeof key === 'string') return key;
   if (typeof key === 'number')
@@ -97,7 +107,7 @@ function keyText(key: Key): string | undefined {
   return key != null && 'coefficient' in key ? formatDecimal(key) : undefined;
 }
 
-/** Numbers plain where they are. */
+/** Returns a cell with plain JavaScript numbers where those are exact. */
 function ready(cell: TableCell | undefined): unknown {
   if (typeof cell !== 'object') return cell;
   if (isList(cell)) return cell.map(ready);

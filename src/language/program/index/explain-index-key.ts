@@ -1,5 +1,5 @@
-// Why the index of an action's rules tries some of them for every request, in words for those who write the rules.
-// INVARIANT: explained are exactly the rules that the index itself always tries.
+// Explains to authors of rules why the index of an action tries some rules for every request. INVARIANT:
+// exactly the rules that the index itself always tries are explained.
 
 import type { List } from '../../model/policy.ts';
 import { printRead } from '../print.ts';
@@ -8,12 +8,15 @@ import { type IndexSubject, indexKeysOf } from './index-key.ts';
 import { createIndex, keysBy } from './rule-index.ts';
 
 export interface ExplainedIndexKey {
-  /** `policy/rule`. */
+  /** The rule's id, `policy/rule`. */
   readonly rule: string;
   readonly why: string;
 }
 
-/** The rules of an action that no value of a request leaves out. */
+/**
+ * Returns the rules of an action that are tried for every request, whatever its values are, each with the
+ * reason.
+ */
 export function explainIndexKey(
   rules: readonly PlannedRule[],
   lists: ReadonlyMap<string, List>,
@@ -37,7 +40,7 @@ function name({ term }: IndexSubject): string {
   return source ?? 'a value';
 }
 
-/** The value that a term is made of, as a policy file writes it. */
+/** Returns the value that a term reads, as a policy file writes it; null when the term reads none. */
 function firstRead(term: Term): string | null {
   if (term.kind === 'read') return printRead(term.read);
   if (term.kind === 'fact') return term.fact;

@@ -1,6 +1,7 @@
-// What one part of a rule's condition asks of one value of the request, in a form that many rules can be filed under:
-// texts it must be one of, a beginning it must have, or bounds it must lie between.
-// INVARIANT: where the value is known and is none of these, the rule's condition is false.
+// Derives index keys: what one part of a rule's condition requires of one value of the request, in a form
+// under which many rules can be filed. A key is a set of texts, one of which the value must be, a prefix that
+// it must have, or bounds between which it must lie. INVARIANT: when the value is known and does not meet the
+// key, the rule's condition is false.
 
 import type { Builtin } from '../../model/builtins.ts';
 import { mirroredComparison } from '../../model/expression.ts';
@@ -12,7 +13,10 @@ import { isPayloadAmount, isPlain, isPlainMoney, plainNumber } from '../plain.ts
 import type { ComparisonTest, Condition, ReadFrom, Term } from '../program.ts';
 import { constantTexts, globForm, termTemplate } from '../template.ts';
 
-/** A value of the request that rules are filed under; an amount in another currency than this one is unknown. */
+/**
+ * A value of the request under which rules are filed. An amount in another currency than `currency` is
+ * unknown.
+ */
 export interface IndexSubject {
   readonly key: string;
   readonly kind: 'text' | 'number';
@@ -23,10 +27,13 @@ export interface IndexSubject {
 
 export interface IndexKey {
   readonly subject: IndexSubject;
-  /** Unless the value is there, the condition is false. */
+  /** Whether the condition is false when the value is not there. */
   readonly needsValue: boolean;
   readonly test: KeyTest;
-  /** How many parts of the condition come out true where the value is one of these, and say no more than that. */
+  /**
+   * The number of parts of the condition that are true whenever the value meets the test, and require nothing
+   * else.
+   */
   readonly exactParts: number;
 }
 
@@ -37,19 +44,19 @@ export type KeyTest =
 
 export interface Bounds {
   readonly kind: 'bounds';
-  /** Infinite where open. */
+  /** The lower bound; minus infinity when open. `high` is infinity when open. */
   readonly low: number;
   readonly high: number;
   readonly isLowIncluded: boolean;
   readonly isHighIncluded: boolean;
 }
 
-/** Rules with more texts are filed under something else. */
+/** The most texts of an index key. A rule with more texts is filed under another key. */
 export const textsMax = 64;
 
 type Lists = ReadonlyMap<string, List>;
 
-/** Everything that the condition can be filed under, bounds of one value joined. */
+/** Returns all index keys of a condition. Bounds of the same value are joined. */
 export function indexKeysOf(condition: Condition, lists: Lists): readonly IndexKey[] {
   const operands = partsOf(condition);
   const needed = operands.flatMap((operand) => (operand.kind === 'has' ? [operand.read] : []));
@@ -61,7 +68,8 @@ export function indexKeysOf(condition: Condition, lists: Lists): readonly IndexK
     const key = `${test.kind} ${subject.key}`;
     const known = indexKeys.get(key);
     const joined = known === undefined ? test : join(known.test, test);
-    // Of texts the first are kept, which say nothing of the others.
+    // Of several sets of texts or prefixes only the first is kept. The kept one says nothing about the
+    // others, so those are not exact parts.
     const isSaid = isExact && (known === undefined || test.kind === 'bounds');
     const exactParts = (known?.exactParts ?? 0) + (isSaid ? 1 : 0);
     indexKeys.set(key, { subject, test: joined, exactParts, needsValue: needsValue(subject, needed) });
@@ -72,11 +80,11 @@ export function indexKeysOf(condition: Condition, lists: Lists): readonly IndexK
 interface Found {
   readonly subject: IndexSubject;
   readonly test: KeyTest;
-  /** The condition is true of every such value. */
+  /** Whether the condition is true of every value that meets the test. */
   readonly isExact: boolean;
 }
 
-/** The parts of a condition that have to hold together. */
+/** Returns the parts of a condition that all have to hold. */
 export function partsOf(condition: Condition): readonly Condition[] {
   return condition.kind === 'and' ? condition.operands : [condition];
 }
@@ -114,7 +122,7 @@ function indexKeyOf(condition: Condition, lists: Lists): Found | null {
   }
 }
 
-/** Several equalities of one text are a set. */
+/** Joins several equalities of one text into a set of texts. Null when the alternatives are anything else. */
 function alternativesKey(operands: readonly Condition[], lists: Lists): Found | null {
   const texts: string[] = [];
   let subject: IndexSubject | null = null;
@@ -162,7 +170,10 @@ function bounds(operator: ComparisonTest['operator'], number: number): Bounds {
   };
 }
 
-/** Two tests as one key; texts and beginnings stay what they were, which finds no fewer rules. */
+/**
+ * Joins two tests of one value. Bounds are intersected. Of texts and prefixes the first test is kept, which
+ * finds no fewer rules.
+ */
 function join(known: KeyTest, test: KeyTest): KeyTest {
   if (known.kind !== 'bounds' || test.kind !== 'bounds') return known;
   const isLowFromKnown = known.low > test.low || (known.low === test.low && !known.isLowIncluded);
@@ -213,7 +224,7 @@ function numberSubject(term: Term, constant: Term, lists: Lists): IndexSubject |
   };
 }
 
-/** What can be read once for all rules, without constants of its own. */
+/** Whether a term can be read once for all rules, because it has no constants of its own. */
 function isReadable(term: Term): boolean {
   switch (term.kind) {
     case 'read':
@@ -239,7 +250,10 @@ function folded(subject: Term): Term {
   };
 }
 
-/** Presence is definite but for what is signed; an amount may also lack its currency. */
+/**
+ * Whether the condition requires the presence of the value. The presence of a signed field may be unknown,
+ * and an amount may lack its currency, so the answer for them is false.
+ */
 function needsValue({ term, currency }: IndexSubject, needed: readonly ReadFrom[]): boolean {
   const source = term.kind === 'call' && unknownOnlyWithText.has(term.builtin) ? term.args[0]! : term;
   if (source.kind !== 'read' || source.read.isSigned) return false;
@@ -247,7 +261,7 @@ function needsValue({ term, currency }: IndexSubject, needed: readonly ReadFrom[
   return needed.some((read) => !read.isSigned && isSamePath(read, source.read));
 }
 
-/** Functions whose result is there whenever the text is. */
+/** Functions whose result is known whenever their text is known. */
 const unknownOnlyWithText: ReadonlySet<Builtin> = new Set(['lower', 'trim', 'fold', 'domain']);
 
 function isSamePath(a: ReadFrom, b: ReadFrom): boolean {

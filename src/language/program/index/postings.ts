@@ -1,4 +1,5 @@
-// Rules by place, packed: those of place p are `rules[offsets[p]]` up to `rules[offsets[p + 1]]`, in order of filing.
+// Packs rules by place: those of place p are `rules[offsets[p]]` up to `rules[offsets[p + 1]]`, end excluded,
+// in the order of filing.
 
 export interface Postings {
   readonly offsets: Int32Array;
@@ -10,7 +11,7 @@ export interface Posting {
   readonly rule: number;
 }
 
-/** All of them, filed; places are below `places`. */
+/** Files all postings. Places must be below `places`. */
 export function fileAll(postings: readonly Posting[], places: number): Postings {
   const offsets = new Int32Array(places + 1);
   for (const { place } of postings) offsets[place + 1]! += 1;

@@ -1,30 +1,41 @@
-// What an index has found is filtered before any condition is evaluated: a rule's bounds on one more number drop it where
-// the number lies outside, and where this and its index key are all that it asks, it is true without being evaluated.
-// INVARIANT: a rule that is dropped is false, a rule that is decided is true.
+// Filters the rules that an index has found, before any condition is evaluated. A rule with bounds on one
+// more number is dropped when the number lies outside. When these bounds and the index key are all that a
+// rule requires, the rule is true without being evaluated. INVARIANT: a dropped rule is false, a decided rule
+// is true.
 
 import type { Bounds, IndexKey } from './index-key.ts';
 
-/** The bounds by place of the rule, in typed arrays, since thousands of rules are asked and each is another line of memory. */
+/**
+ * The bounds of each rule, by its place. They are in typed arrays, because thousands of rules are examined
+ * and an object for each would be another line of memory.
+ */
 export interface Prefilter {
-  /** The lowest byte is one more than the subject of the bounds, the next one more than the subject under which a rule is filed that these two decide; 0 for none. */
+  /**
+   * By the rule's place, two bytes. The lowest byte is the subject of the bounds plus 1, or 0 without bounds.
+   * The next byte is the subject under which the rule is filed plus 1, if that key and the bounds decide the
+   * rule, otherwise 0.
+   */
   readonly subjects: Int32Array;
-  /** Lower and upper bound, both included. */
+  /** The lower and the upper bound of each rule, both included. */
   readonly bounds: Float64Array;
 }
 
-/** A rule as it has been filed. */
+/** A rule with the keys under which it has been filed. */
 export interface FiledRule {
-  /** What the rule is filed under first; null where it is always tried. */
+  /** The first key under which the rule is filed; null when the rule is always tried. */
   readonly first: IndexKey | null;
   readonly indexKeys: readonly IndexKey[];
-  /** How many parts its condition has. */
+  /** The number of parts of the rule's condition. */
   readonly parts: number;
 }
 
-/** Beyond these a subject has no number of one byte. */
+/** The most subjects whose number fits into one byte. */
 const subjectsMax = 254;
 
-/** `places` are the subjects' by key. */
+/**
+ * Creates the prefilter of an index. `places` are the places of the subjects, by their key. Throws a
+ * TypeError for too many subjects.
+ */
 export function createPrefilter(rules: readonly FiledRule[], places: ReadonlyMap<string, number>): Prefilter {
   if (places.size > subjectsMax) throw new TypeError('an index has few subjects');
   const subjects = new Int32Array(rules.length);
@@ -45,8 +56,8 @@ export function createPrefilter(rules: readonly FiledRule[], places: ReadonlyMap
 }
 
 /**
- * Keeps of the first `count` places in `found` those that have to be tried, and those of rules that are true, as their
- * complements; returns how many are left.
+ * Filters the first `count` places in `found`. Rules that have to be tried stay as their places, rules that
+ * are true as the complements of their places, all others are removed. Returns how many entries are left.
  */
 export function applyPrefilter(
   { subjects, bounds }: Prefilter,
@@ -80,7 +91,7 @@ function highest({ high, isHighIncluded }: Bounds): number {
 const double = new Float64Array(1);
 const bits = new BigInt64Array(double.buffer);
 
-/** The smallest number that is larger. */
+/** Returns the smallest number that is larger. */
 function next(number: number): number {
   if (number === 0) return Number.MIN_VALUE;
   double[0] = number;

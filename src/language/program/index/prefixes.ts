@@ -1,14 +1,14 @@
-// Beginnings of texts into a structure that finds all that a text begins with, whatever their lengths: sorted, each with
-// the longest other that it begins with itself. The last that does not come after a text begins with all those that the
-// text begins with, so that one search finds them. INVARIANT: a rule is found once for each of its beginnings that the
-// text has, and for no other.
+// Turns prefixes into a structure that finds all prefixes of a text, whatever their lengths. The prefixes are
+// sorted, and each one refers to the longest other prefix that it begins with. The last one that does not
+// come after a text begins with all prefixes of the text, so one search finds them all. INVARIANT: a rule is
+// found once for each of its prefixes that the text has, and for no other.
 
 import { fileAll, type Posting, type Postings } from './postings.ts';
 
 export interface Prefixes {
-  /** By code units, ascending. */
+  /** The prefixes, in ascending order of code units. */
   readonly texts: readonly string[];
-  /** By place of a text, the place of the longest other that it begins with; -1 for none. */
+  /** By the place of a prefix, the place of the longest other prefix that it begins with; -1 for none. */
   readonly shorter: Int32Array;
   readonly postings: Postings;
 }
@@ -26,12 +26,13 @@ export function createPrefixes(filed: readonly { rule: number; text: string }[])
   return { texts, shorter, postings: fileAll(postings, texts.length) };
 }
 
-/** Appends the rules of all beginnings of the text to `found`, from `from` on; returns the new count. */
+/** Appends the rules of all prefixes of the text to `found`, from `from` on. Returns the new count. */
 export function findPrefixes(prefixes: Prefixes, text: string, found: Int32Array, from: number): number {
   const { texts, shorter, postings } = prefixes;
   let low = 0;
   let high = texts.length;
-  // What the text has in common with the texts before and after the range, all those in it have too.
+  // The prefixes next to the range share this many code units with the text, and every prefix within the
+  // range shares at least the smaller number.
   let commonLow = 0;
   let commonHigh = 0;
   while (low < high) {
@@ -60,7 +61,7 @@ export function findPrefixes(prefixes: Prefixes, text: string, found: Int32Array
   return count;
 }
 
-/** How many code units two texts begin with alike, of which `from` are known. */
+/** Returns how many code units two texts have in common at the start. `from` of them are already known. */
 function commonLength(a: string, b: string, from: number): number {
   const length = Math.min(a.length, b.length);
   let common = from;

@@ -1,7 +1,7 @@
-// Which rules of an action have to be tried for a request. Each rule is filed under the one index key of its condition
-// that holds least often; the rules found for the values of a request are tested, all others cannot take part.
-// INVARIANT: a rule that takes part in a decision (a guard or a contribution to risk that is not false, any other rule
-// that is true) is found, once, whatever is known of the request.
+// Finds the rules of an action that have to be tried for a request. Each rule is filed under the index key of
+// its condition that holds least often. The rules found for the values of a request are tried; no other rule
+// can take part. INVARIANT: a rule that takes part in a decision (a guard or a contribution to risk that is
+// not false, any other rule that is true) is found, once, whatever is known of the request.
 
 import { type List, takesPartUnknown } from '../../model/policy.ts';
 import type { PlannedRule, Program } from '../program.ts';
@@ -11,33 +11,41 @@ import { createPrefilter, type Prefilter } from './prefilter.ts';
 import { createPrefixes, findPrefixes, type Prefixes } from './prefixes.ts';
 import { type BoundRule, createSegments, findInSegments, type Segments, shareOfEnds } from './segments.ts';
 
-/** Every rule of the action, sorted by id: the slow twin of the index. None for an action that is not declared. */
+/**
+ * Returns every rule of the action, sorted by id: the slow twin of the index. Empty when the action is not
+ * declared.
+ */
 export function selectAll(program: Program, action: string): readonly PlannedRule[] {
   return program.actions.get(action)?.rules ?? [];
 }
 
-/** The rules of one action, told by their places in the sorted order, filed by what they ask. */
+/**
+ * The rules of one action, filed by what they require. A rule is identified by its place in the sorted order.
+ */
 export interface RuleIndex {
-  /** What has to be read of a request; shared by the indexes within. */
+  /** The values to read from a request; nested indexes share them. */
   readonly subjects: readonly IndexSubject[];
   readonly postings: RulePostings;
   readonly prefilter: Prefilter;
 }
 
 interface RulePostings {
-  /** Rules that are always tried. */
+  /** The rules that are always tried. */
   readonly always: Int32Array;
   readonly bySubject: readonly SubjectPostings[];
 }
 
 /** The rules filed under one subject. */
 interface SubjectPostings {
-  /** Its place among the subjects. */
+  /** The place of the subject in `subjects` of the index. */
   readonly subject: number;
   readonly texts: TextPostings | null;
   readonly prefixes: Prefixes | null;
   readonly segments: Segments | null;
-  /** Those that can take part while the value is unknown, filed under something else; null where there are none. */
+  /**
+   * The rules that can take part while the value is unknown, filed under other keys; null when there are
+   * none.
+   */
   readonly whenUnknown: RulePostings | null;
 }
 
@@ -46,24 +54,29 @@ interface TextPostings {
   readonly postings: Postings;
 }
 
-/** More subjects than this are not worth reading for every request. */
+/** The most subjects of an index. More subjects are not worth reading for every request. */
 const subjectsMax = 12;
 
-/** An index key that holds more often than this saves too little. */
+/**
+ * The largest share of requests for which an index key may hold. Keys that hold more often save too little.
+ */
 const shareMax = 0.5;
 
-/** How much rarer an index key has to hold that may be unknown, as the rule then has to be found another way. */
+/**
+ * The factor by which an index key must be rarer when its value may be unknown, because the rule then has to
+ * be found in another way.
+ */
 const unknownWeight = 4;
 
-/** What a rule can be filed under. */
+/** Returns the index keys of a rule. */
 export type KeysOf = (rule: PlannedRule) => readonly IndexKey[];
 
-/** Of rules that read these lists. */
+/** Returns the function that gives the index keys of rules that read these lists. */
 export function keysBy(lists: ReadonlyMap<string, List>): KeysOf {
   return ({ condition }) => indexKeysOf(condition, lists);
 }
 
-/** Files the rules of an action. */
+/** Creates the index of an action's rules. */
 export function createIndex(rules: readonly PlannedRule[], keysOf: KeysOf): RuleIndex {
   const entries = rules.map((rule, place): Entry => {
     return {
@@ -84,8 +97,9 @@ export function createIndex(rules: readonly PlannedRule[], keysOf: KeysOf): Rule
 }
 
 /**
- * The rules to try, in no order, into `found`, which has room for all; returns how many there are. `values` are those
- * of the index's subjects: undefined or null where unknown or absent.
+ * Writes the places of the rules to try into `found`, in no order, and returns how many there are. `found`
+ * must have room for all rules. `values` are the values of the index's subjects; undefined or null when
+ * unknown or absent.
  */
 export function select(index: RuleIndex, values: readonly unknown[], found: Int32Array): number {
   return selectFrom(index.postings, values, found, 0);
@@ -135,17 +149,20 @@ function copy({ places, postings }: TextPostings, text: string, found: Int32Arra
 
 interface Entry {
   readonly rule: number;
-  /** Takes part also while its condition is unknown. */
+  /** Whether the rule takes part even while its condition is unknown. */
   readonly isNeededUnknown: boolean;
   readonly indexKeys: readonly IndexKey[];
 }
 
 interface WeighedEntry extends Entry {
-  /** Those that hold less often come first. */
+  /** The index keys, those that hold least often first. */
   readonly indexKeys: readonly IndexKey[];
 }
 
-/** Sorts each rule's index keys by how often they hold, which the rules themselves have to tell. */
+/**
+ * Sorts each rule's index keys by how often they hold. The rules themselves are the only source for that
+ * estimate.
+ */
 function weigh(entries: readonly Entry[]): readonly WeighedEntry[] {
   const shareOf = shares(entries);
   return entries.map((entry) => {
@@ -159,7 +176,10 @@ function weigh(entries: readonly Entry[]): readonly WeighedEntry[] {
   });
 }
 
-/** How often an index key holds: as often as rules name the same texts, or as many ends lie within its bounds. */
+/**
+ * Estimates how often an index key holds: by how many rules name the same texts, or by how many bounds of
+ * other rules lie within its bounds.
+ */
 function shares(entries: readonly Entry[]): (indexKey: IndexKey) => number {
   const texts = new Map<string, Map<string, number>>();
   const ends = new Map<string, number[]>();
@@ -194,14 +214,14 @@ function textsOf(test: Exclude<KeyTest, { kind: 'bounds' }>): readonly string[] 
   return test.kind === 'texts' ? test.texts : [test.prefix];
 }
 
-/** The subjects under which most rules would be filed. */
+/** Returns the subjects under which most rules would be filed. */
 function subjectsOf(entries: readonly WeighedEntry[]): readonly IndexSubject[] {
   const counts = new Map<string, { readonly subject: IndexSubject; count: number }>();
   for (const { indexKeys } of entries) {
     for (const [at, { subject }] of indexKeys.entries()) {
       const known = counts.get(subject.key) ?? { subject, count: 0 };
       counts.set(subject.key, known);
-      // A first choice counts more than what is left when it is unknown.
+      // A first choice counts more than a key that is needed only when the first choice is unknown.
       known.count += at === 0 ? 4 : 1;
     }
   }
@@ -209,7 +229,10 @@ function subjectsOf(entries: readonly WeighedEntry[]): readonly IndexSubject[] {
   return sorted.slice(0, subjectsMax).map(({ subject }) => subject);
 }
 
-/** Each rule under its first index key; where that may be unknown, also among those of `whenUnknown` under the next. */
+/**
+ * Files each rule under its first index key. When the value of that key may be unknown, the rule is also
+ * filed in `whenUnknown`, under its next key.
+ */
 function file(entries: readonly WeighedEntry[], places: ReadonlyMap<string, number>): RulePostings {
   const always: number[] = [];
   const filed = new Map<string, Filed[]>();
@@ -227,7 +250,7 @@ function file(entries: readonly WeighedEntry[], places: ReadonlyMap<string, numb
   return { always: Int32Array.from(always), bySubject };
 }
 
-/** What the rule is filed under; null where it is always tried. */
+/** Returns the key under which the rule is filed; null when the rule is always tried. */
 function firstOf({ indexKeys }: WeighedEntry, places: ReadonlyMap<string, number>): IndexKey | null {
   return indexKeys.find(({ subject }) => places.has(subject.key)) ?? null;
 }

@@ -1,25 +1,26 @@
-// Bounds on one number into a structure that finds all that a number lies between. The ends cut the numbers into
-// elementary segments, over which a tree stands; each pair of bounds is filed at the few nodes that cover it exactly, so
-// that the room it takes is logarithmic however wide it is. INVARIANT: a rule is found once for each pair of bounds
-// that holds the number, and for no other.
+// Turns bounds on one number into a structure that finds all bounds that contain a number. The ends of the
+// bounds cut the numbers into elementary segments, with a tree above them. Each pair of bounds is filed at
+// the few nodes that cover it exactly, so it takes logarithmic room however wide it is. INVARIANT: a rule is
+// found once for each pair of bounds that contains the number, and for no other.
 
 import type { Bounds } from './index-key.ts';
 import { fileAll, type Posting, type Postings } from './postings.ts';
 
 export interface Segments {
-  /** Where segments meet, ascending; segment 2i lies before end i, segment 2i + 1 is that end alone. */
+  /** Where segments meet, ascending. Segment 2i lies before end i, segment 2i + 1 is exactly that end. */
   readonly ends: Float64Array;
   readonly grid: Grid;
-  /** By segment, the lowest node of the tree above it that holds a rule; -1 for none. Other nodes are not kept. */
+  /** By segment, the lowest node above it that has a rule; -1 for none. Nodes without a rule are not kept. */
   readonly lowest: Int32Array;
-  /** By node, the next one above it that holds a rule; -1 for none. */
+  /** By node, the next node above it that has a rule; -1 for none. */
   readonly above: Int32Array;
   readonly nodes: Postings;
 }
 
 /**
- * A uniform grid over the ends, one cell an end: those of cell c are the ends from `starts[c]` up to `starts[c + 1]`. It
- * says where in a long list to look; where ends crowd in one cell they are searched as before.
+ * A uniform grid over the ends, with as many cells as ends. Cell c has the ends from `starts[c]` up to
+ * `starts[c + 1]`. The grid tells where to look in a long list; when many ends are in one cell, they are
+ * searched as without a grid.
  */
 interface Grid {
   readonly origin: number;
@@ -56,7 +57,10 @@ export function createSegments(rules: readonly BoundRule[]): Segments {
   return { ends, grid: createGrid(ends), ...keepHolding(postings, leaves, 2 * ends.length + 1) };
 }
 
-/** The nodes that hold a rule, numbered anew, so that a way up meets no others. In the tree 1 is the root, 2n and 2n + 1 are below n. */
+/**
+ * Keeps only the nodes that have a rule and numbers them again, so that a way up meets no other nodes. In the
+ * tree, 1 is the root, and 2n and 2n + 1 are below n.
+ */
 function keepHolding(
   postings: readonly Posting[],
   leaves: number,
@@ -65,7 +69,7 @@ function keepHolding(
   const holds = new Uint8Array(2 * leaves);
   for (const { place } of postings) holds[place] = 1;
   const above: number[] = [];
-  // Of every node in the tree, itself or the next one above it that holds a rule.
+  // For every node of the tree: the node itself or the next one above it that has a rule.
   const nearest = new Int32Array(2 * leaves).fill(-1);
   for (let node = 1; node < 2 * leaves; node += 1) {
     nearest[node] = nearest[node >> 1]!;
@@ -79,7 +83,7 @@ function keepHolding(
   };
 }
 
-/** Appends the rules whose bounds hold the number to `found`, from `count` on; returns the new count. */
+/** Appends the rules whose bounds contain the number to `found`, from `count` on. Returns the new count. */
 export function findInSegments(segments: Segments, number: number, found: Int32Array, count: number): number {
   const { ends, grid, nodes, above } = segments;
   const { offsets, rules } = nodes;
@@ -97,7 +101,10 @@ export function findInSegments(segments: Segments, number: number, found: Int32A
   return next;
 }
 
-/** What part of all ends lies within the bounds: how often they hold, as far as the rules themselves can tell. */
+/**
+ * Returns the share of all ends that lies within the bounds. It estimates how often the bounds hold, as far
+ * as the rules themselves can tell.
+ */
 export function shareOfEnds(sortedEnds: Float64Array, { low, high }: Bounds): number {
   const inside = firstNotBelow(sortedEnds, high) - firstNotBelow(sortedEnds, low);
   return (inside + 1) / (sortedEnds.length + 1);
@@ -113,7 +120,10 @@ function rightmost(ends: Float64Array, { high, isHighIncluded }: Bounds): number
   return 2 * firstNotBelow(ends, high) + (isHighIncluded ? 1 : 0);
 }
 
-/** The place of the first end that is not below the number, of those in the range; its end where there is none. */
+/**
+ * Returns the place of the first end in the range that is not below the number, or the end of the range when
+ * there is none.
+ */
 function firstNotBelow(ends: Float64Array, number: number, from = 0, to = ends.length): number {
   let low = from;
   let high = to;
@@ -137,7 +147,10 @@ function createGrid(ends: Float64Array): Grid {
   return grid;
 }
 
-/** A larger number is never in an earlier cell, so that an end in an earlier cell is smaller. */
+/**
+ * Returns the cell of a number. A larger number is never in an earlier cell, so an end in an earlier cell is
+ * smaller.
+ */
 function cellOf({ origin, cellsPerUnit, starts }: Grid, number: number): number {
   const cell = Math.floor((number - origin) * cellsPerUnit);
   return Math.min(Math.max(cell, 0), starts.length - 2);

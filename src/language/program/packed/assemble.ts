@@ -1,6 +1,6 @@
-// Blocks into a packed program. Texts are numbered over all blocks; numbers stay what they are from one program to the
-// next, so that only blocks that are new have to be numbered. INVARIANT: what a program names depends on its blocks
-// alone; numbers of texts that no block names any more are given up before they are more than the others.
+// Assembles blocks into a packed program. Texts are numbered across all blocks. A text keeps its number from
+// one program to the next, so only new blocks have to be numbered. INVARIANT: what a program names depends on
+// its blocks alone, and all texts are numbered again before unused numbers outweigh the used ones.
 
 import type { MeterDefinition } from '../../model/metering.ts';
 import { ByteWriter } from '../../value/table/bytes.ts';
@@ -17,12 +17,15 @@ export interface ProgramParts {
   readonly indexes: ReadonlyMap<string, Block>;
 }
 
-/** Puts programs together, one after the other. */
+/** Assembles programs, one after the other. */
 export interface Assembly {
   assemble(parts: ProgramParts): PackedProgram;
 }
 
-/** Texts that no block names any more; with more of these all texts are numbered anew. */
+/**
+ * The margin for texts that no block names any more. Above twice the count of the first program plus this
+ * margin, all texts are numbered again.
+ */
 const textsGivenUpMax = 20_000;
 
 export function createAssembly(): Assembly {
@@ -57,7 +60,7 @@ interface Numbering {
   readonly count: number;
   countAtFirst: number;
   idOf(text: string): number;
-  /** The numbers of the block's texts, as `PackedBlocks` has them. */
+  /** Returns the numbers of the block's texts, in the form of `PackedBlocks.pools`. */
   poolOf(block: Block): Uint8Array;
   take(): PackedTexts;
 }
@@ -103,7 +106,7 @@ function createNumbering(): Numbering {
 
 function toBlocks(blocks: ReadonlyMap<string, Block>, numbering: Numbering): PackedBlocks {
   const sorted = [...blocks].sort(([a], [b]) => (a < b ? -1 : 1));
-  // Some hold numbers that are read where they stand.
+  // Some blocks contain numbers that are read in place, so contents are aligned.
   const contents = joined(
     sorted.map(([, { content }]) => content),
     alignment,
@@ -124,7 +127,7 @@ function toBlocks(blocks: ReadonlyMap<string, Block>, numbering: Numbering): Pac
   };
 }
 
-/** The bytes one after the other, each beginning at a multiple. */
+/** Joins the parts, each beginning at a multiple of `multiple`. */
 function joined(
   parts: readonly Uint8Array[],
   multiple: number,

@@ -1,7 +1,7 @@
-// One part of a program, an action or what actions read, as bytes of its own: its content, the texts that this names,
-// and the hash of both. An action's rules stand one after the other, each with its length before it and its condition
-// last, so that one rule, or all but its condition, can be read without the others.
-// INVARIANT: a block depends on its part alone, not on what else was packed before it.
+// One part of a program (an action, or something that actions read) as bytes of its own: its content, the
+// texts that the content names, and the hash of both. An action's rules follow one another, each with its
+// length before it and its condition last, so that one rule, or its head alone, can be read without the
+// others. INVARIANT: a block depends on its part alone, not on what else was packed before.
 
 import type { MeterDefinition } from '../../model/metering.ts';
 import { type ByteReader, ByteWriter } from '../../value/table/bytes.ts';
@@ -10,29 +10,29 @@ import { createTextPool, createValueWriter, readValue, type TextPool } from './v
 
 export interface Block {
   readonly content: Uint8Array;
-  /** Those that the content names, by number. */
+  /** The texts that the content names by number. */
   readonly texts: readonly string[];
   readonly hash: Uint8Array;
 }
 
-/** An action's block, and what has to be known of it where programs are put together. */
+/** An action's block, with the facts that are needed to assemble a program. */
 export interface ActionBlock extends Block {
   readonly rules: number;
   readonly lists: readonly string[];
   readonly tables: readonly string[];
   readonly hours: readonly string[];
-  /** Of its meters. */
+  /** The definitions of the action's meters. */
   readonly definitions: readonly MeterDefinition[];
 }
 
-/** Everything of an action but its rules. */
+/** Everything about an action except its rules. */
 export type ActionHeader = Omit<ActionProgram, 'action' | 'rules'>;
 
 const effects = ['allow', 'deny', 'escalate', 'reauth', 'risk'] as const;
 const effectMask = 0x07;
 const ruleFlags = { isShadow: 0x08, readsRisk: 0x10, isNamedByPolicy: 0x20 } as const;
 
-/** Any plain data as a block. */
+/** Packs any plain data as a block. */
 export function packPart(part: unknown, digest: Digest): Block {
   const bytes = new ByteWriter();
   const pool = createTextPool();
@@ -40,24 +40,30 @@ export function packPart(part: unknown, digest: Digest): Block {
   return finish(bytes, pool, digest);
 }
 
-/** The rules of an action, packed, for the next block of the same action; texts keep their numbers. */
+/** The packed rules of an action, for the next block of the same action. Texts keep their numbers. */
 export interface PackedRules {
   readonly pool: TextPool;
-  /** How many texts there were when all rules were packed. */
+  /** The number of texts when all rules were last packed. */
   readonly textsAtFirst: number;
-  /** By rule, its bytes. */
+  /** The bytes of each rule. */
   readonly bytes: ReadonlyMap<PlannedRule, Uint8Array>;
 }
 
-/** Texts that no rule names any more; with more of these all rules are packed anew. */
+/**
+ * The margin for texts that no rule names any more. Above twice `textsAtFirst` plus this margin, all rules
+ * are packed again.
+ */
 const textsGivenUpMax = 1_000;
 
-/** An action as a block. */
+/** Packs an action as a block. */
 export function packAction(action: ActionProgram, digest: Digest): ActionBlock {
   return packRules(action, null, digest).block;
 }
 
-/** As `packAction`, with the bytes of rules that have been packed before. Then the hash also depends on what these were. */
+/**
+ * Packs an action like `packAction`, but reuses the bytes of rules that were packed before. The hash then
+ * also depends on the rules that were packed before.
+ */
 export function packRules(
   { shape, result, rules, lets, lists, tables, hours, meters, metering }: ActionProgram,
   before: PackedRules | null,
@@ -104,12 +110,12 @@ function flagsOf(rules: readonly PlannedRule[]): number {
   return shadow | (rules.some((rule) => rule.readsRisk) ? ruleFlags.readsRisk : 0);
 }
 
-/** An action with its rules left where they stand. */
+/** An action whose rules are left unread in the bytes. */
 export interface ReadAction {
   readonly header: ActionHeader;
-  /** Where each rule begins, and the last one ends. */
+  /** Where each rule begins, and where the last rule ends. */
   readonly starts: Uint32Array;
-  /** Whether some rule is a shadow rule; whether some rule reads risk. */
+  /** Whether any rule is a shadow rule, and (`hasAfterRisk`) whether any rule reads risk. */
   readonly hasShadow: boolean;
   readonly hasAfterRisk: boolean;
 }
@@ -129,7 +135,7 @@ export function readAction(bytes: ByteReader, textAt: (place: number) => string)
   return { header, starts, hasShadow, hasAfterRisk: (flags & ruleFlags.readsRisk) !== 0 };
 }
 
-/** The rule at which the reader stands, without its condition. */
+/** Reads the rule at the reader's position, without its condition. */
 export function readHead(bytes: ByteReader, textAt: (place: number) => string): RuleHead {
   bytes.integer();
   const flags = bytes.byte();
@@ -152,20 +158,23 @@ export function readHead(bytes: ByteReader, textAt: (place: number) => string): 
   };
 }
 
-/** The condition of the rule at which the reader stands. */
+/** Reads the condition of the rule at the reader's position. */
 export function readCondition(bytes: ByteReader, textAt: (place: number) => string): Condition {
   const length = bytes.integer();
   bytes.at += length;
   return readValue(bytes, textAt) as Condition;
 }
 
-/** Whether the rule at which the reader stands reads risk. */
+/** Whether the rule at the reader's position reads risk. */
 export function readsRisk(bytes: ByteReader): boolean {
   bytes.integer();
   return (bytes.byte() & ruleFlags.readsRisk) !== 0;
 }
 
-/** Texts that are put together are kept in their parts until they are looked at, which takes more room. */
+/**
+ * Makes the engine store a joined text as one piece. Until a joined text is examined, the engine keeps its
+ * parts, which takes more memory.
+ */
 function flat(text: string): string {
   return text.at(-1) === undefined ? '' : text;
 }
@@ -178,7 +187,7 @@ function writeHead(rule: PlannedRule, bytes: ByteWriter, write: (value: unknown)
   if (rule.readsRisk) flags |= ruleFlags.readsRisk;
   if (isNamedByPolicy) flags |= ruleFlags.isNamedByPolicy;
   bytes.byte(flags);
-  // Few rules share a policy: its name is not worth a place in the pool.
+  // Few rules share a policy, so the policy's name is not worth a place in the pool.
   bytes.text(policy);
   write(isNamedByPolicy ? id.slice(policy.length + 1) : id);
   write(rule.points);

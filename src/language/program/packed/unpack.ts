@@ -1,6 +1,6 @@
-// A packed program, read where it stands: an action's head, one rule's head, one condition at a time. Nothing is read
-// before it is asked for and no tree is kept, but texts and shapes are, each once.
-// INVARIANT: what is read equals what was packed.
+// Reads a packed program in place: an action's head, one rule's head, or one condition at a time. Nothing is
+// read before it is needed, and no trees are kept; only texts and shapes are kept, each once. INVARIANT: what
+// is read equals what was packed.
 
 import { canonical } from '../../model/canonical.ts';
 import type { MeterDefinition } from '../../model/metering.ts';
@@ -14,32 +14,35 @@ import { type ActionHeader, readAction, readCondition, readHead, readsRisk } fro
 import type { PackedBlocks, PackedProgram } from './packed.ts';
 import { readValue } from './values.ts';
 
-/** One action whose rules are read one by one. */
+/** An action whose rules are read one by one. */
 export interface OpenAction extends ActionHeader {
   readonly action: string;
   readonly ruleCount: number;
-  /** Whether some rule is a shadow rule; whether some rule reads risk. */
+  /** Whether any rule is a shadow rule, and (`hasAfterRisk`) whether any rule reads risk. */
   readonly hasShadow: boolean;
   readonly hasAfterRisk: boolean;
-  /** Equal for equal parts: hexadecimal. */
+  /** The content hash of the action in hexadecimal. Equal parts have equal hashes. */
   readonly hash: string;
   head(place: number): RuleHead;
   condition(place: number): Condition;
   readsRisk(place: number): boolean;
-  /** The whole rule. */
+  /** Reads a whole rule. */
   rule(place: number): PlannedRule;
 }
 
-/** A program whose actions are read whenever they are asked for. */
+/** A program whose actions are read each time they are needed. */
 export interface OpenProgram extends Program {
   readonly ruleCount: number;
   readonly meters: readonly MeterDefinition[];
   open(action: string): OpenAction | null;
-  /** Keys of the actions of so many rules that an index was made with the program. */
+  /** Returns the keys of the actions that have enough rules for an index to be made with the program. */
   indexed(): Iterable<string>;
-  /** The index that was made with the program; null where the action has none. */
+  /** Returns the index that was made with the program; null when the action has none. */
   index(action: string): RuleIndex | null;
-  /** Equal for equal lists, tables, or hours: hexadecimal. */
+  /**
+   * The content hash of a list, in hexadecimal; the next two do the same for tables and hours. Equal parts
+   * have equal hashes.
+   */
   listHash(name: string): string;
   tableHash(name: string): string;
   hoursHash(name: string): string;
@@ -104,7 +107,7 @@ export function unpack(packed: PackedProgram): OpenProgram {
   };
 }
 
-/** The action as it was planned. */
+/** Reads a whole action, as it was planned. */
 export function wholeAction(opened: OpenAction): ActionProgram {
   const { action, shape, result, lets, lists, tables, hours, meters, metering, ruleCount } = opened;
   const rules = Array.from({ length: ruleCount }, (_, place) => opened.rule(place));
@@ -116,7 +119,7 @@ interface OpenBlock {
   readonly textAt: (place: number) => string;
 }
 
-/** A class, as it stands on the bytes of one action and reads these in several ways. */
+/** Reads one action. A class, because its methods read the bytes of that action in several ways. */
 class ActionReader implements OpenAction {
   readonly action: string;
   readonly hash: string;
@@ -181,11 +184,11 @@ class ActionReader implements OpenAction {
 interface ActionOrigin {
   readonly action: string;
   readonly hash: string;
-  /** Most actions of a set have one of few shapes. */
+  /** Returns one object for equal shapes, because most actions of a set have one of few shapes. */
   readonly shareShape: (shape: Shape) => Shape;
 }
 
-/** The texts by number, each made once. */
+/** Gives access to the texts by number. Each text is made once. */
 function createTexts({ texts: { bytes, ends } }: PackedProgram): Texts {
   const known: (string | undefined)[] = [];
   const start = (id: number): number => (id === 0 ? 0 : ends[id - 1]!);
@@ -212,13 +215,16 @@ function createTexts({ texts: { bytes, ends } }: PackedProgram): Texts {
 
 interface Texts {
   text(id: number): string;
-  /** Negative where the text is before that of the number, code unit by code unit; makes no text that is kept. */
+  /**
+   * Compares a text with the text of this number, code unit by code unit: negative when the text comes first.
+   * Makes no text that is kept.
+   */
   compare(text: string, id: number): number;
 }
 
 interface Blocks {
   readonly size: number;
-  /** The block's number; null where there is no such name. */
+  /** Returns the block's number; null when there is no such name. */
   find(name: string): number | null;
   name(at: number): string;
   hash(at: number): string;
@@ -255,7 +261,7 @@ function createBlocks(packed: PackedBlocks, texts: Texts): Blocks {
   };
 }
 
-/** A function that makes each value once: lists are asked for by many rules. */
+/** Returns a function that makes each value once, because many rules ask for the same list. */
 function kept<T>(make: (name: string) => T | undefined): (name: string) => T | undefined {
   const known = new Map<string, T | undefined>();
   return (name) => {
@@ -264,7 +270,7 @@ function kept<T>(make: (name: string) => T | undefined): (name: string) => T | u
   };
 }
 
-/** A map whose values are made whenever they are asked for. */
+/** Returns a map whose values are made each time they are needed. */
 function lazyMap<T>(blocks: Blocks, make: (name: string) => T | undefined): ReadonlyMap<string, T> {
   function* names(): MapIterator<string> {
     for (let at = 0; at < blocks.size; at += 1) yield blocks.name(at);

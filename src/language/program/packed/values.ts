@@ -1,12 +1,13 @@
-// Plain data into bytes, and back: records by their form, of which kinds, truth values and nulls are a part, so that
-// most nodes of a program are two or three bytes. Texts and forms stand in a list beside the bytes, each once.
-// INVARIANT: what is read back equals what was written, keys in order, absent keys told from undefined ones.
+// Turns plain data into bytes, and back. Records are written by their form, which includes kinds, truth
+// values and nulls, so most nodes of a program take two or three bytes. Texts and forms are in a list beside
+// the bytes, each once. INVARIANT: what is read equals what was written, with keys in order, and with absent
+// keys distinguished from undefined ones.
 
 import type { ByteReader, ByteWriter } from '../../value/table/bytes.ts';
 
-/** The texts of one block, numbered in order of first use. */
+/** The texts of one block, numbered in the order of first use. */
 export interface TextPool {
-  /** The text's number. */
+  /** Returns the text's number, and adds the text when it is new. */
   place(text: string): number;
   has(text: string): boolean;
   readonly texts: readonly string[];
@@ -27,7 +28,10 @@ export function createTextPool(): TextPool {
   };
 }
 
-/** Small numbers of texts and forms, integers and lengths are one byte with the mark that says what they are. */
+/**
+ * The first byte of each value, which says what the value is. Small numbers of texts and forms, small
+ * integers and small lengths are part of this byte.
+ */
 const marks = {
   text: 0x00,
   record: 0x40,
@@ -45,9 +49,9 @@ const marks = {
   negativeBigint: 0xb9,
   longArray: 0xba,
   map: 0xbb,
-  /** Records of one form, field by field. */
+  /** An array of records with one form, written field by field. */
   table: 0xbc,
-  /** Texts that are met here first, one after the other. */
+  /** An array of texts that all occur for the first time, so their numbers follow one another. */
   newTexts: 0xbd,
   int32: 0xbe,
   float64: 0xbf,
@@ -56,7 +60,10 @@ const marks = {
 
 const integersShort = 0x20;
 
-/** How numbers of a kind are marked: those below `count` by a mark each, the others by one mark and the number. */
+/**
+ * How numbers of one kind are marked: each number below `count` has a mark of its own; larger numbers have
+ * one common mark, followed by the number.
+ */
 interface Numbering {
   readonly short: number;
   readonly long: number;
@@ -69,13 +76,18 @@ const numberings = {
   array: { short: marks.array, long: marks.longArray, count: 0x10 },
 } as const satisfies Record<string, Numbering>;
 
-/** Doubles tell all whole numbers up to here apart, and twice as many fit the writer. */
+/**
+ * The largest whole number that is written as an integer. `ByteWriter.signed` doubles it, and a double
+ * represents the result exactly.
+ */
 const integerMax = 2 ** 51;
 
-/** Arrays of fewer records are written one by one. */
+/**
+ * The fewest records of one form that are written as a table. Shorter arrays are written record by record.
+ */
 const tableRowsMin = 4;
 
-/** Keys whose texts are kinds of something: few, and part of the form. */
+/** Keys whose text is the kind of something. There are few such texts, so they are part of the form. */
 const kindKeys: ReadonlySet<string> = new Set([
   'kind',
   'sort',
@@ -88,10 +100,10 @@ const kindKeys: ReadonlySet<string> = new Set([
 
 type Fixed = string | boolean | null;
 
-/** What records of one form have in common: their keys in order, with the values that are part of the form. */
+/** What records of one form have in common: their keys in order, and the values that are part of the form. */
 interface Form {
   readonly signature: string;
-  /** The keys whose values are written. */
+  /** The keys whose values are written for each record, because they are not part of the form. */
   readonly open: readonly string[];
   readonly fields: readonly Field[];
 }
@@ -102,13 +114,16 @@ interface Field {
   readonly value: Fixed;
 }
 
-/** Forms are found by walking keys and fixed values; the tree grows with the forms there are, which the types bound. */
+/**
+ * A node of the tree in which forms are found, by keys and fixed values. The tree grows with the number of
+ * forms, which the types bound.
+ */
 interface FormNode {
   readonly next: Map<unknown, FormNode>;
   form: Form | null;
 }
 
-/** Appends values to the bytes; texts go to the pool. Throws TypeError for what is no plain data. */
+/** Returns a function that appends plain data to the bytes; it throws a TypeError for anything else. */
 export function createValueWriter(bytes: ByteWriter, pool: TextPool): (value: unknown) => void {
   const write = (value: unknown): void => {
     switch (typeof value) {
@@ -184,7 +199,7 @@ export function createValueWriter(bytes: ByteWriter, pool: TextPool): (value: un
   return write;
 }
 
-/** Reads values that a writer has written, one after the other. `textAt` gives the texts of the pool. */
+/** Reads the next value that a writer has written. `textAt` returns the texts of the pool. */
 export function readValue(bytes: ByteReader, textAt: (place: number) => string): unknown {
   const mark = bytes.byte();
   if (mark < marks.record) return textAt(mark);
@@ -265,7 +280,7 @@ function readTable(bytes: ByteReader, textAt: (place: number) => string): unknow
   return rows;
 }
 
-/** Sets any key, `__proto__` included: a payload may have a field of any name. */
+/** Sets any key, including `__proto__`, because a payload may have a field of any name. */
 function put(record: Record<string, unknown>, key: string, value: unknown): void {
   if (key !== '__proto__') record[key] = value;
   else Object.defineProperty(record, key, { value, enumerable: true, configurable: true, writable: true });
@@ -290,7 +305,7 @@ function writeNumber(bytes: ByteWriter, value: number): void {
   }
 }
 
-/** Bytes at whose multiples blocks begin, so that numbers can be read where they stand. */
+/** Blocks begin at multiples of this number of bytes, so that numbers can be read in place. */
 export const alignment = 8;
 
 function writeTyped(bytes: ByteWriter, mark: number, values: Int32Array | Float64Array): void {
@@ -319,7 +334,7 @@ function readTyped<A extends Int32Array | Float64Array>(
   return new make(buffer, byteOffset, length);
 }
 
-/** Whether all of them are texts, each another one, that the pool has not met. */
+/** Whether all values are texts, all different, and all new to the pool. */
 function areNewTexts(values: readonly unknown[], pool: TextPool): values is readonly string[] {
   if (!values.every((value) => typeof value === 'string' && !pool.has(value))) return false;
   return new Set(values).size === values.length;
@@ -351,7 +366,10 @@ function isPartOfForm(key: string, value: unknown): value is Fixed {
   return typeof value === 'string' && kindKeys.has(key);
 }
 
-/** Keys in order; those whose value is part of the form with that value. */
+/**
+ * Returns the signature of a record's form: its keys in order, each with its value when the value is part of
+ * the form.
+ */
 function signatureOf(record: object): string {
   const fields = Object.entries(record).map(([key, value]) =>
     isPartOfForm(key, value) ? [key, value] : key,
@@ -374,7 +392,7 @@ function formFrom(signature: string): Form {
   return form;
 }
 
-/** The form of all of them; null where they are no records of one form. */
+/** Returns the form that all values have in common; null when they are not records of one form. */
 function commonForm(values: readonly unknown[]): Form | null {
   const [first] = values;
   if (!isRecord(first)) return null;
@@ -386,7 +404,7 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
-/** Whether `formOf` would give this form of the record. */
+/** Whether `formOf` would return this form for the record. */
 function isOfForm(record: Readonly<Record<string, unknown>>, { fields }: Form): boolean {
   let at = 0;
   for (const key in record) {

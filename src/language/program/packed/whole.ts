@@ -1,10 +1,13 @@
-// A packed program into one run of bytes and back: what its parts are stands apart, as plain data. INVARIANT: what comes back is what
-// was given, byte by byte.
+// Turns a packed program into one run of bytes, and back. The list of its parts is kept separately, as plain
+// data. INVARIANT: the result is the original, byte by byte.
 
 import type { MeterDefinition } from '../../model/metering.ts';
 import type { PackedBlocks, PackedProgram, PackedTexts } from './packed.ts';
 
-/** Where each array is in the bytes: its part and name, how many bytes an element has, and how many elements it has. */
+/**
+ * An array in the bytes: its part and name, the bytes of an element, and the number of elements. Arrays
+ * follow one another in this order.
+ */
 type ArrayPlace = readonly [part: string, name: string, width: 1 | 4, length: number];
 
 export interface WholeProgram {
@@ -22,7 +25,8 @@ export function wholeOf(packed: PackedProgram): { readonly whole: WholeProgram; 
         ([name, array]) => [part, name, array as Uint8Array | Uint32Array] as const,
       ),
     )
-    // Numbers first, so that they are read in place where the run begins at a multiple of their size.
+    // Arrays of numbers come first, so that they are read in place when the run begins at a multiple of their
+    // size.
     .toSorted(([, , a], [, , b]) => b.BYTES_PER_ELEMENT - a.BYTES_PER_ELEMENT);
   const bytes = new Uint8Array(arrays.reduce((sum, [, , { byteLength }]) => sum + byteLength, 0));
   let at = 0;
@@ -34,7 +38,10 @@ export function wholeOf(packed: PackedProgram): { readonly whole: WholeProgram; 
   return { whole: { places, meters: packed.meters, rules: packed.rules }, bytes };
 }
 
-/** The packed program in bytes that are known to be whole, whose memory it shares. */
+/**
+ * Returns the packed program in these bytes and shares their memory. The bytes must be complete; they are not
+ * checked.
+ */
 export function packedOfWhole({ places, meters, rules }: WholeProgram, bytes: Uint8Array): PackedProgram {
   const made: Record<string, Record<string, Uint8Array | Uint32Array>> = {};
   let at = 0;
@@ -44,7 +51,7 @@ export function packedOfWhole({ places, meters, rules }: WholeProgram, bytes: Ui
     made[part] ??= {};
     made[part][name] = width === 4 ? numbersIn(own) : own;
   }
-  // The parts of `wholeOf`, under the same names.
+  // The parts have the same names as in `wholeOf`.
   return { ...(made as unknown as Omit<PackedProgram, 'meters' | 'rules'>), meters, rules };
 }
 

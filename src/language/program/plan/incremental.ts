@@ -1,6 +1,6 @@
-// Policy sets, one after the other, into packed programs: an action is planned and packed anew only where something has
-// changed that its part is made from. INVARIANT: what comes out is what `pack(plan(set))` would give but for the numbers
-// of texts, whatever sets came before.
+// Plans and packs policy sets, one after the other. An action is planned and packed again only when something
+// that its part is made from has changed. INVARIANT: the result is that of `pack(plan(set))`, except for the
+// numbers of texts, whatever sets came before.
 
 import { canonicalMeaning } from '../../model/canonical.ts';
 import type { Action, List, PolicySet, Rule, Table } from '../../model/policy.ts';
@@ -20,11 +20,11 @@ import type { ActionProgram, Digest, PlannedRule, Program } from '../program.ts'
 import { createPlanning, meteringContent, type Planning } from './meters.ts';
 import { planAction, planAlone, type RuleAlone, readByActions, rulesByAction } from './plan.ts';
 
-/** What one set leaves for the next. */
+/** What planning one set leaves for the next set. */
 export interface PlanCache {
   readonly digest: Digest;
   readonly actions: Map<string, KnownAction>;
-  /** Lists, tables and hours by their declaration. */
+  /** The blocks of lists, tables and hours, by their declaration. */
   readonly parts: WeakMap<object, Block>;
   readonly assembly: Assembly;
 }
@@ -37,32 +37,38 @@ export function createPlanCache(digest: Digest): PlanCache {
 interface KnownAction {
   readonly action: Action;
   readonly rules: readonly Rule[];
-  /** Each let, list, table and meter that was looked at, as far as it matters. */
+  /** Each let, list, table and meter that planning has read, as far as it matters to the plan. */
   readonly read: readonly Dependency[];
   readonly block: ActionBlock;
   readonly index: Block | null;
-  /** Of an action with many rules, each of which may be used again. */
+  /** The parts of an action with many rules that can be used again rule by rule; null for other actions. */
   readonly many: ManyRules | null;
 }
 
 interface ManyRules {
   readonly alone: ReadonlyMap<Rule, RuleAlone | null>;
-  /** What each can be filed under in the index. */
+  /** The index keys of each rule. */
   readonly keys: ReadonlyMap<PlannedRule, readonly IndexKey[]>;
   readonly packed: PackedRules;
 }
 
-/** What planning asks of a declaration: a plan is used again where that is as it was. */
+/**
+ * A declaration that planning has read. A plan is used again while the form of each declaration is unchanged.
+ */
 interface Dependency {
   readonly of: (planning: Planning) => unknown;
   readonly form: (declaration: unknown) => unknown;
   readonly was: unknown;
 }
 
-/** With fewer rules than this, the index of an action is made where it serves, if it has one, and its rules are all planned anew. */
+/**
+ * From this number of rules on, an action's index is made with the program, and unchanged rules keep their
+ * plans. The rules of a smaller action are all planned again; an index, if it needs one, is made in the
+ * thread that serves.
+ */
 const manyRules = 200;
 
-/** The packed program of a set that the checker has found free of errors. */
+/** Returns the packed program of a set in which the checker has found no errors. */
 export function planPacked(set: PolicySet, cache: PlanCache): PackedProgram {
   const planning = createPlanning(set, cache.digest);
   const rules = rulesByAction(set.policies);
@@ -98,7 +104,7 @@ export function planPacked(set: PolicySet, cache: PlanCache): PackedProgram {
   });
 }
 
-/** A program that is there as a whole. */
+/** Packs a complete program. */
 export function pack(program: Program, digest: Digest): PackedProgram {
   const cache = createPlanCache(digest);
   const blocks = [...program.actions].map(([key, action]) => [key, packAction(action, digest)] as const);
@@ -115,7 +121,7 @@ export function pack(program: Program, digest: Digest): PackedProgram {
   return cache.assembly.assemble(parts);
 }
 
-/** An action of a set, and the rules that speak of it. */
+/** An action of a set, and the rules for the action. */
 interface Now {
   readonly planning: Planning;
   readonly action: Action;
@@ -148,7 +154,10 @@ function planKnown(now: Now, before: KnownAction | null): KnownAction {
   return { action, rules, read, block, index, many: { alone: many.alone, keys, packed } };
 }
 
-/** The previous rules where nothing that they are made from has changed, and the new ones. */
+/**
+ * Plans each rule by itself. Returns the previous plans of rules when nothing that they are made from has
+ * changed, and new plans of the others.
+ */
 function aloneOf(
   now: Now,
   before: KnownAction | null,
@@ -162,7 +171,10 @@ function aloneOf(
   return { alone, known };
 }
 
-/** Lists with more entries are in no index, so nothing depends on which entries they have. */
+/**
+ * The entries of a list that matter to a plan. Longer lists are in no index, so nothing depends on their
+ * entries.
+ */
 const entriesMax = textsMax + 1;
 
 function listForm(declaration: unknown): unknown {
@@ -170,7 +182,10 @@ function listForm(declaration: unknown): unknown {
   return { ...list, entries: list.entries.slice(0, entriesMax) };
 }
 
-/** All of a table that a plan depends on: whether its rows are pushed, and where cells stand in one. */
+/**
+ * Returns the part of a table that a plan depends on: whether its rows are pushed, and the places of cells in
+ * a row.
+ */
 function columnsForm(declaration: unknown): unknown {
   const { columns, pushed } = declaration as Table;
   return [pushed !== null, ...columns.map(({ name }) => name)];
@@ -180,7 +195,7 @@ function itself(declaration: unknown): unknown {
   return declaration;
 }
 
-/** Whether everything but the rules is as it was that the rules are planned from. */
+/** Whether everything that the rules are planned from, except the rules themselves, is unchanged. */
 function isUnchanged(known: KnownAction, { planning, action }: Pick<Now, 'planning' | 'action'>): boolean {
   return (
     isSame(known.action, action, shapeOf) &&

@@ -1,11 +1,11 @@
-// Facts, constants and calls as terms: what needs no scope to be resolved in.
+// Turns facts, constants and calls into terms. None of them needs a scope to be resolved.
 
 import type { Builtin } from '../../model/builtins.ts';
 import { type Expression, type FactRead, isListFact } from '../../model/expression.ts';
 import type { Element, RequestFact, Term } from '../program.ts';
 import { literalTerm, openTerm, textElement, valueElement } from './term.ts';
 
-/** A fact of the request; of the action a constant. */
+/** Returns a fact as a term. A fact about the action is a constant. */
 export function factTerm(expression: FactRead, action: string): Term {
   const lastDot = action.lastIndexOf('.');
   switch (expression.fact) {
@@ -25,7 +25,7 @@ function requestFact(expression: FactRead, fact: RequestFact): Term {
   return { kind: 'fact', fact, ...openTerm(expression, fact === 'request.ip' ? 6 : 1), element };
 }
 
-/** A constant; a list of constants element by element. */
+/** Returns a constant as a term; a list of constants becomes a list of terms. */
 export function constantTerm(expression: Extract<Expression, { kind: 'literal' }>): Term {
   const { value, type } = expression;
   if (!Array.isArray(value) || type.kind !== 'list') return literalTerm(value, type.kind);
@@ -34,7 +34,7 @@ export function constantTerm(expression: Extract<Expression, { kind: 'literal' }
   return { kind: 'list', elements, ...openTerm(expression, elements.length), element: valueElement(sort) };
 }
 
-/** A call of one of the language's functions. */
+/** Returns a call of one of the language's functions as a term. */
 export function callTerm(expression: Extract<Expression, { kind: 'call' }>, args: readonly Term[]): Term {
   const { builtin } = expression;
   const cost = callCosts[builtin] + args.reduce((sum, arg) => sum + arg.cost, 0);
@@ -43,7 +43,7 @@ export function callTerm(expression: Extract<Expression, { kind: 'call' }>, args
   return { kind: 'call', builtin, args, ...openTerm(expression, cost), element, mayBeUnknown: !isTotal };
 }
 
-/** The elements of the builtins that yield lists. */
+/** The elements of the builtins that return lists. */
 const elementsOfCalls: Partial<Record<Builtin, Element>> = {
   links: textElement,
   commands: valueElement('record'),

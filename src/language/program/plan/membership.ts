@@ -1,4 +1,4 @@
-// Membership in lists as conditions: what can be said of it before any request, and what is left to be asked.
+// Turns membership in lists into conditions. What is known before any request is decided at once.
 
 import type { Expression } from '../../model/expression.ts';
 import type { List } from '../../model/policy.ts';
@@ -8,7 +8,7 @@ import { ofSubject } from './term.ts';
 
 type Mentions = Extract<Expression, { kind: 'mentions' }>;
 
-/** Whether the subject is an entry of a declared list; of an empty one it never is. */
+/** Whether the subject is an entry of a declared list. False for an empty list. */
 export function inList(subject: Term, list: List): Condition {
   if (list.entries.length === 0) return constant('false');
   if (subject.kind === 'absent') return constant('unknown');
@@ -22,7 +22,10 @@ export function inList(subject: Term, list: List): Condition {
   };
 }
 
-/** Whether the subject is an element of a list; decided here where all of them are constants. */
+/**
+ * Whether the subject is an element of a list. Decided at once when the subject and all elements are
+ * constants.
+ */
 export function inElements(subject: Term, elements: Term): Condition {
   if (elements.kind === 'absent') return constant('unknown');
   if (elements.kind === 'list') {
@@ -33,7 +36,7 @@ export function inElements(subject: Term, elements: Term): Condition {
   }
   const areKnown = elements.kind === 'list' ? elements.elements.every(isTextLiteral) : !elements.mayBeUnknown;
   const mayBeUnknown = subject.mayBeUnknown || !areKnown || subject.sort === 'money';
-  // Constant texts are one look-up, and few requests have one of them.
+  // A set of constant texts takes one look-up, and few requests match, so the condition is cheap.
   const cost = subject.cost + (areKnown && elements.kind === 'list' ? 1 : 3 + elements.cost);
   return { kind: 'in-elements', subject, elements, mayBeUnknown, cost };
 }
@@ -42,7 +45,7 @@ function isTextLiteral(term: Term): boolean {
   return term.kind === 'literal' && typeof term.value === 'string';
 }
 
-/** Whether a text mentions words that are written out or listed. */
+/** Whether a text mentions words that are written out or in a list. */
 export function mentionsCondition({ words }: Mentions, subject: Term): Condition {
   if (words.kind === 'words') {
     return { kind: 'mentions-words', words: words.words, ...ofSubject(subject, 80) };

@@ -1,6 +1,6 @@
-// Meters of a policy set into what requests of an action add to them, and into the definitions by which they are known.
-// INVARIANT: two meters have one definition only if every request adds the same to both: names and places in files make
-// no difference, lets, lists and hours count by what they hold.
+// Turns the meters of a policy set into what an action's requests add to them, and into the definitions that
+// identify them. INVARIANT: two meters have one definition only if every request adds the same to both. Names
+// and places in files make no difference; lets, lists and hours count by their content.
 
 import { canonicalMeaning } from '../../model/canonical.ts';
 import type { Expression, FactName } from '../../model/expression.ts';
@@ -12,9 +12,12 @@ import { definite } from '../condition.ts';
 import type { ActionMetering, CountedEntry, Digest, PlannedEntry } from '../program.ts';
 import { createTranslation, type Translation } from './translate.ts';
 
-/** The meters of a set as their actions need them. */
+/** The meters of a set in the form that planning an action needs. */
 interface SetMeters {
-  /** Those that count requests of the action, by name. */
+  /**
+   * Returns the meters that count requests of the action or start anew with them, in the order of their
+   * names.
+   */
   of(action: string): readonly Meter[];
   definition(meter: Meter): MeterDefinition;
 }
@@ -65,7 +68,7 @@ function define(meter: Meter, ctx: Resolving): MeterDefinition {
   };
 }
 
-/** The part with what it names in place of the names. */
+/** Replaces the names in a part by the content of what they name. */
 function resolved(part: unknown, ctx: Resolving): unknown {
   if (Array.isArray(part)) return part.map((element) => resolved(element, ctx));
   if (typeof part !== 'object' || part === null) return part;
@@ -82,7 +85,7 @@ function resolved(part: unknown, ctx: Resolving): unknown {
   }
 }
 
-/** Places, which say nothing, and types, which name nothing, stay as they are. */
+/** Leaves places and types unchanged: places have no meaning, and types name nothing. */
 function resolvedParts(
   node: Readonly<Record<string, unknown>>,
   ctx: Resolving,
@@ -94,7 +97,9 @@ function resolvedParts(
   return Object.fromEntries(parts);
 }
 
-/** Lists are long, and compiling keeps those whose text is what it was. */
+/**
+ * The digests of lists. Lists are long, and compilation keeps the object of a list whose text is unchanged.
+ */
 const listDigests = new WeakMap<object, string>();
 
 function listDigest({ set, digest }: Resolving, name: string): string {
@@ -108,14 +113,14 @@ function listDigest({ set, digest }: Resolving, name: string): string {
   return made;
 }
 
-/** Hexadecimal. */
+/** Returns the digest of a text in hexadecimal. */
 function digestOf(text: string, digest: Digest): string {
   const bytes = new ByteWriter(text.length);
   bytes.units(text);
   return hexOf(digest(bytes.take()));
 }
 
-/** What of all meters the part of an action depends on. */
+/** Returns a text of everything about meters that the action's part of the program depends on. */
 export function meteringContent({ set, meters }: Planning, action: string, read: readonly string[]): string {
   const counting = meters.of(action).map((meter) => meters.definition(meter).id);
   const reading = read.map((name) => {
@@ -125,13 +130,16 @@ export function meteringContent({ set, meters }: Planning, action: string, read:
   return JSON.stringify([counting, reading]);
 }
 
-/** The action's part of the meters, and the translation that it was made in; null where it has none. */
+/** The action's part of the meters, and the translation in which it was made. */
 export interface PlannedMetering {
   readonly metering: ActionMetering;
   readonly translation: Translation;
 }
 
-/** `read` are the names of the meters that the action's rules read, sorted. */
+/**
+ * Plans the action's part of the meters; null when no meter counts or reads its requests. `read` are the
+ * names of the meters that the action's rules read, sorted.
+ */
 export function planMetering(
   { set, meters }: Planning,
   action: Action,
@@ -192,7 +200,7 @@ const facts = {
 
 const nowhere = { file: '', start: 0, end: 0 };
 
-/** What stands after `per` as an expression. */
+/** Returns what follows `per` as an expression. */
 function keyExpression(key: MeterKey): Expression {
   if (key.kind === 'payload') return key.read;
   return { kind: 'fact', fact: facts[key.kind], type: anyText, span: nowhere };

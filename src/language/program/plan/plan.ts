@@ -1,13 +1,13 @@
-// Turns a policy set into the program that decides its requests: for each action the rules that speak of it, their
-// conditions resolved against its shape, and what they share. INVARIANT: an action's part depends on nothing but the
-// declarations that its rules read, so that a change elsewhere leaves it equal.
+// Turns a policy set into the program that decides its requests: for each action its rules, their conditions
+// resolved against its shape, and what they share. INVARIANT: an action's part depends only on the
+// declarations that its rules read, so a change elsewhere leaves it equal.
 
 import type { Action, Policy, PolicySet, Rule } from '../../model/policy.ts';
 import type { ActionProgram, Digest, PlannedRule, Program, Term } from '../program.ts';
 import { createPlanning, type Planning, planMetering } from './meters.ts';
 import { createTranslation, type Translation } from './translate.ts';
 
-/** The program of a set that the checker has found free of errors. */
+/** Returns the program of a set in which the checker has found no errors. */
 export function plan(set: PolicySet, digest: Digest): Program {
   const planning = createPlanning(set, digest);
   const rules = rulesByAction(set.policies);
@@ -25,18 +25,21 @@ export function plan(set: PolicySet, digest: Digest): Program {
   };
 }
 
-/** The part of one action, and the lets that it was made from. */
+/** The part of one action, and the lets from which it was made. */
 export interface PlannedAction {
   readonly program: ActionProgram;
   readonly letIds: ReadonlySet<string>;
 }
 
-/** A rule that shares nothing with others, so that its plan can be used again. */
+/** The plan of a rule that shares nothing with other rules, so that the plan can be used again. */
 export interface RuleAlone extends Names {
   readonly rule: PlannedRule;
 }
 
-/** `rules` are those that speak of the action; `alone` gives the plans of those that are planned already. */
+/**
+ * Plans one action. `rules` are the rules for the action; `alone` returns the plan of a rule that has been
+ * planned already, or null.
+ */
 export function planAction(
   planning: Planning,
   action: Action,
@@ -77,7 +80,7 @@ export function planAction(
   return { program, letIds };
 }
 
-/** The plan of a rule without the others; null where it reads lets, which rules share. */
+/** Plans a rule by itself; null when the rule reads lets, because rules share those. */
 export function planAlone(set: PolicySet, action: Action, rule: Rule): RuleAlone | null {
   const translation = createTranslation(set, action);
   const planned = planRule(rule, translation);
@@ -115,12 +118,12 @@ function planReason(rule: Rule, translation: Translation): readonly (string | Te
   return parts.length === 0 ? [''] : parts;
 }
 
-/** `large_payment` as `Large payment`. */
+/** Turns `large_payment` into `Large payment`. */
 function inWords(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1).replaceAll('_', ' ');
 }
 
-/** The rules that speak of each action, in order of their policies. */
+/** Returns the rules for each action, in the order of their policies. */
 export function rulesByAction(policies: readonly Policy[]): ReadonlyMap<string, readonly Rule[]> {
   const rules = new Map<string, Rule[]>();
   for (const policy of policies) {
@@ -133,7 +136,7 @@ export function rulesByAction(policies: readonly Policy[]): ReadonlyMap<string, 
   return rules;
 }
 
-/** The declarations that some action reads, by name. */
+/** Returns the declarations that some action reads, by name. */
 export function readByActions<T, A>(
   declared: ReadonlyMap<string, T>,
   actions: readonly A[],
@@ -143,7 +146,7 @@ export function readByActions<T, A>(
   return new Map(names.map((name) => [name, declared.get(name)!]));
 }
 
-/** Names and ids are ASCII, where code units and code points order alike. */
+/** Orders names and ids, which are ASCII, so code units and code points order alike. */
 function byText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

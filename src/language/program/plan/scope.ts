@@ -1,5 +1,5 @@
-// Resolves reads of the payload and of quantifier variables against one action's shape. A field that the shape does
-// not declare leads nowhere, also where the shape is open: such keys pass unseen by every policy.
+// Resolves reads of the payload and of quantifier variables against one action's shape. A field that the
+// shape does not declare resolves to nothing, even when the shape is open, because no policy sees such keys.
 
 import { currencyPlace } from '../../model/currency.ts';
 import type { FieldRead } from '../../model/expression.ts';
@@ -8,21 +8,27 @@ import { allSigners } from '../../model/vouched.ts';
 import type { CurrencyRead, Element, ReadFrom, ReadTerm } from '../program.ts';
 import { fieldOf, placeOf, type SlotPlace } from '../slot.ts';
 
-/** What names stand for at one place of an expression. */
+/** The meaning of names at one place of an expression. */
 export interface Scope {
   readonly shape: Shape;
-  /** Of what a call returns. */
+  /** The shape of a call's result; null when the action declares none, or within a let. */
   readonly result: Shape | null;
   readonly variables: ReadonlyMap<string, Variable>;
 }
 
-/** A quantifier's variable: the slots of its sources' elements; none where all sources are written out. */
+/**
+ * A quantifier's variable, with the slots of its sources' elements; no slots when all sources are written
+ * out.
+ */
 export interface Variable {
   readonly slots: readonly Slot[];
   readonly element: Element | null;
 }
 
-/** The read as a term; null where the action declares no such field and it is not a signature that is missing. */
+/**
+ * Returns the read as a term. Null when the action does not declare the field, unless other actions require a
+ * signature for it: then the read is unknown without a signature.
+ */
 export function readTerm(read: FieldRead, scope: Scope): ReadTerm | null {
   const expression = isResult(read.root, scope) ? { ...read, isSigned: true } : read;
   const variable = scope.variables.get(expression.root);
@@ -43,12 +49,15 @@ export function readTerm(read: FieldRead, scope: Scope): ReadTerm | null {
   };
 }
 
-/** Inside quantifiers what is too long to go through again and again is unknown. */
+/**
+ * Whether a value may be too long to go through in every round of a quantifier. Within quantifiers such a
+ * value is unknown.
+ */
 export function mayBeTooLong({ kind }: Pick<Type, 'kind'>, { variables }: Scope): boolean {
   return variables.size > 0 && (kind === 'text' || kind === 'list');
 }
 
-/** The slots of the elements that a list-typed read holds. */
+/** Returns the slots of the elements of a read whose type is a list. */
 export function elementSlots(expression: FieldRead, scope: Scope): readonly Slot[] {
   const variable = scope.variables.get(expression.root);
   const lists =
@@ -58,7 +67,10 @@ export function elementSlots(expression: FieldRead, scope: Scope): readonly Slot
   return lists.flatMap((slot) => (slot?.type.kind === 'list' ? [slot.type.element] : []));
 }
 
-/** A signed field of other actions: without a signature nothing is known of it here either. */
+/**
+ * Returns the read of a field that this action does not declare and for which other actions require a
+ * signature. Without the signature the field is unknown in this action as well.
+ */
 function undeclaredTerm(expression: FieldRead): ReadTerm {
   const { type } = expression;
   const sort = type.kind === 'list' ? type.element.type.kind : null;
@@ -81,7 +93,7 @@ function variableTerm(expression: FieldRead, variable: Variable): ReadTerm {
     currency: null,
     sort: expression.type.kind,
     element: variable.element,
-    // A written-out element may be any term, an amount may lack its currency.
+    // A written-out element may be any term, and an amount may lack its currency.
     mayBeUnknown: true,
     cost: 0,
   };
@@ -100,7 +112,10 @@ function resolve({ root, steps }: FieldRead, scope: Scope): SlotPlace | null {
   return { ...place, mayBeAbsent };
 }
 
-/** What a call returns is as little known before it is reported as what has to be signed is without a signature. */
+/**
+ * Whether the root is the result of a call. Before a result is reported it is unknown, like a signed field
+ * without its signature.
+ */
 function isResult(root: string, { variables, result }: Scope): boolean {
   return root === 'result' && !variables.has(root) && result !== null;
 }
@@ -110,7 +125,10 @@ function toRead(read: FieldRead, mayBeAbsent: boolean): ReadFrom {
   return { root, steps, isDeclared: true, ...allSigners(read), isSecret, mayBeAbsent };
 }
 
-/** The field that names an amount's currency, beside it or in a record around it. */
+/**
+ * Returns the read of the field that names an amount's currency, beside the amount or in a record around it;
+ * null when there is none.
+ */
 function currencyOf(expression: FieldRead, place: SlotPlace, { shape }: Scope): CurrencyRead | null {
   const { type } = place.slot;
   const at = currencyPlace(type, expression);
@@ -140,7 +158,7 @@ function isUncertain(currency: CurrencyRead | null): boolean {
   return currency !== null && (currency.read.mayBeAbsent || currency.read.isSigned);
 }
 
-/** Points of time and addresses are parsed. */
+/** The cost of reading a value of a type. Dates, times and addresses have to be parsed. */
 function readingCost(type: Type): number {
   switch (type.kind) {
     case 'date':

@@ -1,5 +1,5 @@
-// Makes terms, with what is known of each before any request: its sort, its cost, whether it may be unknown. Constant
-// arithmetic is carried out.
+// Makes terms, with what is known about each before any request: its sort, its cost, and whether it may be
+// unknown. Arithmetic on constants is carried out.
 
 import type { Expression } from '../../model/expression.ts';
 import type { Type } from '../../model/type.ts';
@@ -13,7 +13,7 @@ export function valueElement(sort: Sort): Element {
   return { sort, encoding: 'value', element: null };
 }
 
-/** Text as it stands in JSON, which is ready as it is. */
+/** Text elements. Text in JSON is ready to compare as it is. */
 export const textElement: Element = valueElement('text');
 
 export function literalTerm(value: Value, sort: Sort): Term {
@@ -21,7 +21,7 @@ export function literalTerm(value: Value, sort: Sort): Term {
   return { kind: 'literal', value, sort, element, mayBeUnknown: false, cost: 0 };
 }
 
-/** The fixed parts of a term that may have any value, unknown included. */
+/** The fixed parts of a term that may have any value or be unknown. */
 export function openTerm(
   { type }: Expression,
   cost: number,
@@ -29,7 +29,7 @@ export function openTerm(
   return { sort: type.kind, element: null, mayBeUnknown: true, cost };
 }
 
-/** The fixed parts of a condition that is unknown with its subject and only then. */
+/** The fixed parts of a condition that is unknown exactly when its subject is unknown. */
 export function ofSubject(
   subject: Term,
   cost: number,
@@ -37,13 +37,13 @@ export function ofSubject(
   return { subject, mayBeUnknown: subject.mayBeUnknown, cost: cost + subject.cost };
 }
 
-/** A field that the action does not declare. */
+/** Returns the term for a field that the action does not declare. */
 export function absent(type: Type): Term {
   const element = type.kind === 'list' ? valueElement(type.element.type.kind) : null;
   return { kind: 'absent', sort: type.kind, element, mayBeUnknown: true, cost: 0 };
 }
 
-/** A condition where a value is wanted. */
+/** Returns a condition as a term, for places that need a value. */
 export function truthTerm(condition: Condition): Term {
   const { mayBeUnknown, cost } = condition;
   if (condition.kind === 'constant' && condition.truth !== 'unknown') {
@@ -53,7 +53,7 @@ export function truthTerm(condition: Condition): Term {
   return { kind: 'truth', condition, sort: 'boolean', element: null, mayBeUnknown, cost };
 }
 
-/** The field's value, or where it is absent or null the fallback's. */
+/** Returns a term for the field's value, or for the fallback when the field is absent or null. */
 export function elseTerm(subject: ReadTerm, fallback: Term): Term {
   const { sort } = subject;
   const sameElement = subject.element?.sort ?? fallback.element?.sort;
@@ -68,7 +68,10 @@ export function elseTerm(subject: ReadTerm, fallback: Term): Term {
   };
 }
 
-/** Exact arithmetic; it may be unknown, as digits are bounded, unless it is carried out here. */
+/**
+ * Returns a term for exact arithmetic. It may be unknown, because the number of digits is bounded, unless
+ * both sides are constants and the result is computed at once.
+ */
 export function arithmetic(expression: Extract<Expression, { kind: 'arithmetic' }>, sides: Sides): Term {
   const { operator, type } = expression;
   const { left, right } = sides;
@@ -112,7 +115,7 @@ const operations = {
   '/': decimal.divide,
 } as const satisfies Record<ArithmeticTerm['operator'], unknown>;
 
-/** The result for two constants; null where it is unknown or not worth folding. */
+/** Returns the result for two constants; null when it is unknown or not worth folding. */
 function foldArithmetic(operator: ArithmeticTerm['operator'], left: Value, right: Value): Value | null {
   const operation = operations[operator];
   if (isDecimal(left) && isDecimal(right)) return operation(left, right);

@@ -1,5 +1,6 @@
-// Expressions of the model into terms and conditions of one action's program: names resolved against its shape, facts
-// about the action put in, lets shared. Spans are left behind.
+// Translates expressions of the model into terms and conditions of one action's program. Names are resolved
+// against the action's shape, facts about the action become constants, and lets are shared. Spans are left
+// out.
 
 import type { ColumnRead, Compare, Expression, Quantify } from '../../model/expression.ts';
 import type { Action, PolicySet } from '../../model/policy.ts';
@@ -32,17 +33,23 @@ import {
 export interface Translation {
   condition(expression: Expression): Condition;
   term(expression: Expression): Term;
-  /** What translating has gathered so far. */
+  /**
+   * The lets gathered so far. The next four fields are the names of lists, tables, hours and meters gathered
+   * so far.
+   */
   readonly lets: readonly PlannedLet[];
   readonly lists: ReadonlySet<string>;
   readonly tables: ReadonlySet<string>;
   readonly hours: ReadonlySet<string>;
   readonly meters: ReadonlySet<string>;
-  /** Ids of the set's lets that have been read, those of lets in lets too. */
+  /** The ids of the set's lets that have been read, including lets within lets. */
   readonly letIds: ReadonlySet<string>;
 }
 
-/** A translation of expressions for one action; lets, lists, tables, hours and meters gather over all of them. */
+/**
+ * Creates a translator of expressions for one action. Lets, lists, tables, hours and meters are gathered
+ * across all expressions.
+ */
 export function createTranslation(set: PolicySet, action: Action): Translation {
   const ctx: Ctx = {
     set,
@@ -80,7 +87,7 @@ interface Ctx {
   readonly meters: Set<string>;
 }
 
-/** An expression of boolean type. */
+/** Translates an expression of boolean type into a condition. */
 function toCondition(expression: Expression, scope: Scope, ctx: Ctx): Condition {
   const term = (operand: Expression): Term => toTerm(operand, scope, ctx);
   const condition = (operand: Expression): Condition => toCondition(operand, scope, ctx);
@@ -115,7 +122,7 @@ function toCondition(expression: Expression, scope: Scope, ctx: Ctx): Condition 
       const { table } = expression;
       ctx.tables.add(table);
       const looked = ofSubject(term(expression.subject), lookUpCost);
-      // Whether there is a row that comes with a request may not be known.
+      // When rows come with a request, it may be unknown whether a row exists.
       const mayBeUnknown = looked.mayBeUnknown || isPushed(ctx.set.tables.get(table));
       return { kind: 'in-table', table, ...looked, mayBeUnknown };
     }
@@ -129,7 +136,7 @@ function toCondition(expression: Expression, scope: Scope, ctx: Ctx): Condition 
     case 'in-hours': {
       ctx.hours.add(expression.hours);
       const subject = term(expression.subject);
-      // An instant outside the calendar has no local time.
+      // An instant outside of the calendar has no local time.
       return {
         kind: 'in-hours',
         subject,
@@ -172,7 +179,7 @@ function toCondition(expression: Expression, scope: Scope, ctx: Ctx): Condition 
   }
 }
 
-/** Any expression as a value. */
+/** Translates any expression into a term. */
 function toTerm(expression: Expression, scope: Scope, ctx: Ctx): Term {
   const term = (operand: Expression): Term => toTerm(operand, scope, ctx);
   switch (expression.kind) {
@@ -239,13 +246,16 @@ function toTerm(expression: Expression, scope: Scope, ctx: Ctx): Term {
   }
 }
 
-/** A value that may be too long to be gone through again and again; what the policy writes out is not. */
+/**
+ * Marks a term as possibly unknown when its value may be too long to go through in every round of a
+ * quantifier. Values that the policy writes out are not affected.
+ */
 function inside(scope: Scope, term: Term): Term {
   const isConstant = term.kind === 'literal' || term.kind === 'list';
   return isConstant || !mayBeTooLong({ kind: term.sort }, scope) ? term : { ...term, mayBeUnknown: true };
 }
 
-/** A term of boolean sort where a condition is wanted. */
+/** Returns a term of boolean sort as a condition. */
 function flag(term: Term): Condition {
   if (term.kind === 'truth') return term.condition;
   if (term.kind === 'absent') return constant('unknown');
@@ -264,7 +274,7 @@ function columnTerm(expression: ColumnRead, key: Term, ctx: Ctx): Term {
   return { kind: 'column', table, column, place, key, ...open, element };
 }
 
-/** The shared let, or its expression itself where that is as short. */
+/** Returns the shared let, or its expression when that is just as short. */
 function letTerm(id: string, scope: Scope, ctx: Ctx): Term {
   const known = ctx.letTerms.get(id);
   if (known !== undefined) return known;
@@ -314,7 +324,10 @@ function toComparison(expression: Compare, scope: Scope, ctx: Ctx): Condition {
   return comparison(operator, toTerm(left, scope, ctx), toTerm(right, scope, ctx));
 }
 
-/** Definite but for signed fields; what the action does not declare is absent, and so neither there nor null. */
+/**
+ * Translates a test for presence or null. The result is unknown only for signed fields. A field that the
+ * action does not declare is absent, so both tests are false.
+ */
 function toPresence(expression: Extract<Expression, { kind: 'has' | 'is-null' }>, scope: Scope): Condition {
   const term = readTerm(expression.subject, scope);
   if (term === null) return constant('false');
@@ -330,7 +343,9 @@ interface Sources {
   readonly cost: number;
 }
 
-/** The lists to go through, those that the action declares, and the scope of the body. */
+/**
+ * Returns the lists to go through, without those that the action does not declare, and the scope of the body.
+ */
 function toSources(expression: Quantify, scope: Scope, ctx: Ctx): Sources {
   const all = expression.sources.map((source) => toTerm(source, scope, ctx));
   const sources = all.filter((source) => source.kind !== 'absent');
@@ -351,7 +366,10 @@ function slotsOf(source: Expression, scope: Scope): readonly Slot[] {
   return source.kind === 'else' ? elementSlots(source.subject, scope) : [];
 }
 
-/** An absent list is empty, not unknown, and a written-out one is known whatever its elements are. */
+/**
+ * Whether a list may be unknown as a whole. An absent list is empty, not unknown, and a written-out list is
+ * known whatever its elements are.
+ */
 function isUnknowableList(source: Term): boolean {
   if (source.kind === 'read') return source.read.isSigned;
   return source.kind !== 'list' && source.mayBeUnknown;

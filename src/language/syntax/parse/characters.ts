@@ -1,5 +1,6 @@
-// The characters of a file that must not stand in it anywhere, comments and texts included: those that change the
-// direction in which the rest is shown, so that a reviewer sees other code than what runs, and control characters.
+// Finds characters that must not stand anywhere in a file, comments and texts included: control characters,
+// and characters that change the direction in which the rest is shown. With those, a reviewer would see other
+// code than what runs.
 
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import type { SourceText } from '../../diagnostic/span.ts';
@@ -7,8 +8,9 @@ import { makeSpan, syntaxError } from './context.ts';
 
 // Bidi_Control of the Unicode Character Database: marks, embeddings, overrides, isolates.
 const bidiControls = '\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069';
-// C0 without tab and line feed, delete, C1, and the two separators that some editors show as line breaks. A carriage
-// return is fine before a line feed only: alone it would end a comment where most tools show none.
+// C0 without tab and line feed, delete, C1, and the two separators that some editors show as line breaks. A
+// carriage return is allowed only before a line feed: alone it would end a comment where most tools show no
+// line break.
 const controls = '\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\u2028\\u2029';
 const refused = new RegExp(`[${bidiControls}${controls}]|\\r(?!\\n)`, 'g');
 const bidiControl = new RegExp(`[${bidiControls}]`);

@@ -1,12 +1,15 @@
-// The clauses of a rule against the table of effects: each at most once, only those that the effect takes, those that it
-// needs, and in the usual order. Only the order is a matter of taste, so it alone is a warning, with a fix.
+// Checks the clauses of a rule against the table of effects: each clause at most once, only clauses that the
+// effect takes, all clauses that it needs, and in the usual order. The order is a matter of taste, so a wrong
+// order is only a warning, with a fix.
 
 import type { Span } from '../../diagnostic/span.ts';
 import type { Clause, EffectWord } from '../tree/tree.ts';
 import { type Reader, syntaxError, withFix } from './context.ts';
 
 const common = ['when', 'unless', 'risk', 'because'] as const;
-/** Clauses in the usual order, by what is reported as the same clause written twice. */
+/**
+ * Names of clauses in the usual order. Two clauses of the same name are reported as one clause written twice.
+ */
 const order = ['bare points', 'for', 'after', 'to', 'except', 'needs', 'within', ...common] as const;
 type ClauseName = (typeof order)[number];
 
@@ -41,7 +44,7 @@ export function checkClauses(
 function clauseName(clause: Clause): ClauseName {
   if (clause.kind === 'after-approval' || clause.kind === 'after-reauth') return 'after';
   if (clause.kind !== 'points') return clause.kind;
-  // Those of a `risk` rule stand without the word.
+  // The points of a `risk` rule are written without the word `risk`.
   return clause.points.span.start === clause.span.start ? 'bare points' : 'risk';
 }
 

@@ -1,12 +1,12 @@
-// Places of comments → comments of the tree, and the documentation of what stands below them: the whole-line comments
-// that end on the line above.
+// Turns places of comments into comments of the tree, and finds the documentation of a declaration: the
+// whole-line comments that end on the line above it.
 
 import type { SourceText } from '../../diagnostic/span.ts';
 import { isSilence } from '../tree/silence.ts';
 import type { Comment } from '../tree/tree.ts';
 import { makeSpan } from './context.ts';
 
-/** The comment between two offsets, `#` included. */
+/** The comment between two offsets; its text includes `#`. */
 export function buildComment(start: number, end: number, source: SourceText): Comment {
   const before = blanksBefore(source.text, start);
   return {
@@ -18,8 +18,8 @@ export function buildComment(start: number, end: number, source: SourceText): Co
 }
 
 /**
- * Where the line break before an offset begins, given nothing but blanks between; 0 at the start of the text, null where
- * something else stands before it on its line.
+ * Offset of the line break before an offset, if only blanks stand between them; 0 at the start of the text.
+ * Null if something else stands before the offset on its line.
  */
 function blanksBefore(text: string, offset: number): number | null {
   let at = offset;
@@ -33,7 +33,10 @@ function isBlank(code: number): boolean {
   return code === 0x20 || code === 0x09 || code === 0xfeff;
 }
 
-/** The documentation above an offset, without `#` and one blank, joined by line breaks; null for none. */
+/**
+ * Returns a function that finds the documentation above an offset: without `#` and one blank, joined by line
+ * breaks, null for none.
+ */
 export function documentationBefore(
   comments: readonly Comment[],
   source: SourceText,
@@ -45,7 +48,7 @@ export function documentationBefore(
     const lines: string[] = [];
     let lineEnd = blanksBefore(source.text, offset);
     for (let comment = commentEnding(lineEnd); comment !== undefined; comment = commentEnding(lineEnd)) {
-      // What silences a warning speaks to the checker.
+      // A comment that silences a warning is meant for the checker and documents nothing.
       if (!isSilence(comment)) lines.push(comment.text.replace(/^# ?/, ''));
       lineEnd = blanksBefore(source.text, comment.span.start);
     }

@@ -1,5 +1,5 @@
-// What everything that reads a text works with: the source, the place to report to, and makers of places, names and
-// diagnostics. Recovery makes up tokens that stand nowhere in the text; those count as absent.
+// What every reader of a text works with: the source, the callback that takes diagnostics, and makers of
+// spans, names and diagnostics. Tokens that recovery made up stand nowhere in the text and count as absent.
 
 import type { Code } from '../../diagnostic/codes.ts';
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
@@ -13,7 +13,7 @@ export interface Reader {
 }
 
 export interface ReadContext extends Reader {
-  /** In a pattern the backslash sequences of a text are restricted. */
+  /** In mode `pattern`, fewer backslash sequences of a text are resolved. */
   readonly textMode: 'plain' | 'pattern';
 }
 
@@ -25,7 +25,7 @@ export function tokenSpan(token: Token, reader: Pick<Reader, 'source'>): Span {
   return makeSpan(reader, token.startOffset, tokenEnd(token));
 }
 
-/** Whether a token was read and stands in the text. */
+/** Whether a token was read and stands in the text; false for a token that recovery made up. */
 export function isWritten(token: Token | undefined): token is Token {
   return token !== undefined && token.startOffset >= 0;
 }
@@ -35,12 +35,12 @@ export function plainName(token: Token | undefined, reader: Reader): NameNode | 
   return { kind: 'name', text: token.image, isQuoted: false, span: tokenSpan(token, reader) };
 }
 
-/** An error with a message and, where it helps, what to do. */
+/** An error with a message and, if `help` is given, what to do about it. */
 export function syntaxError(code: Code, span: Span, message: string, help?: string): Diagnostic {
   return { code, severity: 'error', span, message, ...(help === undefined ? {} : { help }) };
 }
 
-/** A diagnostic with its fix: what to write in its place, or in another one. */
+/** A diagnostic with a fix that writes `text` at `span`, by default in the place of the diagnostic. */
 export function withFix(
   diagnostic: Diagnostic,
   {

@@ -1,5 +1,5 @@
-// The rules of a file and of declarations other than policies and guarantees. A declaration that an error leaves without
-// its substance is left out, so every declaration of the tree is whole.
+// The parser rules of a file and of all declarations other than policies and guarantees. A declaration that
+// loses its substance to an error is left out, so every declaration of the tree is whole.
 
 import { spanning } from '../../diagnostic/span.ts';
 import type {
@@ -262,7 +262,7 @@ export abstract class DeclarationParser extends TableParser {
     });
   }
 
-  /** Each of a month and a day. */
+  /** Days of the year, each made of two numbers: a month and a day. */
   private yearDays(numbers: readonly Token[]): readonly YearDay[] {
     const ends = numbers.length > 2 ? [numbers.slice(0, 2), numbers.slice(2)] : [numbers];
     return ends.flatMap(([month, day]) => {

@@ -1,12 +1,15 @@
-// The name of a declaration, a rule or an element: must be snake_case and no word of the language. Reports what is not,
-// and keeps the name, so that uses of it are not reported too.
+// Reads the name of a declaration, a rule or an element. The name must be snake_case and no word of the
+// language. A name that is not is reported but kept, so that uses of the name are not reported too.
 
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import type { NameNode } from '../tree/tree.ts';
 import { plainName, type Reader, syntaxError, withFix } from './context.ts';
 import { isReservedWord, type Token } from './tokens.ts';
 
-/** `what` is named with its article, such as `a list`; null where recovery found no name. */
+/**
+ * The declared name; null if recovery found none. `what` is the named thing with its article, such as `a
+ * list`.
+ */
 export function declaredName(token: Token | undefined, what: string, reader: Reader): NameNode | null {
   const name = plainName(token, reader);
   if (name === null) return null;
@@ -15,7 +18,7 @@ export function declaredName(token: Token | undefined, what: string, reader: Rea
   return name;
 }
 
-/** A word of the language in the place of a name. */
+/** The error for a word of the language that stands in the place of a name. */
 export function reservedName({ text, span }: Pick<NameNode, 'text' | 'span'>, what: string): Diagnostic {
   const message = `\`${text}\` is a word of the language and cannot name ${what}`;
   const help = `choose another name, such as \`${text}_${what.split(' ').at(-1)}\``;

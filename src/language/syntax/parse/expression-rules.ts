@@ -1,4 +1,4 @@
-// The rules of operands: literals, paths, lists, calls, quantifiers and what stands in parentheses.
+// The parser rules of operands: literals, paths, lists, calls, quantifiers and expressions in parentheses.
 
 import { EOF } from 'chevrotain';
 import type {
@@ -16,7 +16,8 @@ import { isAnyText, NameToken, sign, tokenEnd, word } from './tokens.ts';
 export abstract class ExpressionParser extends OperatorParser {
   // primary = literal | parentheses | listLiteral | quantifier | today | call | lookUp | path
   primary: ParserRule<ExpressionNode | null> = this.same('primary', () => {
-    // The most frequent operand by far; the alternatives are tried one by one.
+    // A path is by far the most frequent operand, and alternatives are tried one by one, so a path is looked
+    // for first.
     const behind = this.LA(2).tokenType;
     const isPath = behind !== sign.openParen && behind !== sign.openSquare;
     if (this.LA(1).tokenType === NameToken && isPath) return this.subrule(0, this.path);
@@ -136,14 +137,15 @@ export abstract class ExpressionParser extends OperatorParser {
     ERR_MSG: 'a value',
   };
 
-  /** `today in "Zone"` is a date; `today` may also be a name, as in `today in holidays`. */
+  /** Whether `today` is a date, as in `today in "Zone"`. It may also be a name, as in `today in holidays`. */
   private isToday(): boolean {
     return this.LA(2).tokenType === word.in && isAnyText(this.LA(3));
   }
 
   /**
-   * In `some x in xs (c)` the parentheses are the body, in `some x in links(t) (c)` the first ones are arguments. Before a
-   * comma both may be meant, as in `links(t), xs (c)` and `min(sum x in xs (c), 1)`: there a blank tells the body.
+   * Whether the list of a quantifier is a call. In `some x in xs (c)` the parentheses are the body; in `some
+   * x in links(t) (c)` the first ones hold arguments. Before a comma both may be meant, as in `links(t), xs
+   * (c)` and `min(sum x in xs (c), 1)`: there, a blank before the parentheses marks the body.
    */
   private isCalledSource(): boolean {
     if (this.LA(2).tokenType !== sign.openParen) return false;

@@ -1,5 +1,5 @@
-// Action keys and patterns over them: their text, and diagnostics for a key without two segments, for blanks inside, and
-// for a `*` that is neither first nor last.
+// Checks the text of action keys and of patterns over them. Reports a key without two segments, blanks
+// inside, and a `*` that is neither first nor last.
 
 import type { Span } from '../../diagnostic/span.ts';
 import { type Reader, syntaxError, withFix } from './context.ts';
@@ -11,7 +11,7 @@ export function reportKeyShape(text: string, span: Span, ctx: Reader): void {
   ctx.report(syntaxError('key-shape', span, message, help));
 }
 
-// `payment . create` would read as two names at a glance.
+// Reports blanks inside a key: `payment . create` would look like two names.
 export function reportBlanks(text: string, span: Span, ctx: Reader): void {
   if (!/\s/.test(ctx.source.text.slice(span.start, span.end))) return;
   const message = `\`${text}\` is written with blanks inside`;
@@ -29,7 +29,7 @@ export function reportWildcard(text: string, span: Span, ctx: Reader): void {
   ctx.report(syntaxError('misplaced-wildcard', span, message, help));
 }
 
-/** Whether its `*` is at most one, the first or the last. */
+/** Whether a text has at most one `*`, which is the first or the last segment. */
 export function isPattern(text: string): boolean {
   const segments = text.split('.');
   const stars = starsOf(text);

@@ -1,5 +1,5 @@
-// The rules of literals, names and paths. Literals are kept as written: no number is read, only signs are joined to what
-// they precede.
+// The parser rules of literals, names and paths. Literals are kept as written: no number is converted; only a
+// sign is joined to the number behind it.
 
 import type { TokenType } from 'chevrotain';
 import { type Span, spanning } from '../../diagnostic/span.ts';
@@ -30,7 +30,7 @@ const isPlainLiteral = tokenTable(
   literal.instant,
   literal.clock,
 );
-/** What stands behind an operand that goes on. */
+/** Tokens that, behind an operand, show that the operand goes on. */
 const goesOn = tokenTable(
   ...[sign.dot, sign.openParen, sign.openSquare, sign.plus, sign.minus, sign.star, sign.slash],
   ...[word.else, Currency, word.year, word.years, word.month, word.months],
@@ -171,11 +171,15 @@ export abstract class LiteralParser extends NodeParser {
 
   private roots = { DEF: this.eachToken(Word, word.risk), ERR_MSG: 'a name' };
 
-  // ---- what needs no rule: nothing of it can be missing, and most operands are no more
+  // ---- operands read without a rule: most operands are one literal or one path, and nothing of these can be
+  // missing
 
-  /** A literal or a path of words that is the whole operand; null for any other, of which nothing is read. */
+  /**
+   * A literal or a path of words that is the whole operand; null for any other operand, of which nothing is
+   * then read.
+   */
   protected plainOperand(): LiteralNode | Path | null {
-    // While the library learns the rules, they are read.
+    // While Chevrotain records the rules, operands are read through their rules.
     if (this.RECORDING_PHASE) return null;
     const first = this.LA(1);
     if (isPlainLiteral[first.tokenTypeIdx] === true) {
@@ -188,7 +192,10 @@ export abstract class LiteralParser extends NodeParser {
     return goesOn[this.LA(end).tokenTypeIdx] === true ? null : this.plainPath(end);
   }
 
-  /** The same where it is all that stands before a comma or the end of a list. */
+  /**
+   * A literal that is a whole entry of a list, up to a comma or a closing bracket; null for any other entry,
+   * of which nothing is then read.
+   */
   protected plainEntry(): LiteralNode | null {
     if (this.RECORDING_PHASE) return null;
     const first = this.LA(1);
@@ -203,7 +210,7 @@ export abstract class LiteralParser extends NodeParser {
     return kind === undefined ? textLiteral(token, this) : writtenLiteral(kind, token, this);
   }
 
-  /** Up to so many tokens ahead, a word and a dot by turns. */
+  /** Reads a path of words and dots that ends before the token `end` tokens ahead. */
   private plainPath(end: number): Path {
     const root = plainName(this.CONSUME(NameToken), this)!;
     const steps: NameNode[] = [];
@@ -211,7 +218,7 @@ export abstract class LiteralParser extends NodeParser {
       this.CONSUME(sign.dot);
       steps.push(plainName(this.CONSUME(Word), this)!);
     }
-    // Grown one by one, it has room for many more.
+    // An array that has grown entry by entry has room for many more; its copy takes only the memory it needs.
     return pathOf(root, steps.slice());
   }
 
@@ -224,7 +231,7 @@ export abstract class LiteralParser extends NodeParser {
     return kinds.map((kind) => ({ ALT: () => this.written(kind) }));
   }
 
-  /** A literal that may have a sign before it. */
+  /** Reads a literal that may have a sign before it. */
   private signed(rule: ParserRule<LiteralNode | null>): LiteralNode | null {
     const minus = this.OPTION(this.takeMinus);
     const value = this.SUBRULE(rule);
@@ -246,7 +253,7 @@ export function isSignable(value: { readonly kind: string }): value is SignableL
   return value.kind === 'number' || value.kind === 'money' || value.kind === 'duration';
 }
 
-/** The literal with the minus sign that stands at a place before it. */
+/** The literal with the minus sign that stands before it at the span `minus`. */
 export function withSign(value: SignableLiteral, minus: Span): SignableLiteral {
   const span = spanning(minus, value.span);
   if (value.kind === 'money') return { ...value, amount: `-${value.amount}`, span };

@@ -1,13 +1,15 @@
-// Which way a rule goes at the next tokens: at each choice among alternatives, and where a part may be left out or repeated. The table is
-// made from the grammar by `npm run grammar`, since finding it out takes longer than reading a file. INVARIANT: each way is the
-// one that the parser library finds; `test/syntax/whole-text.test.ts` holds them equal.
+// Decides which way a rule goes at the next tokens: at each choice among alternatives, and where a part may
+// be left out or repeated. The table of choices is made from the grammar by `npm run grammar`, since
+// computing it takes longer than reading a file. INVARIANT: each decision is the one that the parser library
+// makes; `test/syntax/whole-text.test.ts` holds them equal.
 
 import { EOF, type IToken, type TokenType } from 'chevrotain';
 import { tokenTypes } from './tokens.ts';
 
 /**
- * By rule, then by the key under which the library looks a choice up. Alternatives in order; each is the runs of one or two token
- * types that it may begin with, by name with a blank between. What may be left out is one alternative.
+ * Choices by rule, then by the key under which the parser library looks a choice up. Each alternative is a
+ * list of the runs of one or two token types that it may begin with, by name with a blank between. A part
+ * that may be left out is one alternative.
  */
 export type LookaheadTable = Readonly<Record<string, Readonly<Record<string, Choice>>>>;
 
@@ -16,17 +18,20 @@ export interface Choice {
   readonly begin: readonly (readonly string[])[];
 }
 
-/** What a choice looks at. */
+/** The tokens that a choice looks at; `LA(1)` is the next one. */
 interface Ahead {
   LA(distance: number): IToken;
 }
 
 interface Alternative {
-  /** Says whether it may be taken at all; what it needs is bound to it. */
+  /** Whether the alternative may be taken at all. Anything that the function needs is bound to it. */
   readonly GATE?: () => boolean;
 }
 
-/** The number of an alternative, or whether to go on, for a parser as `this`. */
+/**
+ * Called with a parser as `this`. Returns the number of the alternative to take (undefined if none fits), or
+ * whether to read an optional part.
+ */
 export type Choose = (this: Ahead, alternatives?: readonly Alternative[]) => number | boolean | undefined;
 
 export function choiceBy({ kind, begin }: Choice): Choose {
@@ -55,10 +60,16 @@ export function choiceBy({ kind, begin }: Choice): Choose {
   }
 }
 
-/** By the number of a token type: the alternative; or by the type behind it, and what it is for all others. */
+/**
+ * The alternative for one token type. If the second token matters, alternatives by the type of that token,
+ * and `other` for all other types.
+ */
 type Found = number | { readonly behind: number[]; other: number | undefined } | undefined;
 
-/** Most choices are never asked for, so each is made when it first is. */
+/**
+ * Finds the alternative for the next tokens. The table is made at first use, since most choices are never
+ * needed.
+ */
 function laterMade(begin: () => readonly (readonly string[])[]): (ahead: Ahead) => number | undefined {
   let table: Found[] | undefined;
   return (ahead) => {
@@ -68,7 +79,10 @@ function laterMade(begin: () => readonly (readonly string[])[]): (ahead: Ahead) 
   };
 }
 
-/** The first alternative that fits is taken, so what is in the table stays. */
+/**
+ * A table of alternatives by token type. The first alternative that fits is taken, so an entry that is
+ * already in the table stays.
+ */
 function tableOf(alternatives: readonly (readonly string[])[]): Found[] {
   const table: Found[] = [];
   for (const [alternative, runs] of alternatives.entries()) {
@@ -98,7 +112,9 @@ function addBehind(table: Found[], type: number, seconds: readonly number[], alt
 
 let typesByName: ReadonlyMap<string, TokenType> | undefined;
 
-/** The numbers of a token type and of those that belong to it. */
+/**
+ * The numbers of the token type of a name and of all types in its category. Throws if no type has the name.
+ */
 function typesOf(name: string): readonly number[] {
   typesByName ??= new Map([...tokenTypes, EOF].map((type) => [type.name, type]));
   const type = typesByName.get(name);

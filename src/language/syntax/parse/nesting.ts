@@ -1,16 +1,17 @@
-// Holds tokens to the nesting limit before anything recurses over them: a region nested too deep is reported once and
-// replaced by a single `null`, which may stand wherever an expression or a type may.
+// Enforces the nesting limit on tokens before anything recurses over them. A region that is nested too deep
+// is reported once and replaced by a single `null`, which may stand wherever an expression or a type may.
 
 import { type Reader, syntaxError, tokenSpan } from './context.ts';
 import { retype, sign, type Token, word } from './tokens.ts';
 
-/** How deep brackets and prefix operators may stand inside one another. */
+/** Largest depth of brackets and prefix operators inside one another. */
 const nestingMax = 64;
 
-/** The same tokens where none is nested too deep. */
+/** The tokens with all regions replaced that are nested too deep; the same array if there are none. */
 export function flatten(tokens: Token[], reader: Reader): Token[] {
   let kept: Token[] | null = null;
-  // What each open bracket adds to the depth: itself and the prefix operators right before it.
+  // What each open bracket adds to the depth: one for itself and one for each prefix operator right before
+  // it.
   const open: number[] = [];
   let depth = 0;
   let prefixes = 0;
@@ -36,13 +37,13 @@ export function flatten(tokens: Token[], reader: Reader): Token[] {
   return kept ?? tokens;
 }
 
-/** What a token does to the depth, by the number of its type. */
+/** What a token does to the depth, by the number of its token type. */
 const steps: ('open' | 'close' | 'prefix' | undefined)[] = [];
 for (const type of [sign.openParen, sign.openSquare, sign.openCurly]) steps[type.tokenTypeIdx!] = 'open';
 for (const type of [sign.closeParen, sign.closeSquare, sign.closeCurly]) steps[type.tokenTypeIdx!] = 'close';
 for (const type of [word.not, sign.minus, word.secret, word.signed]) steps[type.tokenTypeIdx!] = 'prefix';
 
-/** Index of the bracket that closes the one at `start`, or of the last token. */
+/** Index of the bracket that closes the one at `start`; the last index if no bracket does. */
 function closingIndex(tokens: readonly Token[], start: number): number {
   let depth = 0;
   for (let index = start; index < tokens.length; index++) {

@@ -1,7 +1,10 @@
-// How a rule of the grammar makes a node: it fills a draft while it reads, and the node is made of the draft when the rule
-// ends, be it at its end or at an error, so that a broken part leaves what was read of the whole. Recovery is the parser
-// library's: a missing or extra token is repaired in place, else tokens are skipped up to what may follow a rule above.
-// INVARIANT: the span of a node runs from the first to the last token that was read for it; skipped ones do not count.
+// How a grammar rule makes a node of the tree. The rule fills a draft while it reads, and the node is made
+// from the draft when the rule ends, normally or at an error. So a broken part does not lose what was read of
+// the whole. Recovery is the work of the parser library: it repairs a missing or extra token in place, or
+// skips tokens up to one that may follow an enclosing rule.
+//
+// INVARIANT: the span of a node runs from the first to the last token that was read for it; skipped tokens do
+// not count.
 
 import {
   type ConsumeMethodOpts,
@@ -20,38 +23,38 @@ import { sign, Text, type Token, tokenEnd, tokenTypes, Word, word } from './toke
 
 export type ParserRule<Node> = ParserMethod<[], Node>;
 
-/** A node while it is read: what has not been read, or what recovery did not find, is null. */
+/** A node while it is read: a part that has not been read, or that recovery did not find, is null. */
 export type Draft<Node> = {
   -readonly [Key in keyof Node]: Node[Key] extends readonly (infer Item)[] ? Item[] : Node[Key] | null;
 };
 
-/** What any node is finished with. */
+/** The fields that every node gets when it is finished. */
 interface Placed {
   span: Span;
   doc?: string | null;
 }
 
-/** How the draft of anything with a name and documentation begins. */
+/** The first draft of a node that has a name and documentation. */
 export function named<Kind extends string>(kind: Kind) {
   return { kind, doc: null, name: null, span: null };
 }
 
-/** Adds what was read to a list; what recovery did not find is null. */
+/** Adds an item to a list; ignores null, which stands for an item that recovery did not find. */
 export function push<Item>(list: Item[], item: Item | null | undefined): void {
   if (item !== null && item !== undefined) list.push(item);
 }
 
-/** An error on its way up: it carries what the rules below have made. */
+/** An error on its way up; `made` holds what the rules below have made. */
 interface Broken {
   made?: unknown;
 }
 
-/** What was made before an error; undefined for nothing. */
+/** What was made before an error; undefined if nothing was. */
 export function madeBy<Node>(error: unknown): Node | undefined {
   return (error as Broken).made as Node | undefined;
 }
 
-/** Token types as a table by their numbers. */
+/** A set of token types, as a table by their numbers. */
 export type TokenTable = readonly (boolean | undefined)[];
 
 export function tokenTable(...types: readonly TokenType[]): TokenTable {
@@ -67,18 +70,18 @@ const errorsMax = 500;
 
 export const emptySource: SourceText = { path: '', text: '' };
 
-/** How many tokens a decision may look at. */
+/** How many tokens ahead a decision of the parser may look. */
 export const maxLookahead = 2;
 
 export abstract class NodeParser extends EmbeddedActionsParser implements ReadContext {
   source = emptySource;
   report: (diagnostic: Diagnostic) => void = () => undefined;
   textMode: ReadContext['textMode'] = 'plain';
-  /** The documentation that ends on the line above an offset; null for none. */
+  /** Returns the documentation that ends on the line above an offset; null for none. */
   docBefore: (offset: number) => string | null = () => null;
-  /** Where the text begins that is read. */
+  /** Offset at which the text that is read begins. */
   protected start = 0;
-  /** The tokens that were read, in order, and how many they are. */
+  /** The tokens read so far, in order; `count` is their number. */
   protected taken: Token[] = [];
   protected count = 0;
 
@@ -87,8 +90,8 @@ export abstract class NodeParser extends EmbeddedActionsParser implements ReadCo
   }
 
   /**
-   * A rule that fills the draft of a node; the draft is the node when the rule ends. Its node is null where no token was
-   * read for it, or where it is not whole.
+   * Defines a rule that fills the draft of a node; the draft is the node when the rule ends. The rule returns
+   * null if no token was read for the node, or if the node is not whole.
    */
   protected node<Node extends Readonly<Placed>>(
     name: string,
@@ -107,7 +110,10 @@ export abstract class NodeParser extends EmbeddedActionsParser implements ReadCo
     });
   }
 
-  /** A rule that makes something of whatever was read; `first` counts the tokens before it. */
+  /**
+   * Defines a rule that makes a result from whatever was read, also after an error. `first` is the number of
+   * tokens read before the rule.
+   */
   protected always<Parts extends object, Node>(
     name: string,
     begin: () => Parts,
@@ -122,18 +128,18 @@ export abstract class NodeParser extends EmbeddedActionsParser implements ReadCo
       } catch (error) {
         throw this.leaving(error, make(draft, first, true));
       }
-      // While the library learns the rule, nothing has been read.
+      // While Chevrotain records the rule, no token has been read.
       return this.RECORDING_PHASE ? (undefined as Node) : make(draft, first, false);
     };
     return this.RULE(name, readAndMake, { recoveryValueFunc: (error) => madeBy<Node>(error) as Node });
   }
 
-  /** A rule that is what it reads, and makes nothing of its own. */
+  /** Defines a rule that returns what it reads and makes no node of its own. */
   protected same<Node>(name: string, read: () => Node | null): ParserRule<Node | null> {
     return this.RULE(name, read, { recoveryValueFunc: (error) => madeBy<Node>(error) ?? null });
   }
 
-  /** Makes something of what has been read, or of what there is of it. */
+  /** Makes a result from what was read; after an error, from the part that was read before it. */
   protected making<Node>(read: () => void, make: () => Node | null | undefined): Node | null {
     try {
       read();
@@ -148,7 +154,7 @@ export abstract class NodeParser extends EmbeddedActionsParser implements ReadCo
     return error;
   }
 
-  /** Sets a part of a draft to what a rule reads, or to what is there of it. */
+  /** Sets a part of a draft to what a rule reads; if the rule fails, to what it has made until then. */
   protected part<Key extends string, Part>(
     draft: { [One in Key]: Part | null },
     key: Key,
@@ -163,7 +169,7 @@ export abstract class NodeParser extends EmbeddedActionsParser implements ReadCo
     }
   }
 
-  /** Adds to a list what a rule reads, or what is there of it. */
+  /** Adds to a list what a rule reads; if the rule fails, what it has made until then. */
   protected add<Item>(list: Item[], rule: ParserRule<Item | null>, occurrence = 0): void {
     try {
       push(list, this.subrule(occurrence, rule));
@@ -174,8 +180,8 @@ export abstract class NodeParser extends EmbeddedActionsParser implements ReadCo
   }
 
   /**
-   * Whether a token of certain types comes next: what is rare is looked for before anything is made for it. While the
-   * library learns the rule, everything comes next.
+   * Whether the next token is of certain types. Rare parts are looked for this way before anything is made
+   * for them. Always true while Chevrotain records the rule.
    */
   protected isNext(types: TokenTable): boolean {
     return this.RECORDING_PHASE || types[this.LA(1).tokenTypeIdx] === true;
@@ -200,12 +206,12 @@ export abstract class NodeParser extends EmbeddedActionsParser implements ReadCo
   }
 
   private take(token: Token): Token {
-    // Recovery makes up tokens that stand nowhere.
+    // Tokens that recovery made up stand nowhere in the text and are not counted.
     if (token.startOffset >= 0) this.taken[this.count++] = token;
     return token;
   }
 
-  /** What may follow behind a word or a sign. */
+  /** Reads an optional part behind a certain word or sign. */
   protected behind(occurrence: number, type: TokenType, read: () => void): void {
     this.option(occurrence, () => {
       this.CONSUME(type);
@@ -213,12 +219,15 @@ export abstract class NodeParser extends EmbeddedActionsParser implements ReadCo
     });
   }
 
-  /** One or more parts with commas between them. */
+  /** Reads one or more parts with commas between them. */
   protected listed(expected: string, read: () => void): void {
     this.AT_LEAST_ONE_SEP({ SEP: sign.comma, DEF: read, ERR_MSG: expected });
   }
 
-  /** Parts with commas between them up to a closing sign; in square brackets the last comma may be one too many. */
+  /**
+   * Reads parts with commas between them, up to a closing sign. In square brackets a comma may follow the
+   * last part.
+   */
   protected items(close: TokenType, read: (occurrence: number) => void): void {
     this.OPTION(() => {
       read(0);
@@ -231,7 +240,7 @@ export abstract class NodeParser extends EmbeddedActionsParser implements ReadCo
     this.CONSUME(close);
   }
 
-  /** One or more parts with another sign or a word between them. */
+  /** Reads one or more parts with a given sign or word between them. */
   protected separated(separator: TokenType, read: (occurrence: number) => void): void {
     read(0);
     this.MANY(() => {
@@ -248,7 +257,10 @@ export abstract class NodeParser extends EmbeddedActionsParser implements ReadCo
     return types.map((type) => ({ ALT: () => this.CONSUME(type) }));
   }
 
-  /** The name that a declaration, rule or element is given; `what` is named with its article. */
+  /**
+   * Reads the name that a declaration, a rule or an element is given. `what` is the named thing with its
+   * article.
+   */
   protected nameOf(what: string, expected: string): NameNode | null {
     return declaredName(this.CONSUME(Word, { ERR_MSG: expected }), what, this);
   }
@@ -261,7 +273,7 @@ export abstract class NodeParser extends EmbeddedActionsParser implements ReadCo
     return textLiteral(this.expect(Text, expected, occurrence), this);
   }
 
-  /** The path of a file behind `from`. */
+  /** Reads `from` and the path of a file behind it. */
   protected fromFile(): TextLiteral | null {
     this.CONSUME(word.from);
     return this.text('the path of a file in quotes');
@@ -278,7 +290,7 @@ export abstract class NodeParser extends EmbeddedActionsParser implements ReadCo
 
   // ---- places
 
-  /** From the token behind so many others to the last one that was read; null for none. */
+  /** The span of the tokens read since the first `first` ones; null if there are none. */
   protected spanFrom(first: number): Span | null {
     if (this.count === first) return null;
     return makeSpan(this, this.taken[first]!.startOffset, tokenEnd(this.taken[this.count - 1]!));
@@ -288,7 +300,7 @@ export abstract class NodeParser extends EmbeddedActionsParser implements ReadCo
     return this.taken.slice(first, this.count);
   }
 
-  /** The expression that is not there behind the first so many tokens. */
+  /** A node for the expression that is missing behind the first `first` tokens. */
   protected missing(first: number): MissingNode {
     const before = this.taken[first - 1];
     return this.missingAt(before === undefined ? this.start : tokenEnd(before));
@@ -298,7 +310,10 @@ export abstract class NodeParser extends EmbeddedActionsParser implements ReadCo
     return { kind: 'missing', span: makeSpan(this, at, at) };
   }
 
-  /** Whether so much is wrong that no more is read: recovery is slow, and nobody reads that many messages. */
+  /**
+   * Whether there are so many errors that no more is read: recovery is slow, and nobody reads that many
+   * messages.
+   */
   protected isGivenUp(): boolean {
     return this.errors.length >= errorsMax;
   }

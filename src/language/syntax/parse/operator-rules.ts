@@ -1,5 +1,6 @@
-// The rules of operators, weakest first: what a condition, a `let` or a placeholder may say. Most operands stand without an
-// operator, so a rule looks whether one follows before it makes anything. What an error leaves out is missing in the tree.
+// The parser rules of operators, weakest first: what a condition, a `let` or a placeholder may hold. Most
+// operands stand without an operator, so a rule looks whether an operator follows before it makes anything.
+// What an error leaves out is a `missing` node in the tree.
 
 import { type Span, spanning } from '../../diagnostic/span.ts';
 import type { ExpressionNode, NameNode } from '../tree/tree.ts';
@@ -11,16 +12,22 @@ import { type Operand, type Operator, operatorOf, pair, pairUp, prefix } from '.
 import { comparingSigns, relatingWords, sign, type Token, word } from './tokens.ts';
 import { replaceBareValues } from './value-as-condition.ts';
 
-/** How deep operators may stand inside one another: every later stage walks the tree by recursion, but for chains. */
+/**
+ * Largest depth of operators inside one another, as every later stage walks the tree by recursion. A chain of
+ * one `and` or `or` is walked without recursion and counts once.
+ */
 const expressionDepthMax = 500;
 
-/** What stands behind the left side of a comparison: an operator and the right side, what is asked to be there, or how it is to be. */
+/**
+ * The part behind the left side of a comparison: an operator with its right operand, the field that `has`
+ * looks for, or the place of `is single_script`.
+ */
 type RightSide =
   | { readonly operator: Operator; readonly right: Operand }
   | { readonly field: readonly NameNode[] }
   | { readonly quality: Span };
 
-/** A right side while it is read. */
+/** A right side while it is read; `mode` is the text mode to restore afterwards. */
 interface RightDraft {
   readonly mode: ReadContext['textMode'];
   operator: Operator | null;
@@ -136,7 +143,7 @@ export abstract class OperatorParser extends LiteralParser {
     this.OPTION({ GATE: () => this.isAnyOf(), DEF: () => this.CONSUME1(word.any) && this.CONSUME1(word.of) });
   }
 
-  /** `any` may be a name, too. */
+  /** Whether `any of` follows; `any` alone may also be a name. */
   private isAnyOf(): boolean {
     return this.RECORDING_PHASE || (this.LA(1).tokenType === word.any && this.LA(2).tokenType === word.of);
   }
@@ -247,7 +254,7 @@ export abstract class OperatorParser extends LiteralParser {
     return this.isNext(isElse) ? this.negationOf([this.operandFrom(from, value)]) : value;
   });
 
-  /** What remains of a negation of which no operand has been read, or the first. */
+  /** Reads the rest of a negation of which nothing has been read, or only the first operand. */
   private negationOf(operands: Operand[]): ExpressionNode | null {
     const signs: Token[] = [];
     const readRest = () => {
@@ -300,7 +307,7 @@ export abstract class OperatorParser extends LiteralParser {
     this.behind(3, word.when, () => this.whole(draft, 'when'));
   }
 
-  /** Reads an expression where one must stand. */
+  /** Reads an expression that must stand at this place; a missing node takes its place if there is none. */
   protected inner<Key extends string>(
     draft: { [One in Key]: ExpressionNode | null },
     key: Key,
@@ -325,7 +332,10 @@ export abstract class OperatorParser extends LiteralParser {
     }
   }
 
-  /** The expression that was read behind the first so many tokens; each step down takes a token. */
+  /**
+   * The expression that was read behind the first `first` tokens, or a missing node if it is too deep. Each
+   * level takes a token, so a short expression needs no walk.
+   */
   protected notTooDeep(expression: ExpressionNode, first: number): ExpressionNode {
     if (this.count - first <= expressionDepthMax) return expression;
     if (expressionDepth(expression) <= expressionDepthMax) return expression;
@@ -335,7 +345,7 @@ export abstract class OperatorParser extends LiteralParser {
     return this.missingAt(expression.span.start);
   }
 
-  /** A rule of operands with operators of equal strength between them. */
+  /** Defines a rule of operands with operators of equal strength between them. */
   private chain(
     name: string,
     operand: () => ParserRule<ExpressionNode | null>,
@@ -351,7 +361,7 @@ export abstract class OperatorParser extends LiteralParser {
     });
   }
 
-  /** The operators and operands behind the first one, paired with it. */
+  /** Reads the operators and operands behind the first operand, and pairs them up with it. */
   private chained(
     first: Operand,
     rule: ParserRule<ExpressionNode | null>,
@@ -379,7 +389,7 @@ export abstract class OperatorParser extends LiteralParser {
     else operands.push(this.operandFrom(from, plain));
   }
 
-  /** Reads an operand into a list, or what there is of it. */
+  /** Reads an operand into a list; after an error, what there is of it. */
   private operand(operands: Operand[], rule: ParserRule<ExpressionNode | null>, occurrence = 0): void {
     const from = this.count;
     try {
@@ -390,14 +400,14 @@ export abstract class OperatorParser extends LiteralParser {
     }
   }
 
-  /** The operator that was read behind the first so many tokens. */
+  /** The operator that was read behind the first `first` tokens; null if none was. */
   private operatorFrom(first: number): Operator | null {
     return this.count === first ? null : operatorOf(this.taken[first]!, this.taken[this.count - 1]!, this);
   }
 
-  /** What was read behind the first so many tokens as an operand, missing where it is nothing. */
+  /** What was read behind the first `from` tokens, as an operand; a missing node if nothing was. */
   private operandFrom(from: number, read: ExpressionNode | null | undefined): Operand {
-    // While the library learns the rules, nothing has been read.
+    // While Chevrotain records the rules, no token has been read.
     const value = this.RECORDING_PHASE ? this.missing(from) : (read ?? this.missing(from));
     const extent = this.spanFrom(from) ?? value.span;
     const isBare = value.span.start === extent.start && value.span.end === extent.end;

@@ -1,4 +1,5 @@
-// Operands and operators → expressions. Chains of operators become left-leaning pairs without recursion.
+// Turns operands and operators into expressions. Chains of operators become left-leaning pairs, without
+// recursion.
 
 import { type Span, spanning } from '../../diagnostic/span.ts';
 import type { AnyTextRelation, Binary, BinaryOperator, ExpressionNode, Unary } from '../tree/tree.ts';
@@ -16,7 +17,7 @@ export interface Operator {
   readonly operatorSpan: Span;
 }
 
-/** Operators of several words, by the first. */
+/** Operators of several words, by their first word. */
 const fullOperator: Readonly<Record<string, BinaryOperator>> = {
   not: 'not in',
   starts: 'starts with',
@@ -24,7 +25,7 @@ const fullOperator: Readonly<Record<string, BinaryOperator>> = {
   mentions: 'mentions any of',
 };
 
-/** The operator that is spelled from one token to another. */
+/** The operator that is spelled from a first to a last token. */
 export function operatorOf(first: Token, last: Token, reader: Reader): Operator {
   const operatorSpan = makeSpan(reader, first.startOffset, tokenEnd(last));
   const operator = fullOperator[first.image] ?? (first.image as BinaryOperator);
@@ -44,7 +45,7 @@ export function pair(left: Operand, { operator, operatorSpan }: Operator, right:
   };
 }
 
-/** The pairs of a chain, which has an operator between any two operands. */
+/** Pairs up the operands of a chain, which has an operator between any two operands. */
 export function pairUp(
   operands: readonly Operand[],
   operators: readonly Token[],
@@ -58,7 +59,7 @@ export function pairUp(
   return left.value;
 }
 
-/** An operand with some equal operators before it. */
+/** An operand with the same operator before it, once for each sign. */
 export function prefix(
   signs: readonly Token[],
   operator: Unary['operator'],

@@ -1,6 +1,7 @@
-// Tokens → tree, with what does not fit: the parser of all rules. The message of an error is a noun phrase that says what
-// was expected; the sentence around it is made where errors become diagnostics.
-// INVARIANT: never throws, whatever the tokens, where it recovers.
+// The parser of all rules: turns tokens into a tree and the errors in it. The message of an error is a noun
+// phrase for what was expected; the sentence around it is made where errors become diagnostics.
+//
+// INVARIANT: a parser that recovers never throws, whatever the tokens.
 
 import { EOF, type IParserConfig, type IRecognitionException, type TokenType } from 'chevrotain';
 import type { Reader } from './context.ts';
@@ -12,7 +13,7 @@ import { sign, type Token } from './tokens.ts';
 
 /** Where a rule was broken, inside which rules, and what was expected. */
 export interface ParserError {
-  /** A noun phrase such as `a name`. */
+  /** What was expected: a noun phrase such as `a name`. */
   readonly expected: string;
   /** The token that does not fit; null at the end of the text. */
   readonly found: Token | null;
@@ -20,14 +21,17 @@ export interface ParserError {
   readonly rules: readonly string[];
 }
 
-/** What is read of tokens, beside what a file or an expression has. */
+/** What is read from tokens, beside the file or the expression. */
 export interface ParsedTokens {
   readonly errors: readonly ParserError[];
-  /** The tokens that were read: what is nested too deep is one of them. */
+  /** The tokens that were read; a region that is nested too deep is a single `null`. */
   readonly tokens: readonly Token[];
 }
 
-/** What may follow in the places where a rule repeats, by rule: better than naming the bracket that would end it. */
+/**
+ * What may follow in the places where a rule repeats, by rule. That is more helpful than the bracket that
+ * would end the rule.
+ */
 export const repeated: Readonly<Record<string, string>> = {
   file: 'a declaration',
   recordBody: 'a field or `}`',
@@ -52,7 +56,10 @@ export class PolicyParser extends DeclarationParser {
     this.performSelfAnalysis();
   }
 
-  /** The declarations of a file; templates are read later, into the parts that wait for them. */
+  /**
+   * Reads the declarations of a file. The placeholders of templates are read later, into the `parts` that
+   * wait for them.
+   */
   readFile(tokens: Token[], reader: Reader, docBefore: (offset: number) => string | null) {
     this.docBefore = docBefore;
     const templates: WaitingTemplate[] = [];
@@ -60,7 +67,7 @@ export class PolicyParser extends DeclarationParser {
     return this.read(tokens, reader, () => ({ declarations: this.file(), templates }));
   }
 
-  /** One expression that spans all tokens; `start` is where it stands when there are none. */
+  /** Reads one expression that spans all tokens; `start` is its offset when there are no tokens. */
   readExpression(tokens: Token[], reader: Reader, start: number) {
     this.start = start;
     return this.read(tokens, reader, () => {
@@ -79,7 +86,7 @@ export class PolicyParser extends DeclarationParser {
     try {
       return { ...make(), tokens, errors: this.errors.map(parserError) };
     } finally {
-      // Nothing of one text is kept until the next.
+      // Nothing of one text is kept until the next is read.
       this.input = [];
       this.taken = [];
       this.source = emptySource;

@@ -1,5 +1,6 @@
-// The rules of policies and guarantees: patterns, metadata, rules with their clauses, claims. A clause that an error leaves
-// without its substance is left out; a condition that could not be read is missing, so that the rule stays known.
+// The parser rules of policies and guarantees: patterns, metadata, rules with their clauses, claims. A clause
+// that loses its substance to an error is left out. A condition that could not be read is a `missing` node,
+// so that the rule stays known.
 
 import { type Span, spanning } from '../../diagnostic/span.ts';
 import type {
@@ -25,33 +26,33 @@ import { ShapeParser } from './shape-rules.ts';
 import { quotedName } from './text-literal.ts';
 import { isAnyText, isAnyWord, literal, sign, Text, type Token, Word, word } from './tokens.ts';
 
-/** A text with placeholders, which are read when the tokens of the file have been. */
+/** A text whose placeholders are read after all tokens of the file. */
 export interface WaitingTemplate {
   readonly isTitle: boolean;
   readonly token: Token;
   readonly parts: TemplatePart[];
 }
 
-/** A clause before its place is known. */
+/** A clause whose span is not yet known. */
 type ClauseParts = Clause extends infer One ? (One extends unknown ? Omit<One, 'span'> : never) : never;
 
 interface DottedKey<Kind> {
   readonly kind: Kind;
   readonly expected: string;
   readonly segment: (occurrence: number) => unknown;
-  /** Reports what is wrong with the text. */
+  /** Reports what is wrong with the text of the key. */
   readonly check: (text: string, span: Span, reader: Reader) => void;
 }
 
-/** Segments with dots between them, or a text in quotes. */
+/** A key: segments with dots between them, or a text in quotes. */
 type KeyNode<Kind> = Omit<NameNode, 'kind'> & { readonly kind: Kind };
 
 const patternPhrase = 'a pattern such as `payment.create`, `payment.*` or `*`';
 
 export abstract class PolicyRuleParser extends ShapeParser {
-  /** The templates of the file in order. */
+  /** The templates of the file, in order. */
   protected templates: WaitingTemplate[] = [];
-  /** Whether an error ended a clause of the rule that is read. */
+  /** Whether an error ended a clause of the rule that is being read. */
   private isClauseBroken = false;
 
   // patterns = pattern { ',' pattern }
@@ -75,7 +76,7 @@ export abstract class PolicyRuleParser extends ShapeParser {
 
   private segments = { DEF: this.eachToken(sign.star, Word), ERR_MSG: 'a name or `*`' };
 
-  /** A rule that reads a text in quotes, or segments with dots between them. */
+  /** Defines a rule that reads a text in quotes, or segments with dots between them. */
   protected dottedKey<Kind extends string>(
     name: string,
     { kind, expected, segment, check }: DottedKey<Kind>,
@@ -158,7 +159,7 @@ export abstract class PolicyRuleParser extends ShapeParser {
       draft.isShadow = this.OPTION(() => this.CONSUME(word.shadow)) !== undefined;
       draft.effect = this.OR(this.effects).image as EffectWord;
       draft.name = this.nameOf('a rule', 'a name for the rule');
-      // Without the gate the `risk` of a following rule would be taken for a clause of this one.
+      // Without the gate, a `risk` rule that follows would be taken for a clause of this rule.
       this.MANY({
         GATE: () => this.LA(1).tokenType !== word.risk || isSign(this.LA(2)),
         DEF: () => this.add(draft.clauses, this.clause),
@@ -266,7 +267,7 @@ export abstract class PolicyRuleParser extends ShapeParser {
     return isWritten(token) ? { kind: 'because', reason: this.template(token) } : null;
   });
 
-  /** A text whose placeholders are read later: expressions, or in a title the names of fields. */
+  /** A text whose placeholders are read later: as expressions, or in a title as names of fields. */
   protected template(token: Token, isTitle = false): TemplateNode {
     const parts: TemplatePart[] = [];
     this.templates.push({ token, parts, isTitle });
@@ -355,7 +356,10 @@ export abstract class PolicyRuleParser extends ShapeParser {
   private outcomes = this.eachToken(word.allow, word.deny, word.escalate, word.reauth);
   private modes = this.eachToken(word.never, word.always);
 
-  /** A clause of which an error leaves nothing; a rule with a broken one is not held to the table of clauses. */
+  /**
+   * Defines the rule of a clause; null if an error leaves nothing of the clause. A rule that holds a broken
+   * clause is not checked against the table of clauses.
+   */
   private clauseOf(name: string, read: () => ClauseParts | null): ParserRule<Clause | null> {
     return this.always<{ clause: ClauseParts | null }, Clause | null>(
       name,
@@ -378,7 +382,7 @@ export abstract class PolicyRuleParser extends ShapeParser {
     });
   }
 
-  /** A clause whose condition may be missing. */
+  /** Defines the rule of a clause whose condition may be missing. */
   private conditionOf(kind: 'when' | 'unless'): ParserRule<Clause | null> {
     return this.node<Extract<Clause, { readonly condition: ExpressionNode }>>(
       `${kind}Clause`,
@@ -394,7 +398,10 @@ export abstract class PolicyRuleParser extends ShapeParser {
     );
   }
 
-  /** While tokens are skipped, the `risk` of a condition must not be taken for the beginning of a rule. */
+  /**
+   * Whether a rule or metadata may begin. While tokens are skipped, the `risk` of a condition must not be
+   * taken for the beginning of a rule.
+   */
   private isRuleOrMetadata(): boolean {
     return this.LA(1).tokenType !== word.risk || isAnyWord(this.LA(2));
   }

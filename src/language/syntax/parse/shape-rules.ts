@@ -1,5 +1,5 @@
-// The rules of shapes: records, fields, types and their ranges. A type that an error leaves without its substance is left
-// out, and its field with it.
+// The parser rules of shapes: records, fields, types and their ranges. A type that loses its substance to an
+// error is left out, and its field with it.
 
 import type { TokenType } from 'chevrotain';
 import { spanning } from '../../diagnostic/span.ts';
@@ -69,7 +69,7 @@ export abstract class ShapeParser extends ExpressionParser {
     return this.isNext(isBar) ? this.compoundType(first === null ? [] : [first]) : first;
   });
 
-  /** What remains of a type of which nothing has been read, or the first member. */
+  /** Reads the rest of a type of which nothing has been read, or only the first member. */
   private compoundType(members: TypeNode[]): TypeNode | null {
     const modifiers: Modifier[] = [];
     const readRest = () => {
@@ -93,7 +93,7 @@ export abstract class ShapeParser extends ExpressionParser {
     const modifier: Modifier = { token, by: null };
     into.push(modifier);
     this.OPTION({
-      // A type may have the name `by`.
+      // A text must follow, since a type may have the name `by`.
       GATE: () => token.tokenType === word.signed && isAnyText(this.LA(2)),
       DEF: () => {
         this.CONSUME(word.by);
@@ -163,7 +163,8 @@ export abstract class ShapeParser extends ExpressionParser {
 
   private readNarrowing(draft: Draft<TypeOf<'named-type'>>): void {
     this.OPTION({
-      // Of other types the words are those of a list, which stand behind the whole type.
+      // Only the type `path` takes these words. Behind any other type they belong to the declaration of a
+      // list.
       GATE: () => draft.name?.text === 'path' && this.LA(2).tokenType === word.case,
       DEF: () => {
         this.CONSUME(word.ignoring);
@@ -199,7 +200,10 @@ export abstract class ShapeParser extends ExpressionParser {
     },
   );
 
-  /** `secret` and `signed` modify a type that follows on; before the next field they are the name of a type. */
+  /**
+   * Whether `secret` or `signed` modifies a type that follows. Before the next field, the word is the name of
+   * a type.
+   */
   private isModifier(): boolean {
     const next = this.LA(2);
     const startsType = isAnyWord(next) || startsTypeBesideWords.has(next.tokenType);
@@ -224,7 +228,7 @@ function textType(token: Token, ctx: ReadContext): TypeNode | null {
   return text && { kind: 'text-type', text, span: text.span };
 }
 
-/** `secret`, or `signed` with whose word it takes. */
+/** `secret`, or `signed` with the enforcement point that has to vouch for the value. */
 interface Modifier {
   readonly token: Token;
   by: TextLiteral | null;
@@ -235,7 +239,8 @@ function modified(type: TypeNode, { token, by }: Modifier, reader: Reader): Type
   return { kind: 'modified-type', modifier, by, type, span: spanning(tokenSpan(token, reader), type.span) };
 }
 
-// Line breaks mean nothing to the parser, so the rule that one separates two fields is kept here.
+// Line breaks mean nothing to the parser, so this function enforces that a comma or a line break separates
+// two fields.
 function reportMissingSeparators(fields: readonly FieldNode[], reader: Reader): void {
   for (const [index, field] of fields.entries()) {
     const before = fields[index - 1];

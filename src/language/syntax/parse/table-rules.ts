@@ -1,4 +1,5 @@
-// The rules of tables: rows from a file or pushed, with the types of their columns, or constants by key.
+// The parser rules of tables: rows from a file or pushed rows, with the types of their columns, or constants
+// by key.
 
 import type { Declaration, DeclarationOf, RowNode, TableSource } from '../tree/tree.ts';
 import { type Draft, named, type ParserRule, push } from './node-parser.ts';
@@ -85,7 +86,7 @@ export abstract class TableParser extends PolicyRuleParser {
 }
 
 function keyAndColumns(draft: Draft<TableFile> | Draft<PushedRows>): unknown {
-  // A comment before the key documents nothing: it has no line of its own.
+  // A comment before the key documents nothing, since the key has no line of its own.
   if (draft.key !== null) draft.key = { ...draft.key, doc: null };
   return draft.key && draft.columns;
 }

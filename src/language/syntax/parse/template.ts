@@ -1,5 +1,6 @@
-// A text with placeholders → its parts: plain text with `{{` read as a brace, and expressions between braces, each read by the
-// same grammar as any other and with spans that point to where it was written, also behind escapes.
+// Turns a text with placeholders into its parts: plain text, in which `{{` is a brace, and the expressions
+// between braces. Expressions are read by the same grammar as any other, and their spans point to where they
+// were written, also behind escapes.
 
 import type { ExpressionNode, TemplatePart } from '../tree/tree.ts';
 import { makeSpan, type Reader, syntaxError } from './context.ts';
@@ -24,7 +25,7 @@ export function readTemplate(token: Token, reader: Reader, read: ReadExpression)
 
 interface ReadPart {
   readonly part: TemplatePart;
-  /** Where the next part begins, in the resolved text. */
+  /** Offset in the resolved text at which the next part begins. */
   readonly end: number;
 }
 
@@ -55,7 +56,7 @@ function readPlaceholder(text: UnescapedText, start: number, reader: Reader, rea
   return { part: { kind: 'template-value', value, span }, end: close + 1 };
 }
 
-/** The brace that ends a placeholder; braces within its texts do not. */
+/** Offset of the brace that ends a placeholder; null if there is none. Braces within texts do not end it. */
 function closingBrace(value: string, start: number): number | null {
   const token = /"(?:[^"\\]|\\.)*"|'[^']*'|\}/gs;
   token.lastIndex = start;

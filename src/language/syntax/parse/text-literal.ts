@@ -1,5 +1,6 @@
-// A text token → the text it stands for, escapes resolved, with a diagnostic for each escape that stands for nothing. A
-// map from resolved characters to places in the file lets spans inside of a text point to where they were written.
+// Turns a text token into the text it stands for, with escapes resolved, and reports each escape that stands
+// for nothing. A map from resolved characters to places in the file lets spans inside a text point to where
+// they were written.
 
 import type { NameNode, TextLiteral } from '../tree/tree.ts';
 import { isWritten, makeSpan, type ReadContext, syntaxError, tokenSpan, withFix } from './context.ts';
@@ -35,14 +36,14 @@ function hasEscapes(token: Token): boolean {
   return token.tokenType !== literal.raw && token.image.includes('\\');
 }
 
-/** What stands between the quotes; a text without closing quote reaches to its end. */
+/** The text between the quotes; without a closing quote, the text up to the end of the token. */
 function innerText(token: Token): string {
   return token.image.slice(1, isClosed(token) ? -1 : undefined);
 }
 
 function isClosed(token: Token): boolean {
   const { image } = token;
-  // A quote behind a backslash closes nothing.
+  // A quote behind a backslash does not close the text.
   if (hasEscapes(token)) return /^"(?:[^"\\]|\\.)*"$/.test(image);
   return image.length > 1 && image.endsWith(token.tokenType === literal.raw ? "'" : '"');
 }
@@ -60,7 +61,10 @@ function resolveEscapes(inner: string, start: number, ctx: ReadContext): Unescap
   return { value, offsetOf: (unit) => offsets[unit]! };
 }
 
-/** A pair of escapes that spells one character, an escape by number, one by letter, or what stands for itself. */
+/**
+ * Matches one piece of a text: two escapes that spell one character, an escape by number, an escape by
+ * letter, or a plain character.
+ */
 const piece =
   /\\u([dD][89abAB][0-9A-Fa-f]{2})\\u([dD][c-fC-F][0-9A-Fa-f]{2})|\\u([0-9A-Fa-f]{4})|\\(.?)|[^\\]/gs;
 
@@ -68,7 +72,7 @@ function resolvePiece(match: RegExpExecArray, offset: number, ctx: ReadContext):
   const [written, high, low, number, letter] = match;
   if (high !== undefined && low !== undefined) return unit(high) + unit(low);
   if (number !== undefined) {
-    // Half a pair is no character and could not be written back as UTF-8.
+    // Half of a surrogate pair is no character and could not be written back as UTF-8.
     if (/^d[89a-f]/i.test(number)) {
       const span = makeSpan(ctx, offset, offset + written.length);
       ctx.report(syntaxError('bad-escape', span, `\`${written}\` is half of a surrogate pair`));

@@ -1,7 +1,7 @@
-// Source text → tokens: every word, sign and literal that a policy file may hold, in one table that the parser, the
-// EBNF page and the editor colours are made from. Reserved words have token types of their own; all other words of the
-// language belong to the category `Word`, so that each may also be a name. Never throws: characters that begin no token
-// are left out and returned beside the tokens.
+// Turns source text into tokens. One table holds every word, sign and literal that a policy file may hold;
+// the parser, the EBNF page and the editor colours are made from it. Reserved words have token types of their
+// own. All other words of the language belong to the category `Word`, so that each may also be a name. Never
+// throws: characters that begin no token are left out and returned beside the tokens.
 
 import type { IToken, TokenType } from 'chevrotain';
 import { createToken, Lexer } from 'chevrotain';
@@ -13,10 +13,10 @@ const likenessWords = ['like', 'matches', 'starts', 'ends', 'with'] as const;
 const holdingWords = ['contains', 'mentions', 'inside'] as const;
 const valueWords = ['has', 'is', 'else', 'some', 'every', 'no', 'true', 'false', 'null'] as const;
 const conditionWords = ['when', 'unless', 'risk', 'because', 'per', 'over'] as const;
-/** Effects of rules, but for `risk`. */
+/** Words for the effects of rules, except `risk`. */
 export const effectWords = ['allow', 'deny', 'escalate', 'reauth'] as const;
 const modeWords = ['never', 'always', 'shadow'] as const;
-/** Words of declarations that give a name a value. */
+/** Words that begin a declaration which gives a name a value. */
 const assigningWords = ['list', 'table', 'hours', 'let', 'meter', 'type'] as const;
 export const declaringWords = [
   ...assigningWords,
@@ -51,7 +51,7 @@ const claimWords = ['unapproved', 'ask', 'only'] as const;
 const qualityWords = ['single_script'] as const;
 const calendarWords = ['year', 'years', 'this', 'week', 'month', 'months'] as const;
 
-/** Types that stand without being declared; `money` is a word of its own. */
+/** Types that need no declaration; `money` is a word of its own. */
 export const builtInTypeWords = [
   ...(['string', 'email', 'url', 'web_address', 'host', 'path'] as const),
   ...(['boolean', 'number', 'integer', 'date', 'timestamp', 'datetime', 'ip', 'any'] as const),
@@ -70,7 +70,10 @@ type ContextualWord = (typeof contextualWords)[number];
 /** Any name: an ordinary one or a contextual word. */
 export const Word = literalToken('Word', Lexer.NA, 'a name');
 
-/** Each word is read as a name first, the one pattern of words: what else it may say is looked up, which is faster than to try each pattern. */
+/**
+ * The one pattern for words: each word is read as a name first, and its own token type is then looked up.
+ * That is faster than trying a pattern for each word.
+ */
 export const NameToken = literalToken('Name', /[A-Za-z_][A-Za-z0-9_]*/, 'a name', [Word]);
 
 /** Three capitals: a currency after a number, a name elsewhere. */
@@ -80,7 +83,7 @@ const currencyForm = /^(?!AND$|NOT$|ANY$|ALL$)[A-Z]{3}$/;
 export const WeekdayToken = literalToken('Weekday', Lexer.NA, 'a weekday such as `mon`', [Word]);
 const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 
-/** Token types of the words of the language, by the word. */
+/** Token types of the words of the language, by word. */
 export const word = {
   ...wordTokens<ReservedWord>(reservedWords, []),
   ...wordTokens<ContextualWord>(contextualWords, [Word]),
@@ -90,9 +93,9 @@ export function wordTypes(...words: readonly (keyof typeof word)[]): ReadonlySet
   return new Set(words.map((one) => word[one]));
 }
 
-/** What gives a name its value with `=`. */
+/** Words that begin a declaration which gives a name a value, mostly with `=`. */
 export const assigning = wordTypes(...assigningWords);
-/** What begins any declaration. */
+/** Words that begin a declaration. */
 export const declaring = wordTypes(...declaringWords);
 export const effects = wordTypes(...effectWords);
 
@@ -144,7 +147,9 @@ export const sign = {
   closeCurly: signToken('CloseCurly', '}'),
 };
 
-/** What a token does to the depth of brackets, by the number of its type: one deeper, or one less deep. */
+/**
+ * What a token adds to the depth of brackets, by the number of its token type; undefined if it is no bracket.
+ */
 export const bracketStep: (1 | -1 | undefined)[] = [];
 for (const type of [sign.openParen, sign.openSquare, sign.openCurly]) bracketStep[type.tokenTypeIdx!] = 1;
 for (const type of [sign.closeParen, sign.closeSquare, sign.closeCurly]) bracketStep[type.tokenTypeIdx!] = -1;
@@ -157,7 +162,7 @@ function regexAt(text: string, offset: number): RegExpExecArray | null {
   return pattern.exec(text);
 }
 
-/** `-- such as this`, where nothing but blanks stands before it on its line. */
+/** Matches a comment such as `-- this one`, if only blanks stand before it on its line. */
 function dashesAt(text: string, offset: number): RegExpExecArray | null {
   if (text.charAt(offset + 1) !== '-') return null;
   let start = offset;
@@ -168,13 +173,16 @@ function dashesAt(text: string, offset: number): RegExpExecArray | null {
   return pattern.exec(text);
 }
 
-/** What stands between the two sides of a comparison, but for operators in words. */
+/** Signs that stand between the two sides of a comparison; operators in words are not among them. */
 export const comparingSigns = [sign.equal, sign.notEqual, sign.below, sign.atMost, sign.above, sign.atLeast];
 export const comparing: ReadonlySet<unknown> = new Set(comparingSigns);
-/** The first words of what relates a text to another, or a time to now. */
+/** First words of the operators that relate a text to another, or a time to now. */
 export const relatingWords = ['like', 'matches', 'starts', 'ends', ...holdingWords, 'within'] as const;
 
-/** What people write by habit from other languages or leave unfinished; no rule of the grammar accepts these. */
+/**
+ * Tokens for what people write out of habit from other languages, or leave unfinished. No rule of the grammar
+ * accepts them.
+ */
 export const mistake = {
   strictEqual: signToken('StrictEqual', '==='),
   strictNotEqual: signToken('StrictNotEqual', '!=='),
@@ -193,7 +201,7 @@ export const mistake = {
   }),
   regex: createToken({
     name: 'Regex',
-    // A slash divides, but for the one behind an operator that takes a text.
+    // A slash divides, except behind an operator that takes a text.
     pattern: (text, offset, matched) =>
       takesText.has(matched.at(-1)?.image ?? '') ? regexAt(text, offset) : null,
     start_chars_hint: ['/'],
@@ -221,7 +229,8 @@ export const mistake = {
 
 const Comment = createToken({ name: 'Comment', pattern: /#[^\r\n]*/, group: 'comments' });
 
-// Control and direction characters are skipped like blanks: the scan of the whole text reports each of them once.
+// Control and direction characters are skipped like blanks: `refusedCharacters` scans the whole text and
+// reports each of them once.
 const Blank = createToken({
   name: 'Blank',
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are what the pattern is about
@@ -237,7 +246,7 @@ export const tokenTypes: readonly TokenType[] = [
   Currency,
   WeekdayToken,
   NameToken,
-  // The first pattern that matches is taken: `===` goes before `==`.
+  // The lexer takes the first pattern that matches, so `===` goes before `==`.
   ...Object.values(literal),
   ...Object.values(mistake),
   ...Object.values(sign),
@@ -245,7 +254,7 @@ export const tokenTypes: readonly TokenType[] = [
   Text,
 ];
 
-/** Validating the tokens takes longer than reading a file. */
+/** Creates the lexer. Validating the token types takes longer than reading a file, so it can be skipped. */
 export function createLexer(skipValidations: boolean): Lexer {
   const options = { positionTracking: 'onlyOffset', ensureOptimizations: true, skipValidations } as const;
   return new Lexer([...tokenTypes], options);
@@ -261,8 +270,8 @@ interface Lexed {
 }
 
 /**
- * The tokens of a text in order, offsets in UTF-16 units. A word beside a dot, before `:` or `?:`, or after `has` is a
- * name whatever it says.
+ * The tokens of a text in order, with offsets in UTF-16 units. A word beside a dot, before `:` or `?:`, or
+ * after `has` is a name even if it is a word of the language.
  */
 export function tokenize(text: string): Lexed {
   const { tokens, groups, errors } = lexer.tokenize(text);
@@ -272,12 +281,14 @@ export function tokenize(text: string): Lexed {
   return { tokens, comments, strays };
 }
 
-/** Where a token ends; only those that were moved or read as another say so themselves. */
+/**
+ * Offset at which a token ends. Only a token that was moved or read as another type holds this offset itself.
+ */
 export function tokenEnd({ startOffset, endOffset, image }: Token): number {
   return endOffset === undefined ? startOffset + image.length : endOffset + 1;
 }
 
-/** The same place in the text, read as another token. */
+/** A token at the same place in the text, with another type and, if given, another image. */
 export function retype(token: Token, type: TokenType, image: string = token.image): Token {
   const endOffset = tokenEnd(token) - 1;
   return {
@@ -317,7 +328,10 @@ const typeOfWord: ReadonlyMap<string, TokenType> = new Map([
   ...weekdays.map((day) => [day, WeekdayToken] as const),
 ]);
 
-/** Names that are words of the language → tokens of these words; but beside a dot, before a colon and after `has`. */
+/**
+ * Gives names that are words of the language the token types of these words, except beside a dot, before `:`
+ * or `?:`, and after `has`.
+ */
 function tellWords(tokens: readonly Token[]): void {
   let before: TokenType | undefined;
   for (let index = 0; index < tokens.length; index++) {
@@ -335,7 +349,7 @@ function tellWords(tokens: readonly Token[]): void {
   }
 }
 
-/** What a word is where it is not certainly a name. */
+/** The token type of a word in a place where it need not be a name. */
 export function typeOfName(text: string): TokenType {
   return wordType(text) ?? NameToken;
 }

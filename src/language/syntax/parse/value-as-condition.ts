@@ -1,5 +1,5 @@
-// `payload.x == "a" or "b"` reads well and means something else: finds literals that stand as conditions after a
-// comparison, reports them with `in` as the fix, and puts `missing` in their place.
+// Finds literals that stand as conditions after a comparison: `payload.x == "a" or "b"` reads well and means
+// something else. Reports them with `in` as the fix, and puts `missing` nodes in their place.
 
 import { spanning } from '../../diagnostic/span.ts';
 import { printExpression } from '../print/expression.ts';
@@ -8,7 +8,7 @@ import { isLiteral } from '../tree/visit.ts';
 import { type Reader, syntaxError, withFix } from './context.ts';
 import type { Operand } from './operators.ts';
 
-/** The operands of one chain of operators, bare literals in a condition replaced. */
+/** The operands of one chain of operators; bare literals in a condition are replaced by missing nodes. */
 export function replaceBareValues(
   operands: readonly Operand[],
   operator: string | undefined,
@@ -51,14 +51,14 @@ function isBareValue(expression: ExpressionNode): boolean {
   return isLiteral(expression) && expression.kind !== 'boolean' && expression.kind !== 'null';
 }
 
-/** A comparison of two constants, which nobody means. */
+/** Whether an expression compares two constants, which nobody means. */
 function isOfValues(expression: ExpressionNode): expression is Binary {
   if (expression.kind !== 'binary' || !isLiteral(expression.left) || !isLiteral(expression.right))
     return false;
   return expression.operator === '==' || expression.operator === '!=';
 }
 
-/** `payload.note or "none" == "a"`. */
+/** Reports `or` with a fallback value, as in `payload.note or "none" == "a"`; the fix is `else`. */
 function reportFallback({ value, extent }: Operand, comparison: Binary, reader: Reader): void {
   const [left, right] = [comparison.left, comparison.right].map(printExpression);
   const better = `(${printExpression(value)} else ${left}) ${comparison.operator} ${right}`;
@@ -68,7 +68,9 @@ function reportFallback({ value, extent }: Operand, comparison: Binary, reader: 
   reader.report(withFix(diagnostic, { title: 'use `else`', text: better }));
 }
 
-/** The comparison that the chain so far ends with: `==` before `or`, `!=` before `and`. */
+/**
+ * The comparison that the chain so far ends with: `==` before `or`, `!=` before `and`. Null if there is none.
+ */
 function lastComparison(expression: ExpressionNode, operator: 'or' | 'and'): Binary | null {
   if (expression.kind !== 'binary') return null;
   if (expression.operator === 'and' && operator === 'or') return lastComparison(expression.right, operator);

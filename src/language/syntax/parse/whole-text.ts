@@ -1,5 +1,6 @@
-// Tokens → tree, by two parsers. The one without recovery reads what is right, and says nothing of what is not; it is ready at once,
-// as it has its choices from a table where the library would find them out anew at each start. The one that recovers reads the rest.
+// Turns tokens into a tree, by two parsers. The parser without recovery reads correct text and reports
+// nothing about any other. It is ready at once, since it takes its choices from a table, which the parser
+// library would otherwise compute at each start. The parser that recovers reads the rest.
 
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import type { Reader } from './context.ts';
@@ -8,11 +9,11 @@ import { type Choose, choiceBy, type LookaheadTable } from './lookahead.ts';
 import { type ParsedTokens, PolicyParser } from './parser.ts';
 import type { Token } from './tokens.ts';
 
-/** What the library makes of the rules of a parser, and does not tell in its types. */
+/** What the parser library derives from the rules of a parser; its public types leave this out. */
 export interface Analysed {
   selfAnalysisDone: boolean;
   readonly fullRuleNameToShort: Readonly<Record<string, number>>;
-  /** By the number of a rule, then by the key of a choice in it. */
+  /** Choices by the number of a rule, then by the key of a choice in that rule. */
   readonly lookAheadFuncsCache: Choose[][];
 }
 
@@ -32,13 +33,15 @@ export class WholeTextParser extends PolicyParser {
   }
 }
 
-/** Made when they are first needed: the one that recovers takes longer to make than a file to read. */
+/** Parsers, made at first use: making the one that recovers takes longer than reading a file. */
 const parsers: { whole?: WholeTextParser; recovering?: PolicyParser } = {};
 
 /** Has a parser read tokens as a file or as an expression. */
 export type Read<P extends ParsedTokens> = (parser: PolicyParser, tokens: Token[], reader: Reader) => P;
 
-/** What is read of tokens that the grammar takes; null where it does not take them, of which nothing is reported. */
+/**
+ * Reads tokens that the grammar takes. Returns null, and reports nothing, if the grammar does not take them.
+ */
 export function readWhole<P extends ParsedTokens>(tokens: Token[], reader: Reader, read: Read<P>): P | null {
   const reported: Diagnostic[] = [];
   const noting = { ...reader, report: (diagnostic: Diagnostic) => void reported.push(diagnostic) };
@@ -49,12 +52,12 @@ export function readWhole<P extends ParsedTokens>(tokens: Token[], reader: Reade
     for (const diagnostic of reported) reader.report(diagnostic);
     return parsed;
   } catch {
-    // The library throws where it would look up what was expected.
+    // The parser library throws when it tries to look up what was expected.
     return null;
   }
 }
 
-/** What is read of any tokens, with what does not fit. */
+/** Reads any tokens; tokens that do not fit become errors. */
 export function readRecovering<P extends ParsedTokens>(tokens: Token[], reader: Reader, read: Read<P>): P {
   parsers.recovering ??= new PolicyParser();
   return read(parsers.recovering, tokens, reader);

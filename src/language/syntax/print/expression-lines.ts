@@ -1,6 +1,6 @@
-// An expression that is too long for a line, or holds comments → lines: an operand of `and` or `or` each, and what stands
-// between parentheses indented between them. What is behind the last operator is no reason to break a chain: a comment
-// there goes behind its line.
+// Breaks an expression that is too long for a line, or that holds comments, into lines. Each operand of `and`
+// or `or` gets a line, and what stands between parentheses is indented between them. A comment behind the
+// last operator is no reason to break a chain: it goes behind its line.
 
 import type { Binary, ExpressionNode } from '../tree/tree.ts';
 import { chainLinks, isBracketedByNot, printExpression, printQuantifierHead } from './expression.ts';
@@ -10,11 +10,14 @@ interface ExpressionRoom {
   readonly indent: number;
   readonly start: number;
   readonly holdsComment: HoldsComment;
-  /** How much further in the operands of a chain stand than the first; 1 unless it stands between parentheses. */
+  /**
+   * How many levels the later operands of a chain are indented more than the first: 1, or 0 between
+   * parentheses.
+   */
   readonly hanging?: 0 | 1;
 }
 
-/** An expression behind a text: on one line where it fits. */
+/** The lines of an expression behind a text; one line if the expression fits and no comment parts it. */
 export function expressionLines(
   prefix: string,
   expression: ExpressionNode,
@@ -50,13 +53,13 @@ export function expressionLines(
   }
 }
 
-/** What stands between parentheses, and the offset of the closing one. */
+/** The expression between parentheses, and the offset of the closing one. */
 interface Brackets {
   readonly inner: ExpressionNode;
   readonly close: number;
 }
 
-/** The parentheses that an expression ends with, and what stands before them. */
+/** The parentheses that an expression ends with, and the text before them; null if it ends with none. */
 function bracketsOf(expression: ExpressionNode): (Brackets & { readonly head: string }) | null {
   const close = expression.span.end - 1;
   if (expression.kind === 'quantifier')
@@ -80,7 +83,7 @@ function bracketLines(
   ];
 }
 
-/** Whether a comment stands where it parts the expression into lines. */
+/** Whether a comment stands where it breaks the expression into lines. */
 function isParted(expression: ExpressionNode, holdsComment: HoldsComment): boolean {
   if (!holdsComment(expression.span)) return false;
   const brackets = bracketsOf(expression);

@@ -1,5 +1,6 @@
-// Expressions → canonical text, with parentheses only where reading them back would give another tree, and where a reader
-// would have to know the grammar by heart: around `else` beside an operator and around a comparison behind `not`.
+// Turns expressions into canonical text. Parentheses stand only where reading the text back would give
+// another tree, and where a reader would have to know the grammar by heart: around `else` beside an operator,
+// and around a comparison behind `not`.
 
 import type {
   Binary,
@@ -19,26 +20,26 @@ export function printExpression(expression: ExpressionNode): string {
   return print(expression, 'plain');
 }
 
-/** One of the operands of a chain, with the operator before it. */
+/** An operand of a chain, with the operator before it. */
 export interface ChainLink {
-  /** Null before the first. */
+  /** The operator before the operand; null for the first operand. */
   readonly operator: BinaryOperator | null;
   readonly operand: ExpressionNode;
-  /** Whether the operand needs parentheses where it stands. */
+  /** Whether the operand needs parentheses in its place. */
   readonly isBracketed: boolean;
-  /** Offset of the operator, or of the first operand. */
+  /** Offset of the operator; for the first operand, of the operand. */
   readonly start: number;
-  /** Offset of its closing parenthesis if it has one. */
+  /** Offset of the operand's closing parenthesis, if it has one. */
   readonly close: number;
 }
 
-/** The operands of a chain of operators of equal strength. */
+/** The operands of a chain of operators of equal strength, in order. */
 export function chainLinks(expression: Binary): readonly ChainLink[] {
   const own = operatorBinding(expression.operator);
   const links: ChainLink[] = [];
   let left: ExpressionNode = expression;
   let firstSpan = expression.leftSpan;
-  // They lean to the left, in a loop, since a chain may be long; comparisons lean nowhere.
+  // Chains lean to the left and may be long, so they are walked by a loop. Comparisons form no chains.
   for (; left.kind === 'binary' && operatorBinding(left.operator) === own; left = left.left) {
     const { operator, operatorSpan, right, span } = left;
     const isBracketed = needsBrackets(right, own + 1);
@@ -57,10 +58,10 @@ export function isBracketedByNot(inner: ExpressionNode): boolean {
   return bindingOf(inner) < (isNegation ? binding.not : binding.sum);
 }
 
-/** In a pattern the backslash sequences of a text are restricted. */
+/** In mode `pattern`, fewer backslash sequences of a text are resolved. */
 type TextMode = 'plain' | 'pattern';
 
-// How tightly a form binds; an operand that binds less tightly than its place asks for gets parentheses.
+// How tightly each form binds. An operand that binds less tightly than its place requires gets parentheses.
 const binding = {
   or: 1,
   and: 2,
@@ -110,7 +111,7 @@ function print(expression: ExpressionNode, mode: TextMode): string {
   }
 }
 
-/** A quantifier as far as the parenthesis of its body. */
+/** A quantifier up to the parenthesis of its body. */
 export function printQuantifierHead(
   { quantifier, variable, sources }: Quantifier,
   mode: TextMode = 'plain',
@@ -145,7 +146,7 @@ function bindingOf(expression: ExpressionNode): number {
     case 'range':
       return binding.or;
     case 'path':
-      // `today in "UTC"` is a date, so a name `today` is set apart from what follows.
+      // `today in "UTC"` is a date, so a name `today` gets parentheses that set it apart from what follows.
       return printPath(expression) === 'today' ? binding.or : binding.primary;
     default:
       return binding.primary;
@@ -217,7 +218,7 @@ function printPath({ root, steps }: Path): string {
   return [root, ...steps].map(printName).join('.');
 }
 
-/** A name as it may stand in a path or before a type. */
+/** A name as written in a path or before a type, in quotes if it was quoted. */
 export function printName({ text, isQuoted }: NameNode): string {
   return isQuoted ? quote(text) : text;
 }
@@ -246,12 +247,13 @@ export function printText({ value, isRaw }: TextLiteral, mode: TextMode = 'plain
   return isRaw ? `'${value}'` : quote(value, mode);
 }
 
-// What a reader could not see or a file must not hold: controls, line separators, direction marks, half pairs.
+// Characters that a reader could not see or that a file must not hold: controls, line separators, direction
+// marks, half surrogate pairs. Also the quote and the backslash.
 const unseen =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are what the pattern is about
   /["\\\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
-/** A text between double quotes, escaped so that it reads back as it is. */
+/** A text between double quotes, escaped so that it reads back as the same text. */
 export function quote(value: string, mode: TextMode = 'plain'): string {
   return `"${escapeText(value, mode)}"`;
 }

@@ -1,32 +1,38 @@
-// Lines of canonical text, each with the place in the old text that it comes from, and the weaving of comments between
-// them. Comments keep their order and their text; what was documentation of a line stays so, and nothing else becomes it.
+// Lines of canonical text, each with its place in the old text, and the weaving of comments between them.
+// Comments keep their order and their text. What was the documentation of a line stays so, and no other
+// comment becomes documentation.
 
 import { isSilence } from '../tree/silence.ts';
 import type { Comment } from '../tree/tree.ts';
 
-/** The widest line that is not broken up. */
+/** Widest line, in columns, that is not broken up. */
 export const columnsMax = 110;
 
 export interface PrintedLine {
   readonly indent: number;
   readonly text: string;
-  /** Offset in the old text of what the line shows first. */
+  /** Offset in the old text of the first thing that the line shows. */
   readonly start: number;
-  /** Documentation right above; undefined on lines that can have none. */
+  /** Documentation right above the line; null for none, undefined on lines that can have none. */
   readonly doc?: string | null;
   readonly isBlankBefore?: boolean;
-  /** A closing bracket, whose comments belong to the block before it. */
+  /** Whether the line is a closing bracket, whose comments belong to the block before it. */
   readonly isClosing?: boolean;
 }
 
-/** Whether a comment stands within a span: what holds one is broken up, so that each stays beside what it is about. */
+/**
+ * Whether a comment stands within a span. What holds a comment is broken up, so that each comment stays
+ * beside what it is about.
+ */
 export type HoldsComment = (span: { readonly start: number; readonly end: number }) => boolean;
 
 export function indentColumns(indent: number): number {
   return indent * 2;
 }
 
-/** Two runs of lines of which the last and the first share a line. */
+/**
+ * Joins two runs of lines: the last line of the first run and the first line of the second become one line.
+ */
 export function joinLines(
   before: readonly PrintedLine[],
   after: readonly PrintedLine[],
@@ -38,7 +44,7 @@ export function joinLines(
   return [...before.slice(0, -1), { ...last, text: last.text + first.text }, ...after.slice(1)];
 }
 
-/** The lines with a text before the first and one after the last of them. */
+/** The lines with a text put before the first and another behind the last. */
 export function wrapLines(
   prefix: string,
   lines: readonly PrintedLine[],
@@ -51,7 +57,7 @@ export function wrapLines(
   return [...all.slice(0, -1), { ...last, text: last.text + suffix }];
 }
 
-/** The text of a file: its lines with every comment before or behind the line that it stood at. */
+/** The text of a file: its lines, with every comment before or behind the line at which it stood. */
 export function weave(lines: readonly PrintedLine[], comments: readonly Comment[]): string {
   const output: string[] = [];
   let next = 0;
@@ -86,7 +92,7 @@ function indented(line: PrintedLine): string {
   return ' '.repeat(indentColumns(line.indent)) + line.text;
 }
 
-/** The comments before a line, its documentation last, with the blank lines among them. */
+/** The comments before a line and the blank lines among them; documentation of the line is last. */
 function leadingLines(line: PrintedLine, comments: readonly Comment[], isFirst: boolean): readonly string[] {
   const margin = ' '.repeat(indentColumns(line.isClosing ? line.indent + 1 : line.indent));
   const detached = comments.length - (line.doc === undefined ? 0 : attachedCount(line.doc, comments));
@@ -102,7 +108,10 @@ function leadingLines(line: PrintedLine, comments: readonly Comment[], isFirst: 
   return isBlankLast ? [...lines, ''] : lines;
 }
 
-/** How many of the comments stand right above the line: its documentation, and what silences a warning among it. */
+/**
+ * How many of the comments stand right above the line: its documentation, and comments among it that silence
+ * a warning.
+ */
 function attachedCount(doc: string | null, comments: readonly Comment[]): number {
   let docLines = doc?.split('\n').length ?? 0;
   let count = 0;

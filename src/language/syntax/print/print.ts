@@ -1,5 +1,5 @@
-// THE FORMATTER: a tree → the canonical text of its file, comments included. Laws that tests hold: the text parses to the
-// same tree but for places, and printing that again gives the same text.
+// THE FORMATTER: turns a tree into the canonical text of its file, comments included. Laws that tests hold:
+// the text parses to the same tree except for places, and printing that tree again gives the same text.
 
 import type {
   Comment,
@@ -28,7 +28,10 @@ export function printFile(file: PolicyFile): string {
   return weave(familiesOf(printed).flatMap(familyLines), file.comments);
 }
 
-/** Comments are sorted, so the first one behind a start tells. */
+/**
+ * Finds out whether a span holds a comment. Comments are sorted, so only the first one behind the start has
+ * to be looked at.
+ */
 function commentFinder(comments: readonly Comment[]): HoldsComment {
   return ({ start, end }) => {
     let low = 0;
@@ -164,7 +167,7 @@ function tableLines(
   ];
 }
 
-/** Where the rows of a table with columns come from. */
+/** The words for where the rows of a table with columns come from. */
 function rowsOrigin(source: Exclude<DeclarationOf<'table'>['source'], { readonly kind: 'rows' }>): string {
   if (source.kind === 'table-file') return `from ${printText(source.path)}`;
   return source.by.length === 0
@@ -172,7 +175,7 @@ function rowsOrigin(source: Exclude<DeclarationOf<'table'>['source'], { readonly
     : `pushed by ${source.by.map((point) => printText(point)).join(', ')}`;
 }
 
-/** A list's declaration as far as `=`, or with the `from` of a file. */
+/** The declaration of a list up to its `=`, or with its `from` if a file holds the entries. */
 function listHead({ name, elementType, ignoringCase, source }: DeclarationOf<'list'>): string {
   const type = elementType === null ? '' : `: ${printInline(elementType)}`;
   const ignoring = ignoringCase ? ' ignoring case' : '';
@@ -271,7 +274,10 @@ function block(
 
 // ---- between declarations
 
-/** Declarations of one family stand without blank lines between them as long as each takes one line. */
+/**
+ * The family of a declaration. Declarations of one family stand without blank lines between them as long as
+ * each takes one line.
+ */
 function familyOf({ declaration: { kind } }: Printed): string {
   return kind === 'hours' ? 'list' : kind;
 }
@@ -290,7 +296,7 @@ function isApart(before: Printed, after: Printed): boolean {
   return familyOf(before) !== familyOf(after) || before.lines.length > 1 || after.lines.length > 1;
 }
 
-/** The lines of a family behind a blank one, with each `=` of neighbouring lists and lets in one column. */
+/** The lines of a family, after a blank line; neighbouring lists and lets have their `=` in one column. */
 function familyLines(family: readonly Printed[]): readonly PrintedLine[] {
   const column = Math.max(...family.map(assignColumn));
   const lines = family.flatMap((printed) => {
@@ -302,7 +308,10 @@ function familyLines(family: readonly Printed[]): readonly PrintedLine[] {
   return [{ ...lines[0]!, isBlankBefore: true }, ...lines.slice(1)];
 }
 
-/** The first column in which the `=` of a declaration may stand, or that its `from` leaves free. */
+/**
+ * The first column in which the `=` of a declaration may stand; for a list from a file, the column behind its
+ * `from`.
+ */
 function assignColumn({ declaration }: Printed): number {
   if (declaration.kind === 'let') return `let ${declaration.name.text} `.length;
   if (declaration.kind !== 'list') return 0;

@@ -1,5 +1,5 @@
-// Rules and claims → lines of canonical text: parameters on the line of the name, every other clause on a line of its
-// own, in the order in which they were written.
+// Turns rules and claims into lines of canonical text: parameters on the line of the name, every other clause
+// on a line of its own, in the order in which they were written.
 
 import type { ClaimNode, Clause, NameNode, RuleNode, TemplateNode } from '../tree/tree.ts';
 import { escapeText, printExpression } from './expression.ts';

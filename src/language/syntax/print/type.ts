@@ -1,5 +1,5 @@
-// Types and record bodies → lines of canonical text: a field a line with types aligned, or a record of one field on the
-// line of its name where it fits.
+// Turns types and record bodies into lines of canonical text: one line for each field, with types aligned. A
+// record of one field goes on the line of its name if it fits.
 
 import type { FieldNode, RecordBody, TypeNode, TypeRange } from '../tree/tree.ts';
 import { printLiteral, printName, printText } from './expression.ts';
@@ -12,14 +12,17 @@ import {
   wrapLines,
 } from './layout.ts';
 
-/** Where a type is to stand: the indentation of its line and the columns before it; and where comments stand. */
+/**
+ * Where a type is to stand: the indentation of its line, the columns already used before it, and where
+ * comments stand.
+ */
 export interface Room {
   readonly indent: number;
   readonly columns: number;
   readonly holdsComment: HoldsComment;
 }
 
-/** A type as lines, of which the first may follow other text. */
+/** The lines of a type; the first may follow other text. */
 export function typeLines(type: TypeNode, room: Room): readonly PrintedLine[] {
   const { indent } = room;
   const start = type.span.start;
@@ -57,7 +60,7 @@ function printRange(range: TypeRange | null): string {
   return ` ${low}..${high}`;
 }
 
-/** A record body as lines, of which the first may follow other text. */
+/** The lines of a record body; the first may follow other text. */
 export function recordLines(body: RecordBody, room: Room): readonly PrintedLine[] {
   const { indent } = room;
   const { start, end } = body.span;

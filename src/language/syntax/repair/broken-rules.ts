@@ -1,7 +1,7 @@
-// What a broken text leaves → what more can be said of it. Rules at whose end the parser gave up have a condition of which
-// nothing more is said: what was read of it is a part of what was meant, and whatever is wrong with the part is wrong because
-// of that. The same holds of the rest of a line: of what stands behind the first error there, the parser has only guessed.
-// Declarations of which nothing is left have declared their names all the same.
+// Decides what more can be said of a broken text. A rule at whose end the parser gave up gets a missing
+// condition: only a part of its condition was read, and whatever is wrong with that part follows from the
+// error. The same holds for the rest of a line, since the parser only guesses behind the first error there.
+// Declarations of which nothing is left still declare their names.
 
 import { type Diagnostic, hasErrors } from '../../diagnostic/diagnostic.ts';
 import type { SourceText } from '../../diagnostic/span.ts';
@@ -12,7 +12,7 @@ import { needlessMessage } from './cursor.ts';
 
 interface Kept {
   readonly declarations: readonly Declaration[];
-  /** Those of the rules that say what follows from the error, or from a guess at the effect, are left out. */
+  /** The diagnostics without those of rules that follow from the error, or from a guess at the effect. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -41,7 +41,7 @@ export function settleBroken(
   return { declarations: settled, diagnostics: diagnostics.filter((one) => !follows(one)) };
 }
 
-/** Where the tokens end before those that do not fit. */
+/** Offsets at which the tokens right before the tokens that do not fit end. */
 function endsBefore(errors: readonly ParserError[], tokens: readonly Token[]): ReadonlySet<number> {
   const unfit = new Set(errors.map(({ found }) => found));
   const ends = new Set<number>();
@@ -58,7 +58,9 @@ function withoutCondition(rule: RuleNode): RuleNode {
   return { ...rule, clauses: [...others, missing] };
 }
 
-/** What the declarations in a broken text have declared, or were to, with the keys of actions. */
+/**
+ * Names that the declarations in a broken text declare or were meant to declare, keys of actions included.
+ */
 export function namesDeclared(tokens: readonly Token[]): ReadonlySet<string> {
   const names = new Set<string>();
   for (const [index, { tokenType }] of tokens.entries()) {
@@ -68,7 +70,7 @@ export function namesDeclared(tokens: readonly Token[]): ReadonlySet<string> {
     const parts = tokens.slice(index + 1, last + 1);
     names.add(parts.map(({ image }) => image).join(''));
   }
-  // Which actions have results is not known either.
+  // Which actions have results is not known either, so `result` counts as declared.
   if (tokens.some(({ tokenType }) => tokenType === word.result)) names.add('result');
   return names;
 }
@@ -95,7 +97,10 @@ export function isOnLine({ span }: Diagnostic, lines: readonly BrokenLine[]): bo
   return lines.some(({ start, end }) => span.start >= start && span.start <= end);
 }
 
-/** Without the errors of the parser that stand behind another error on their line: they say how it went on. */
+/**
+ * The diagnostics without errors of the parser that stand behind another error on their line. Those only show
+ * how the parser went on.
+ */
 export function firstOfLines(
   diagnostics: readonly Diagnostic[],
   gaveUp: readonly Diagnostic[],

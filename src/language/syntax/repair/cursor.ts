@@ -1,5 +1,6 @@
-// The tokens of a text while they are repaired: a cursor that stands at one of them and looks at those around it, and what
-// a repair answers. Repairs say what is wrong as data; `repair.ts` alone reports it and replaces tokens.
+// The tokens of a text while they are repaired: a cursor that stands at one token and looks at the tokens
+// around it, and what a repair returns. Most repairs only describe what is wrong; `repair.ts` reports it and
+// replaces the tokens.
 
 import type { TokenType } from 'chevrotain';
 import type { Code } from '../../diagnostic/codes.ts';
@@ -17,52 +18,61 @@ import {
   wordTypes,
 } from '../parse/tokens.ts';
 
-/** Repairs what stands at the cursor; null where nothing is to be repaired. */
+/** Returns the repair of what stands at the cursor; null if nothing is to be repaired. */
 export type RepairAt = (here: Cursor) => Repair | null;
 
-/** What is read in the place of a run of tokens, and what is reported of them. */
+/** What is read in the place of a run of tokens, and what is reported of the run. */
 export interface Repair {
-  /** Where the run begins, counted from the cursor: at 0 unless it is said. Tokens up to it stay as they are. */
+  /**
+   * Offset of the first token of the run, counted from the cursor; 0 by default. Tokens between the cursor
+   * and the run stay as they are.
+   */
   readonly from?: number;
   /**
-   * Where the run ends, its last token included: at the cursor or where it begins unless it is said. Before that, nothing is
-   * replaced, and what is read goes before the token that is reported.
+   * Offset of the last token of the run; by default the cursor, or `from` if that lies behind it. If `to` is
+   * less than `from`, nothing is replaced, and `read` goes before the token that is reported.
    */
   readonly to?: number;
-  /** What is read instead: a value of which nothing more is known unless it is said. */
+  /** Tokens that are read instead; by default a value of which nothing more is known. */
   readonly read?: readonly Token[];
-  /** Undefined where nothing is to be reported, or where the repair has done so. */
+  /** The message to report; undefined if there is nothing to report, or if the repair has reported it. */
   readonly message?: string;
-  /** A form of another language unless it is said. */
+  /** Code of the diagnostic; by default that of a form of another language. */
   readonly code?: Code;
-  /** What to write instead; not said where several things may be meant, empty for nothing. */
+  /**
+   * Text to write instead, as a fix. Undefined if several things may be meant; empty if the run is to be
+   * removed.
+   */
   readonly write?: string | undefined;
-  /** What to do; to write that unless it is said. */
+  /** What to do; by default, to write the text of the fix. */
   readonly help?: string | undefined;
 }
 
 export interface PathBefore {
   readonly text: string;
-  /** Tokens of it. */
+  /** Number of tokens in the path. */
   readonly length: number;
 }
 
-/** Tokens that are looked through for the other end of what has begun. */
+/** How many tokens are searched for the other end of something that has begun. */
 export const lookaheadMax = 200;
 
-/** A class, since a text has one and each repair moves or marks it; offsets of tokens count from where it stands. */
+/**
+ * The tokens of a text and a position among them. A class, since there is one for each text, and each repair
+ * moves or marks it. Offsets of tokens count from the cursor.
+ */
 export class Cursor {
   readonly tokens: readonly Token[];
   readonly reader: Reader;
   index = 0;
-  /** Whether a declaration has begun that gives its name a value. */
+  /** Whether a declaration has begun whose name is still to be given a value by `=`. */
   awaitsAssign = false;
   braces = 0;
-  /** The word that began the declaration. */
+  /** The word that began the current declaration; null before the first declaration. */
   declaration: TokenType | null = null;
-  /** Where that word stands, by index. */
+  /** Index of the word that began the current declaration. */
   declarationAt = 0;
-  /** Tokens further on, by index, that are to be read as others. */
+  /** Tokens further on that are to be read as other tokens, by index. */
   readonly rereads = new Map<number, Token>();
 
   constructor(tokens: readonly Token[], reader: Reader) {
@@ -74,12 +84,15 @@ export class Cursor {
     return this.tokens[this.index]!;
   }
 
-  /** Whether rules may begin here, but for what stands open in round or square brackets. */
+  /**
+   * Whether the cursor is in the block of a policy, where rules may begin unless a round or square bracket is
+   * open.
+   */
   get isInPolicy(): boolean {
     return this.braces === 1 && this.declaration === word.policy;
   }
 
-  /** Whether an action has begun, and its payload not yet. */
+  /** Whether the cursor is in an action and outside of braces: before its payload or right behind it. */
   get isBeforePayload(): boolean {
     return this.braces === 0 && this.declaration === word.action;
   }
@@ -92,12 +105,12 @@ export class Cursor {
     return this.at(offset)?.tokenType;
   }
 
-  /** The tokens from one to another, both included. */
+  /** The tokens from one offset to another, both included. */
   run(from: number, to: number): readonly Token[] {
     return this.tokens.slice(this.index + from, this.index + to + 1);
   }
 
-  /** The tokens of a text such as `starts with`, in the place of the one at the cursor. */
+  /** Tokens for a text such as `starts with`, in the place of the token at the cursor. */
   readAs(text: string): readonly Token[] {
     return text
       .trim()
@@ -105,19 +118,19 @@ export class Cursor {
       .map((part) => retype(this.token, typeOf.get(part)!, part));
   }
 
-  /** The text from one token to another. */
+  /** The source text from one token to another; empty if either token does not exist. */
   text(from: number, to: number): string {
     const [first, last] = [this.at(from), this.at(to)];
     if (first === undefined || last === undefined) return '';
     return this.reader.source.text.slice(first.startOffset, tokenEnd(last));
   }
 
-  /** Whether a token touches the one before it. */
+  /** Whether the token at an offset touches the token before it. */
   isAdjacent(offset: number): boolean {
     return tokenEnd(this.at(offset - 1)!) === this.at(offset)!.startOffset;
   }
 
-  /** Whether a token is the first on its line. */
+  /** Whether the token at an offset is the first on its line. */
   beginsLine(offset: number): boolean {
     const [before, token] = [this.at(offset - 1), this.at(offset)];
     if (before === undefined || token === undefined) return true;
@@ -127,7 +140,7 @@ export class Cursor {
     return at >= before.startOffset;
   }
 
-  /** The path that ends before a token; null where something else does. */
+  /** The path that ends right before an offset; null if something else ends there. */
   pathBefore(offset: number): PathBefore | null {
     let first = offset - 1;
     while (this.type(first) === NameToken && this.type(first - 1) === sign.dot && this.at(first - 2))
@@ -143,14 +156,20 @@ export class Cursor {
     return end;
   }
 
-  /** The path in the parentheses behind the token at the cursor, where nothing else is in them, and what closes them. */
+  /**
+   * The path in the parentheses behind the token at the cursor, with the offset of `)`. Null if anything else
+   * is in them.
+   */
   pathInParentheses(): (PathBefore & { readonly closing: number }) | null {
     const closing = this.type(1) === sign.openParen ? this.closing(1) : null;
     const path = closing === null ? null : this.pathBefore(closing);
     return closing === null || path?.length !== closing - 2 ? null : { ...path, closing };
   }
 
-  /** Offset of the first token of which something holds, from an opening bracket to what closes it. */
+  /**
+   * Offset of the first token for which `isFound` holds, from an opening bracket up to its closing one; null
+   * if there is none.
+   */
   within(open: number, isFound: (type: TokenType, depth: number) => boolean): number | null {
     let depth = 0;
     for (let offset = open; offset < open + lookaheadMax; offset++) {
@@ -163,7 +182,10 @@ export class Cursor {
     return null;
   }
 
-  /** Whether a bracket that is no brace is open here, or may be. */
+  /**
+   * Whether a round or square bracket is open at the cursor; also true if the search goes too far back to
+   * tell.
+   */
   isInBrackets(): boolean {
     let depth = 0;
     for (let at = 0; this.at(at) !== undefined; at--) {
@@ -175,7 +197,7 @@ export class Cursor {
     return false;
   }
 
-  /** Offset of what closes the bracket at an offset; null where it is not near. */
+  /** Offset of the bracket that closes the one at an offset; null if it is not near. */
   closing(open: number): number | null {
     return this.within(open, (_, depth) => depth === 0);
   }
@@ -186,13 +208,13 @@ const typeOf: ReadonlyMap<string, TokenType> = new Map([
   ...Object.values(sign).map((type) => [String(type.PATTERN), type] as const),
 ]);
 
-/** What stands at the cursor is spelled otherwise here. */
+/** The repair of a token that is spelled differently in this language. */
 export function spelled(here: Cursor, write: string, code?: Code): Repair {
   const message = `\`${here.token.image}\` is written \`${write.trim()}\` here`;
   return { message, write, read: here.readAs(write), ...(code === undefined ? {} : { code }) };
 }
 
-/** What stands at the cursor parts or ends what needs no sign for that. */
+/** The repair of a token that separates or ends something without need: the token is removed. */
 export function needless({ token }: Cursor): Repair {
   const help = 'remove it: declarations and rules need nothing between them';
   return { message: needlessMessage(token.image), help, write: '', read: [] };
@@ -202,12 +224,12 @@ export function needlessMessage(image: string): string {
   return `\`${image}\` ends nothing here`;
 }
 
-/** A token that stands for all up to another one. */
+/** A token that stands for itself and all tokens up to another one. */
 export function stretched(token: Token, last: Token): Token {
   return { ...token, endOffset: tokenEnd(last) - 1 };
 }
 
-/** A value of which nothing more is said, in the place of one that is reported. */
+/** An empty name in the place of a value that is reported, so that nothing more is reported of the value. */
 export function hole(token: Token): Token {
   return { ...retype(token, NameToken, ''), endOffset: token.startOffset - 1 };
 }
@@ -220,7 +242,10 @@ interface OtherBrackets {
   readonly title: string;
 }
 
-/** The bracket at the cursor and the one that closes it are others here; reported at once, for the fix has two places. */
+/**
+ * The repair of a pair of brackets, opened at the cursor, that have to be of another kind. Reports at once,
+ * since the fix changes two places.
+ */
 export function rebracketed(here: Cursor, closing: number, other: OtherBrackets): Repair {
   const { open, close, message, help, title } = other;
   const last = here.at(closing)!;
@@ -234,13 +259,16 @@ export function rebracketed(here: Cursor, closing: number, other: OtherBrackets)
   return { read: here.readAs(open) };
 }
 
-/** How to ask for a field by its path. */
+/** The text that tests whether the field at a path is present, such as `payload has note`. */
 export function presenceOf(path: string): string {
   const [root, ...steps] = path.split('.');
   return `${root} has ${steps.join('.') || '...'}`;
 }
 
-/** Words of other languages, each with what means the same here, from the words that mean one thing. */
+/**
+ * The spelling in this language by the word of another language. `words` lists the foreign words by that
+ * spelling.
+ */
 export function byForeignWord(
   words: Readonly<Record<string, readonly string[]>>,
 ): ReadonlyMap<string, string> {
@@ -249,11 +277,11 @@ export function byForeignWord(
   );
 }
 
-/** What a condition follows. */
+/** Words that a condition follows. */
 export const beforeCondition = wordTypes('when', 'unless', 'and', 'or', 'not');
-/** What begins a clause. */
+/** Words that begin a clause. */
 export const clauseStarts = wordTypes(
   ...(['when', 'unless', 'risk', 'because', 'for', 'after', 'to', 'except', 'needs', 'within'] as const),
 );
-/** Literals of one token. */
+/** Token types of literals that are one token. */
 export const literalTypes: ReadonlySet<unknown> = new Set(Object.values(literal));

@@ -1,5 +1,5 @@
-// An error of the parser → a diagnostic in plain words: the mistakes that people make often have a message of their own,
-// all others say what was expected, after what, and what was found instead.
+// Turns an error of the parser into a diagnostic in plain words. Frequent mistakes have messages of their
+// own; all other messages say what was expected, after what, and what was found instead.
 
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import type { SourceText, Span } from '../../diagnostic/span.ts';
@@ -27,7 +27,7 @@ import {
 import { formOf } from './forms.ts';
 import { declarationVocabulary, effectVocabulary, synonymOf, unknownWord } from './vocabulary.ts';
 
-/** The tokens that were parsed, and where they end, as an offset and in words. */
+/** The tokens that were parsed, and where they end: as an offset and in words. */
 interface TokenRun {
   readonly tokens: readonly Token[];
   readonly end: number;
@@ -44,7 +44,10 @@ interface WithFound extends PlacedError {
   readonly found: Token;
 }
 
-/** Reports the errors of a run of tokens, of several at one token the first; what it has reported. */
+/**
+ * Reports the errors of a run of tokens, but only the first of several errors at one token. Returns what it
+ * has reported.
+ */
 export function reportErrors(
   errors: readonly ParserError[],
   run: TokenRun,
@@ -61,7 +64,8 @@ export function reportErrors(
     const place = error.found?.startOffset ?? end;
     if (seen.has(place)) continue;
     seen.add(place);
-    // The parser knows the token that it last looked at, which after skipping is another one.
+    // The token before is found by index: after skipping, the token that the parser last looked at is a
+    // different one.
     const index = error.found === null ? tokens.length : (places.get(error.found) ?? 0);
     const follows = last !== null && error.expected === repeated.policy && isOneRule(tokens, last, index);
     last = index;
@@ -73,7 +77,10 @@ export function reportErrors(
   return reported;
 }
 
-/** Whether no rule begins between two tokens: what does not fit at the second one is then the rest of what did not at the first. */
+/**
+ * Whether no rule begins between two tokens. If so, what does not fit at the second token is the rest of what
+ * did not fit at the first.
+ */
 function isOneRule(tokens: readonly Token[], from: number, to: number): boolean {
   return tokens.slice(from + 1, to + 1).every(({ tokenType }) => !beginsOther.has(tokenType));
 }
@@ -94,7 +101,10 @@ function explain(error: PlacedError): Diagnostic {
   );
 }
 
-/** A declaration begins, or the text ends, where the braces of the one before are still open. */
+/**
+ * The diagnostic for a missing `}`: a declaration begins, or the text ends, while the braces before are still
+ * open.
+ */
 function explainUnclosed(error: PlacedError): Diagnostic | null {
   const { found, previous, tokens, source } = error;
   const isBeginning = found === null || declaring.has(found.tokenType);
@@ -110,7 +120,7 @@ function explainUnclosed(error: PlacedError): Diagnostic | null {
   return { ...withFix(diagnostic, { title: 'write `}`', text: '\n}' }), related };
 }
 
-/** The last brace before an index that is not closed there. */
+/** The last brace before an index that is still open there. */
 function openBrace(index: number, tokens: readonly Token[]): Token | undefined {
   let depth = 0;
   return tokens.slice(0, index).findLast(({ tokenType }) => {
@@ -131,7 +141,10 @@ function explainPlainly(error: PlacedError): Diagnostic {
 
 const takesCondition = wordTypes('when', 'unless', 'and', 'or', 'not');
 
-/** What is missing at the end of a line is missing there, not where the next line begins. */
+/**
+ * The place of an error. What is missing at the end of a line is reported there, not where the next line
+ * begins.
+ */
 function placeOf({ found, previous, end, source, expected }: PlacedError): Span {
   if (found === null) return makeSpan({ source }, end, end);
   const span = tokenSpan(found, { source });
@@ -141,15 +154,18 @@ function placeOf({ found, previous, end, source, expected }: PlacedError): Span 
   return isOnNextLine ? makeSpan({ source }, previousEnd, previousEnd) : span;
 }
 
-/** Expectations of places where a whole part has ended and the token found is the one too many. */
+/** Expectations for places where a whole part has ended, and the token found is one too many. */
 const repeats: ReadonlySet<string> = new Set([...Object.values(repeated), 'the end of the expression']);
 
-/** A token as it may stand in a message. */
+/** A token as messages show it. */
 function shown({ image }: Token): string {
   return `\`${image.length > 40 ? `${image.slice(0, 40)}…` : image}\``;
 }
 
-/** What to do, by what was found where something else was expected; undefined where nothing better is known than a form. */
+/**
+ * What to do, by what was found where something else was expected; undefined if nothing better is known than
+ * an example of the form.
+ */
 function helpFor(error: PlacedError): string | undefined {
   const { expected, found } = error;
   if (found === null) return undefined;
@@ -204,7 +220,7 @@ function helpForDeclaration({ found, previous }: WithFound): string | undefined 
     : undefined;
 }
 
-/** Where a rule goes on or ends. */
+/** Help for a place where a rule goes on or ends. */
 function helpForClause({ found, previous, tokens }: WithFound): string | undefined {
   if (found.tokenType === sign.comma) return 'conditions are joined by `and`';
   if (found.tokenType === sign.dot && previous?.tokenType === literal.number)
@@ -217,7 +233,10 @@ function helpForClause({ found, previous, tokens }: WithFound): string | undefin
   return 'a text stands behind an operator, as in `x == "a"`, or `"a" in agent.tags`';
 }
 
-/** What stands behind a value in parentheses is often what stands behind a rule. */
+/**
+ * Help where `)` was expected: what stands behind a value in parentheses is often what people write behind a
+ * rule.
+ */
 function helpForClosing({ found, rules }: WithFound): string | undefined {
   return rules.includes('meter') ? undefined : byFoundBehindRule.get(found.image.toLowerCase());
 }
@@ -288,7 +307,7 @@ const noOrder = 'remove it: order never matters, the strictest rule that applies
 const shadow =
   'write `shadow` before the effect, or before `policy`: the rule is then recorded and not enforced';
 const noState = 'remove it: every rule of the files counts; `shadow` before it only records it';
-/** What stands behind a whole rule or clause, with what is probably meant. */
+/** Help by the word or sign found behind a whole rule or clause, with what is probably meant. */
 const byFoundBehindRule: ReadonlyMap<string, string> = new Map([
   ['or', 'each group is asked: join them by `and`, or declare one approval group for the people of both'],
   ['(', '`risk`, `now` and declared names take no parentheses; functions are called, as in `length(x)`'],
@@ -331,7 +350,7 @@ const clauseWords = ['for', 'after', 'to', 'except', 'needs', 'within', 'because
 
 const negatable = wordTypes(...relatingWords, 'has', 'is');
 
-// ---- frequent mistakes, each of which answers null where it does not apply
+// ---- frequent mistakes: each function returns null for anything else
 
 interface FoundError extends WithFound {
   readonly span: Span;
@@ -339,7 +358,7 @@ interface FoundError extends WithFound {
 
 const comparesWhole: ReadonlySet<unknown> = new Set([...comparing, ...negatable, word.in]);
 
-/** Expectations of places where an expression has ended. */
+/** Expectations for places where an expression has ended. */
 const endsExpression: ReadonlySet<string> = new Set([...repeats, '`)`', '`]`', '`{`', '`over`', '`of`']);
 
 function explainChain({ found, span, expected, previous }: FoundError): Diagnostic | null {
@@ -365,7 +384,10 @@ function explainRange({ found, previous, span, expected, source, rules }: FoundE
     : null;
 }
 
-/** A reserved word in the place of a declared name, unless it begins what should follow the name. */
+/**
+ * The error for a reserved word in the place of a declared name, unless the word begins what should follow
+ * the name.
+ */
 function explainReserved({ found, span, expected }: FoundError): Diagnostic | null {
   const what = /^a name for the (\w+)/.exec(expected)?.[1];
   if (what === undefined || !isReservedToken(found) || followsName.has(found.tokenType)) return null;
@@ -382,7 +404,10 @@ function explainDeclaration({ found, expected, span }: FoundError): Diagnostic |
   return unknownWord(found.image, span, declarationVocabulary);
 }
 
-/** A word of another language for an effect; other words may be misspelt clauses as well. */
+/**
+ * The error for a word that other languages use for an effect. Any other word may as well be a misspelt
+ * clause.
+ */
 function explainEffect({ found, expected, span }: FoundError): Diagnostic | null {
   const isEffect = synonymOf(found.image, effectVocabulary) !== null;
   if (expected !== 'a clause, a rule or `}`' || !isEffect) return null;

@@ -1,19 +1,20 @@
-// Functions, lambdas and methods of other languages → the operators and quantifiers that say the same.
+// Repairs functions, lambdas and methods of other languages, and suggests operators and quantifiers that mean
+// the same.
 
 import { bracketStep, comparing, isAnyWord, NameToken, retype, sign, word } from '../parse/tokens.ts';
 import { beforeCondition, type Cursor, lookaheadMax, presenceOf, type Repair } from './cursor.ts';
 import { quantifiers } from './foreign-quantifiers.ts';
 import { hasMessage, relationOf } from './foreign-words.ts';
 
-/** What is to be written for a call; no text where several things may be meant. */
+/** What to write instead of a call; `write` is absent if several things may be meant. */
 type Written = Pick<Repair, 'write' | 'help'>;
 
-/** A name that a parenthesis follows. */
+/** Repairs a name that a parenthesis follows. */
 export function repairCall(here: Cursor): Repair | null {
   return repairLambda(here) ?? repairPresence(here) ?? repairRelationCall(here) ?? repairNow(here);
 }
 
-/** `exists(payload.note)`. */
+/** Repairs `exists(payload.note)`: the fix is `payload has note`. */
 export function repairPresence(here: Cursor): Repair | null {
   if (!/^(?:has|exists|defined|isset|present|is_set|is_defined)$/i.test(here.token.image)) return null;
   if (isAnyWord(here.at(-1)) && !beforeCondition.has(here.type(-1))) return null;
@@ -22,7 +23,7 @@ export function repairPresence(here: Cursor): Repair | null {
   return { to: path.closing, message: hasMessage, write: presenceOf(path.text) };
 }
 
-/** `startswith(payload.vendor, "a")`. */
+/** Repairs `startswith(payload.vendor, "a")`: the operator goes between the two operands. */
 function repairRelationCall(here: Cursor): Repair | null {
   const { image } = here.token;
   const relation = relationOf(image);
@@ -41,13 +42,13 @@ function related(relation: string, path: string, shown: string): Written {
   return { help: `${part}, \`${shown} in ${path}\` for an element` };
 }
 
-/** `now()`. */
+/** Repairs `now()`: `now` is no function. */
 function repairNow(here: Cursor): Repair | null {
   if (here.token.image !== 'now' || here.type(2) !== sign.closeParen) return null;
   return { to: 2, message: '`now` is no function', write: 'now', read: [retype(here.token, NameToken)] };
 }
 
-/** `any(xs, x => c)`, `any(x in xs, c)` and `any(c for x in xs)`. */
+/** Repairs `any(xs, x => c)`, `any(x in xs, c)` and `any(c for x in xs)`: the fix is a quantifier. */
 export function repairLambda(here: Cursor): Repair | null {
   const quantifier = quantifiers.get(here.token.image);
   const closing = quantifier === undefined || here.type(1) !== sign.openParen ? null : here.closing(1);
@@ -63,7 +64,7 @@ export function repairLambda(here: Cursor): Repair | null {
   return { to: closing, message: `a list is gone through by \`${quantifier}\``, write };
 }
 
-/** `sum(payload.lines.price)`. */
+/** Repairs `sum(payload.lines.price)`: the fix is `sum x in payload.lines (x.price)`. */
 export function repairTotal(here: Cursor): Repair | null {
   const isOfMeter = here.type(-3) === word.meter;
   const path = isOfMeter ? null : here.pathInParentheses();
@@ -73,7 +74,7 @@ export function repairTotal(here: Cursor): Repair | null {
   return { to: path.closing, message: 'a list is gone through by `sum`', write };
 }
 
-/** `.startsWith("a")`, and what is called on it in turn: values have no methods. */
+/** Repairs `.startsWith("a")` and further methods called on its result: values have no methods. */
 export function repairMethod(here: Cursor): Repair | null {
   if (here.isBeforePayload) return null;
   const path = here.pathBefore(-1);
@@ -96,7 +97,7 @@ export function repairMethod(here: Cursor): Repair | null {
     next++;
   }
   if (written === null) return null;
-  // Of what is called on something unknown nothing more is to be said.
+  // Nothing more is to be said of methods that are called on something unknown.
   while (here.type(next) === sign.dot && here.type(next + 2) === sign.openParen) {
     const closing = here.closing(next + 2);
     if (closing === null) break;
@@ -105,7 +106,7 @@ export function repairMethod(here: Cursor): Repair | null {
   const end = here.type(next - 1) === sign.dot ? next - 1 : next;
   const message = `\`${here.token.image}\` is no method: values have none`;
   const help = written.help ?? `write \`${written.write}\``;
-  // Behind an operator the comparison would be compared once more.
+  // A fix that holds an operator cannot stand before a comparison: its result would be compared once more.
   const isWhole = !(written.write?.includes(' ') && comparing.has(here.type(end)));
   if (path === null) return { to: end - 1, message, help, read: [retype(here.token, NameToken)] };
   const write = isWhole ? written.write : undefined;
@@ -125,7 +126,7 @@ function isQuantified(here: Cursor): boolean {
   return false;
 }
 
-/** Functions of this language, by what methods are called that do the same. */
+/** Functions of this language, by the names of methods that do the same elsewhere. */
 const functions: readonly (readonly [RegExp, string])[] = [
   [/^(?:to_?lower(?:_?case)?|lower|casefold)$/, 'lower'],
   [/^(?:len|length|size|count)$/, 'length'],

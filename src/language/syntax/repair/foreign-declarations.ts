@@ -1,4 +1,4 @@
-// Declarations and clauses in the forms of other languages → those of this one: payloads, fields, results, who approves.
+// Repairs declarations and clauses in the forms of other languages: payloads, fields, results, approvals.
 
 import type { TokenType } from 'chevrotain';
 import {
@@ -27,7 +27,7 @@ import {
   stretched,
 } from './cursor.ts';
 
-/** `action mail.send(to: email)` is read as `action mail.send { to: email }`. */
+/** Reads `action mail.send(to: email)` as `action mail.send { to: email }`. */
 export function repairPayloadParens(here: Cursor): Repair | null {
   const closing = here.isBeforePayload ? here.closing(0) : null;
   if (closing === null) return null;
@@ -36,7 +36,7 @@ export function repairPayloadParens(here: Cursor): Repair | null {
   return rebracketed(here, closing, { open: ' {', close: '}', message, help, title: 'write braces' });
 }
 
-/** `action a.b = { ... }`, `group g = [...]` and `count: integer = 3`. */
+/** Repairs `action a.b = { ... }`, `group g = [...]` and `count: integer = 3`, where no `=` may stand. */
 export function repairNoValue(here: Cursor): Repair | null {
   const { declaration } = here;
   if (here.braces > 0) {
@@ -55,7 +55,7 @@ export function repairNoValue(here: Cursor): Repair | null {
   return { to: here.closing(1) ?? 0, message, help, read: [] };
 }
 
-/** `action a.b: { ... }`. */
+/** Repairs `action a.b: { ... }`: the colon is removed. */
 export function repairPayloadColon(here: Cursor): Repair | null {
   return here.isBeforePayload && here.type(1) === sign.openCurly ? needless(here) : null;
 }
@@ -63,7 +63,7 @@ export function repairPayloadColon(here: Cursor): Repair | null {
 const typeNames: ReadonlySet<string> = new Set([...builtInTypeWords, ...['int', 'str', 'bool', 'float']]);
 export const declaresFields: ReadonlySet<unknown> = new Set([word.action, word.type, word.group, word.table]);
 
-/** `string note`, `to: required email` and `note: optional string`. */
+/** Repairs the fields `string note`, `to: required email` and `note: optional string`. */
 export function repairTypeWord(here: Cursor): Repair | null {
   if (!declaresFields.has(here.declaration) || here.braces === 0) return null;
   const { token } = here;
@@ -84,7 +84,10 @@ export function repairTypeWord(here: Cursor): Repair | null {
   return { to: 1, message: 'the type of a field stands behind its name', write, read };
 }
 
-/** `kind: enum("a", "b")`, `kind: ["a", "b"]` and `kind: "a" or "b"`. */
+/**
+ * Repairs the types in `kind: enum("a", "b")`, `kind: ["a", "b"]` and `kind: "a" or "b"`: the fix is `"a" |
+ * "b"`.
+ */
 export function repairEnumeration(here: Cursor): Repair | null {
   if (!declaresFields.has(here.declaration)) return null;
   const message = 'one of several texts is written `"a" | "b"`';
@@ -97,7 +100,7 @@ export function repairEnumeration(here: Cursor): Repair | null {
   if (!isType || (open === 1 && !/^(?:enum|one_?of|choice|literal)$/i.test(here.token.image))) return null;
   const closing = brackets.has(here.type(open)) ? here.closing(open) : null;
   if (closing === null) return null;
-  // `["a" | "b"]` is a list of them.
+  // `["a" | "b"]` is a list of such texts, so `|` is accepted only behind a word such as `enum`.
   const texts = partedBy(here.run(open + 1, closing - 1), isAnyText, [
     sign.comma,
     ...(open === 1 ? [sign.bar] : []),
@@ -106,7 +109,7 @@ export function repairEnumeration(here: Cursor): Repair | null {
   return { to: closing, message, ...joinedBy(here.readAs('|')[0]!, texts) };
 }
 
-/** Parts with one of the signs between them; null where it is anything else. */
+/** The parts of a run that has one of the signs between any two parts; null for any other run. */
 function partedBy(
   tokens: readonly Token[],
   isPart: (token: Token) => boolean,
@@ -116,7 +119,7 @@ function partedBy(
   return tokens.length > 0 && isParted ? tokens.filter((_, at) => at % 2 === 0) : null;
 }
 
-/** The same parts with another sign or word between them, as they are written and read. */
+/** Parts with another sign or word between them, as text to write and as tokens to read. */
 function joinedBy(
   between: Token,
   parts: readonly Token[],
@@ -129,7 +132,7 @@ function joinedBy(
 
 const brackets: ReadonlySet<unknown> = new Set([sign.openParen, sign.openSquare, sign.openCurly]);
 
-/** `amount number`, whose sign between name and type is missing. */
+/** Repairs `amount number`, where the sign between name and type is missing. */
 export function repairFieldWithoutColon(here: Cursor): Repair | null {
   const isField = declaresFields.has(here.declaration) && here.braces > 0 && startsField(here);
   const type = here.at(1);
@@ -145,7 +148,7 @@ function startsField(here: Cursor): boolean {
   return here.beginsLine(0) || before === sign.comma || before === sign.openCurly;
 }
 
-/** `action a.b` and its fields below it, the brace missing. */
+/** Repairs `action a.b` with its fields below it, where the opening brace is missing. */
 export function repairMissingBrace(here: Cursor): Repair | null {
   if (!here.isBeforePayload || !isAnyWord(here.at(-1)) || !here.beginsLine(-1)) return null;
   here.braces = 1;
@@ -155,7 +158,7 @@ export function repairMissingBrace(here: Cursor): Repair | null {
   return { from: -1, to: 0, code: 'unexpected-token', message, help: 'a payload stands in braces', read };
 }
 
-/** `integer 1...5`, `integer 1-5` and `integer 1 to 5`. */
+/** Repairs `integer 1...5`, `integer 1-5` and `integer 1 to 5`: the fix is `..`. */
 export function repairDots(here: Cursor): Repair | null {
   const isNumber = here.type(-1) === literal.number && here.type(1) === literal.number;
   const isType = declaresFields.has(here.declaration) && here.braces > 0;
@@ -163,7 +166,7 @@ export function repairDots(here: Cursor): Repair | null {
   return isRange ? spelled(here, '..', 'foreign-operator') : null;
 }
 
-/** `list a: ["x"]`, and `list a = {"x"}`. */
+/** Repairs `list a: ["x"]` and `list a = {"x"}`, both read as `list a = ["x"]`. */
 export function repairListBrackets(here: Cursor): Repair | null {
   if (here.declaration !== word.list || here.braces > 0) return null;
   if (here.type(0) === sign.colon) {
@@ -179,14 +182,14 @@ export function repairListBrackets(here: Cursor): Repair | null {
   return { message, help: 'write `[ ... ]`', read: here.readAs('[') };
 }
 
-/** `count(*)`. */
+/** Reads `count(*)` as `count()`. */
 export function repairCountAll(here: Cursor): Repair | null {
   const isAll = here.at(-2)?.image === 'count' && here.type(-1) === sign.openParen;
   if (!isAll || here.type(1) !== sign.closeParen) return null;
   return { message: '`count()` counts requests, with nothing in its parentheses', write: '', read: [] };
 }
 
-/** `returns { rows: integer }` and `-> { rows: integer }` behind a payload. */
+/** Reads `returns { rows: integer }` and `-> { rows: integer }` behind a payload as `result { ... }`. */
 export function repairResult(here: Cursor): Repair | null {
   if (!here.isBeforePayload) return null;
   const isWord = /^(?:returns?|output|response|results)$/.test(here.token.image);
@@ -195,12 +198,12 @@ export function repairResult(here: Cursor): Repair | null {
   return isArrow ? { ...spelled(here, 'result'), to: 1, message: '`->` is written `result` here' } : null;
 }
 
-/** `USD => 200 USD` in a table. */
+/** Reads `USD => 200 USD` in a table as `USD: 200 USD`. */
 export function repairRowArrow(here: Cursor): Repair | null {
   return here.declaration === word.table && here.braces === 1 ? spelled(here, ':', 'foreign-operator') : null;
 }
 
-/** `require approval from finance` where a rule begins. */
+/** Reads `require approval from finance`, where a rule begins, as an `escalate` rule. */
 export function repairRequire(here: Cursor): Repair | null {
   const isOne = /^requires?$/.test(here.token.image) && here.type(1) === word.approval;
   const group = here.at(3);
@@ -214,13 +217,13 @@ export function repairRequire(here: Cursor): Repair | null {
 
 const isoUnits: Readonly<Record<string, string>> = { S: 's', M: 'm', H: 'h', D: 'd' };
 
-/** `timeout 4h` in a rule. */
+/** Reads `timeout 4h` in a rule as `within 4h`. */
 export function repairTimeout(here: Cursor): Repair | null {
   const isOne = /^(?:timeout|expires|expiring|every)$/.test(here.token.image);
   return isOne && here.type(1) === literal.duration && here.braces === 1 ? spelled(here, 'within') : null;
 }
 
-/** `P7D` and `PT15M`. */
+/** Reads `P7D` and `PT15M` as `7d` and `15m`. */
 export function repairIsoDuration(here: Cursor): Repair | null {
   const { token } = here;
   if (!beforeDuration.has(here.type(-1))) return null;
@@ -236,7 +239,7 @@ const beforeDuration: ReadonlySet<unknown> = new Set([
   ...[sign.plus, sign.minus, word.over, word.within, word.for],
 ]);
 
-/** `risk x = 30` and `risk x: +30`. */
+/** Repairs `risk x = 30` and `risk x: +30`: points are written `+30`. */
 export function repairPointsSign(here: Cursor): Repair | null {
   const number = here.at(1);
   if (here.type(-2) !== word.risk || here.braces !== 1) return null;
@@ -247,7 +250,7 @@ export function repairPointsSign(here: Cursor): Repair | null {
   return { to: 1, code: 'points-without-sign', message, write: ` +${number.image}`, read };
 }
 
-/** `to 2 finance`, `to "finance"` and `to [finance, owner]`. */
+/** Repairs `to 2 finance`, `to "finance"` and `to [finance, owner]`, which say whom a rule asks. */
 export function repairAsked(here: Cursor): Repair | null {
   const [number, group] = [here.at(1), here.at(2)];
   if (!here.isInPolicy) return null;
@@ -270,7 +273,7 @@ export function repairAsked(here: Cursor): Repair | null {
   return { to: closing, message, write: `to ${write}`, read: [here.token, ...read] };
 }
 
-/** `deny too-many`, `policy big-orders`. */
+/** Repairs `deny too-many` and `policy big-orders`: names are in snake_case. */
 export function repairDashedName(here: Cursor): Repair | null {
   const isFirst = here.type(-1) !== undefined && (effects.has(here.type(-1)) || named.has(here.type(-1)));
   let to = 0;
@@ -287,11 +290,13 @@ export function repairDashedName(here: Cursor): Repair | null {
   return { to, code: 'name-style', message: `\`${here.text(0, to)}\` is not in snake_case`, write, read };
 }
 
-/** `except payload.vendor == "a"`, where nobody is named but a condition. */
+/**
+ * Repairs `except payload.vendor == "a"`, where a condition stands instead of a person: the fix is `unless`.
+ */
 export function repairExcept(here: Cursor): Repair | null {
   if (!here.isInPolicy) return null;
   const next = here.pathEnd(1);
-  // `within 4h` is the next clause.
+  // A `within` with a duration, such as `within 4h`, is the next clause and no comparison.
   const isTime = here.type(next) === word.within && here.type(next + 1) === literal.duration;
   if (isAnyText(here.at(1))) {
     const message = 'who may not approve is named by a field of the payload';
@@ -312,7 +317,7 @@ const named: ReadonlySet<unknown> = new Set([
   ...[word.group, word.approvers, word.guarantee, word.to],
 ]);
 
-/** `a ?? b`. */
+/** Reads `a ?? b` as `a else b`. */
 export function repairCoalesce(here: Cursor): Repair | null {
   const isTwice = here.type(1) === mistake.question && here.isAdjacent(1);
   if (!isTwice) return null;

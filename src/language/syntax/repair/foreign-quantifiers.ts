@@ -1,9 +1,10 @@
-// Quantifiers as other languages and people spell them → those of this one: `exists x in xs (c)`, `some x in xs: c`.
+// Repairs quantifiers as other languages and people spell them, such as `exists x in xs (c)` and `some x in
+// xs: c`.
 
 import { bracketStep, effects, isAnyWord, mistake, sign, word, wordTypes } from '../parse/tokens.ts';
 import { byForeignWord, type Cursor, lookaheadMax, type Repair, spelled } from './cursor.ts';
 
-/** Quantifiers, each with its names elsewhere. */
+/** Quantifiers of this language by their names in this and other languages. */
 export const quantifiers = byForeignWord({
   some: ['any', 'some', 'exists'],
   every: ['all', 'every', 'each', 'forall', 'foreach'],
@@ -49,7 +50,7 @@ export function repairQuantifier(here: Cursor): Repair | null {
   };
 }
 
-/** Offset behind the paths and calls that are gone through. */
+/** Offset behind the paths and calls that a quantifier goes through. */
 function endOfLists(here: Cursor, first: number): number {
   let next = here.pathEnd(first);
   const closing = here.type(next) === sign.openParen && here.isAdjacent(next) ? here.closing(next) : null;
@@ -59,11 +60,14 @@ function endOfLists(here: Cursor, first: number): number {
 
 interface Body {
   readonly text: string;
-  /** Its last token, with what closes it. */
+  /** Offset of the last token of the body, or of the bracket that closes it. */
   readonly to: number;
 }
 
-/** What stands behind a sign or word, in its brackets or up to the next clause. */
+/**
+ * The body of a quantifier behind a sign or word: what stands in brackets there, or all up to the next
+ * clause. Null if there is none.
+ */
 function bodyBehind(here: Cursor, separator: number): Body | null {
   const isSuchThat = here.at(separator)?.image === 'such' && here.at(separator + 1)?.image === 'that';
   const first = here.type(separator) === sign.openCurly ? separator : separator + (isSuchThat ? 2 : 1);

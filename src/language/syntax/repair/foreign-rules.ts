@@ -1,4 +1,5 @@
-// Whole lines, rules and groups in the order of other languages → what to write here. Most are left out of what is read.
+// Repairs whole lines, rules and groups in the order of other languages, and says what to write. Most are
+// left out of what is read.
 
 import {
   bracketStep,
@@ -30,7 +31,10 @@ const lines = new Map<string, { readonly message: string; readonly help: string 
   ['default', { message: 'nothing is declared as the default', help: noDefault }],
 ]);
 
-/** `import data.orders` and `default allow = false` outside of declarations. */
+/**
+ * Repairs lines such as `import data.orders` outside of declarations, and `default allow = false` also in a
+ * policy.
+ */
 export function repairForeignLine(here: Cursor): Repair | null {
   const { image } = here.token;
   const isDefault = here.isInPolicy && image === 'default';
@@ -50,7 +54,10 @@ const endsSearch: ReadonlySet<unknown> = new Set([
   ...[word.when, word.unless, word.policy, sign.openCurly, sign.closeCurly],
 ]);
 
-/** `when c then deny x`, `when c -> deny x` and `if c { deny x }` where a rule begins. */
+/**
+ * Repairs `when c then deny x`, `when c -> deny x` and `if c { deny x }` where a rule begins: the effect goes
+ * first.
+ */
 export function repairConditionFirst(here: Cursor): Repair | null {
   if (!here.isInPolicy) return null;
   if (here.type(0) !== word.when && here.token.image !== 'if') return null;
@@ -63,7 +70,7 @@ export function repairConditionFirst(here: Cursor): Repair | null {
     here.at(end)!.image !== 'then'
   )
     end++;
-  // The condition ends where the effect begins, or where what stands between them does.
+  // The condition ends where the effect begins, or before what stands between the two.
   const arrow = effects.has(here.type(end)) ? arrowBefore(here, end) : 0;
   const effectAt = arrow > 0 ? end : end + 1;
   const [effect, name] = [here.at(effectAt), here.at(effectAt + 1)];
@@ -87,19 +94,19 @@ export function repairConditionFirst(here: Cursor): Repair | null {
   };
 }
 
-/** Where `{ deny x } else { allow y }` ends, from the end of its first block. */
+/** Offset at which `{ deny x } else { allow y }` ends; `end` is the end of its first block. */
 function elseBlockEnd(here: Cursor, end: number): number {
   if (here.type(end + 1) !== word.else || here.type(end + 2) !== sign.openCurly) return end;
   return here.closing(end + 2) ?? end;
 }
 
-/** How many tokens an arrow before an offset has; 0 where there is none. */
+/** How many tokens the arrow before an offset has; 0 if there is none. */
 function arrowBefore(here: Cursor, offset: number): number {
   if (here.type(offset - 1) === mistake.arrow) return 1;
   return here.text(offset - 2, offset - 1) === '->' ? 2 : 0;
 }
 
-/** `deny { c }`, `deny x { c }`, `deny if { c }` and `deny[msg] { c }`, the rules of Rego. */
+/** Repairs the rules of Rego: `deny { c }`, `deny x { c }`, `deny if { c }` and `deny[msg] { c }`. */
 export function repairRuleBody(here: Cursor): Repair | null {
   if (!here.isInPolicy) return null;
   const listed = here.type(1) === sign.openSquare ? here.closing(1) : null;
@@ -118,7 +125,7 @@ export function repairRuleBody(here: Cursor): Repair | null {
   return { to: closing, message: 'the condition of a rule stands behind `when`, in no braces', help, read };
 }
 
-/** `allow = true` and `deny := false`. */
+/** Repairs `allow = true` and `deny := false`: a rule has no value. */
 export function repairRuleValue(here: Cursor): Repair | null {
   const isSet = here.type(1) === sign.assign || here.type(1) === mistake.colonAssign;
   const value = here.at(2)?.image;
@@ -128,7 +135,7 @@ export function repairRuleValue(here: Cursor): Repair | null {
   return { to: 2, message: 'a rule has no value', help, read: [] };
 }
 
-/** `else deny` behind a rule. */
+/** Repairs `else deny` behind a rule: rules have no `else`. */
 export function repairElse(here: Cursor): Repair | null {
   if (!effects.has(here.type(1))) return null;
   const isNamed = here.type(2) === NameToken;
@@ -138,7 +145,10 @@ export function repairElse(here: Cursor): Repair | null {
   return { to: isNamed ? 0 : 1, message: 'rules have no `else`', help, write, read: [] };
 }
 
-/** `to finance, security` asks both groups; a comma behind a rule ends nothing. */
+/**
+ * Reads `to finance, security` as `to finance and security`, which asks both groups. Drops a comma behind a
+ * rule, which ends nothing.
+ */
 export function repairRuleComma(here: Cursor): Repair | null {
   const next = here.type(1);
   const isBehindRule = here.isInPolicy && !here.isInBrackets();
@@ -149,13 +159,13 @@ export function repairRuleComma(here: Cursor): Repair | null {
   return isAsked ? spelled(here, ' and', 'foreign-operator') : null;
 }
 
-/** `allow x: c`, whose condition follows a word, and `escalate x: to finance`. */
+/** Reads `allow x: c` as `allow x when c`, and drops the colon of `escalate x: to finance`. */
 export function repairRuleColon(here: Cursor): Repair | null {
   if (!effects.has(here.type(-2)) || here.braces !== 1) return null;
   return clauseStarts.has(here.type(1)) ? needless(here) : spelled(here, ' when');
 }
 
-/** `needs: 2` and `because = "why"`. */
+/** Repairs `needs: 2` and `because = "why"`: no sign stands behind the word of a clause. */
 export function repairClauseSign(here: Cursor): Repair | null {
   const isColon = here.type(0) !== sign.assign;
   const { image } = here.at(isColon ? 0 : -1) ?? { image: '' };
@@ -174,10 +184,10 @@ const signless: ReadonlySet<unknown> = new Set([
   ...[word.shadow, word.never, word.always],
 ]);
 
-/** `escalate to finance`, a rule without a name. */
+/** Repairs `escalate to finance`, a rule without a name. */
 export function repairNameless(here: Cursor): Repair | null {
   const next = here.at(1);
-  // A word that is not reserved is the name where another clause follows it.
+  // A word that is not reserved is the name of the rule if another clause follows it.
   const isClause = clauseStarts.has(next?.tokenType) && !isReservedToken(next);
   const isNamed = clauseStarts.has(here.type(2)) || here.at(2) === undefined || here.beginsLine(2);
   if (next === undefined || !beginsRule(here) || !isClause || isNamed) return null;
@@ -195,7 +205,7 @@ function beginsRule(here: Cursor): boolean {
   return here.isInPolicy && here.type(-1) !== word.after;
 }
 
-/** `deny "too_many" when c`. */
+/** Repairs `deny "too_many" when c`: the name of a rule stands without quotes. */
 export function repairQuotedName(here: Cursor): Repair | null {
   const text = here.at(1);
   if (!beginsRule(here) || !isAnyText(text)) return null;
@@ -211,7 +221,7 @@ export function repairQuotedName(here: Cursor): Repair | null {
   return { from: 1, message, help, write: isName ? name : undefined, read };
 }
 
-/** `rule too_many deny when c` and `rule deny too_many when c`. */
+/** Repairs `rule too_many deny when c` and `rule deny too_many when c`: a rule begins with its effect. */
 export function repairRuleWord(here: Cursor): Repair | null {
   if (!beginsRule(here) || here.token.image !== 'rule' || !here.beginsLine(0)) return null;
   const message = 'a rule begins with its effect';
@@ -222,7 +232,9 @@ export function repairRuleWord(here: Cursor): Repair | null {
   return { to: 2, message, write: `${effect!.image} ${name!.image}`, read };
 }
 
-/** Whether a path, a call or a text with a letter before it begins, which is no plain text. */
+/**
+ * Whether a path, a call, or a text with a letter before it begins at an offset; none of these is plain text.
+ */
 function beginsExpression(here: Cursor, offset: number): boolean {
   const next = here.type(offset + 1);
   return (
@@ -232,10 +244,13 @@ function beginsExpression(here: Cursor, offset: number): boolean {
   );
 }
 
-/** `because 3 are too many` and `because {payload.count} are too many`. */
+/**
+ * Tokens other than words that begin a reason without quotes, as in `because 3 are too many` and `because
+ * {payload.count} are too many`.
+ */
 const plainBeginnings: ReadonlySet<unknown> = new Set([literal.number, sign.openCurly]);
 
-/** `because too many`, up to the end of the line. */
+/** Repairs `because too many`: the rest of the line gets quotes. */
 export function repairUnquotedReason(here: Cursor): Repair | null {
   const first = here.at(1);
   const isPlain = isAnyWord(first) || plainBeginnings.has(first?.tokenType);
@@ -249,12 +264,12 @@ export function repairUnquotedReason(here: Cursor): Repair | null {
   const reason = here.text(1, to).trim().replace(/["']$/, '');
   const write = /["\\{}]/.test(reason) ? undefined : `"${reason}"`;
   const help = write === undefined ? 'write `because "..."`' : undefined;
-  // What it shows is not read before it stands in quotes.
+  // The placeholders of a reason are not read until it stands in quotes.
   const read = [retype(first!, literal.quoted, '"..."')];
   return { from: 1, to, code: 'unterminated-text', message: 'a reason stands in quotes', help, write, read };
 }
 
-/** `allow x "why" when c`, whose reason follows a word. */
+/** Repairs `allow x "why" when c`: a reason stands behind `because`. */
 export function repairRuleText(here: Cursor): Repair | null {
   const isBehindName = effects.has(here.type(-2)) && here.type(-1) === NameToken && here.braces === 1;
   if (!isBehindName) return null;
@@ -262,12 +277,15 @@ export function repairRuleText(here: Cursor): Repair | null {
   return { message: 'a reason stands behind `because`', help, read: [] };
 }
 
-/** `policy orders for order.place { ... }`. */
+/** Reads `policy orders for order.place { ... }` with `on` instead of `for`. */
 export function repairPolicyFor(here: Cursor): Repair | null {
   return here.braces === 0 && here.type(-2) === word.policy ? spelled(here, 'on') : null;
 }
 
-/** `policy orders on group orders { ... }` and `action order.place in group orders { ... }`. */
+/**
+ * Repairs `policy orders on group orders { ... }` and `action order.place in group orders { ... }`: the name
+ * alone is enough.
+ */
 export function repairPatternKind(here: Cursor): Repair | null {
   const isNamed = here.braces === 0 && beforePatterns.get(here.declaration)?.has(here.type(-1)) === true;
   if (!isNamed || !isAnyWord(here.at(1)) || here.beginsLine(0)) return null;
@@ -281,7 +299,7 @@ export function repairPatternKind(here: Cursor): Repair | null {
 }
 
 const inHead: ReadonlySet<unknown> = new Set([word.on, word.except, sign.comma]);
-/** By declaration, what a pattern or the name of a group stands behind. */
+/** Tokens that a pattern or the name of a group stands behind, by the word of the declaration. */
 const beforePatterns: ReadonlyMap<unknown, ReadonlySet<unknown>> = new Map([
   [word.policy, inHead],
   [word.guarantee, inHead],
@@ -289,7 +307,7 @@ const beforePatterns: ReadonlyMap<unknown, ReadonlySet<unknown>> = new Map([
   [word.meter, new Set([word.of, sign.comma])],
 ]);
 
-/** `policy orders on [order.place, order.cancel] { ... }`. */
+/** Repairs `policy orders on [order.place, order.cancel] { ... }`: patterns stand in no brackets. */
 export function repairPatternList(here: Cursor): Repair | null {
   const closing = here.braces === 0 && here.type(-1) === word.on ? here.closing(0) : null;
   if (closing === null || closing === 1) return null;
@@ -298,7 +316,7 @@ export function repairPatternList(here: Cursor): Repair | null {
   return { to: closing, message, write: here.text(1, closing - 1), read };
 }
 
-/** `after approval from finance`. */
+/** Reads `after approval from finance` as `after approval by finance`. */
 export function repairApprovalFrom(here: Cursor): Repair | null {
   return here.type(-1) === word.approval ? spelled(here, 'by') : null;
 }

@@ -1,4 +1,4 @@
-// Signs and brackets of other languages → what they mean here: comments, quotes, patterns, currencies, lists, positions.
+// Repairs signs and brackets of other languages: comments, quotes, patterns, currencies, lists, positions.
 
 import {
   Currency,
@@ -24,13 +24,14 @@ import {
   stretched,
 } from './cursor.ts';
 
-/** A comment behind `//`, or between `/*` and its counterpart. */
+/** Repairs a comment that begins with `//`, `--` or `/*`: comments begin with `#`. */
 export function repairComment(here: Cursor): Repair {
   const { image } = here.token;
   const lines = image.slice(2, image.endsWith('*/') ? -2 : undefined).split(/\r\n?|\n/);
   const message = `\`${image.slice(0, 2)}\` begins no comment`;
   const help = 'write `#`: a comment runs to the end of its line';
-  // What follows on the last line of a comment between two marks would be part of it.
+  // A comment between two marks gets no fix if anything follows on its last line, which `#` would make part
+  // of the comment.
   const after = here.reader.source.text.slice(tokenEnd(here.token)).split(/[\r\n]/, 1)[0]!;
   const write = after.trim() === '' ? lines.map((line) => `#${line}`).join('\n') : undefined;
   return { message, help, write, read: [] };
@@ -45,7 +46,7 @@ export function repairCurlyQuotes(here: Cursor): Repair {
   return { message: 'texts stand between straight quotes', write, read };
 }
 
-/** A pattern between slashes, after `matches` or a comparison. */
+/** Repairs a pattern between slashes, behind `matches` or a comparison: patterns stand in quotes. */
 export function repairRegex(here: Cursor): Repair {
   const { image } = here.token;
   const end = image.lastIndexOf('/');
@@ -61,7 +62,7 @@ export function repairRegex(here: Cursor): Repair {
 
 const currencySigns: Readonly<Record<string, string>> = { $: 'USD', '€': 'EUR', '£': 'GBP', '¥': 'JPY' };
 
-/** `$1000` and `500€`, which may mean one of several currencies. */
+/** Repairs `$1000` and `500€`. There is no fix, since the sign may mean one of several currencies. */
 export function repairCurrencySign(here: Cursor): Repair {
   const { image } = here.token;
   const number = here.at(1);
@@ -91,14 +92,14 @@ export function repairPercent(here: Cursor): Repair {
   return { message: `\`${number.image}%\` is no number`, help, read: [] };
 }
 
-/** `10% of 500 USD`. */
+/** Repairs `10% of 500 USD`: the fix is `0.1 * 500 USD`. */
 function repairShare(here: Cursor, number: Token): Repair {
   const share = String(Number(number.image.replaceAll('_', '')) / 100);
   const read = [retype(number, literal.number, share), ...here.readAs('*')];
   return { from: -1, to: 1, message: `\`${number.image}%\` is no number`, write: `${share} *`, read };
 }
 
-/** `f"..."`, and `'...'i`. */
+/** Repairs `f"..."` and `'...'i`: no letter stands before or behind a text. */
 export function repairTextLetter(here: Cursor): Repair | null {
   const { image } = here.token;
   if (isAnyText(here.at(1)) && here.isAdjacent(1) && /^[rfub]$/i.test(image))
@@ -108,7 +109,7 @@ export function repairTextLetter(here: Cursor): Repair | null {
   return { message: 'no flags stand behind a text', help, read: [] };
 }
 
-/** `'it\\'s'`, which ends behind its backslash. */
+/** Repairs `'it\'s'`: a raw text has no escapes, so it ends behind the backslash. */
 export function repairRawEscape(here: Cursor): Repair | null {
   if (!here.token.image.endsWith("\\'") || here.at(1) === undefined || !here.isAdjacent(1)) return null;
   let to = 1;
@@ -121,7 +122,7 @@ export function repairRawEscape(here: Cursor): Repair | null {
   return { to, message, write, read: [retype(here.token, literal.quoted, write)] };
 }
 
-/** `a ? b : c` is read as `a and b or c`. */
+/** Reads `a ? b : c` as `a and b or c`. */
 export function repairTernary(here: Cursor): Repair {
   for (let at = 1; at < lookaheadMax; at++) {
     const type = here.type(at);
@@ -135,7 +136,7 @@ export function repairTernary(here: Cursor): Repair {
   return { message: '`?` has no meaning here', help: 'an optional field is written `name?: type`', read: [] };
 }
 
-/** `when { a }` is read as `when (a)`. */
+/** Reads `when { a }` as `when (a)`. */
 export function repairConditionBraces(here: Cursor): Repair | null {
   const closing = beforeCondition.has(here.type(-1)) ? here.closing(0) : null;
   if (closing === null) return null;
@@ -146,7 +147,10 @@ export function repairConditionBraces(here: Cursor): Repair | null {
 
 const roots = ['payload', 'agent', 'request', 'action'];
 
-/** `payload.tags[0]`, whose elements have no positions, and `payload["count"]`. A single name may be that of a table. */
+/**
+ * Repairs `payload.tags[0]`, since elements have no positions, and `payload["count"]`, since a field stands
+ * behind a dot. A single name before the bracket may be the name of a table.
+ */
 export function repairPosition(here: Cursor): Repair | null {
   const path = here.type(-1) === NameToken && here.isAdjacent(0) ? here.pathBefore(0) : null;
   const closing = path === null ? null : here.closing(0);
@@ -163,7 +167,7 @@ export function repairPosition(here: Cursor): Repair | null {
   return { ...run, message: 'a field stands behind a dot', write };
 }
 
-/** `string[]` is read as `[string]`. */
+/** Reads `string[]` as `[string]`. */
 export function repairListType(here: Cursor): Repair | null {
   const before = here.type(-1);
   const isType = before === sign.colon || before === sign.optional || before === sign.assign;
@@ -173,7 +177,7 @@ export function repairListType(here: Cursor): Repair | null {
   return { to: 2, message, write: `[${here.token.image}]`, read };
 }
 
-/** `x in ("a", "b")` and `x in {"a"}`. */
+/** Repairs `x in ("a", "b")` and `x in {"a"}`: a list stands in square brackets. */
 export function repairTuple(here: Cursor): Repair | null {
   const isCurly = here.type(1) === sign.openCurly;
   const closing = isCurly || here.type(1) === sign.openParen ? here.closing(1) : null;
@@ -186,7 +190,7 @@ export function repairTuple(here: Cursor): Repair | null {
   return { from: 1, to: closing, message: listMessage, write: `[${here.text(2, closing - 1)}]`, read };
 }
 
-/** `x in "a" or "b"`. */
+/** Reads `x in "a" or "b"` as `x in ["a", "b"]`. */
 export function repairInOr(here: Cursor): Repair | null {
   let to = 1;
   while (
@@ -213,7 +217,7 @@ function isOfList({ tokenType }: Token): boolean {
   return literalTypes.has(tokenType) || tokenType === sign.comma || tokenType === sign.minus;
 }
 
-/** A list with a dash before each entry, behind its `=`. */
+/** Repairs a list with a dash before each entry, behind the `=` of its declaration. */
 export function repairDashedList(here: Cursor): Repair | null {
   if (here.type(-2) !== word.list) return null;
   let to = 0;
@@ -231,7 +235,7 @@ function listText(values: readonly Token[]): string {
   return `[${values.map(({ image }) => image).join(', ')}]`;
 }
 
-/** Values that are written one behind the other, as a list. */
+/** The tokens of a list of values that are written one behind the other. */
 function listOf(values: readonly Token[]): readonly Token[] {
   const [first, last] = [values[0]!, values.at(-1)!];
   const end = tokenEnd(last);
@@ -243,7 +247,7 @@ function listOf(values: readonly Token[]): readonly Token[] {
   ];
 }
 
-/** `1,000` outside of brackets, where no comma stands. */
+/** Reads `1,000` as `1_000` outside of brackets, where no comma may stand. */
 export function repairThousands(here: Cursor): Repair | null {
   let to = 0;
   while (to < 14 && isThousands(here, to)) to += 2;

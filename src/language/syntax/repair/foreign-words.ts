@@ -1,4 +1,4 @@
-// Words of other languages → what they mean here: operators, values, presence, and the word before a condition.
+// Repairs words of other languages: operators, values, tests for presence, and the word before a condition.
 
 import {
   Currency,
@@ -32,7 +32,10 @@ import {
 import { repairQuantifier } from './foreign-quantifiers.ts';
 import { effectVocabulary, synonymOf } from './vocabulary.ts';
 
-/** Words in small letters that mean an operator, between two values and as functions and methods. */
+/**
+ * Operators by the words that mean them in other languages, in small letters: between two values, and as
+ * functions and methods.
+ */
 const relations = byForeignWord({
   'starts with': ['startswith', 'starts_with', 'hasprefix'],
   'ends with': ['endswith', 'ends_with', 'hassuffix'],
@@ -41,7 +44,7 @@ const relations = byForeignWord({
   contains: ['includes', 'contains'],
 });
 
-/** One or two words that mean an operator between two values alone. */
+/** Operators by the one or two words that mean them between two values only. */
 const comparisons = byForeignWord({
   '==': ['equals', 'equal', 'eq', 'equal to', 'equals to'],
   '!=': ['ne', 'neq'],
@@ -65,12 +68,15 @@ const conditionWords = byForeignWord({
   when: ['if', 'where', 'provided', 'whenever', 'When', 'WHEN', 'If', 'IF', 'WHERE'],
 });
 
-/** The relation between two texts that a function or a method is called for. */
+/**
+ * The operator for two texts that a function or a method of another language stands for; undefined if there
+ * is none.
+ */
 export function relationOf(called: string): string | undefined {
   return relations.get(called.toLowerCase());
 }
 
-/** A name that stands alone and that other languages use for a word or a value of this one. */
+/** Repairs a name that stands alone and that other languages use for a word or a value. */
 export function repairLoneName(here: Cursor): Repair | null {
   return (
     repairQuantifier(here) ??
@@ -95,7 +101,7 @@ const clauses = byForeignWord({
   because: ['reason', 'message', 'msg', 'description', 'desc'],
 });
 
-/** `reason "why"`, `message: "why"` and `over last 24h`. */
+/** Repairs `reason "why"`, `message: "why"` and `over last 24h`. */
 export function repairClauseWord(here: Cursor): Repair | null {
   const { image } = here.token;
   const write = here.isInPolicy ? clauses.get(image) : undefined;
@@ -106,7 +112,7 @@ export function repairClauseWord(here: Cursor): Repair | null {
   return { message, write: '', read: [] };
 }
 
-/** `x exists`. */
+/** Repairs `payload.note exists`: the fix is `payload has note`. */
 function repairExists(here: Cursor): Repair | null {
   if (here.token.image !== 'exists') return null;
   const path = here.pathBefore(0);
@@ -116,14 +122,14 @@ function repairExists(here: Cursor): Repair | null {
 
 export const hasMessage = 'presence is asked for by `has`';
 
-/** `deny x if ...` and `deny x where ...`, and the same in a claim. */
+/** Reads `deny x if ...` and `deny x where ...` with `when`, also in a claim. */
 function repairConditionWord(here: Cursor): Repair | null {
   const isAwaited = effects.has(here.type(-2)) || here.declaration === word.guarantee;
   const write = isAwaited ? conditionWords.get(here.token.image) : undefined;
   return write === undefined ? null : spelled(here, write);
 }
 
-/** `x startsWith "a"`, `x LIKE "a"`, `x greater than 3`. */
+/** Repairs operators in words, as in `x startsWith "a"`, `x LIKE "a"` and `x greater than 3`. */
 export function repairRelation(here: Cursor): Repair | null {
   const { image } = here.token;
   if (image === 'between' || image === 'BETWEEN') return repairBetween(here);
@@ -149,17 +155,17 @@ function beginsValue(here: Cursor, offset: number): boolean {
   return literalTypes.has(type) || isAnyWord(here.at(offset));
 }
 
-/** `x between 3 and 5`. */
+/** Reads `x between 3 and 5` as `x in 3..5`. */
 function repairBetween(here: Cursor): Repair | null {
   const [low, and, high] = [here.at(1), here.at(2), here.at(3)];
   if (low === undefined || high === undefined || and?.image.toLowerCase() !== 'and') return null;
-  // Of clock times more is to be said, by who reads them.
+  // Clock times are not reported at this point, as the stage that reads them has more to say.
   const message = low.tokenType === literal.clock ? undefined : '`between` is written as a range here';
   const read = [...here.readAs('in'), low, retype(and, sign.range, '..'), high];
   return { to: 3, ...(message && { message }), write: `in ${low.image}..${high.image}`, read };
 }
 
-/** `True`, `None` and their like. */
+/** Repairs values of other languages, such as `True` and `None`. */
 export function repairValue(here: Cursor): Repair | null {
   const before = here.type(-1);
   if (!comparing.has(before) && !beforeCondition.has(before)) return null;
@@ -180,7 +186,7 @@ function nullHelp(path: string, isNot: boolean): string {
     : `write \`not (${has})\` for a field that is absent, \`${path} == null\` for one that may be null`;
 }
 
-/** `x is null`, `x is empty`, `x is 3`, and the same with `not`. */
+/** Repairs `x is null`, `x is empty`, `x is 3`, and the same with `not`. */
 export function repairIs(here: Cursor): Repair | null {
   const path = here.pathBefore(0);
   if (path === null) return null;
@@ -201,7 +207,10 @@ export function repairIs(here: Cursor): Repair | null {
   return { to: last - 1, message: `\`${is}\` compares no values`, write, read: here.readAs(write) };
 }
 
-/** `x is greater than 3`, `x is one of [...]`, `x is not in [...]`. */
+/**
+ * Repairs `x is greater than 3`, `x is one of [...]` and `x is not in [...]`: the fix is an operator without
+ * `is`.
+ */
 function repairIsPhrase(here: Cursor, first: number): Repair | null {
   const both = comparisons.get(`${here.at(first)?.image} ${here.at(first + 1)?.image}`);
   const meant = both ?? comparisons.get(here.at(first)?.image ?? '');
@@ -212,10 +221,10 @@ function repairIsPhrase(here: Cursor, first: number): Repair | null {
   return { to, message, write, read: here.readAs(write) };
 }
 
-/** The last words of operators that any of several texts may stand behind. */
+/** Last words of the operators that `any of` may follow. */
 const beforeAny = wordTypes('contains', 'like', 'matches', 'with', 'inside', 'within');
 
-/** `x contains one of [...]` and `x contains all of [...]`. */
+/** Repairs `x contains one of [...]` and `x contains all of [...]`. */
 function repairSeveral(here: Cursor): Repair | null {
   const isSeveral =
     here.at(1)?.image === 'of' && here.type(2) === sign.openSquare && beforeAny.has(here.type(-1));
@@ -228,7 +237,7 @@ function repairSeveral(here: Cursor): Repair | null {
   return { to: 1, message, help, read };
 }
 
-/** `x in any of [...]`, `x == any of [...]`, `x contains any [...]`. */
+/** Repairs `x in any of [...]`, `x == any of [...]` and `x contains any [...]`. */
 export function repairAnyOf(here: Cursor): Repair | null {
   const before = here.type(-1);
   const isAnyOf = here.at(1)?.image === 'of';
@@ -244,7 +253,7 @@ export function repairAnyOf(here: Cursor): Repair | null {
 
 const verbs = byForeignWord({ contains: ['contain', 'include'], matches: ['match'], like: ['resemble'] });
 
-/** `x does not contain "a"`. */
+/** Repairs `x does not contain "a"`: `not` goes before the whole comparison. */
 function repairDoesNot(here: Cursor): Repair | null {
   const relation = verbs.get(here.at(2)?.image ?? '');
   const path = here.pathBefore(0);
@@ -258,21 +267,21 @@ function repairDoesNot(here: Cursor): Repair | null {
   };
 }
 
-/** `never permit when c`. */
+/** Repairs a claim such as `never permit when c`, which names an effect by a word of another language. */
 function repairClaimWord(here: Cursor): Repair | null {
   if (here.type(-1) !== word.never && here.type(-1) !== word.always) return null;
   const effect = synonymOf(here.token.image, effectVocabulary);
   return effect === null ? null : spelled(here, effect);
 }
 
-/** `c xor d` is read as one that holds of either. */
+/** Reads `c xor d` as `c or d`. */
 function repairXor(here: Cursor): Repair | null {
   if (!/^xor$/i.test(here.token.image) || !endsValue(here)) return null;
   const help = 'write `(a and not b) or (b and not a)`';
   return { message: `\`${here.token.image}\` joins no conditions here`, help, read: here.readAs('or') };
 }
 
-/** `USD 500`. */
+/** Reads `USD 500` as `500 USD`. */
 export function repairCurrencyFirst(here: Cursor): Repair | null {
   const [currency, number] = [here.token, here.at(1)];
   if (number?.tokenType !== literal.number || !comparing.has(here.type(-1))) return null;

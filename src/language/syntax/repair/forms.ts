@@ -1,4 +1,5 @@
-// What was expected, and in which rule of the grammar → what is written there, by an example. It helps where nothing better is known.
+// Gives an example of what to write, by what was expected and in which rule of the grammar. The example is
+// shown when no better help is known.
 
 import { repeated } from '../parse/parser.ts';
 
@@ -16,7 +17,7 @@ const byExpected: ReadonlyMap<string, string> = new Map([
   ['`allow`, `deny`, `escalate`, `reauth` or `ask`', claimForm],
 ]);
 
-/** Forms by the rule of the grammar, of which the innermost is shown. */
+/** Examples by rule of the grammar; the innermost rule that has an example counts. */
 const byRule: Readonly<Record<string, string>> = {
   action: 'an action is written `action mail.send { to: email, note?: string }`',
   recordBody: 'a field is written `name: type`, or `name?: type` where it may be absent',

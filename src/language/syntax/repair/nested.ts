@@ -1,4 +1,5 @@
-// Blocks and declarations where rules stand → what they are instead. All of each is left out of what is read.
+// Repairs blocks and declarations that stand where rules belong, and says what to write instead. All tokens
+// of each are left out of what is read.
 
 import {
   bracketStep,
@@ -13,10 +14,10 @@ import {
 import type { Cursor, Repair } from './cursor.ts';
 import { declarationVocabulary, synonymOf } from './vocabulary.ts';
 
-/** Tokens of a policy that are looked through for its end. */
+/** How many tokens of a policy are searched for its end. */
 const policyMax = 20_000;
 
-/** `list blocked = [...]` between rules. */
+/** Repairs a declaration between rules, such as `list blocked = [...]`. */
 export function repairNestedDeclaration(here: Cursor): Repair | null {
   if (!standsForRule(here) || !isAnyWord(here.at(1))) return null;
   const end = endOfDeclaration(here);
@@ -25,13 +26,16 @@ export function repairNestedDeclaration(here: Cursor): Repair | null {
   return { to: end, message: `\`${here.token.image}\` is not declared within a policy`, help, read: [] };
 }
 
-/** `var limit = 3` between rules. */
+/** Repairs a declaration in words of another language between rules, such as `var limit = 3`. */
 export function repairNestedSynonym(here: Cursor): Repair | null {
   const meant = here.type(2) === sign.assign ? synonymOf(here.token.image, declarationVocabulary) : null;
   return meant === null ? null : repairNestedDeclaration(here);
 }
 
-/** Null where the policy does not end: then its brace is what is missing. */
+/**
+ * Offset of the last token of a declaration within a policy. Null if the policy does not end: then its
+ * closing brace is what is missing.
+ */
 function endOfDeclaration(here: Cursor): number | null {
   let depth = 1;
   let end: number | null = null;
@@ -50,7 +54,10 @@ function beginsRule(here: Cursor, offset: number): boolean {
   return effects.has(type) || type === word.risk || type === word.shadow || declaring.has(type);
 }
 
-/** `- name: x` with what follows, `x:` with `effect: deny`, and `{ "effect": "deny" }`, where a rule begins. */
+/**
+ * Repairs a rule that is written as a map: `- name: x` with what follows, `x:` with `effect: deny`, and `{
+ * "effect": "deny" }`.
+ */
 export function repairMapRule(here: Cursor): Repair | null {
   if (!standsForRule(here)) return null;
   const isJson = here.type(0) === sign.openCurly && isAnyText(here.at(1)) && here.type(2) === sign.colon;
@@ -64,7 +71,7 @@ export function repairMapRule(here: Cursor): Repair | null {
 
 const payloadWords = /^(?:payload|input|inputs|fields|schema|params|parameters|request|args|arguments)$/;
 
-/** `payload { ... }` and `switch x { ... }` between rules. */
+/** Repairs blocks between rules, such as `payload { ... }` and `switch x { ... }`. */
 export function repairForeignBlock(here: Cursor): Repair | null {
   if (!standsForRule(here)) return null;
   let open = 1;

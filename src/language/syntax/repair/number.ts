@@ -1,4 +1,5 @@
-// A number with a word behind it → money, a duration or a number: `5USD`, `10 m`, `1h30m` and their like.
+// Repairs a number with a word behind it, such as `5USD`, `10 m` and `1h30m`: reads it as money, a duration
+// or a number. Also repairs dates that are written in another form.
 
 import {
   Currency,
@@ -82,7 +83,9 @@ function repairApart(here: Cursor, next: Token): Repair | null {
   return { from: 1, code: 'money-spelling', message, ...known, read: [retype(next, Currency, currency)] };
 }
 
-/** `2026/12/25`, `12/25/2026` and `25.12.2026`, where a value is compared. */
+/**
+ * Repairs `2026/12/25`, `12/25/2026` and `25.12.2026` behind a comparison: dates are written `2026-12-25`.
+ */
 export function repairDate(here: Cursor): Repair | null {
   if (!comparing.has(here.type(-1))) return null;
   let to = 0;
@@ -105,7 +108,10 @@ const calendarUnits = {
 };
 type CalendarUnit = keyof typeof calendarUnits;
 
-/** The word of the language for a number of years or months; null for anything else, `m` being minutes, and for the word itself. */
+/**
+ * The word of the language for a number of years or months. Null for anything else (`m` means minutes), and
+ * if the word is already right.
+ */
 function calendarUnit(
   number: Token,
   { image, startOffset }: Token,
@@ -117,7 +123,7 @@ function calendarUnit(
   return number.image === '1' ? unit : `${unit}s`;
 }
 
-/** `18y`, `18 yrs` and `18years` into `18 years`. */
+/** Reads `18y`, `18 yrs` and `18years` as `18 years`. */
 function repairMonths(number: Token, next: Token, calendar: CalendarUnit | `${CalendarUnit}s`): Repair {
   const written =
     next.startOffset > tokenEnd(number) ? `${number.image} ${next.image}` : number.image + next.image;
@@ -132,7 +138,7 @@ function repairMonths(number: Token, next: Token, calendar: CalendarUnit | `${Ca
   };
 }
 
-/** `1e3`, `0x10` and `5k` in full; null for anything else. */
+/** Writes `1e3`, `0x10` and `5k` in full; null for anything else. */
 function plainNumber(image: string): string | null {
   const [, digits = '', power = ''] = /^([1-9]\d{0,5})e(\d{1,2})$/i.exec(image) ?? [];
   if (digits !== '') return digits + '0'.repeat(Number(power));
@@ -141,7 +147,7 @@ function plainNumber(image: string): string | null {
   return amount === undefined ? null : amount + (size === 'M' ? '000000' : '000');
 }
 
-/** `9am` and `12pm` as `09:00` and `12:00`; null for anything else. */
+/** Turns `9am` and `12pm` into `09:00` and `12:00`; null for anything else. */
 function clockTime(number: string, half: string): string | null {
   if (!/^(?:[1-9]|1[0-2])$/.test(number) || !/^[ap]m$/i.test(half)) return null;
   const hour = (Number(number) % 12) + (half.toLowerCase() === 'pm' ? 12 : 0);
@@ -167,7 +173,7 @@ const units = {
 };
 type Unit = keyof typeof units;
 
-/** `1h30m` as one number of its smallest unit: `90m`; null for anything else. */
+/** Turns `1h30m` into one number of its smallest unit, `90m`; null for anything else. */
 function compoundDuration(image: string): string | null {
   if (!/^(?:\d{1,6}[smhd]){2,8}$/.test(image)) return null;
   const parts = [...image.matchAll(/(\d+)([smhd])/g)].map(([, amount, unit]) => ({

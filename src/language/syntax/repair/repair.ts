@@ -1,5 +1,5 @@
-// Tokens → tokens that the grammar knows: what people write by habit from other languages or spell almost right is
-// reported with a fix and read as what was meant, so that one slip costs one diagnostic.
+// Turns tokens into tokens that the grammar knows. What people write out of habit from other languages, or
+// spell almost right, is reported with a fix and read as what was meant. So one slip costs one diagnostic.
 
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import { spanning } from '../../diagnostic/span.ts';
@@ -8,7 +8,10 @@ import type { Token } from '../parse/tokens.ts';
 import { Cursor, hole, type Repair } from './cursor.ts';
 import { habits, repairs } from './repairs.ts';
 
-/** Whether tokens that the grammar may take hold a habit of other languages all the same, as `x == None` does. */
+/**
+ * Whether tokens hold a habit of other languages that the grammar may accept in another meaning, such as `x
+ * == None`.
+ */
 export function holdsHabits(tokens: readonly Token[], reader: Reader): boolean {
   const here = new Cursor(tokens, reader);
   return tokens.some(({ tokenTypeIdx }, index) => {
@@ -19,7 +22,10 @@ export function holdsHabits(tokens: readonly Token[], reader: Reader): boolean {
   });
 }
 
-/** The same tokens where nothing is to be repaired. A slip that a declaration has several times is one diagnostic. */
+/**
+ * The tokens with all slips repaired; the same array if there are none. A slip that a declaration has several
+ * times is one diagnostic.
+ */
 export function repair(tokens: Token[], reader: Reader): Token[] {
   const slips = new Map<string, Diagnostic>();
   const here: Cursor = new Cursor(tokens, {
@@ -45,7 +51,7 @@ function togetherWith({ span, fix }: Diagnostic, first: Diagnostic): Diagnostic 
   return { ...first, related, fix: { title, edits: [...first.fix.edits, ...fix.edits] } };
 }
 
-/** Null where nothing is to be repaired. */
+/** The repaired tokens; null if nothing is to be repaired. */
 function repairAll(here: Cursor): Token[] | null {
   const { tokens } = here;
   let repaired: Token[] | null = null;

@@ -1,4 +1,5 @@
-// Which repairs are tried where a token of a type stands, in which order; with those that no family of forms has.
+// Lists which repairs are tried at a token of each type, and in which order. Also holds the repairs that
+// belong to no family of forms.
 
 import type { TokenType } from 'chevrotain';
 import { syntaxError, tokenSpan, withFix } from '../parse/context.ts';
@@ -88,7 +89,7 @@ import { repairForeignBlock, repairMapRule, repairNestedDeclaration, repairNeste
 import { repairDate, repairNumber } from './number.ts';
 import { repairDeclaredWord, repairFirstWord, repairRisk } from './word.ts';
 
-/** The first repair that applies. */
+/** A repair that tries others in order and returns the first one that applies. */
 function firstOf(...all: readonly RepairAt[]): RepairAt {
   return (here) => {
     for (const one of all) {
@@ -99,12 +100,12 @@ function firstOf(...all: readonly RepairAt[]): RepairAt {
   };
 }
 
-/** A sign that has another spelling here. */
+/** The repair of a sign that is spelled differently in this language. */
 function writtenAs(write: string): RepairAt {
   return (here) => spelled(here, write, 'foreign-operator');
 }
 
-/** A name that other languages use for a word, a function, a method or a value of this one. */
+/** Repairs a name that other languages use for a word, a function, a method or a value. */
 const repairForeignName: RepairAt = (here) => {
   const [before, next] = [here.type(-1), here.type(1)];
   if (next === sign.openParen) {
@@ -117,7 +118,10 @@ const repairForeignName: RepairAt = (here) => {
   return isField ? null : (repairConditionFirst(here) ?? repairLoneName(here));
 };
 
-/** Such a name where an expression may hold it. */
+/**
+ * Repairs a name that other languages use for a value or a function, if an expression may hold the name as it
+ * stands.
+ */
 const repairUsedName: RepairAt = (here) => {
   const [before, next] = [here.type(-1), here.type(1)];
   if (next === sign.openParen || next === sign.openSquare) return repairForeignName(here);
@@ -125,7 +129,7 @@ const repairUsedName: RepairAt = (here) => {
   return isField ? null : (repairValue(here) ?? repairIsoDuration(here));
 };
 
-/** `=` between two values, or before a list with dashes. */
+/** Repairs `=` between two values, or before a list with dashes. */
 const repairAssign: RepairAt = (here) => {
   const isAssign = here.awaitsAssign;
   here.awaitsAssign = false;
@@ -139,7 +143,9 @@ const repairAssign: RepairAt = (here) => {
   return { code: 'assignment-for-equality', message, write: '==', read: here.readAs('==') };
 };
 
-/** `approvers finance = ["ann@example.com"]`. */
+/**
+ * Repairs `approvers finance = ["ann@example.com"]`: the service, not a policy, knows who belongs to a group.
+ */
 const repairMembers: RepairAt = (here) => {
   const group = here.at(-1)!;
   const message = 'policies do not say who belongs to a group: the service does';
@@ -148,7 +154,7 @@ const repairMembers: RepairAt = (here) => {
   return { to: here.type(1) === sign.openSquare ? (here.closing(1) ?? 0) : 0, message, help, read: [title] };
 };
 
-/** `let x == 3` gives a name its value. */
+/** Repairs `let x == 3`: a name is given its value by `=`. */
 const repairEqual: RepairAt = (here) => {
   if (!here.awaitsAssign || !assigning.has(here.type(-2))) return null;
   here.awaitsAssign = false;
@@ -156,7 +162,7 @@ const repairEqual: RepairAt = (here) => {
   return { message, write: '=', read: here.readAs('=') };
 };
 
-/** `:=` gives a name its value in a declaration and compares elsewhere. */
+/** Reads `:=` as `=` where a declaration gives its name a value, and as `==` elsewhere. */
 const repairColonAssign: RepairAt = (here) => {
   const write = here.awaitsAssign ? '=' : '==';
   here.awaitsAssign = false;
@@ -185,7 +191,10 @@ function closeText(type: TokenType): RepairAt {
   };
 }
 
-/** Where a text over several lines ends, which the lexer sees as words between two texts that do not end. */
+/**
+ * Offset at which a text over several lines ends; null if there is no such text. The lexer sees words between
+ * two texts that do not end.
+ */
 function endOfLongText(here: Cursor): number | null {
   const quote = here.token.image.charAt(0);
   for (let at = 1; at < lookaheadMax && here.at(at) !== undefined; at++) {
@@ -210,7 +219,7 @@ const repairInstant: RepairAt = ({ token }) => {
   };
 };
 
-/** `;` parts fields and entries, or ends what needs no end. */
+/** Reads `;` between fields or entries as a comma, and drops `;` elsewhere, as nothing needs an end. */
 const repairSemicolon: RepairAt = (here) => {
   const isBetween = declaresFields.has(here.declaration) ? here.braces > 0 : here.isInBrackets();
   return isBetween ? spelled(here, ',', 'foreign-operator') : needless(here);
@@ -228,7 +237,7 @@ const repairOptionalDot: RepairAt = (here) => {
   return { ...spelled(here, '.'), help };
 };
 
-/** The first repair that applies, by the number of a token type. */
+/** The repair to try at a token, by the number of its type. */
 type RepairTable = readonly (RepairAt | undefined)[];
 
 function repairTable(...entries: readonly (readonly [TokenType, ...RepairAt[]])[]): RepairTable {
@@ -238,7 +247,7 @@ function repairTable(...entries: readonly (readonly [TokenType, ...RepairAt[]])[
   return table;
 }
 
-/** What the grammar takes for something else. */
+/** Repairs of what the grammar takes for something else. */
 export const habits = repairTable(
   [NameToken, repairUsedName],
   [word.any, repairAnyOf, repairLambda],

@@ -1,10 +1,11 @@
-// Characters that begin no token → words and diagnostics. A letter of another script that looks like one of this one is
-// read as that, together with the names that touch it, so that one slip costs one diagnostic.
+// Turns characters that begin no token into words and diagnostics. A letter of another script that looks like
+// a letter of this language is read as that letter, together with the names that touch it. So one slip costs
+// one diagnostic.
 
 import { makeSpan, type Reader, syntaxError, withFix } from '../parse/context.ts';
 import { NameToken, retype, sign, type Token, tokenEnd, typeOfName } from '../parse/tokens.ts';
 
-/** Letters of Cyrillic and Greek, each behind the one of this language that it looks like. */
+/** Cyrillic and Greek letters, each behind the letter of this language that it looks like. */
 const lookAlikes: ReadonlyMap<string, string> = new Map(
   [
     'aа cс dԁ eе hһ iі jј lӏ oо pр sѕ xх yу vѵ wԝ AА BВ CС EЕ HН IІ KК MМ OО PР SЅ TТ XХ',
@@ -17,13 +18,16 @@ export interface CharacterRun {
   readonly end: number;
 }
 
-/** A token or a run of letters that begins none. */
+/** A token, or a run of letters that begins no token; for such a run, `token` is null. */
 interface Piece extends CharacterRun {
   readonly token: Token | null;
   readonly isWord: boolean;
 }
 
-/** Puts letters that begin no token and the words that touch them together, and reports all that begins no token. */
+/**
+ * Joins letters that begin no token with the words that touch them, and reports all characters that begin no
+ * token.
+ */
 export function readStrays(tokens: Token[], strays: readonly CharacterRun[], reader: Reader): Token[] {
   if (strays.length === 0) return tokens;
   const textOf = ({ start, end }: CharacterRun) => reader.source.text.slice(start, end);
@@ -50,7 +54,10 @@ export function readStrays(tokens: Token[], strays: readonly CharacterRun[], rea
   });
 }
 
-/** Without the signs of `$.payload` and `${limit}`, so that the rest is read as what is meant. */
+/**
+ * The tokens without the dot of `$.payload` and the braces of `${limit}`, so that the rest is read as what is
+ * meant.
+ */
 function withoutDollars(tokens: readonly Token[], dollars: readonly CharacterRun[]): readonly Token[] {
   const ends = new Set(dollars.map(({ end }) => end));
   const opens = ({ tokenType, startOffset }: Token) =>
@@ -59,7 +66,7 @@ function withoutDollars(tokens: readonly Token[], dollars: readonly CharacterRun
     const [before, next] = [tokens[at - 2], tokens[at + 1]];
     if (opens(token) || (token.tokenType === sign.closeCurly && before !== undefined && opens(before)))
       return [];
-    // A word beside a dot is a name.
+    // The lexer takes a word beside a dot for a name, so the word before the dropped dot is read once more.
     return next?.tokenType === sign.dot && opens(next) ? [retype(token, typeOfName(token.image))] : [token];
   });
 }

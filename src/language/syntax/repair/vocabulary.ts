@@ -1,4 +1,5 @@
-// The words that begin declarations and rules, with the words of other languages that mean the same, for suggestions.
+// The words that begin declarations and rules, with the words of other languages that mean the same, for
+// suggestions.
 
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import type { Span } from '../../diagnostic/span.ts';
@@ -11,7 +12,7 @@ type Meant = Declaration['kind'] | EffectWord;
 interface Vocabulary {
   readonly code: 'unknown-declaration' | 'unknown-effect';
   readonly what: string;
-  /** The words, each with those of other languages that mean the same. */
+  /** Words of this language, each with the words of other languages that mean the same. */
   readonly words: Readonly<Partial<Record<Meant, readonly string[]>>>;
 }
 
@@ -49,13 +50,13 @@ function wordsOf({ words }: Vocabulary): readonly Meant[] {
   return Object.keys(words) as Meant[];
 }
 
-/** The word with the same meaning as one of another language; null for any other. */
+/** The word that means the same as a word of another language; null if there is none. */
 export function synonymOf(text: string, vocabulary: Vocabulary): Meant | null {
   const small = text.toLowerCase();
   return wordsOf(vocabulary).find((one) => vocabulary.words[one]?.includes(small)) ?? null;
 }
 
-/** The word of the vocabulary that was probably meant; null where none is near. */
+/** The word of the vocabulary that was probably meant; null if none is near. */
 export function meantWord(text: string, vocabulary: Vocabulary): Meant | null {
   const small = text.toLowerCase();
   const words = wordsOf(vocabulary);

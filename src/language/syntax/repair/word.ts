@@ -1,5 +1,5 @@
-// Words in the place of others → what was meant: reserved words as names, unknown words that begin a rule or declaration,
-// and risk points without their sign.
+// Repairs reserved words that stand as names, unknown words that begin a rule or declaration, and risk points
+// without their sign.
 
 import { nearestOf } from '../../diagnostic/suggest.ts';
 import { tokenSpan } from '../parse/context.ts';
@@ -22,7 +22,7 @@ import {
 import { type Cursor, clauseStarts, type Repair } from './cursor.ts';
 import { declarationVocabulary, effectVocabulary, meantWord, unknownWord } from './vocabulary.ts';
 
-/** `risk 30` and `risk name 30` lack a sign: a `+` is put before the number. */
+/** Repairs `risk 30` and `risk name 30`, which lack a sign: a `+` is put before the number. */
 export function repairRisk(here: Cursor): Repair | null {
   const name = here.at(1);
   const from = isAnyWord(name) && !isReservedToken(name) ? 2 : 1;
@@ -34,20 +34,20 @@ export function repairRisk(here: Cursor): Repair | null {
 }
 
 const beginsRule: ReadonlySet<unknown> = new Set([...effects, word.risk]);
-/** What cannot be the name of a rule, for it begins something else. */
+/** Words that cannot be the name of a rule, since they begin something else. */
 const beginning: ReadonlySet<unknown> = new Set([
   ...clauseStarts,
   ...beginsRule,
   ...declaring,
   ...[word.shadow, word.never, word.always],
 ]);
-/** What a value follows: there `risk` is one. */
+/** Tokens that a value follows; behind them, `risk` is a value. */
 const beforeValue: ReadonlySet<unknown> = new Set([
   ...comparing,
   ...[sign.openParen, word.and, word.or, word.not, word.in, word.when, word.unless],
 ]);
 
-/** What follows the name of a declaration that begins with a word. */
+/** Tokens that may follow the name of a declaration, by the word that begins the declaration. */
 const followers: ReadonlyMap<unknown, ReadonlySet<unknown>> = new Map([
   ...[word.let, word.type, word.meter].map((type) => [type, new Set([sign.assign])] as const),
   [word.list, new Set([sign.assign, word.ignoring, word.from])],
@@ -57,7 +57,10 @@ const followers: ReadonlyMap<unknown, ReadonlySet<unknown>> = new Map([
   [word.approvers, new Set([literal.quoted, literal.raw])],
 ]);
 
-/** A reserved word that stands for a name is read as one; the declaration that it names reports it. */
+/**
+ * Reads a reserved word in the place of a name as a name. The parser reports it when it reads the
+ * declaration.
+ */
 export function repairDeclaredWord(here: Cursor): Repair | null {
   const { token } = here;
   noteDeclaration(token, here);
@@ -87,8 +90,9 @@ function isRuleName(here: Cursor): boolean {
 }
 
 /**
- * A word that begins a line and is followed by a name alone can only be meant to begin a rule, or, outside of braces, a
- * declaration: it is read as the nearest word that does, so that what follows it is read too.
+ * Repairs a word that begins a line and is followed by a name alone. Such a word can only be meant to begin a
+ * rule or, outside of braces, a declaration. It is read as the nearest word that does, so that what follows
+ * is read too.
  */
 export function repairFirstWord(here: Cursor): Repair | null {
   if (!isNamedAlone(here)) return null;
@@ -97,7 +101,8 @@ export function repairFirstWord(here: Cursor): Repair | null {
   if (!(isInPolicy || here.braces === 0) || !beginsLine(here)) return null;
   const vocabulary = isInPolicy ? effectVocabulary : declarationVocabulary;
   const better = meantWord(token.image, vocabulary);
-  // A word in a policy that is near no effect may be a misspelt clause; what is near nothing is read as a rule.
+  // In a policy, a word that is near no effect but near another reserved word may be a misspelt clause. A
+  // word that is near nothing is read as the beginning of a rule.
   if (better === null && (!isInPolicy || nearestOf(token.image, reservedWords) !== null)) return null;
   reader.report(unknownWord(token.image, tokenSpan(token, reader), vocabulary));
   const meant = retype(token, word[better ?? 'deny'], better ?? 'deny');
@@ -122,7 +127,10 @@ const followsDeclared: ReadonlySet<unknown> = new Set([
   ...wordTypes('ignoring', 'from', 'pushed'),
 ]);
 
-/** Whether a name follows on the same line, and then a clause, an `=`, `on`, or another line; or a key and its payload. */
+/**
+ * Whether a name follows on the same line, and behind it a clause, `=`, `on` or a new line; or a key and its
+ * payload.
+ */
 function isNamedAlone(here: Cursor): boolean {
   if (here.type(1) !== NameToken || here.beginsLine(1)) return false;
   const next = here.pathEnd(1);

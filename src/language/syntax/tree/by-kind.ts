@@ -1,5 +1,5 @@
-// The declarations of a file by their kind, found once for each tree: what is asked of a set looks at those of one kind, and most
-// are policies.
+// Finds the declarations of a file by their kind, once for each tree. Most questions about a policy set
+// concern declarations of one kind, and most declarations are policies.
 
 import type { Declaration, PolicyFile } from './tree.ts';
 
@@ -8,13 +8,13 @@ type OfKind<K extends Kind> = Extract<Declaration, { kind: K }>;
 
 const known = new WeakMap<PolicyFile, ReadonlyMap<Kind, readonly Declaration[]>>();
 
-/** In the order in which they stand. */
+/** The declarations of one kind, in the order of the file. */
 export function declarationsOfKind<K extends Kind>(file: PolicyFile, kind: K): readonly OfKind<K>[] {
   let byKind = known.get(file);
   if (byKind === undefined) {
     byKind = Map.groupBy(file.declarations, (one) => one.kind);
     known.set(file, byKind);
   }
-  // Each stands under its kind.
+  // Each declaration stands in the map under its own kind.
   return (byKind.get(kind) ?? []) as readonly OfKind<K>[];
 }

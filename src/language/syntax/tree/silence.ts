@@ -1,4 +1,4 @@
-// Which comments silence a warning: they speak to the checker, and document nothing.
+// Tells which comments silence a warning: these are meant for the checker and document nothing.
 
 import type { Comment } from './tree.ts';
 

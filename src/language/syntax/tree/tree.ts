@@ -1,5 +1,5 @@
-// The tree: what stands in a policy file, with the place of every part and nothing interpreted. A tree keeps the
-// order in which things were written, so that the formatter can print it and diagnostics can point into it.
+// The tree: everything that stands in a policy file, with the place of every part and nothing interpreted. A
+// tree keeps the order in which things were written, for the formatter and for diagnostics.
 
 import type { Span } from '../../diagnostic/span.ts';
 
@@ -12,7 +12,7 @@ interface NodeOf<Kind extends string> extends Node {
 }
 
 interface DocumentedNode<Kind extends string> extends NodeOf<Kind> {
-  /** The whole-line comments that end on the line above, without `#`, joined by line breaks; null for none. */
+  /** The lines of the comment that ends on the line above the node, without `#`; null for none. */
   readonly doc: string | null;
 }
 
@@ -28,13 +28,13 @@ export interface PolicyFile extends NodeOf<'file'> {
 
 export interface Comment extends Node {
   readonly text: string;
-  /** Whether nothing but blanks stands before it on its line. */
+  /** Whether only blanks stand before the comment on its line. */
   readonly ownLine: boolean;
-  /** Whether it has its own line and the line before that is blank; the formatter keeps paragraphs apart. */
+  /** Whether the comment begins a paragraph: it has its own line, and the line before it is blank. */
   readonly afterBlank: boolean;
 }
 
-/** A declared or used name, or a field's name; `isQuoted` says how it was written. */
+/** A declared or used name, or a field's name; `isQuoted` tells whether it was written in quotes. */
 export interface NameNode extends NodeOf<'name'> {
   readonly text: string;
   readonly isQuoted: boolean;
@@ -59,18 +59,18 @@ export interface ActionDeclaration extends DocumentedNode<'action'> {
   /** Full keys such as `github.issue.create`. */
   readonly keys: readonly NameNode[];
   readonly groups: readonly NameNode[];
-  /** What a request of it is about; its placeholders name payload fields. */
+  /** What a request of the action is about; placeholders name payload fields. */
   readonly title: TemplateNode | null;
   readonly body: RecordBody;
-  /** What a call of it returns, as the one who made it says afterwards. */
+  /** The shape of what a call of the action returns, as reported afterwards by whoever made the call. */
   readonly result: RecordBody | null;
 }
 
 export interface RecordBody extends Node {
   readonly fields: readonly FieldNode[];
-  /** The body ends with `...`. */
+  /** Whether the body ends with `...`. */
   readonly isOpen: boolean;
-  /** An error ended it, or left a field out: what it declares is not known. */
+  /** True if an error ended the body or left a field out, so that what the body declares is not known. */
   readonly isBroken?: true;
 }
 
@@ -80,11 +80,11 @@ export interface FieldNode extends NamedNode<'field'> {
 }
 
 export type TypeNode =
-  /** `string`, `integer`, a declared type; `pattern` only as in `string matches 're'`. */
+  /** A type by its name, built in or declared. Only `string matches 're'` has a `pattern`. */
   | ({
       readonly kind: 'named-type';
       readonly name: NameNode;
-      /** As in `path ignoring case`. */
+      /** True for `path ignoring case`. */
       readonly ignoringCase: boolean;
       readonly pattern: TextLiteral | null;
       readonly range: TypeRange | null;
@@ -97,14 +97,14 @@ export type TypeNode =
   | ({
       readonly kind: 'modified-type';
       readonly modifier: 'secret' | 'signed';
-      /** Whose word it takes; null for the agent's own signature, and for secrets. */
+      /** The enforcement point that vouches for the value; null if the agent signs it, and for `secret`. */
       readonly by: TextLiteral | null;
       readonly type: TypeNode;
     } & Node)
-  /** Two members or more, as in `"a" | "b" | null`; never nested. A modifier stands outside: `secret (a | b)` is `secret a | b`. */
+  /** Two members or more, as in `"a" | "b" | null`; never nested. A modifier applies to the whole union. */
   | ({ readonly kind: 'union-type'; readonly members: readonly TypeNode[] } & Node);
 
-/** Bounds of a type, both inclusive; null is an open end. */
+/** Bounds of a type, both inclusive; null means an open end. */
 export interface TypeRange extends Node {
   readonly low: LiteralNode | null;
   readonly high: LiteralNode | null;
@@ -149,14 +149,14 @@ export type TableSource =
     } & Node)
   | ({
       readonly kind: 'pushed';
-      /** Names of the enforcement points that may push. */
+      /** Names of the enforcement points that may push rows. */
       readonly by: readonly TextLiteral[];
       readonly key: FieldNode;
       readonly columns: RecordBody;
     } & Node)
   | ({ readonly kind: 'rows'; readonly rows: readonly RowNode[] } & Node);
 
-/** `USD: 200 USD`. */
+/** A row of a table of constants, such as `USD: 200 USD`. */
 export interface RowNode extends NodeOf<'row'> {
   readonly key: NameNode;
   readonly value: LiteralNode;
@@ -165,17 +165,17 @@ export interface RowNode extends NodeOf<'row'> {
 export type WeekdayWord = 'mon' | 'tue' | 'wed' | 'thu' | 'fri' | 'sat' | 'sun';
 
 export interface HoursDeclaration extends NamedNode<'hours'> {
-  /** Empty where a file holds them. */
+  /** Empty if the hours are read from a file. */
   readonly spans: readonly HoursSpan[];
-  /** The file that holds the days; null where spans are written. */
+  /** The file that holds the days; null if spans are written in the declaration. */
   readonly file: TextLiteral | null;
   readonly zone: TextLiteral;
-  /** A declared list of dates. */
+  /** A declared list of dates that are excepted; null for none. */
   readonly except: NameNode | null;
 }
 
 export type HoursSpan =
-  /** `mon-fri 09:00-17:00`; a single day has `firstDay` equal to `lastDay`. */
+  /** Hours on weekdays, such as `mon-fri 09:00-17:00`; a single day has `firstDay` equal to `lastDay`. */
   | ({
       readonly kind: 'weekly-span';
       readonly firstDay: WeekdayWord;
@@ -183,9 +183,9 @@ export type HoursSpan =
       readonly from: ClockLiteral;
       readonly to: ClockLiteral;
     } & Node)
-  /** `2026-12-20..2027-01-02`; a single date has `first` equal to `last`. */
+  /** Dates, such as `2026-12-20..2027-01-02`; a single date has `first` equal to `last`. */
   | ({ readonly kind: 'date-span'; readonly first: DateLiteral; readonly last: DateLiteral } & Node)
-  /** `every year 12-18..01-03`; a single day has `first` equal to `last`. */
+  /** Days of every year, such as `every year 12-18..01-03`; a single day has `first` equal to `last`. */
   | ({ readonly kind: 'yearly-span'; readonly first: YearDay; readonly last: YearDay } & Node);
 
 /** Month and day as written, such as `12-18`. */
@@ -199,19 +199,19 @@ export interface LetDeclaration extends NamedNode<'let'> {
 
 export interface MeterDeclaration extends NamedNode<'meter'> {
   readonly aggregate: 'sum' | 'count' | 'distinct';
-  /** Null for `count()`. */
+  /** What is summed, or counted once for each value; null for `count()`. */
   readonly argument: ExpressionNode | null;
   readonly currency: NameNode | null;
   readonly patterns: readonly Pattern[];
   readonly when: ExpressionNode | null;
-  /** The meter starts anew at each grant of these. */
+  /** Actions that reset the meter: it starts again at each of their grants. */
   readonly since: readonly Pattern[];
-  /** `agent`, `owner`, `session`, `user` as bare paths, or payload paths. */
+  /** What the meter is kept per: `agent`, `owner`, `session`, `user` as bare paths, or payload paths. */
   readonly per: readonly Path[];
   readonly over: DurationLiteral | CalendarWindow;
 }
 
-/** `today in "Zone"`, `this week in "Zone"` or `this month in "Zone"`. */
+/** A calendar window: `today in "Zone"`, `this week in "Zone"` or `this month in "Zone"`. */
 export interface CalendarWindow extends NodeOf<'calendar-window'> {
   readonly period: 'day' | 'week' | 'month';
   readonly zone: TextLiteral;
@@ -251,7 +251,7 @@ export type Clause =
   | ({ readonly kind: 'after-approval'; readonly groups: readonly NameNode[] } & Node)
   | ({ readonly kind: 'after-reauth' } & Node)
   | ({ readonly kind: 'to'; readonly groups: readonly NameNode[] } & Node)
-  /** Who may not approve, by the places that name them. */
+  /** People who may not approve, by the paths that name them. */
   | ({ readonly kind: 'except'; readonly people: readonly Path[] } & Node)
   | ({ readonly kind: 'needs'; readonly people: NumberLiteral } & Node)
   | ({ readonly kind: 'within'; readonly duration: DurationLiteral } & Node)
@@ -261,7 +261,7 @@ export type Clause =
   | ({ readonly kind: 'points'; readonly points: NumberLiteral } & Node)
   | ({ readonly kind: 'because'; readonly reason: TemplateNode } & Node);
 
-/** A text with `{expression}` places; parts in order, texts with escapes and `{{` already resolved. */
+/** A text with `{expression}` placeholders, in order; in its texts, escapes and `{{` are resolved. */
 export interface TemplateNode extends NodeOf<'template'> {
   readonly parts: readonly TemplatePart[];
 }
@@ -276,10 +276,10 @@ export interface GuaranteeDeclaration extends NamedNode<'guarantee'> {
 }
 
 export interface ClaimNode extends DocumentedNode<'claim'> {
-  /** `only`: nothing else than `when`. */
+  /** A claim with `only` says that the effect occurs only when `when` holds. */
   readonly mode: 'never' | 'always' | 'only';
   readonly effect: 'allow' | 'deny' | 'escalate' | 'reauth' | 'ask';
-  /** Whom `ask` speaks of; else null. */
+  /** The approval group of an `ask` claim; null for other claims. */
   readonly group: NameNode | null;
   readonly people: NumberLiteral | null;
   readonly isUnapproved: boolean;
@@ -298,7 +298,7 @@ export type LiteralNode =
   | ({ readonly kind: 'boolean'; readonly value: boolean } & Node)
   | ({ readonly kind: 'null' } & Node);
 
-/** `value` has escapes resolved; `isRaw` marks `'...'`. */
+/** A text. `value` has its escapes resolved; `isRaw` marks a text written `'...'`. */
 export interface TextLiteral extends NodeOf<'text'> {
   readonly value: string;
   readonly isRaw: boolean;
@@ -313,10 +313,10 @@ export type NumberLiteral = Written<'number'>;
 export type DurationLiteral = Written<'duration'>;
 export type DateLiteral = Written<'date'>;
 export type ClockLiteral = Written<'clock'>;
-/** `18 years`, `6 months`: behind `+` or `-` and a date. */
+/** A number of years or months, such as `18 years` or `6 months`, behind a date and `+` or `-`. */
 export type MonthsLiteral = Written<'months'>;
 
-/** `amount` as written, sign included; `currency` as written. */
+/** An amount of money: `amount` as written, sign included, and `currency` as written. */
 export interface MoneyLiteral extends NodeOf<'money'> {
   readonly amount: string;
   readonly currency: string;
@@ -338,13 +338,13 @@ export type ExpressionNode =
   | CallNode
   | MissingNode;
 
-/** `payload.vendor.name`, `agent.id`, `spent_24h`: a root name and steps. */
+/** A root name and steps, such as `payload.vendor.name`, `agent.id` or `spent_24h`. */
 export interface Path extends NodeOf<'path'> {
   readonly root: NameNode;
   readonly steps: readonly NameNode[];
 }
 
-/** `orders[payload.order_id].owner`; no column where each row of the table is one value. */
+/** A look-up such as `orders[payload.order_id].owner`; `column` is null if each row is one value. */
 export interface LookUp extends NodeOf<'look-up'> {
   readonly table: NameNode;
   readonly key: ExpressionNode;
@@ -358,7 +358,7 @@ export interface Unary extends NodeOf<'unary'> {
 
 type Relation = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | 'not in';
 type SingleTextRelation = 'like' | 'matches' | 'starts with' | 'ends with' | 'contains' | 'inside';
-/** The same test for each text of a list. */
+/** A relation that makes the same test for each text of a list. */
 export type AnyTextRelation = `${SingleTextRelation} any of`;
 type TextRelation = SingleTextRelation | AnyTextRelation | 'mentions any of' | 'within';
 export type BinaryOperator = 'or' | 'and' | Relation | TextRelation | '+' | '-' | '*' | '/';
@@ -367,12 +367,12 @@ export interface Binary extends NodeOf<'binary'> {
   readonly operator: BinaryOperator;
   readonly operatorSpan: Span;
   readonly left: ExpressionNode;
-  /** Of the left operand, the parentheses around it included. */
+  /** Span of the left operand, including parentheses around it. */
   readonly leftSpan: Span;
   readonly right: ExpressionNode;
 }
 
-/** `0.01 USD..500 USD`, right of `in` only. */
+/** A range such as `0.01 USD..500 USD`; stands right of `in` only. */
 export interface RangeExpression extends NodeOf<'range'> {
   readonly low: ExpressionNode;
   readonly high: ExpressionNode;
@@ -389,13 +389,13 @@ export interface Quantifier extends NodeOf<'quantifier'> {
   readonly body: ExpressionNode;
 }
 
-/** `payload has a.b`, `line has note`. */
+/** A test whether a field is present, such as `payload has a.b` or `line has note`. */
 export interface Has extends NodeOf<'has'> {
   readonly subject: Path;
   readonly field: readonly NameNode[];
 }
 
-/** `payload.vendor is single_script`. */
+/** A test of one text, such as `payload.vendor is single_script`. */
 export interface SingleScript extends NodeOf<'single-script'> {
   readonly subject: ExpressionNode;
 }
@@ -405,7 +405,7 @@ export interface Else extends NodeOf<'else'> {
   readonly fallback: ExpressionNode;
 }
 
-/** `today in "Zone"`. */
+/** Today's date in a time zone: `today in "Zone"`. */
 export interface TodayNode extends NodeOf<'today'> {
   readonly zone: TextLiteral;
 }
@@ -415,5 +415,5 @@ export interface CallNode extends NodeOf<'call'> {
   readonly args: readonly ExpressionNode[];
 }
 
-/** Where the parser found no expression and went on; a diagnostic stands beside it. */
+/** A place where the parser found no expression and went on; a diagnostic reports it. */
 export type MissingNode = NodeOf<'missing'>;

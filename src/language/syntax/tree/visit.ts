@@ -1,4 +1,4 @@
-// Walks over the tree in the order of the text. Iterative, so that no tree is too deep for it.
+// Walks over the tree in the order of the text, without recursion, so that no tree is too deep.
 
 import type { ExpressionNode, LiteralNode } from './tree.ts';
 
@@ -19,7 +19,7 @@ export function isLiteral(expression: ExpressionNode): expression is LiteralNode
   return Object.hasOwn(literalKinds, expression.kind);
 }
 
-/** The expressions directly inside of one, in order. */
+/** The expressions directly inside an expression, in order. */
 function childExpressions(expression: ExpressionNode): readonly ExpressionNode[] {
   if (isLiteral(expression)) return [];
   switch (expression.kind) {
@@ -50,8 +50,8 @@ function childExpressions(expression: ExpressionNode): readonly ExpressionNode[]
 }
 
 /**
- * Calls `visit` with an expression and all within it, outer before inner; `depth` of the outermost is 1, and a chain of
- * one `and` or `or` is one deep, however long.
+ * Calls `visit` with an expression and all expressions within it, outer before inner. The outermost has
+ * `depth` 1. A chain of one `and` or `or` is one deep, however long.
  */
 export function walkExpression(
   expression: ExpressionNode,
@@ -77,7 +77,10 @@ export function expressionDepth(expression: ExpressionNode): number {
   return deepest;
 }
 
-/** Whether a left operand is the chain of `and` or `or` so far, which is flat though the tree leans. */
+/**
+ * Whether a left operand continues a chain of `and` or `or`. Such a chain counts as flat although the tree
+ * leans.
+ */
 function continuesChain(whole: ExpressionNode, left: ExpressionNode): boolean {
   if (whole.kind !== 'binary' || left.kind !== 'binary' || whole.left !== left) return false;
   return left.operator === whole.operator && (left.operator === 'and' || left.operator === 'or');

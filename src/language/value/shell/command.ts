@@ -1,22 +1,23 @@
-// One command of a shell line, as policies see it.
+// One command of a shell line, as policies see it: a program with its arguments.
 
 /**
- * A program with its arguments. A file that is opened is a command, too, called `<`, `>`, `>>` or `<>` with the file as its
- * argument, and so is a variable that is set: `=` with `NAME=value`. So a list of the programs that may run holds neither.
+ * A program with its arguments. Opening a file is a command, too, named `<`, `>`, `>>` or `<>`, with the file
+ * as its argument. Setting a variable is a command named `=`, with `NAME=value` as its argument. So a list of
+ * allowed programs allows neither.
  */
 export type ShellCommand = {
-  /** As it is written; without its folder where that is one of the system's. */
+  /** The program as written, without its folder when that is a system folder such as `/usr/bin`. */
   readonly program: string;
   readonly args: readonly string[];
-  /** Those that begin with `-`, wherever they stand, but for `-` itself. */
+  /** The arguments that begin with `-`, at any position, except `-` itself. */
   readonly options: readonly string[];
-  /** The first argument, as in `git log`; empty where there is none, or an option. */
+  /** The first argument, such as `log` in `git log`; empty when there is none or it is an option. */
   readonly subcommand: string;
 };
 
 const systemFolder = /^\/(?:usr\/(?:local\/)?)?s?bin\/(?=[^/]+$)/;
 
-/** A program and its arguments. */
+/** Makes a command from a program and its arguments. */
 export function commandOf(program: string, args: readonly string[]): ShellCommand {
   const [first] = args;
   return {

@@ -1,21 +1,25 @@
-// Which programs a shell line starts, with which arguments, and which files it opens: `sh` as `dash` reads it, where `bash`
-// reads the same. All branches count, and each loop as if it went round. INVARIANT: where the answer is a list, whatever the shell starts or opens
-// is in it; whatever the reader does not understand makes the answer null.
+// Finds the programs that a shell line starts, with their arguments, and the files that the line opens. The
+// line is read like `sh` by `dash`, as far as `bash` reads it the same. Every branch counts, and every loop
+// counts as entered. INVARIANT: when the answer is a list, it includes everything that the shell starts or
+// opens; whatever the reader does not understand makes the answer null.
 
 import { commandOf, type ShellCommand } from './command.ts';
 import { type ShellToken, shellTokens } from './tokens.ts';
 import type { ShellWord } from './words.ts';
 import { shellReservedWords, startedBy } from './wrappers.ts';
 
-/** More of them, or more of them in each other, are not read. */
+/**
+ * Limits on the number of commands of a line, and on how deep commands nest. Lines beyond a limit are not
+ * read.
+ */
 const commandsMax = 256;
 const nestingMax = 32;
-/** A line in a line, as in `sh -c "sh -c ls"`. */
+/** How deep lines nest within lines, as in `sh -c "sh -c ls"`, the outermost included. */
 const linesMax = 4;
 
 const variableName = /^[A-Za-z_]\w*$/;
 
-/** A line on its way through its tokens. */
+/** The state of reading a line. */
 interface Reading {
   readonly tokens: readonly ShellToken[];
   at: number;
@@ -24,7 +28,9 @@ interface Reading {
   readonly commands: ShellCommand[];
 }
 
-/** All commands of the line, in the order in which they are written; null where any of them is unknown. */
+/**
+ * Returns all commands of the line, in the order in which they are written; null when any of them is unknown.
+ */
 export function shellCommands(line: string): readonly ShellCommand[] | null {
   return commandsWithin(line, 1);
 }
@@ -36,7 +42,7 @@ function commandsWithin(line: string, depth: number): readonly ShellCommand[] | 
   return readList(reading) && reading.at === tokens.length ? reading.commands : null;
 }
 
-/** Commands up to the first token that begins none. */
+/** Reads commands up to the first token that begins no command. */
 function readList(reading: Reading): boolean {
   for (skipLines(reading); beginsCommand(reading); skipLines(reading)) {
     if (!readAndOr(reading)) return false;
@@ -45,7 +51,7 @@ function readList(reading: Reading): boolean {
   return true;
 }
 
-/** As `readList`, of one command at least. */
+/** Reads a list of commands like `readList`, but requires at least one command. */
 function readBody(reading: Reading): boolean {
   skipLines(reading);
   return beginsCommand(reading) && readList(reading);
@@ -75,7 +81,7 @@ function readPipeline(reading: Reading): boolean {
   return false;
 }
 
-/** Words that end or part a compound command. */
+/** Words that end a compound command or separate its parts. */
 const closingWords: ReadonlySet<string> = new Set(['}', 'do', 'done', 'elif', 'else', 'esac', 'fi', 'then']);
 
 function readCommand(reading: Reading): boolean {
@@ -89,7 +95,10 @@ function readCommand(reading: Reading): boolean {
 
 type Reader = (reading: Reading) => boolean;
 
-/** The reader of a compound command whose first word has been taken; null before a simple one. */
+/**
+ * Takes the first word of a compound command and returns the reader of the rest; null before a simple
+ * command.
+ */
 function takeCompound(reading: Reading): Reader | null {
   if (takeOperator(reading, '(')) {
     return (inner) => readBody(inner) && takeOperator(inner, ')');
@@ -160,7 +169,7 @@ function readRedirections(reading: Reading): boolean {
   return true;
 }
 
-/** Settings, redirections and words in any order that the shell takes. */
+/** Reads a simple command: settings, redirections and words, in any order that the shell accepts. */
 function readSimple(reading: Reading): boolean {
   const words: string[] = [];
   const start = reading.at;
@@ -171,7 +180,8 @@ function readSimple(reading: Reading): boolean {
       const started = startedBy(words, (line) => commandsWithin(line, reading.depth + 1));
       return started?.every((command) => push(reading, command)) === true;
     }
-    // Files stand for a pattern; and a setting in front of a reserved word makes it a program, which nobody means.
+    // A pattern stands for files. A setting in front of a reserved word makes that word a program, which
+    // nobody means.
     if (word.isPattern || (words.length === 0 && word.isPlain && shellReservedWords.has(word.text)))
       return false;
     if (words.length > 0 || !word.isSetting) words.push(word.text);

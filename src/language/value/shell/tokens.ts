@@ -1,5 +1,6 @@
-// A shell line as tokens. Here-documents are taken out with it: a quoted one is data, one that is not quoted is data where
-// nothing in it would be put in from elsewhere. INVARIANT: the time is linear in the length of the line.
+// Turns a shell line into tokens and removes here-documents. A quoted here-document is data; an unquoted one
+// is data only when the shell would insert nothing into it. INVARIANT: the time is linear in the length of
+// the line.
 
 import { readShellWord, type ShellWord } from './words.ts';
 
@@ -11,7 +12,10 @@ export interface ShellOperator {
   readonly end: number;
 }
 
-/** A file that is opened: duplicates of what is open, here-documents and `/dev/null` are none. */
+/**
+ * A redirection. `opens` is null when no named file is opened: for duplicates of open files, here-documents
+ * and `/dev/null`.
+ */
 export interface Redirection {
   readonly kind: 'redirection';
   readonly opens: '<' | '>' | '>>' | '<>' | null;
@@ -19,7 +23,7 @@ export interface Redirection {
   readonly end: number;
 }
 
-/** Longer lines are not read. */
+/** The maximum length of a line, in UTF-16 code units. Longer lines are not read. */
 export const shellLineLengthMax = 16_384;
 
 const operator = /&&|\|\||;;|[\n;&|()]/y;
@@ -36,7 +40,7 @@ interface HereDocument {
   readonly stripsTabs: boolean;
 }
 
-/** The line's tokens, or null where one of them is not known. */
+/** Returns the tokens of the line, or null when one of them is not understood. */
 export function shellTokens(line: string): readonly ShellToken[] | null {
   if (line.length > shellLineLengthMax || control.test(line) || !line.isWellFormed()) return null;
   const tokens: ShellToken[] = [];
@@ -58,7 +62,7 @@ export function shellTokens(line: string): readonly ShellToken[] | null {
   return pending.length === 0 ? tokens : null;
 }
 
-/** The place behind blanks, continued lines and a comment. */
+/** The position after blanks, continued lines and a comment. */
 function behindBlanks(line: string, start: number): number {
   const blanks = matchAt(skipped, line, start);
   const at = start + (blanks?.length ?? 0);
@@ -71,7 +75,7 @@ function readToken(line: string, at: number, pending: HereDocument[]): ShellToke
   const text = matchAt(operator, line, at) as ShellOperator['text'] | null;
   if (text !== null) {
     const end = at + text.length;
-    // `&>`, `((` and a continued operator are other tokens to some shells.
+    // Some shells read `&>`, `((` and a continued operator as other tokens.
     const isUnclear = (text === '&' && line[end] === '>') || (text === '(' && line[end] === '(');
     return isUnclear || isContinued(line, end, text) ? null : { kind: 'operator', text, end };
   }
@@ -86,12 +90,18 @@ function readToken(line: string, at: number, pending: HereDocument[]): ShellToke
     : readRedirection(line, { at: word.end, sign: behind }, pending);
 }
 
-/** Digits, or a name in braces for some shells, right in front of a redirection. */
+/**
+ * Whether a word right before a redirection names a file descriptor: digits, or for some shells a name in
+ * braces.
+ */
 function isNumberOfFile(line: string, { text, isPlain, end }: ShellWord): boolean {
   return isPlain && (line[end] === '<' || line[end] === '>') && /^(?:\d+|.*\})$/.test(text);
 }
 
-/** A line that is continued right behind a sign of one character, which the next may make another one. */
+/**
+ * Whether the line is continued right after an operator of one character. The next line could turn it into
+ * another operator.
+ */
 function isContinued(line: string, end: number, text: string): boolean {
   return text.length === 1 && text !== '\n' && line.startsWith('\\\n', end);
 }
@@ -133,7 +143,7 @@ function isEmpty({ text, isPlain }: ShellWord): boolean {
   return text === '' && isPlain;
 }
 
-/** The place behind the bodies of here-documents; null where one has no end or is not known. */
+/** The position after the bodies of here-documents; null when one has no end or is not understood. */
 function behindDocuments(line: string, start: number, pending: HereDocument[]): number | null {
   let at = start;
   for (const { delimiter, isQuoted, stripsTabs } of pending.splice(0)) {

@@ -1,32 +1,32 @@
-// The words of a shell line, as far as what they say is in the line itself: quotes are taken off, and whatever a shell
-// would put in from elsewhere (parameters, commands, arithmetic, home directories) is no word at all. What `dash` and `bash` read
-// differently is none either.
+// Reads the words of a shell line whose text is known from the line alone. Quotes are removed. A word into
+// which a shell would insert something (parameters, commands, arithmetic, home directories) is not read, nor
+// is a word that `dash` and `bash` read differently.
 
 export interface ShellWord {
   readonly kind: 'word';
   readonly text: string;
-  /** No quote stands in it: only such a word can be a reserved one. */
+  /** The word has no quotes. Only such a word can be a reserved word. */
   readonly isPlain: boolean;
-  /** It begins with a name and `=`, unquoted. */
+  /** The word begins with a name and `=`, unquoted. */
   readonly isSetting: boolean;
-  /** It holds `*`, `?` or `[`, unquoted: files would be put in its place. */
+  /** The word has an unquoted `*`, `?` or `[`, so the shell would replace it with file names. */
   readonly isPattern: boolean;
-  /** The place behind it. */
+  /** The position after the word. */
   readonly end: number;
 }
 
-/** What ends a word unless it is quoted. */
+/** Characters that end a word unless they are quoted. */
 const wordEnds: ReadonlySet<string> = new Set([' ', '\t', '\n', ';', '&', '|', '<', '>', '(', ')']);
 
-/** Characters that mean themselves, wherever in a word they stand. */
+/** Characters that stand for themselves anywhere in a word. */
 const literal = /[\w%@+\-./,:^\]!#]+/y;
 const name = /^[A-Za-z_]\w*$/;
-/** So a line is searched for characters that are not as they are in every shell. */
+/** Characters that not every shell reads alike. An escaped one is not read. */
 const strange = /[^\t\n -~]/;
-/** Behind a dollar sign these say that it is one. */
+/** Characters after a dollar sign that make the dollar sign stand for itself. */
 const behindDollar = new Set([...' \t\n/|).,:%+=;]}^']);
 
-/** A word while it is read. */
+/** A word that is being read. */
 interface Draft {
   readonly line: string;
   at: number;
@@ -37,7 +37,7 @@ interface Draft {
   hasBrace: boolean;
 }
 
-/** The word that begins at `start`, or null where what it says is not in the line. */
+/** Returns the word that begins at `start`, or null when its text is not known from the line alone. */
 export function readShellWord(line: string, start: number): ShellWord | null {
   const draft: Draft = {
     line,
@@ -50,13 +50,14 @@ export function readShellWord(line: string, start: number): ShellWord | null {
   };
   while (draft.at < line.length && !wordEnds.has(line[draft.at]!)) if (!readPiece(draft)) return null;
   const { text, isPlain, isSetting, at: end } = draft;
-  // `{a,b}` and `{1..3}` are several words to some shells; `name+=` sets a variable for some and is a program for others.
+  // Some shells read `{a,b}` and `{1..3}` as several words. (Likewise `name+=` sets a variable in some shells
+  // and is a program in others; `readPiece` rejects it.)
   if (draft.hasBrace && /,|\.\./.test(text)) return null;
   const isPattern = draft.isPattern && text !== '[';
   return { kind: 'word', text, isPlain, isSetting, isPattern, end };
 }
 
-/** Reads what stands at the draft's place; false where that is not known. */
+/** Reads the next piece of the word; false when its meaning is not known. */
 function readPiece(draft: Draft): boolean {
   const { line } = draft;
   const character = line[draft.at]!;
@@ -86,9 +87,9 @@ function readPiece(draft: Draft): boolean {
       draft.hasBrace = true;
       return append(draft, character, 1);
     case '~':
-      // At the beginning, or behind what may be the beginning of a value, it is a home directory.
+      // A tilde at the beginning, or where a value may begin, is a home directory.
       return !['', '=', ':'].includes(draft.text.at(-1) ?? '') && append(draft, '~', 1);
-    // A backtick, or what shells may take for a blank.
+    // A backtick, or a character that shells may take for a blank.
     default:
       return false;
   }
@@ -126,7 +127,10 @@ function readDoubleQuoted(draft: Draft): boolean {
   return false;
 }
 
-/** A continued line ends a word for nobody, but shells differ in where a word may be continued. */
+/**
+ * Reads an escaped character. An escaped line end is not read: it ends no word, but shells differ in where a
+ * word may be continued.
+ */
 function readEscaped(draft: Draft): boolean {
   const next = draft.line[draft.at + 1];
   if (next === undefined || next === '\n' || strange.test(next)) return false;
@@ -134,7 +138,7 @@ function readEscaped(draft: Draft): boolean {
   return append(draft, next, 2);
 }
 
-/** Whether the dollar sign puts nothing in. */
+/** Whether the dollar sign stands for itself and inserts nothing. */
 function isDollarItself(line: string, at: number, isQuoted: boolean): boolean {
   const next = line[at + 1];
   return next === undefined ? !isQuoted : behindDollar.has(next) || (isQuoted && next === '"');

@@ -1,14 +1,15 @@
-// What a program starts that is there to start others: the program and, where its own options are understood, what it
-// starts. Of the rest nothing is known. What a program starts besides its work (a pager, an editor, a hook) is no part of this.
+// Finds what is started by programs whose purpose is to start other programs. The answer is known only for
+// wrappers whose options are understood; for every other such program it is null. What a program starts
+// besides its work (a pager, an editor, a hook) is not covered.
 
 import { commandOf, type ShellCommand } from './command.ts';
 
-/** Words that are the shell's where a command begins; those of `bash` are among them. */
+/** Words that the shell reserves at the start of a command, including those of `bash`. */
 export const shellReservedWords: ReadonlySet<string> = new Set(
   '! { } [[ ]] case coproc do done elif else esac fi for function if in select then until while'.split(' '),
 );
 
-/** Programs and words of shells that run what they are given, or change what later words mean. */
+/** Programs and shell builtins that run their arguments, or change what later words mean. */
 const runners: ReadonlySet<string> = new Set(
   `. alias bind builtin complete compgen coproc declare enable eval fc hash let local mapfile readarray shopt source trap
   typeset unalias
@@ -20,10 +21,13 @@ const runners: ReadonlySet<string> = new Set(
   xonsh xvfb-run yash zsh`.split(/\s+/),
 );
 
-/** The shells that read lines as this reader does. */
+/** The shells that read lines as `shellCommands` does. */
 const shells: ReadonlySet<string> = new Set(['sh', 'dash', 'bash', 'ash']);
 
-/** Words of shells that take names of variables, which some evaluate where they look like elements of arrays. */
+/**
+ * Shell builtins that take names of variables. Some shells evaluate such a name when it looks like an element
+ * of an array.
+ */
 const namers: ReadonlySet<string> = new Set(
   '[ test printf export readonly read unset getopts wait'.split(' '),
 );
@@ -35,13 +39,16 @@ const setting = /^[A-Za-z_]\w*=/;
 const element = /\w\[/;
 const duration = /^\d+(?:\.\d+)?[smhd]?$/;
 
-/** What reads a line in a line. */
+/** Reads a line within a line, as in `sh -c "..."`. */
 type LineReader = (line: string) => readonly ShellCommand[] | null;
 
-/** Longer chains of programs that start each other are not read. */
+/** The longest chain of programs that start each other. Longer chains are not read. */
 const chainMax = 8;
 
-/** The program that the words start, and what that starts in its turn; nothing of no words, null where it is unknown. */
+/**
+ * Returns the program that the words start, and what that program starts in turn. Empty when there are no
+ * words, null when the answer is unknown.
+ */
 export function startedBy(words: readonly string[], readLine: LineReader): readonly ShellCommand[] | null {
   const started: ShellCommand[] = [];
   let rest = words;
@@ -68,18 +75,18 @@ export function startedBy(words: readonly string[], readLine: LineReader): reado
 function isUnknown({ program, args }: ShellCommand): boolean {
   const name = program.slice(program.lastIndexOf('/') + 1);
   if (name === '' || runners.has(name)) return true;
-  // Another file of that name may do whatever it likes.
+  // A file of the same name in another folder may do anything.
   if (name !== program && (shells.has(name) || isWrapper(name))) return true;
   return namers.has(program) && args.some((arg) => element.test(arg));
 }
 
-/** The words in front that the wrapper takes for settings: all that hold `=`. */
+/** The leading words that the wrapper takes for settings: all that contain `=`. */
 function settingsIn(words: readonly string[]): readonly string[] {
   const at = words.findIndex((word) => !word.includes('='));
   return words.slice(0, at < 0 ? words.length : at);
 }
 
-/** The words behind the options of each wrapper that is understood; null where they are not. */
+/** Returns the words after the options of a wrapper; null when the options are not understood. */
 type Wrapper = (args: readonly string[]) => readonly string[] | null;
 
 const wrappers = {
@@ -87,7 +94,7 @@ const wrappers = {
   env: (args) => behindOptions(args, { '-': 0, '-i': 0, '-u': 1 }),
   exec: (args) => behindOptions(args, {}),
   find: (args) => (args.some((arg) => /^-(?:exec|ok)/.test(arg)) ? null : []),
-  // Settings may name programs; so may options that are not here.
+  // Settings may name programs, and so may options that are not listed in this reader.
   git: (args) => {
     const behind = behindOptions(args, { '-C': 1, '--no-pager': 0, '--version': 0, '--help': 0, '-P': 0 });
     return behind === null || gitRunsOthers(behind) ? null : [];
@@ -98,7 +105,7 @@ const wrappers = {
   setsid: (args) => behindOptions(args, {}),
   stdbuf: (args) => behindOptions(args, { '-i0': 0, '-o0': 0, '-e0': 0, '-iL': 0, '-oL': 0, '-eL': 0 }),
   sudo: (args) => behindOptions(args, { '-n': 0 }),
-  // Alone it is an error to some shells where a parenthesis is closed behind it.
+  // In some shells `time` alone is an error when a closing parenthesis follows.
   time: (args) => (args.length === 0 ? null : behindOptions(args, { '-p': 0 })),
   timeout: (args) => {
     const behind = behindOptions(args, { '-k': 1, '-s': 1 });
@@ -139,7 +146,10 @@ function isWrapper(program: string): program is keyof typeof wrappers {
   return Object.hasOwn(wrappers, program);
 }
 
-/** The words behind the options, of which each takes so many words; null where another option comes. */
+/**
+ * Returns the words after the options; `options` says how many words each option takes. Null when another
+ * option occurs.
+ */
 function behindOptions(
   args: readonly string[],
   options: Readonly<Record<string, number>>,
@@ -153,7 +163,7 @@ function behindOptions(
   return at > args.length ? null : args.slice(at);
 }
 
-/** Whether `set` changes when the shell stops or what it prints, and not how it reads. */
+/** Whether `set` changes only when the shell stops or what it prints, and not how it reads. */
 function setsNoWords(args: readonly string[]): boolean {
   return args.every((arg, at) =>
     args[at - 1]?.endsWith('o') === true ? harmlessOptions.has(arg) : /^[-+](?:[eux]+|[eux]*o)$/.test(arg),

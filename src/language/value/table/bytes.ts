@@ -1,8 +1,8 @@
-// Bytes written one after the other, and read back in the same order: integers of any size in groups of seven bits,
-// lowest first, the high bit saying that more follow; texts as their UTF-16 code units. INVARIANT: what a reader gives
-// back is what was written, bit by bit.
+// Writes values as bytes one after the other, and reads them back in the same order. Integers of any size are
+// groups of seven bits, lowest first; the high bit of a group means that more follow. Texts are their UTF-16
+// code units. INVARIANT: a reader returns exactly what was written, bit by bit.
 
-/** A class, as it keeps the buffer it grows. */
+/** Writes values into a buffer that grows. A class, because it keeps that buffer. */
 export class ByteWriter {
   #bytes: Uint8Array;
   #length = 0;
@@ -15,7 +15,7 @@ export class ByteWriter {
     return this.#length;
   }
 
-  /** Forgets what has been written; the room is kept. */
+  /** Forgets what has been written, but keeps the buffer. */
   clear(): void {
     this.#length = 0;
   }
@@ -26,7 +26,7 @@ export class ByteWriter {
     this.#length += 1;
   }
 
-  /** A whole number from 0 to 2^53 - 1. */
+  /** Writes a whole number from 0 to 2^53 - 1. */
   integer(value: number): void {
     let rest = value;
     while (rest >= 0x80) {
@@ -36,7 +36,7 @@ export class ByteWriter {
     this.byte(rest);
   }
 
-  /** A whole number of either sign, of at most 52 bits. */
+  /** Writes a whole number of either sign, of at most 52 bits. */
   signed(value: number): void {
     this.integer(value < 0 ? -2 * value - 1 : 2 * value);
   }
@@ -60,7 +60,7 @@ export class ByteWriter {
     this.units(text);
   }
 
-  /** The text without its length. */
+  /** Writes the text without its length. */
   units(text: string): void {
     if (this.#length + text.length > this.#bytes.length) this.#grow(text.length);
     for (let at = 0; at < text.length; at += 1) {
@@ -78,18 +78,18 @@ export class ByteWriter {
     this.#length += bytes.length;
   }
 
-  /** What another writer has written, its length first. */
+  /** Writes the length of what another writer has written, and then those bytes. */
   append(other: ByteWriter): void {
     this.integer(other.#length);
     this.raw(other.#bytes.subarray(0, other.#length));
   }
 
-  /** Zeros up to the next multiple. */
+  /** Writes zeros up to the next multiple. */
   align(multiple: number): void {
     while (this.#length % multiple !== 0) this.byte(0);
   }
 
-  /** A copy of what has been written, from `from` on. */
+  /** Returns a copy of the written bytes, from position `from` on. */
   take(from = 0): Uint8Array {
     return this.#bytes.slice(from, this.#length);
   }
@@ -104,13 +104,16 @@ export class ByteWriter {
 const doubles = new Float64Array(1);
 const bytesOfDouble = new Uint8Array(doubles.buffer);
 
-/** Arguments of one call are bounded. */
+/** The most code units in one call of `fromCharCode`, because the arguments of a call are limited. */
 const unitsAtOnceMax = 4_096;
-/** Shorter texts are sooner put together unit by unit than by a call with so many arguments. */
+/**
+ * The longest text that is joined unit by unit. For texts this short, that is faster than a call with as many
+ * arguments.
+ */
 const unitsJoinedMax = 24;
 const scratch = new Uint16Array(unitsAtOnceMax);
 
-/** A class, as it remembers how far it has read. */
+/** Reads values from bytes. A class, because it remembers how far it has read. */
 export class ByteReader {
   readonly bytes: Uint8Array;
   at: number;
@@ -161,7 +164,7 @@ export class ByteReader {
     return this.units(this.integer());
   }
 
-  /** A text of so many code units. */
+  /** Reads a text of `length` code units. */
   units(length: number): string {
     if (length <= unitsJoinedMax) {
       let text = '';
@@ -177,14 +180,16 @@ export class ByteReader {
     return first + this.units(length - unitsAtOnceMax);
   }
 
-  /** The text whose code units are all that stands before `end`. */
+  /** Reads the text whose code units fill the bytes up to `end`. */
   textUpTo(end: number): string {
     let length = 0;
     for (let at = this.at; at < end; at += 1) if (this.bytes[at]! < 0x80) length += 1;
     return this.units(length);
   }
 
-  /** A view of the next bytes. */
+  /**
+   * Returns a view of the next `length` bytes, not a copy. Throws a RangeError when the bytes end too early.
+   */
   raw(length: number): Uint8Array {
     const bytes = this.bytes.subarray(this.at, this.at + length);
     if (bytes.length !== length) throw new RangeError('the bytes end too early');
@@ -197,7 +202,7 @@ export class ByteReader {
   }
 }
 
-/** Hexadecimal. */
+/** Returns the bytes in hexadecimal. */
 export function hexOf(bytes: Uint8Array): string {
   let hex = '';
   for (const byte of bytes) hex += byte.toString(16).padStart(2, '0');

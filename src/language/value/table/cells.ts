@@ -1,10 +1,10 @@
-// One cell of a table as bytes and back. INVARIANT: what is read is what was written.
+// Writes one cell of a table as bytes, and reads it back. INVARIANT: what is read is what was written.
 
 import type { Decimal } from '../decimal.ts';
 import type { Ip } from '../ip.ts';
 import { type ByteReader, ByteWriter } from './bytes.ts';
 
-/** What a cell holds: values of the language, amounts with their currency. */
+/** The content of a cell: a value of the language, amounts with their currency. */
 export type TableCell =
   | boolean
   | string
@@ -17,13 +17,14 @@ const tags = { false: 0, true: 1, text: 2, decimal: 3, amount: 4, ip: 5, list: 6
 
 const scratch = new ByteWriter();
 
-/** Undefined where there is none. */
+/** Writes a cell; undefined stands for an empty cell. */
 export function writeCell(bytes: ByteWriter, cell: TableCell | undefined): void {
   if (cell === undefined) {
     bytes.integer(0);
     return;
   }
-  // The cells of a list are written while that of the list is.
+  // The cells of a list are written while the list itself is being written, so a list needs a writer of its
+  // own.
   const own = Array.isArray(cell) ? new ByteWriter() : scratch;
   own.clear();
   writeContent(own, cell);
@@ -68,7 +69,7 @@ function readDecimal(bytes: ByteReader): Decimal {
   return { coefficient: signed % 2n === 0n ? signed / 2n : -(signed + 1n) / 2n, exponent };
 }
 
-/** The cell so many behind the one at which the reader stands; undefined where there is none. */
+/** Reads the cell that is `place` cells after the reader's position; undefined when that cell is empty. */
 export function readCell(bytes: ByteReader, place: number): TableCell | undefined {
   for (let left = place; left > 0; left -= 1) {
     const length = bytes.integer();

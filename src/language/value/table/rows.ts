@@ -1,9 +1,10 @@
-// The rows of a table in one run of bytes, found by the hash of their key: sent from thread to thread without a copy, and
-// read where they stand. INVARIANT: the bytes depend on the rows alone, and not on the order in which they were added.
+// The rows of a table in one run of bytes, found by the hash of their key. The bytes are sent from thread to
+// thread without a copy, and read in place. INVARIANT: the bytes depend on the rows alone, not on the order
+// in which they were added.
 //
 //   rows       bucket after bucket, by the highest bits of the hash; in a bucket by key      `buckets` says where each begins
 //   row        length of the rest | key length | key as UTF-16 units | cell ...
-//   cell       0 where there is none, else (`cells.ts`) length | tag | content
+//   cell       0 when it is empty, else (`cells.ts`) length | tag | content
 
 import { ByteReader, ByteWriter } from './bytes.ts';
 import { readCell, type TableCell, writeCell } from './cells.ts';
@@ -12,11 +13,16 @@ export interface TableRows {
   readonly count: number;
   readonly seed: number;
   readonly bytes: Uint8Array;
-  /** Bucket `n` is from `buckets[n]` up to `buckets[n + 1]`; there are a power of two of them. */
+  /**
+   * Where each bucket begins: bucket `n` reaches from `buckets[n]` up to `buckets[n + 1]`. The number of
+   * buckets is a power of two.
+   */
   readonly buckets: Int32Array;
 }
 
-/** A cell of the row with the key; undefined where it has none, null where there is no such row. */
+/**
+ * Returns a cell of the row with the key; undefined when the cell is empty, null when there is no such row.
+ */
 export function findCell(rows: TableRows, key: string, column: number): TableCell | undefined | null {
   const reader = find(rows, key);
   return reader === null ? null : readCell(reader, column);
@@ -26,7 +32,7 @@ export function hasRow(rows: TableRows, key: string): boolean {
   return find(rows, key) !== null;
 }
 
-/** Every key, in the order of the bytes. */
+/** Yields every key, in the order of the bytes. */
 export function* rowKeys({ bytes }: Pick<TableRows, 'bytes'>): Generator<string> {
   for (let at = 0; at < bytes.length; ) {
     const reader = new ByteReader(bytes, at);
@@ -35,7 +41,7 @@ export function* rowKeys({ bytes }: Pick<TableRows, 'bytes'>): Generator<string>
   }
 }
 
-/** A reader in front of the first cell; null where there is no such row. */
+/** Returns a reader in front of the first cell of the row; null when there is no such row. */
 function find({ seed, bytes, buckets }: TableRows, key: string): ByteReader | null {
   const bucket = hashOfText(key, seed) >>> shiftOf(buckets.length - 1);
   const end = buckets[bucket + 1]!;
@@ -55,11 +61,14 @@ function isKey(reader: ByteReader, key: string): boolean {
   return true;
 }
 
-/** Longer buckets are thinned out by another seed, so that nobody who chooses keys makes look-ups slow. */
+/**
+ * The longest bucket that is accepted. When a bucket is longer, another seed is tried, so that nobody who
+ * chooses the keys makes look-ups slow.
+ */
 const rowsPerBucketMax = 24;
 const seedsMax = 16;
 
-/** Gathers rows. A class, as it grows. */
+/** Gathers rows into a table. A class, because it grows. */
 export class RowsBuilder {
   readonly #bytes = new ByteWriter(4_096);
   readonly #row = new ByteWriter();
@@ -69,7 +78,7 @@ export class RowsBuilder {
     return this.#starts.length;
   }
 
-  /** Of the row with this number. */
+  /** The key of the row with this number. */
   keyAt(row: number): string {
     const reader = new ByteReader(this.#bytes.take(), this.#starts[row]!);
     reader.integer();
@@ -84,7 +93,7 @@ export class RowsBuilder {
     this.#bytes.append(this.#row);
   }
 
-  /** The rows; or the numbers of two that have one key, counted from 0. */
+  /** Returns the finished rows; or, when two rows have the same key, their numbers, counted from 0. */
   finish(): TableRows | { readonly twice: readonly [number, number] } {
     const bytes = this.#bytes.take();
     const starts = Int32Array.from([...this.#starts, bytes.length]);
@@ -98,7 +107,7 @@ export class RowsBuilder {
   }
 }
 
-/** The numbers of the rows in the order of their buckets, and where each bucket begins among them. */
+/** The numbers of the rows in the order of their buckets, and where each bucket begins in that order. */
 interface Filed {
   readonly order: Int32Array;
   readonly from: Int32Array;
@@ -124,7 +133,7 @@ function file(bytes: Uint8Array, starts: Int32Array, seed: number): Filed {
   return { order, from, longest };
 }
 
-/** Sorts each bucket by key on the way. */
+/** Sorts each bucket by key. Returns two rows with the same key, or null when there are none. */
 function twiceIn(
   bytes: Uint8Array,
   starts: Int32Array,
@@ -162,7 +171,7 @@ function joined(bytes: Uint8Array, starts: Int32Array, { order, from }: Filed, s
   return { count: order.length, seed, bytes: sorted, buckets };
 }
 
-/** A power of two, one a row or more. */
+/** The number of buckets: a power of two, at least one bucket for each row. */
 function bucketsFor(rows: number): number {
   let buckets = 2;
   while (buckets < rows) buckets *= 2;
@@ -176,7 +185,7 @@ function shiftOf(buckets: number): number {
 const basis = 0x811c9dc5;
 const prime = 0x01000193;
 
-/** FNV-1a over the units, its bits mixed once more. */
+/** FNV-1a over the code units, with the bits mixed once more. */
 function hashOfText(text: string, seed: number): number {
   let hash = basis ^ seed;
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), prime);
@@ -191,7 +200,10 @@ function hashOfRow(bytes: Uint8Array, start: number, seed: number): number {
   return mixed(hash, seed);
 }
 
-/** Texts that collide under one seed may do so under all before the bits are mixed: so the seed is in the mixing, too. */
+/**
+ * Mixes the bits of a hash. Texts that collide under one seed may collide under all seeds before the mixing,
+ * so the mixing depends on the seed, too.
+ */
 function mixed(hash: number, seed: number): number {
   const first = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d + 2 * seed);
   return first ^ (first >>> 13);

@@ -1,5 +1,6 @@
-// A proof as data that can be kept, handed on and checked again: the clauses of the formula and the steps that show that
-// they cannot hold while the claim is broken. It is checked against the formula that the policies make now.
+// A proof as data that can be stored, handed on and checked again: the clauses of the formula, and the steps
+// that show that they cannot hold while the claim is broken. The check compares the certificate with the
+// formula of the current policies.
 
 import type { Claim, PolicySet } from '../../../language/model/policy.ts';
 import { fraction } from '../../linear/fraction.ts';
@@ -10,26 +11,32 @@ import { createProblem, enforcedOf } from '../problem.ts';
 import { canBeLeftOut, decideClaims, holdsWithMoreGuards } from '../prove.ts';
 import { saidBy } from '../search.ts';
 
-/** A literal, which of the inequalities that it says, from 0, and how many times it is added, such as `3/2`. */
+/**
+ * A literal, the index of one of its inequalities from 0, and the multiplier with which the inequality is
+ * added, such as `3/2`.
+ */
 export type CertificatePart = readonly [literal: SolverLiteral, which: number, multiplier: string];
 
 export interface Certificate {
   readonly guarantee: string;
-  /** Which of the guarantee's claims, from 0. */
+  /** Index of the claim in its guarantee, from 0. */
   readonly claim: number;
   readonly action: string;
   readonly isCoarse: boolean;
-  /** Ids of the rules whose formula it is; null: all that are enforced. */
+  /** Ids of the rules in the formula; null for all enforced rules. */
   readonly rules: readonly string[] | null;
-  /** A literal is 2 * variable, plus 1 where it is negated. */
+  /** A literal is 2 * variable, plus 1 if it is negated. */
   readonly clauses: readonly SolverClause[];
-  /** What is known of sums: inequalities that add up to what cannot be, so that one of their literals does not hold. */
+  /**
+   * Lemmas about sums: inequalities that add up to a contradiction, so that one of their literals does not
+   * hold.
+   */
   readonly lemmas: readonly (readonly CertificatePart[])[];
   readonly steps: readonly SolverClause[];
   readonly assumptions: SolverClause;
 }
 
-/** One a claim and action that is proved, each proved by itself. */
+/** One certificate for each proved pair of claim and action, each with a proof of its own. */
 export function certificatesOf(set: PolicySet): readonly Certificate[] {
   return set.guarantees.flatMap((guarantee) =>
     guarantee.claims.flatMap((claim, at) =>
@@ -44,7 +51,7 @@ export function certificatesOf(set: PolicySet): readonly Certificate[] {
   );
 }
 
-/** Null where it is a proof about the set; else what is wrong with it. */
+/** What is wrong with a certificate as a proof about the set; null when nothing is. */
 export function wrongWith(certificate: Certificate, set: PolicySet): string | null {
   const { action, isCoarse, clauses, lemmas, steps, assumptions } = certificate;
   const claim = claimOf(certificate, set);
@@ -89,7 +96,7 @@ function readLemma(written: readonly CertificatePart[]): Lemma {
 
 const multiplierForm = /^\d{1,1000}\/[1-9]\d{0,999}$/;
 
-/** Whether the data has the form of a certificate's lemmas. */
+/** Whether the value has the form of a certificate's lemmas. */
 export function areLemmas(value: unknown): value is Certificate['lemmas'] {
   const isPart = (part: unknown): boolean =>
     Array.isArray(part) &&

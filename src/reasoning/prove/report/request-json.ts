@@ -1,4 +1,4 @@
-// A request with its facts in the form that `writ decide` reads.
+// Writes a request with its facts in the form that `writ decide` reads.
 
 import type { Facts } from '../../../language/model/request.ts';
 import { formatDecimal } from '../../../language/value/decimal.ts';

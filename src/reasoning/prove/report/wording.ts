@@ -1,29 +1,29 @@
-// A claim and what keeps it from being decided, in words.
+// Words for a claim, and for what keeps the claim from being decided.
 
 import type { SourceOf } from '../../../language/diagnostic/render.ts';
 import type { Span } from '../../../language/diagnostic/span.ts';
 import { cut } from '../../../language/value/text.ts';
 import type { Why } from '../prove.ts';
 
-/** A claim as it is written, on one line. */
+/** The claim's text on one line. */
 export function claimText({ span }: { readonly span: Span }, sourceOf: SourceOf): string {
   return textAt(span, sourceOf);
 }
 
-/** On one line. */
+/** The source text of the span, on one line. */
 export function textAt({ file, start, end }: Span, sourceOf: SourceOf): string {
   return (sourceOf(file) ?? '').slice(start, end).replace(/\s+/g, ' ').trim();
 }
 
 const conditionMax = 300;
 
-/** Of a condition that goes on and on its beginning: it only tells which one is meant. */
+/** The condition's text, cut to its beginning if it is long, which is enough to recognise the condition. */
 export function shownCondition(text: string): string {
   return text.length > conditionMax ? `${cut(text, conditionMax)}…` : text;
 }
 
 export const whyUndecided: Readonly<Record<Why, string>> = {
-  'guessed conditions': 'it turns on what is not followed through',
+  'guessed conditions': 'it depends on conditions that the proof does not follow',
   'long lists': 'proved for short lists only; a longer one might decide otherwise',
   'many digits': 'numbers with so many digits that this has no exact answer might decide otherwise',
   'huge payloads': 'a payload so large that this is unknown might decide otherwise',

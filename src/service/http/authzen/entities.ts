@@ -1,6 +1,7 @@
-// The entities of AuthZEN into an action and a payload. The action is the one that is called so, or `TYPE.NAME` by the type of
-// the resource. An action that declares `subject`, `resource`, `action` or `context` is given these entities; any other is given
-// their properties as its arguments. INVARIANT: nothing of the protocol itself reaches a policy.
+// Turns the entities of an AuthZEN question into an action and a payload. The action is the declared one of
+// that name, or else `TYPE.NAME` with the type of the resource. An action that declares `subject`,
+// `resource`, `action` or `context` gets these entities; any other action gets the properties of resource and
+// action as its arguments. INVARIANT: nothing of the protocol itself reaches a policy.
 
 import { createHash } from 'node:crypto';
 import type { ActivePolicies } from '../../../language/model/active-policies.ts';
@@ -25,7 +26,7 @@ export interface Entities {
 const filled = { type: 'string', minLength: 1 } as const;
 const properties = { type: 'object', additionalProperties: true } as const;
 
-/** Unknown members are ignored. */
+/** The schema of an entity; unknown members are ignored. */
 const entitySchema = (required: readonly string[]): JsonSchema => ({
   type: 'object',
   required,
@@ -60,11 +61,14 @@ export const entitiesExample = {
 export interface AskedFor {
   readonly actionKey: string;
   readonly payload: JsonObject;
-  /** Where in the entities a place of the payload stands, both RFC 6901. */
+  /**
+   * Turns a place in the payload into the place in the entities where its value was sent; both are JSON
+   * pointers (RFC 6901).
+   */
   readonly placeOf: (pointer: string) => string;
 }
 
-/** Null where a property is given twice. */
+/** The action and the payload that the entities ask for; null when two entities give the same property. */
 export function askedFor(entities: Entities, policies: Pick<ActivePolicies, 'shapeOf'>): AskedFor | null {
   const { action, resource } = entities;
   const isNamed = policies.shapeOf(action.name) !== null;
@@ -77,7 +81,10 @@ export function askedFor(entities: Entities, policies: Pick<ActivePolicies, 'sha
   return { actionKey, payload, placeOf };
 }
 
-/** What neither entity has is missing among the properties of the resource. */
+/**
+ * The place of an argument in the entities. A property that neither entity has counts as missing from the
+ * resource.
+ */
 function placeOfArgument({ action }: Entities, { fields }: Shape, pointer: string): string {
   const [name = ''] = pointer.slice(1).split('/');
   if (name === 'id' && fields.some((field) => field.name === 'id')) return '/resource/id';
@@ -116,7 +123,7 @@ function argumentsOf({ resource, action }: Entities, declared: ReadonlySet<strin
   return Object.keys(payload).length === entries.length ? payload : null;
 }
 
-/** Members of a context that speak of the protocol, or say why access is wanted. */
+/** Members of a context that belong to the protocol, or tell why access is wanted. */
 const protocolMembers = [
   'access_request',
   'approval',
@@ -133,7 +140,10 @@ function withoutProtocol(context: JsonObject | undefined): JsonObject | undefine
   return kept.length === 0 ? undefined : Object.fromEntries(kept);
 }
 
-/** SHA-256, in hexadecimal, of all that is asked, whatever the policies read of it. */
+/**
+ * SHA-256, in hexadecimal, of all entities, whether policies read them or not; members of the protocol are
+ * left out.
+ */
 export function entitiesDigest({ subject, action, resource, context }: Entities): string {
   const known = ({ type, id, properties = {} }: Entity) => ({ type, id, properties });
   const { name, properties = {} } = action;

@@ -1,6 +1,7 @@
-// One question in the terms of AuthZEN into its decision: recorded, limited and counted as any other, except that it never
-// opens a wait. What people could grant is a denial that says how to ask them. INVARIANT: `decision` is true where the service
-// has granted just this and in no other case; an approval is used once, for the entities that it was given for.
+// Turns one AuthZEN question into its decision. The decision is recorded, limited and counted like any other,
+// but the question never opens a wait. What people could grant becomes a denial that tells how to ask them.
+// INVARIANT: `decision` is true when the service has granted exactly this question, and in no other case; an
+// approval is used once, for the entities that it was given for.
 
 import type { FastifyRequest } from 'fastify';
 import type { JsonObject } from '../../../language/model/json.ts';
@@ -36,7 +37,10 @@ export interface Evaluated {
 
 const stepUpClass = 'urn:writ:acr:step-up';
 
-/** Throws a ProblemError where the question cannot be asked. */
+/**
+ * Decides one AuthZEN question. Throws a ProblemError when the question is refused, except by a kill switch,
+ * which gives a denial.
+ */
 export async function evaluateEntities(
   deps: EvaluateDeps,
   request: FastifyRequest,
@@ -74,7 +78,10 @@ export function decideEntities(
   return authorizeHandler.decide(call, body, { evaluation, ...taking });
 }
 
-/** Each question has a record of its own; `Prefer` asks for nothing but a receipt. */
+/**
+ * An evaluation as a call. `Idempotency-Key` is dropped, so each question has a record of its own; of
+ * `Prefer`, only the wish for a receipt counts.
+ */
 export function callOf({ clock }: Pick<EvaluateDeps, 'clock'>, request: FastifyRequest): AuthorizeCall {
   const { identity, headers, url, clientAddress, startedAtMs } = request;
   if (identity === null) throw new Error('an evaluation is for agents');
@@ -82,7 +89,7 @@ export function callOf({ clock }: Pick<EvaluateDeps, 'clock'>, request: FastifyR
   return { identity, headers: own, url, id: createRequestId(clock()), clientAddress, startedAtMs };
 }
 
-/** Recorded as the same refusal of `POST /v1/authorize` is. */
+/** Records a refusal as `POST /v1/authorize` records the same refusal, and returns its problem. */
 export async function recordRefused(
   { authorizeHandler }: Pick<EvaluateDeps, 'authorizeHandler'>,
   call: AuthorizeCall,
@@ -106,7 +113,7 @@ async function evaluatedOf(deps: EvaluateDeps, entities: Entities, answer: Answe
   return requestable(deps, state, entities);
 }
 
-/** Null where there is no such request. */
+/** The state of a request; null when no request has this id. */
 export async function stateOf(
   { store }: Pick<EvaluateDeps, 'store'>,
   id: string,
@@ -137,12 +144,12 @@ function deniedBy(
 }
 
 interface PlacedError {
-  /** RFC 6901, from the root of the evaluation. */
+  /** JSON pointer (RFC 6901) from the root of the evaluation. */
   readonly pointer: string;
   readonly detail: string;
 }
 
-/** What the gate found, as entities have it; never a value. */
+/** The errors that the payload check found, each with its place in the entities; no error holds a value. */
 function errorsOf({ policies }: EvaluateDeps, entities: Entities, gate: string): readonly PlacedError[] {
   if (gate === 'undeclared_action')
     return [{ pointer: '/action/name', detail: 'no policy declares this action' }];
@@ -157,7 +164,10 @@ function denied(message: string, context: Readonly<Record<string, unknown>>): Ev
   return { decision: false, context: { message, ...context } };
 }
 
-/** People could grant it; the step-up is told as an obligation only to who knows obligations. */
+/**
+ * A denial that people could turn into a grant. It names the step-up as an obligation only when the caller
+ * supports that obligation.
+ */
 function requestable(
   { origin }: EvaluateDeps,
   { record, decision }: RequestState,
@@ -196,7 +206,7 @@ function knowsStepUp(context: JsonObject | undefined): boolean {
   return Array.isArray(known) && known.includes('step-up');
 }
 
-/** Null where no approval is shown. */
+/** The id of the approval that the context shows, empty when malformed; null when the context shows none. */
 function approvalIn(context: JsonObject | undefined): string | null {
   const approval = context?.approval;
   if (approval === undefined) return null;
@@ -204,7 +214,10 @@ function approvalIn(context: JsonObject | undefined): string | null {
   return typeof id === 'string' ? id : '';
 }
 
-/** Evaluates again with an approval: it counts where it is for just this caller and these entities, and has not been used. */
+/**
+ * Evaluates again with an approval. The approval counts when it is for exactly this caller and these
+ * entities, and has not been used.
+ */
 async function reevaluate(
   deps: EvaluateDeps,
   { call, entities, approvalId }: Asking & { readonly approvalId: string },
@@ -235,7 +248,10 @@ async function reevaluate(
   }
 }
 
-/** Takes an approval, by the active policies first: what they deny no approval grants, and what they allow needs none. */
+/**
+ * Uses an approval. The active policies are asked first: an approval grants nothing that they deny, and what
+ * they allow needs no approval.
+ */
 async function taken(
   deps: EvaluateDeps,
   { call, entities, approvalId }: Asking & { readonly approvalId: string },
@@ -253,7 +269,10 @@ async function taken(
   return { decision: true, context: { evaluation_id: approvalId, expires_at, approval, ...proof } };
 }
 
-/** An approval that is over: a new one can be asked for where people would be asked now. */
+/**
+ * Answers for an approval that is over. If people would be asked now, the answer tells how to ask for a new
+ * approval.
+ */
 async function askAgain(deps: EvaluateDeps, { call, entities }: Asking): Promise<Evaluated> {
   return expired(await evaluatedOf(deps, entities, await decideEntities(deps, call, entities)));
 }

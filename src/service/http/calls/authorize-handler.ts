@@ -1,5 +1,6 @@
-// A request for a decision whose sender was let in and whose body has been read, into its reply. INVARIANT: a body that
-// fails never reaches a policy, who asks is settled after the last byte of the body, and no reply leaves before its record.
+// Turns a request for a decision into its reply, once its sender is let in and its body has been read.
+// INVARIANT: a body that fails never reaches a policy, the caller is identified once more after the last byte
+// of the body, and no reply leaves before its record.
 
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -22,7 +23,10 @@ import { type IdentifyAgain, type Identity, notActive, notKnown } from './identi
 import { pointNotActive } from './identify-point.ts';
 import { preferencesOf } from './prefer.ts';
 
-/** The checks of a request for a decision, in their order: the first that fails is the reply, with this status. */
+/**
+ * The checks of a request for a decision, in order. The first check that fails gives the reply, with this
+ * status.
+ */
 export const checksInOrder = [
   { check: 'key', status: 401 },
   { check: 'agent disabled or revoked', status: 403 },
@@ -40,35 +44,40 @@ export const checksInOrder = [
   { check: 'open requests', status: 429 },
 ] as const;
 
-/** A request that has passed `identify`. */
+/** A request for a decision that has passed `identify`. */
 export interface AuthorizeCall {
-  /** As it was when the headers were there. */
+  /** The caller as identified when the headers had arrived. */
   readonly identity: Identity;
   readonly headers: IncomingHttpHeaders;
-  /** As it was sent. */
+  /** The path and query as sent. */
   readonly url: string;
-  /** Made by `createRequestId`. */
+  /** The id of the request, made by `createRequestId`. */
   readonly id: string;
   readonly clientAddress: string;
-  /** On the clock of `performance.now`. */
+  /** When the request's headers had arrived, on the clock of `performance.now`. */
   readonly startedAtMs: number;
 }
 
 export interface AuthorizeHandler {
-  /** Decided and on disk. Rejects with what `toProblem` takes. */
+  /**
+   * Decides a request and stores its record before it resolves. Rejects with an error that `toProblem` takes.
+   */
   decide(call: AuthorizeCall, body: Buffer, more?: More): Promise<Answer>;
-  /** What people have approved meanwhile, taken; or how it stands where another call has taken it. */
+  /**
+   * Takes what people have approved meanwhile; when another call has taken it, returns how the request
+   * stands.
+   */
   take(answer: Answer): Promise<RequestView>;
-  /** Counts and records a refusal, before its reply; `body` is null where it was not read. */
+  /** Counts and records a refusal before its reply is sent; `body` is null when it was not read. */
   refuse(problem: ProblemError, call: AuthorizeCall, body: Buffer | null): Promise<void>;
-  /** Counts a refusal of somebody who was not recognized. */
-  refuseUnknown(problem: ProblemError): void;
+  /** Counts a refusal of a caller that was not recognised. */
+  refuseUnknown(problem: ProblemError, startedAtMs: number): void;
 }
 
-/** What a route says of its own, in place of headers. */
+/** Input that a route sets itself, in place of headers. */
 type More = Partial<Pick<AuthorizeInput, 'evaluation' | 'isAttaching' | 'awaitedId'>>;
 
-/** What was decided, on what was asked. */
+/** A decision, with the input that it was made on. */
 export interface Answer {
   readonly view: RequestView;
   readonly input: AuthorizeInput;
@@ -80,14 +89,14 @@ export interface AuthorizeHandlerOptions {
   readonly tokenReader: Pick<TokenReader, 'read'>;
   readonly authorizer: Pick<Authorizer, 'authorize'>;
   readonly recordRefusal: RecordRefusal;
-  /** Hears of each refusal, whether it is recorded or not. */
+  /** Called with each refusal, recorded or not. */
   readonly onRefused: (refusal: CountedRefusal) => void;
-  /** Of decisions that are under way, by agent. */
+  /** Places for decisions that are under way, shared among agents. */
   readonly shares: FairShares;
   readonly bodyBytesMax: number;
   readonly clock: () => number;
   readonly metrics: Metrics;
-  /** Null where no collector is configured. */
+  /** Traces requests; null when no collector is configured. */
   readonly tracing: Tracing | null;
 }
 
@@ -103,7 +112,8 @@ export function createAuthorizeHandler(options: AuthorizeHandlerOptions): Author
       const envelope = readBody(body, bodyBytesMax);
       const reading = readOnBehalf(call, options);
       const onBehalf = reading instanceof Promise ? await reading : reading;
-      // Decided is by the agent as it is now. What is stored rests on agent, key and switches as the decision saw them.
+      // The decision is about the agent as it is now. What is stored rests on agent, key and kill switches as
+      // the decision saw them.
       const again = identifyAgain(String(call.headers['x-agent-api-key']), call.identity);
       const identity = again instanceof Promise ? await again : again;
       const checked = checkedInput({ call, body, envelope, onBehalf }, identity, options);
@@ -144,10 +154,12 @@ export function createAuthorizeHandler(options: AuthorizeHandlerOptions): Author
 
   async function refuse(problem: ProblemError, call: AuthorizeCall, body: Buffer | null): Promise<void> {
     const { status } = problems[problem.code];
+    metrics.took(performance.now() - call.startedAtMs);
     tracing?.answered({ ...tracedOf(call, { httpStatus: status, errorCode: problem.code }), decided: null });
     const { id, clientAddress, identity } = call;
     const counted = { agentId: identity.agent.id, atMs: Math.trunc(clock()), code: problem.code };
-    // A flood must not fill the disk, and what the store refused cannot be stored.
+    // Counted but not recorded: a flood (429) must not fill the disk, and what the store refused (500 and
+    // above) cannot be stored.
     if (status === 429 || status >= 500) return onRefused(counted);
     await recordRefusal({
       ...counted,
@@ -161,7 +173,8 @@ export function createAuthorizeHandler(options: AuthorizeHandlerOptions): Author
     onRefused(counted);
   }
 
-  function refuseUnknown({ code }: ProblemError): void {
+  function refuseUnknown({ code }: ProblemError, startedAtMs: number): void {
+    metrics.took(performance.now() - startedAtMs);
     onRefused({ agentId: null, atMs: Math.trunc(clock()), code });
   }
 
@@ -172,16 +185,19 @@ export function createAuthorizeHandler(options: AuthorizeHandlerOptions): Author
   return { decide, take, refuse, refuseUnknown };
 }
 
-/** A request whose body is good. */
+/** A request for a decision whose body has passed its checks. */
 interface ReadCall {
   readonly call: AuthorizeCall;
   readonly body: Buffer;
   readonly envelope: Envelope;
-  /** Null where no token was sent. */
+  /** On whose behalf the agent asks; null when no token was sent. */
   readonly onBehalf: OnBehalf | null;
 }
 
-/** Reads for whom the agent asks, before the agent is looked up, so that nothing is waited for between that and the decision. */
+/**
+ * Reads on whose behalf the agent asks; null when no token was sent. The token is read before the agent is
+ * looked up, so that nothing is awaited between the look-up and the decision.
+ */
 function readOnBehalf(
   { headers }: AuthorizeCall,
   { tokenReader, clock }: AuthorizeHandlerOptions,
@@ -190,13 +206,16 @@ function readOnBehalf(
   return token === undefined ? null : tokenReader.read(String(token), clock());
 }
 
-/** On the clock of `performance.now`; 0 where nothing is traced. */
+/** Times on the clock of `performance.now`; 0 when nothing is traced. */
 interface Times {
   readonly readAtMs: number;
   readonly checkedAtMs: number;
 }
 
-/** Whether the signature of the agent, as it is now, is under the request. */
+/**
+ * Whether the agent, as it is now, has signed the request. Throws a ProblemError when the signature is
+ * invalid.
+ */
 function checkSignature(
   read: ReadCall,
   { agent }: Identity,
@@ -223,7 +242,7 @@ function checkedInput(read: ReadCall, identity: Identity, options: AuthorizeHand
   const isSigned = checkSignature(read, identity, options);
   const { call, body, envelope, onBehalf } = read;
   const idempotencyKey = scopedHeader(call, identity, 'idempotency-key');
-  // One object, to which what is rare is added: to spread it into another costs more than to make it.
+  // Rare fields are added to one object: spreading it into another object costs more than making it.
   const input: Draft<AuthorizeInput> = {
     agent: identity.agent,
     key: identity.key,
@@ -268,7 +287,7 @@ function tooManyInFlight(): ProblemError {
   return new ProblemError('too_many_in_flight', detail, { headers: { 'retry-after': '1' } });
 }
 
-/** The refusal that `identify` gives an agent that may not ask. */
+/** The refusal of an agent that may no longer ask, the same that `identify` gives. */
 function notAllowedNow({ why }: NotAllowedNow): ProblemError {
   switch (why) {
     case 'disabled':
@@ -286,10 +305,12 @@ function notAllowedNow({ why }: NotAllowedNow): ProblemError {
 }
 
 function tracedOf(
-  { headers, id: requestId, identity, startedAtMs }: AuthorizeCall,
+  { headers, url, id: requestId, identity, startedAtMs }: AuthorizeCall,
   outcome: Pick<TracedExchange, 'httpStatus' | 'errorCode'>,
 ): Omit<TracedExchange, 'decided'> {
-  return { traceparent: headers.traceparent, requestId, agentId: identity.agent.id, startedAtMs, ...outcome };
+  const [path = ''] = url.split('?');
+  const agentId = identity.agent.id;
+  return { traceparent: headers.traceparent, path, requestId, agentId, startedAtMs, ...outcome };
 }
 
 function readBody(body: Uint8Array, bytesMax: number): Envelope {
@@ -302,7 +323,7 @@ function readBody(body: Uint8Array, bytesMax: number): Envelope {
 
 const headerForm = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
 
-/** The value of a header; null where it is not sent. */
+/** The value of a header; null when it is not sent. Throws a ProblemError when it is malformed. */
 function readHeader({ headers }: AuthorizeCall, name: string): string | null {
   const value = headers[name];
   if (value === undefined) return null;
@@ -310,12 +331,13 @@ function readHeader({ headers }: AuthorizeCall, name: string): string | null {
   throw new ProblemError('invalid_header', `\`${name}\` must have 1 to 255 printable ASCII characters`);
 }
 
-/** How sessions and idempotency keys of enforcement points begin. */
+/** The prefix of stored sessions and idempotency keys that enforcement points have sent. */
 const pointScope = 'point:';
 
 /**
- * What an enforcement point says is said in its own name, which no agent can: its sessions and idempotency keys are other
- * ones than those that an agent, or another point, gives the same text.
+ * The value of a header, in the scope of its sender. An enforcement point sends its sessions and idempotency
+ * keys in its own name, which no agent can use. They differ from those of an agent, or of another point, that
+ * sends the same text.
  */
 function scopedHeader(call: AuthorizeCall, { point }: Identity, name: string): string | null {
   const value = readHeader(call, name);
@@ -328,7 +350,9 @@ function scopedHeader(call: AuthorizeCall, { point }: Identity, name: string): s
   );
 }
 
-/** A text in the scope of the caller; null where the caller may not say it. */
+/**
+ * A text in the scope of the caller; null when an agent sends a text that only an enforcement point may send.
+ */
 export function scopedText(point: Identity['point'], text: string): string | null {
   if (point !== undefined) return `${pointScope}${point.id}/${text}`;
   return text.startsWith(pointScope) ? null : text;
@@ -339,7 +363,10 @@ function pathOf(url: string): string {
   return end < 0 ? url : url.slice(0, end);
 }
 
-/** A digest of body and person: the same body for another person is another request. */
+/**
+ * A digest of the body and the person that the agent asks for: the same body for another person is another
+ * request.
+ */
 function sameDigest(body: Uint8Array, onBehalf: OnBehalf | null): string {
   const digest = sha256(body);
   if (onBehalf === null || !('user' in onBehalf)) return digest;

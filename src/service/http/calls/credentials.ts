@@ -1,7 +1,9 @@
-// What a person hears whose credentials are not taken: no more than that, or how long to wait.
+// Turns refused credentials into the error for the person: only that they were refused, or how long to wait.
 
+import type { FastifyRequest } from 'fastify';
 import type { Reservation, WaitNeeded } from '../../people/attempts.ts';
-import type { Refused } from '../../people/sign-in.ts';
+import { reserveUnguessable } from '../../people/guesses.ts';
+import type { Refused, SignInDeps } from '../../people/sign-in.ts';
 import { ProblemError } from '../contract/problem.ts';
 
 export function refusal(refused: Refused): ProblemError {
@@ -18,13 +20,21 @@ export function refusal(refused: Refused): ProblemError {
   }
 }
 
-/** Throws where the attempt has to wait. */
+/** The reservation of an attempt; throws a ProblemError when the attempt has to wait. */
 export function reserved(result: Reservation | WaitNeeded): Reservation {
   if (result.kind === 'wait') throw refusal(result);
   return result;
 }
 
-/** The credentials are right, and not the way in. */
+/** Reserves an attempt to use a link from this address; throws a ProblemError when the attempt has to wait. */
+export function attemptByLink(
+  { attempts, directory }: Pick<SignInDeps, 'attempts' | 'directory'>,
+  { clientAddress: address }: FastifyRequest,
+): Reservation {
+  return reserved(reserveUnguessable(attempts, { what: 'link', address }, directory.clock()));
+}
+
+/** The refusal of right credentials when only single sign-on lets this person in. */
 export function ssoOnly(): ProblemError {
   return new ProblemError(
     'sso_only',

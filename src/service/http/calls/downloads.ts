@@ -1,22 +1,22 @@
-// Replies that are long files, sent as they are read, under a name for the file. However many there are, one piece is read
-// at a time, and then others have their turn. INVARIANT: a stop waits neither for their end nor for a client that reads no
-// further; the replies are cut.
+// Sends replies that are long files while they are read, under a file name. However many downloads run, one
+// piece is read at a time, and other work has its turn after each piece. INVARIANT: a stop waits neither for
+// downloads to end nor for a client that has stopped reading; the replies are cut.
 
 import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 
 export interface Download {
-  /** What the file holds, in lower case with hyphens: `requests`. */
+  /** What the file holds, in lower case with hyphens, such as `requests`. */
   readonly subject: string;
   readonly format: 'jsonl' | 'csv';
-  /** Milliseconds since 1970; the name has its day in UTC. */
+  /** Milliseconds since 1970; the file name contains this day in UTC. */
   readonly atMs: number;
   readonly lines: AsyncIterable<string>;
 }
 
 export interface Downloads {
-  /** The lines as the body of the reply, with its type and name. */
+  /** The lines as the body of the reply; sets the reply's content type and file name. */
   send(reply: FastifyReply, download: Download): Readable;
   close(): void;
 }
@@ -44,7 +44,7 @@ export function createDownloads(): Downloads {
   };
 }
 
-/** The pieces of all sequences that it is given are taken one at a time, with a turn of the event loop behind each. */
+/** Takes the pieces of all given sequences one at a time, with a turn of the event loop after each piece. */
 function createTurns(): (lines: AsyncIterable<string>) => AsyncGenerator<string> {
   let last: Promise<unknown> = Promise.resolve();
   const next = async (pieces: AsyncIterator<string>): Promise<IteratorResult<string>> => {

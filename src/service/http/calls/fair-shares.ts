@@ -1,11 +1,11 @@
-// Places for what is under way, shared among holders: each has at most its own maximum, and at most half of what is
-// free, so that however many holders take all they can get, there is a place for the next one. INVARIANT: a holder
-// without a place gets one while more than one is free.
+// Shares places for work that is under way among holders. Each holder has at most its own maximum, and may
+// take at most half of what is free. So a place is left for the next holder, however many holders take all
+// they can get. INVARIANT: a holder without a place gets one while more than one is free.
 
 export interface FairShares {
-  /** Takes a place, if the holder may have another. */
+  /** Takes a place; false when the holder may not have another. */
   enter(holder: string): boolean;
-  /** Gives a place back that `enter` took. */
+  /** Gives back a place that `enter` took. */
   leave(holder: string): void;
 }
 

@@ -1,5 +1,6 @@
-// A request's cookie or token into the person who sent it. INVARIANT: a change that comes by cookie carries the token
-// that only the service's own pages can read; a request that carries both a cookie and a token counts by the token.
+// Turns a request's cookie or token into the person who sent it. INVARIANT: a change that is sent with a
+// cookie carries the token that only the service's own pages can read; when a request carries both a cookie
+// and a personal token, the personal token counts.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Actor, Session } from '../../people/person.ts';
@@ -10,7 +11,7 @@ import { ProblemError } from '../contract/problem.ts';
 
 export interface PersonIdentity {
   readonly actor: Actor;
-  /** Null for a personal token. */
+  /** The person's session; null when a personal token was sent. */
   readonly session: Session | null;
 }
 
@@ -18,10 +19,13 @@ const sessionCookie = 'writ_session';
 const deviceCookie = 'writ_device';
 const ssoCookie = 'writ_sso';
 const ssoSeconds = 600;
-/** How long browsers keep a cookie at most. */
+/** The longest that browsers keep a cookie, in seconds. */
 const deviceSeconds = 400 * 24 * 60 * 60;
 
-/** Who sent this. Throws ProblemError where nobody is known, or the request may come from another site. */
+/**
+ * The person who sent the request. Throws a ProblemError when the sender is unknown, or when the request may
+ * come from another site.
+ */
 export async function identifyPerson(deps: SignInDeps, request: FastifyRequest): Promise<PersonIdentity> {
   const bearer = bearerToken(request);
   if (bearer !== null) {
@@ -38,7 +42,10 @@ export async function identifyPerson(deps: SignInDeps, request: FastifyRequest):
   return { actor, session };
 }
 
-/** The person who sent a request that was let in, as they are now; null where they would not be let in any more. No use of theirs. */
+/**
+ * The sender of a request that was let in before, as they are now; null when they would no longer be let in.
+ * The check does not count as a use of the session.
+ */
 export async function stillIn(deps: SignInDeps, request: FastifyRequest): Promise<Actor | null> {
   const bearer = bearerToken(request);
   if (bearer !== null) return await whoseToken(deps.directory, bearer);
@@ -46,7 +53,10 @@ export async function stillIn(deps: SignInDeps, request: FastifyRequest): Promis
   return secret === null ? null : await lookAtSession(deps, secret);
 }
 
-/** The cookies of a person who has signed in: the session, and what the browser keeps to be known again. */
+/**
+ * Sets the cookies of a person who has signed in: one for the session, and one by which the browser is known
+ * again.
+ */
 export function setSessionCookies(
   reply: FastifyReply,
   { secret, device }: { readonly secret: string; readonly device: string },
@@ -58,17 +68,20 @@ export function setSessionCookies(
   ]);
 }
 
-/** The device stays known: it lets nobody in. */
+/** Removes the session's cookie. The device's cookie stays, because it lets nobody in. */
 export function clearSessionCookie(reply: FastifyReply, isSecure: boolean): void {
   reply.header('set-cookie', `${cookieText(sessionCookie, '', isSecure)}; Max-Age=0`);
 }
 
-/** No cookie reaches a script, nor another site's request. */
+/** The text of a cookie that no script can read and that no request from another site carries. */
 function cookieText(name: string, value: string, isSecure: boolean): string {
   return `${name}=${value}; Path=/; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
 }
 
-/** What a browser keeps while it is at the provider. It comes back from there, so another site's link must carry it. */
+/**
+ * Sets the cookie that the browser keeps while it is at the provider. The browser returns from the provider,
+ * so the cookie must also be sent with a link from another site.
+ */
 export function setSsoCookie(reply: FastifyReply, value: string, isSecure: boolean): void {
   reply.header('set-cookie', ssoCookieText(value, isSecure, ssoSeconds));
 }
@@ -82,22 +95,28 @@ function ssoCookieText(value: string, isSecure: boolean, seconds: number): strin
   return `${ssoCookie}=${value}; Path=/sso; HttpOnly; SameSite=Lax${secure}; Max-Age=${seconds}`;
 }
 
-/** What the browser has kept since it was sent to the provider; null where there is nothing. */
+/**
+ * What the browser has kept since it was sent to the provider of single sign-on; null when it has kept
+ * nothing.
+ */
 export function ssoCookieOf(request: FastifyRequest): string | null {
   return cookieNamed(request, ssoCookie);
 }
 
-/** The session's cookie; null where there is none. */
+/** The value of the session's cookie; null when none was sent. */
 export function cookieOf(request: FastifyRequest): string | null {
   return cookieNamed(request, sessionCookie);
 }
 
-/** What the browser has kept of an earlier sign-in; null where there is nothing. */
+/** What the browser has kept of an earlier sign-in; null when it has kept nothing. */
 export function deviceOf(request: FastifyRequest): string | null {
   return cookieNamed(request, deviceCookie);
 }
 
-/** The cookie's value; null where there is none, or more than one, of which any could be another site's. */
+/**
+ * The cookie's value; null when it is absent, or sent more than once, as each value could then be another
+ * site's.
+ */
 function cookieNamed({ headers }: FastifyRequest, name: string): string | null {
   const values = (headers.cookie ?? '')
     .split(';')

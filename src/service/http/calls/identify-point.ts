@@ -1,5 +1,5 @@
-// The key of an enforcement point, and the agent that the request names, into who acts for whom. INVARIANT: a point acts for
-// agents that are assigned to it; an agent's own key acts for nobody else.
+// Turns the key of an enforcement point, and the agent that the request names, into who acts for whom.
+// INVARIANT: a point acts for agents that are assigned to it; an agent's own key acts for no other agent.
 
 import type { FastifyRequest } from 'fastify';
 import type { Moment } from '../../agents/found-keys.ts';
@@ -14,21 +14,24 @@ type NotActing = Exclude<PointAuthentication, Acting | Stranger>;
 
 interface PointIdentifierOptions {
   readonly cache: PointCache;
-  /** Throws where the agent is not. */
+  /** Throws when the agent is not active. */
   readonly checkActive: (acting: Acting) => void;
   readonly refuseStranger: (kind: Stranger['kind'], address: string) => never;
-  /** Throws where the address has failed too often. */
+  /** Counts a failure of the address; throws when the address has failed too often. */
   readonly takeFailure: (address: string) => void;
 }
 
 interface PointIdentifier {
-  /** At once where it was looked up a moment ago. */
+  /** The point and its agent, if they were looked up a moment ago; else null. */
   cached(keyText: string, request: FastifyRequest, now: Moment): ActingAs | null;
-  /** The agent may be disabled or revoked. Rejects with a ProblemError: 400, 401, 403 or 429. */
+  /**
+   * The point and the agent that it acts for; the agent may be disabled or revoked. Rejects with a
+   * ProblemError: 400, 401, 403 or 429.
+   */
   identify(keyText: string, request: FastifyRequest, now: Moment): Promise<Acting>;
-  /** The point by itself. Rejects with a ProblemError: 401, 403 or 429. */
+  /** The point that sent the key, apart from any agent. Rejects with a ProblemError: 401, 403 or 429. */
   find(keyText: string, request: FastifyRequest, now: Moment): Promise<ActingPoint>;
-  /** The same once more, for the agent that was found before: at once where nothing has changed. */
+  /** Identifies the same point and agent once more; returns `before` at once when nothing has changed. */
   identifyAgain(keyText: string, before: ActingAs, now: Moment): ActingAs | Promise<ActingAs>;
 }
 
@@ -68,13 +71,16 @@ export function createPointIdentifier(options: PointIdentifierOptions): PointIde
 
 const namedHeader = 'x-writ-agent';
 
-/** The agent for which an enforcement point asks; null where it names none. */
+/** The agent that an enforcement point asks for; null when the request names none. */
 function namedAgent({ headers }: FastifyRequest): string | null {
   const value = headers[namedHeader];
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
-/** An agent's own key is for itself: a person who sets up an enforcement point with it is told at once. */
+/**
+ * Throws when a request with an agent's own key names another agent, so that a person who sets up an
+ * enforcement point with such a key learns of the mistake at once.
+ */
 export function checkNamed(request: FastifyRequest, { id, name }: AgentRow): void {
   const named = namedAgent(request);
   if (named === null || named === id || named === name) return;

@@ -1,6 +1,6 @@
-// A request's headers into the agent that sent it, active and within its rate; and the same agent again, once the whole
-// request is there. INVARIANT: only an active agent with a good key leaves here; `request.identity` is set as soon as the
-// key is good, so that refusals after it are recorded.
+// Turns a request's headers into the agent that sent it, active and within its rate, and identifies the agent
+// again once the whole request has arrived. INVARIANT: only an active agent with a good key passes;
+// `request.identity` is set as soon as the key is good, so that later refusals are recorded.
 
 import { performance } from 'node:perf_hooks';
 import type { FastifyRequest } from 'fastify';
@@ -23,15 +23,18 @@ import { createRateLimiter, type RateLimit } from './rate-limit.ts';
 export interface Identity {
   readonly agent: AgentRow;
   readonly key: KeyRow;
-  /** The enforcement point whose key it is, and which asks for the agent; absent where the key is the agent's own. */
+  /**
+   * The enforcement point whose key was sent, and which asks for the agent; absent when the key is the
+   * agent's own.
+   */
   readonly point?: ActingPoint;
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Null until the API key has been found good. */
+    /** The agent that calls; null until its API key has been found good. */
     identity: Identity | null;
-    /** The enforcement point that calls for no agent; null for anybody else. */
+    /** The enforcement point that calls for no agent; null for any other caller. */
     pointAlone: ActingPoint | null;
   }
 }
@@ -42,26 +45,34 @@ export interface IdentifyOptions {
   readonly clock: () => number;
 }
 
-/** At once, and then null, where the key was looked up a moment ago. Throws or rejects with a ProblemError: 401, 403 or 429. */
+/**
+ * Identifies the caller of a request. Returns null at once when the key was looked up a moment ago. Throws or
+ * rejects with a ProblemError: 401, 403 or 429.
+ */
 export type Identify = (request: FastifyRequest) => Promise<void> | null;
 
 /**
- * Who it is now: the same object where nothing has changed, and then at once. Throws or rejects with a ProblemError
- * (401, 403) where the agent may not ask any more.
+ * The caller as it is now; returns `before` at once when nothing has changed. Throws or rejects with a
+ * ProblemError (401, 403) when the agent may no longer ask.
  */
 export type IdentifyAgain = (headerText: string, before: Identity) => Identity | Promise<Identity>;
 
 export interface Identifier {
-  /** Before the body is read. */
+  /** Called before the body is read. */
   readonly identify: Identify;
-  /** The enforcement point whose key a request carries, within the rate of agents. Rejects with a ProblemError: 401, 403 or 429. */
+  /**
+   * Identifies the enforcement point whose key a request carries, within the rate limit of agents. Rejects
+   * with a ProblemError: 401, 403 or 429.
+   */
   readonly identifyPoint: (request: FastifyRequest) => Promise<void>;
-  /** As if the agent had sent so many more requests. Throws a ProblemError (429). */
+  /**
+   * Takes `count` more requests from the agent's rate. Throws a ProblemError (429) when the rate is used up.
+   */
   readonly takeMore: (request: FastifyRequest, count: number) => void;
   readonly identifyAgain: IdentifyAgain;
 }
 
-/** How often the log says again of a key that it was replaced and is in use. */
+/** How often the log repeats that a key which was replaced is still in use. */
 const toldEveryMs = 60_000;
 const toldMax = 1_000;
 
@@ -127,7 +138,10 @@ export function createIdentifier({ store, rate, clock }: IdentifyOptions): Ident
     admit(result, request);
   }
 
-  /** An active agent, within its rate. */
+  /**
+   * Lets an active agent pass. Throws a ProblemError when it is over its rate, or when its own key names
+   * another agent.
+   */
   function admit(identity: Identity, request: FastifyRequest): void {
     request.identity = identity;
     if (identity.point === undefined) checkNamed(request, identity.agent);
@@ -163,13 +177,16 @@ export function createIdentifier({ store, rate, clock }: IdentifyOptions): Ident
 }
 
 interface Strangers {
-  /** Throws the refusal of a key that is not good. */
+  /** Counts a failure and throws the refusal of a key that is not good. */
   readonly refuseStranger: (kind: keyof typeof refusals, address: string) => never;
-  /** Counts a failure of this address; throws a ProblemError (429) where it has had too many. */
+  /** Counts a failure of this address; throws a ProblemError (429) when it has had too many. */
   readonly takeFailure: (address: string) => void;
 }
 
-/** Good keys behind the same address are never slowed down by this. */
+/**
+ * Limits the requests without a good key by their address. Good keys behind the same address are never slowed
+ * down.
+ */
 function createStrangers(): Strangers {
   const failures = createRateLimiter('failures', failureLimit);
   function takeFailure(address: string): void {
@@ -187,9 +204,12 @@ function createStrangers(): Strangers {
   };
 }
 
-/** A key that has been rotated still works for a while; its holder is told until when, and the log who it is. */
+/**
+ * A key that has been rotated still works for a while. The reply tells its holder until when, and the log
+ * names the agent.
+ */
 function createKeyFlag(): (identity: Identity, request: FastifyRequest) => void {
-  /** By key, on the clock of `performance.now`. */
+  /** When the log last named each key, on the clock of `performance.now`. */
   const toldAtMs = new Map<string, number>();
   return ({ agent, key }, request) => {
     if (key.notAfterMs === null) return;
@@ -216,20 +236,20 @@ function checkActive({ kind }: Extract<Authentication | PointAuthentication, Ide
   }
 }
 
-/** The refusal of an agent that has a good key and may not ask. */
+/** The refusal of an agent that has a good key but may not ask. */
 export function notActive(kind: 'disabled' | 'revoked'): ProblemError {
   return kind === 'disabled'
     ? new ProblemError('agent_disabled', 'an operator has disabled this agent')
     : new ProblemError('agent_revoked', 'this agent has been revoked for good');
 }
 
-/** The refusal of a key that is not good. */
+/** The refusal of a missing or bad key. */
 export function notKnown(kind: keyof typeof refusals): ProblemError {
   const { code, detail } = refusals[kind];
   return new ProblemError(code, detail, { headers: { 'www-authenticate': 'ApiKey realm="writ"' } });
 }
 
-/** An unknown key and a wrong secret read the same. */
+/** The refusals by kind; an unknown key and a wrong secret get the same text. */
 const refusals = {
   missing: { code: 'missing_api_key', detail: 'send a key in the header `X-Agent-API-Key`' },
   malformed: { code: 'invalid_api_key', detail: 'this is not an API key, or it was mistyped' },

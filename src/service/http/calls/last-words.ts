@@ -1,5 +1,6 @@
-// What a reply says in words to its reader, a model as a rule: whom a call waits for and where that is seen, and, for
-// agents that are set so, what would pass. INVARIANT: words change no decision; what is not found in time is not told.
+// Adds words for the reader of a reply, usually a model: whom a call waits for and where that is seen, and,
+// for agents that are set so, what would pass. INVARIANT: words change no decision; a change that is not
+// found in time is left out.
 
 import type { Playground } from '../../playground/playground.ts';
 import type { HostedPolicies } from '../../policies/policy-host.ts';
@@ -10,23 +11,26 @@ import type { Answer } from './authorize-handler.ts';
 
 export interface LastWordsOptions {
   readonly requests: Pick<RequestStore, 'history'>;
-  /** Asked for agents that are told what would pass; of its own, so that no agent delays people. */
+  /**
+   * Finds what would pass, for agents that are told so; a playground of its own, so that no agent delays
+   * people.
+   */
   readonly playground: Pick<Playground, 'ask'>;
   readonly policies: () => Pick<HostedPolicies, 'texts'>;
-  /** Where people see requests. */
+  /** The address at which people see requests. */
   readonly origin: string;
 }
 
 export interface Worded {
   readonly view: RequestView;
-  /** What would pass, such as `payload.amount <= 1000 USD`; null where it is not told. */
+  /** What would pass, such as `payload.amount <= 1000 USD`; null when the agent is not told. */
   readonly change: string | null;
 }
 
-/** At once, but where something has to be found out. */
+/** Adds words to an answer; returns at once unless something has to be found first. */
 export type LastWords = (answer: Answer) => Worded | Promise<Worded>;
 
-/** How long a refusal waits for what would pass. */
+/** How long a refusal waits until it is found what would pass. */
 const foundWithinMs = 1_000;
 
 export function createLastWords(options: LastWordsOptions): LastWords {
@@ -47,7 +51,7 @@ async function tellChange(options: LastWordsOptions, { view, input }: Answer): P
   const { requests, playground, policies } = options;
   const history = await requests.history(view.request_id);
   const state = history === null ? null : requestStateOf(history);
-  // What a person has refused, or is over, would not pass otherwise.
+  // No change lets a request pass that a person has refused or that is over.
   if (state?.decision.outcome !== 'DENY') return { view, change: null };
   const asked = playground.ask('what passes', state.record, {
     person: input.agent.id,
@@ -58,7 +62,7 @@ async function tellChange(options: LastWordsOptions, { view, input }: Answer): P
   return { view: { ...view, message: `${view.message} It would pass if ${change}.` }, change };
 }
 
-/** Null where it fails, or takes too long. */
+/** The result; null when the question fails or takes too long. */
 async function soon(asked: Promise<string | null>): Promise<string | null> {
   const late = Promise.withResolvers<null>();
   const timer = setTimeout(() => late.resolve(null), foundWithinMs);
@@ -69,7 +73,7 @@ async function soon(asked: Promise<string | null>): Promise<string | null> {
   }
 }
 
-/** A text as a header takes it: what is not printable ASCII is percent-encoded, as is `%`. */
+/** A text as a header takes it: `%` and all that is not printable ASCII is percent-encoded. */
 export function changeHeader(change: string): string {
   return change.replace(/[^\x20-\x24\x26-\x7e]/gu, encodeURIComponent);
 }

@@ -1,5 +1,5 @@
-// Registers a route of the management API: who asks, whether the table of roles lets them, and a body that fits its
-// schema, all before the route's own work.
+// Registers a route of the management API. Before the route's own work it finds who calls, whether the table
+// of roles lets them, and whether the body fits its schema.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
 import { grantOf, type Reach, reachOf } from '../../people/operations.ts';
@@ -13,14 +13,14 @@ import { readBody, readQuery } from './read-input.ts';
 import { notAllowed } from './refusals.ts';
 import type { ManagedCall, Route } from './route.ts';
 
-/** What it takes to know who calls. */
+/** What finding the caller needs. */
 export interface CallerDeps {
   readonly signInDeps: SignInDeps;
   readonly identify: Identify;
   readonly identifyPoint: Identifier['identifyPoint'];
 }
 
-/** Registers one route; its handler is given `deps`. */
+/** Registers one route; its handler receives `deps`. */
 export function manage<Deps extends CallerDeps>(app: FastifyInstance, deps: Deps, route: Route<Deps>): void {
   const { method, url, access, isForAgents, isForPoints, bodyMax, operation } = route;
   app.route({
@@ -38,13 +38,19 @@ export function manage<Deps extends CallerDeps>(app: FastifyInstance, deps: Deps
   });
 }
 
-/** Takes an agent's key from `Authorization`, as other protocols send theirs. */
+/**
+ * Accepts the key of an agent or enforcement point in `Authorization` as well, where other protocols send
+ * theirs.
+ */
 function takeBearer({ headers }: FastifyRequest): void {
   const [, key] = /^Bearer +(writ(?:pep)?_\w+) *$/i.exec(headers.authorization ?? '') ?? [];
   if (key !== undefined) headers['x-agent-api-key'] ??= key;
 }
 
-/** A caller that sends an agent's key is that agent; where agents alone may call, nobody else is looked for later. */
+/**
+ * Identifies a caller that sends an agent's key as that agent. When only agents may call, a request without a
+ * key is refused too, so nobody else is looked for later.
+ */
 function identifyAgent({ identify }: CallerDeps, isForAgentsAlone: boolean): onRequestAsyncHookHandler {
   return async (request) => {
     if (isForAgentsAlone) takeBearer(request);
@@ -52,14 +58,14 @@ function identifyAgent({ identify }: CallerDeps, isForAgentsAlone: boolean): onR
   };
 }
 
-/** A caller that sends a key is that enforcement point. */
+/** Identifies a caller that sends a key as the enforcement point of that key. */
 function identifyPointOf({ identifyPoint }: CallerDeps): onRequestAsyncHookHandler {
   return async (request) => {
     if (request.headers['x-agent-api-key'] !== undefined) await identifyPoint(request);
   };
 }
 
-/** All checks of a call, in their order; throws the first that fails. */
+/** Runs all checks of a call in their order; throws the first that fails. */
 async function readCall(
   { signInDeps }: CallerDeps,
   route: Route<never>,

@@ -1,4 +1,5 @@
-// People as they are now, for the request path, which knows nothing of accounts; and what the caller may do with requests.
+// Finds people as they are now, for the request path, which knows nothing of accounts; and finds what a
+// caller may do with requests.
 
 import type { Directory } from '../../people/directory.ts';
 import { type OperationName, reachOf } from '../../people/operations.ts';
@@ -20,7 +21,7 @@ export function createFindPeople({ people }: Pick<Directory, 'people'>): FindPeo
   return async (ids) => new Map((await Promise.all(ids.map(find))).map((person) => [person.id, person]));
 }
 
-/** A person as a caller, with the rights that their roles give them, each for itself. */
+/** A person as a caller, with the rights that their roles give them; each right counts by itself. */
 export function callerOf({ person, roles }: Actor): Caller {
   const rights = (operation: OperationName): Rights => {
     const { all, own, asked, asOwner } = reachOf(roles, operation);

@@ -1,13 +1,17 @@
-// What a client would like of the answer (`Prefer`, RFC 7240), beyond how long it waits. What is not known is ignored.
+// Reads what a client prefers of the answer (`Prefer`, RFC 7240), apart from how long it waits. Unknown
+// preferences are ignored.
 
 export interface Preferences {
-  /** The request that the agent has already, where it asks the same again. */
+  /** Whether the answer may be the request that the agent already has, when it asks the same again. */
   readonly isAttaching: boolean;
-  /** For whom a receipt is wanted; an empty text leaves that to the action, null wants none. */
+  /**
+   * The audience of the receipt that is wanted; empty leaves the audience to the action, null wants no
+   * receipt.
+   */
   readonly receiptFor: string | null;
 }
 
-/** Names of audiences: words, host names, addresses. */
+/** An audience is a word, a host name or an address. */
 const receipt = /(?:^|,)\s*receipt(?:\s*=\s*"?([A-Za-z0-9._~:/-]{1,200})"?)?\s*(?=[,;]|$)/i;
 const attach = /(?:^|,)\s*attach\s*(?=[,;]|$)/i;
 

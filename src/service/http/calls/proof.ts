@@ -1,5 +1,6 @@
-// Proof that it is still the person: what a change of what lets somebody in takes in its body beside its own fields, as a
-// step-up does. INVARIANT: a session alone, however new, proves nothing: a thief has no more than that.
+// Proof that the caller is still the person of the session. A change of what lets somebody in takes the proof
+// in its body beside its own fields, as a step-up does. INVARIANT: a session alone, however new, proves
+// nothing: a thief has no more than that.
 
 import type { FastifyRequest } from 'fastify';
 import type { Actor, Session } from '../../people/person.ts';
@@ -10,7 +11,7 @@ import { ProblemError } from '../contract/problem.ts';
 import { objectSchema, text } from '../contract/schemas.ts';
 import { refusal } from './credentials.ts';
 
-/** Six digits, or a recovery code, however it is typed. */
+/** Room for six digits, or for a recovery code however it is typed. */
 export const codeLengthMax = 20;
 
 export const proofFields: Readonly<Record<string, JsonSchema>> = {
@@ -22,7 +23,7 @@ export const proofFields: Readonly<Record<string, JsonSchema>> = {
 const proofDescription =
   '`password`, with `code` (a one-time code or a recovery code) where codes are set up, or `passkey`';
 
-/** The operation with the fields of a proof in its body. */
+/** The operation, with the fields of a proof added to its body. */
 export function withProof<T extends Pick<Operation, 'body'>>(operation: T): T {
   const { body } = operation;
   const schema = body?.schema ?? objectSchema({});
@@ -48,7 +49,7 @@ function exampleProof(value: unknown): object {
   return { password: 'correct horse battery', ...(hasCode ? {} : { code: '287082' }) };
 }
 
-/** Throws unless the body shows that it is the person of the session. */
+/** Throws a ProblemError unless the body proves that the caller is the person of the session. */
 export async function requireProof(
   deps: SignInDeps,
   { actor, session }: { readonly actor: Actor | null; readonly session: Session | null },

@@ -1,13 +1,13 @@
-// Counts what each holder sends, as a bucket of tokens that refills steadily and never holds more than the burst.
-// INVARIANT: over any time t a holder passes at most burst + t x rate times.
+// Limits what each holder sends, by a bucket of tokens that refills steadily and never holds more than the
+// burst. INVARIANT: over any time t a holder passes at most burst + t x rate times.
 
 export interface RateLimit {
   readonly perMinute: number;
-  /** How many may come at once. */
+  /** How many requests may come at once. */
   readonly burst: number;
 }
 
-/** What a holder may send where it is not what all may. */
+/** A holder's own rate; null leaves a part as it is for all holders. */
 export interface OwnRate {
   readonly ratePerMinute: number | null;
   readonly burst: number | null;
@@ -15,20 +15,23 @@ export interface OwnRate {
 
 interface RateReading {
   readonly isWithin: boolean;
-  /** Whole tokens that are left. */
+  /** Whole tokens that are left in the bucket. */
   readonly remaining: number;
   /** Seconds until the bucket is full again. */
   readonly resetSeconds: number;
   /** Seconds until the next token; 0 while there is one. */
   readonly retryAfterSeconds: number;
-  /** The limit, as its header says it. */
+  /** The limit as the header `RateLimit-Policy` states it. */
   readonly policy: string;
 }
 
 export interface RateLimiter {
-  /** Takes a token of the holder's if there is one; `nowMs` may be of any clock that does not go back. */
+  /** Takes one of the holder's tokens if there is one. `nowMs` may be of any clock that never goes back. */
   take(holder: string, nowMs: number, own?: OwnRate): RateReading;
-  /** The three headers' values of draft-ietf-httpapi-ratelimit-headers. */
+  /**
+   * The values of the three headers of draft-ietf-httpapi-ratelimit-headers; `Retry-After` only for a
+   * refusal.
+   */
   headers(reading: RateReading): Readonly<Record<string, string>>;
 }
 
@@ -43,9 +46,12 @@ interface Bucket {
   atMs: number;
 }
 
-/** With this many holders, those whose bucket is full are forgotten. */
+/** With this many holders, holders whose bucket is full are forgotten. */
 const holdersMax = 10_000;
-/** Where more than this are left then, the oldest are forgotten: many at a time, so that looking through all is rare. */
+/**
+ * If more holders than this are then left, the oldest are forgotten. Many are forgotten at a time, so that a
+ * search through all holders is rare.
+ */
 const holdersKept = 9_000;
 
 const noOwnRate: OwnRate = { ratePerMinute: null, burst: null };
@@ -65,7 +71,7 @@ export function createRateLimiter(name: string, limitOfAll: RateLimit): RateLimi
     bucket.tokens = Math.min(burst, bucket.tokens + Math.max(0, nowMs - bucket.atMs) * perMs);
     bucket.atMs = nowMs;
   };
-  /** What has been taken stays taken. */
+  /** Changes a bucket's limit; tokens that have been taken stay taken. */
   const change = (bucket: Bucket, limit: Limit) => {
     bucket.tokens = Math.max(0, bucket.tokens + limit.burst - bucket.limit.burst);
     bucket.limit = limit;

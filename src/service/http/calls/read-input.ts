@@ -1,5 +1,5 @@
-// What comes with a call: a body that fits its schema, and query parameters that the route names. INVARIANT: what a route
-// does not name never reaches it.
+// Reads the input of a call: a body that fits its schema, and the query parameters that the route names.
+// INVARIANT: what a route does not name never reaches it.
 
 import type { FastifyRequest } from 'fastify';
 import { type JsonLimits, readJson } from '../../../language/json/read.ts';
@@ -23,7 +23,10 @@ export function readBody(request: FastifyRequest, schema: JsonSchema, bodyMax: J
 
 const placesMax = 10;
 
-/** Query parameters that the route names; each once. */
+/**
+ * The query parameters that the route names. Throws a ProblemError when a parameter is unknown, repeated or
+ * has a value that is not listed.
+ */
 export function readQuery(
   request: FastifyRequest,
   parameters: readonly Parameter[],

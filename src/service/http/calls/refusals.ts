@@ -1,4 +1,4 @@
-// Why a route does not do what it is asked to, as errors that every route shares.
+// Errors, shared by every route, for why a route does not do what was asked.
 
 import type { Invalid } from '../../people/access.ts';
 import { ProblemError } from '../contract/problem.ts';
@@ -15,7 +15,7 @@ export function conflict(detail = 'somebody else changed this at the same time: 
   return new ProblemError('conflict', detail);
 }
 
-/** Problems of fields, by the name that the body gives them. */
+/** An error that names the invalid fields as the body names them. */
 export function invalidBody({ problems }: Invalid): ProblemError {
   const errors = problems.map(({ field, detail }) => ({ pointer: `/${field}`, detail }));
   return new ProblemError('invalid_body', errors[0]?.detail ?? 'the body is not what it should be', {

@@ -1,7 +1,8 @@
-// What a route of the management API is: a constant that says where it stands, who may use it, what it takes and
-// answers, and what it does. Registering it and the OpenAPI document are both made from it. INVARIANT: a route says which
-// operation of the table of roles it is, that it is for everybody who is signed in, or that it is public, and which credentials
-// it takes; there is no other way to make one.
+// Defines a route of the management API: a constant with its address, who may use it, what it takes and
+// answers, and what it does. The registered route and the OpenAPI document are both made from this constant.
+// INVARIANT: a route names its operation in the table of roles, or that it is for everybody who is signed in,
+// for agents alone, or public; and it names which credentials it takes. There is no other way to make a
+// route.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { JsonLimits } from '../../../language/json/read.ts';
@@ -14,19 +15,23 @@ import type { Credential, DescribedRoute, Operation, Parameter } from '../contra
 import type { ProblemCode } from '../contract/problem.ts';
 import { withProof } from './proof.ts';
 
-/** Who may use a route: an operation of the table of roles, anybody who is signed in, an agent alone, or anybody at all. */
+/**
+ * Who may use a route: whoever may do an operation of the table of roles, anybody who is signed in, an agent
+ * alone, or anybody at all.
+ */
 export type Access = OperationName | 'signed-in' | 'agent' | 'public';
 
 interface TakesCredential {
   readonly access: Access;
   /**
-   * `session-or-token` where an operation of the table says nothing else. What only a signed-in person does for themselves
-   * says it always. `proved-session`: the body also proves, there and then, that it is them.
+   * Which credentials the route takes; `session-or-token` by default. A route for what only a signed-in
+   * person does for themselves always names it. `proved-session`: the body must also prove that the caller is
+   * the person of the session.
    */
   readonly credential?: Credential;
 }
 
-/** A route for everybody who is signed in cannot leave out which credentials it takes. */
+/** A route for everybody who is signed in must name the credentials that it takes. */
 type NamedCredential =
   | { readonly access: Exclude<Access, 'signed-in'> }
   | { readonly access: 'signed-in'; readonly credential: Credential };
@@ -34,14 +39,20 @@ type NamedCredential =
 interface RouteParts {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly url: string;
-  /** Agents may use it as well, each with its key; the handler checks whose it is. */
+  /**
+   * Agents may use the route as well, each with its key; the handler checks that they reach only what is
+   * theirs.
+   */
   readonly isForAgents?: boolean;
-  /** Enforcement points may use it as well, each with its key and for no agent; the handler checks which. */
+  /**
+   * Enforcement points may use the route as well, each with its key and for no agent; the handler checks
+   * which point calls.
+   */
   readonly isForPoints?: boolean;
-  /** Set where a body may be larger or deeper than others. */
+  /** The limits of the body; set when it may be larger or deeper than other bodies. */
   readonly bodyMax?: JsonLimits;
   readonly operation: Omit<Operation, 'security' | 'problems'> & {
-    /** Besides those of every route. */
+    /** Problems besides those of every route. */
     readonly problems?: readonly ProblemCode[];
   };
 }
@@ -50,36 +61,36 @@ type RouteDraft<Deps, Body> = RouteParts &
   TakesCredential &
   NamedCredential & { readonly handle: (deps: Deps, call: ManagedCall<Body>) => Promise<unknown> };
 
-/** A route as lists hold it. Its handler takes the parts of the service that it names in `Deps`. */
+/** A route as lists of routes hold it. The handler takes the parts of the service that it names in `Deps`. */
 export interface Route<Deps> extends DescribedRoute {
   readonly access: Access;
   readonly credential: Credential;
   readonly isForAgents: boolean;
   readonly isForPoints: boolean;
   readonly bodyMax: JsonLimits;
-  /** `call.body` has passed the schema of the operation. */
+  /** Does the route's work; `call.body` has passed the schema of the operation. */
   readonly handle: (deps: Deps, call: ManagedCall<unknown>) => Promise<unknown>;
 }
 
-/** All that the handlers of some routes take together. */
+/** All parts of the service that the handlers of these routes take together. */
 export type DepsOf<Routes extends readonly Route<never>[]> = [Routes[number]['handle']] extends [
   (deps: infer Deps, call: ManagedCall<unknown>) => Promise<unknown>,
 ]
   ? Deps
   : never;
 
-/** What a route works on. */
+/** A call as the handler of its route receives it, after all checks. */
 export interface ManagedCall<Body> {
-  /** Null on a public route, for an agent and for an enforcement point. */
+  /** The person who calls; null on a public route, and for an agent or an enforcement point. */
   readonly actor: Actor | null;
-  /** Null for a person. */
+  /** The agent that calls, or for which an enforcement point calls; null for any other caller. */
   readonly agent: AgentRow | null;
-  /** Absent where it is not an enforcement point that calls. */
+  /** The enforcement point that calls; absent for any other caller. */
   readonly point?: ActingPoint;
   readonly session: Session | null;
-  /** What the table of roles grants: `own` leaves it to the route to check whose it is, by `reach`. */
+  /** What the table of roles grants. With `own`, the route itself checks by `reach` whose the thing is. */
   readonly grant: Grant;
-  /** How far the grant reaches, each role for itself; nowhere for an agent, whose requests are its own. */
+  /** How far the grant reaches, for each role by itself; nowhere for an agent, whose requests are its own. */
   readonly reach: Reach;
   readonly body: Body;
   readonly params: Readonly<Record<string, string>>;
@@ -92,7 +103,7 @@ const bodyMaxDefault: JsonLimits = { bytesMax: 64 * 1024, depthMax: 8 };
 /** The limits of bodies that hold the payload of a request. */
 export const payloadBodyMax: JsonLimits = { bytesMax: 256 * 1024, depthMax: 32 };
 
-/** Makes a route; `Body` is what the schema of its body lets through. */
+/** Makes a route; `Body` is the type of what the schema of its body lets through. */
 export function route<Deps, Body = undefined>(draft: RouteDraft<Deps, Body>): Route<Deps> {
   const { method, url, access, bodyMax = bodyMaxDefault, handle } = draft;
   const isForAgents = draft.isForAgents ?? access === 'agent';
@@ -112,19 +123,19 @@ export function route<Deps, Body = undefined>(draft: RouteDraft<Deps, Body>): Ro
   };
 }
 
-/** The actor of a call that is not public. */
+/** The person who calls a route that is not public; throws when there is none. */
 export function actorOf({ actor }: ManagedCall<unknown>): Actor {
   if (actor === null) throw new Error('a route that is not public has an actor');
   return actor;
 }
 
-/** Who calls with a key, where no person does. */
+/** The agent that calls with its own key or through an enforcement point; throws when no agent calls. */
 export function callerIn({ agent, point }: ManagedCall<unknown>): AgentCaller {
   if (agent === null) throw new Error('a route for agents has an agent');
   return point === undefined ? { agent } : { agent, point };
 }
 
-/** The header by which enforcement points name an agent. */
+/** The header in which an enforcement point names an agent. */
 export const namedAgentHeader: Parameter = {
   name: 'X-Writ-Agent',
   in: 'header',
@@ -142,7 +153,7 @@ interface Callers {
   readonly isForPoints: boolean;
 }
 
-/** The operation with what follows from who may use it. */
+/** The operation, with all that follows from who may use it. */
 function describe({ url, operation: draft }: RouteParts, callers: Callers): Operation {
   const { access, credential, isForAgents, isForPoints } = callers;
   const operation = credential === 'proved-session' ? withProof(draft) : draft;
@@ -156,7 +167,7 @@ function describe({ url, operation: draft }: RouteParts, callers: Callers): Oper
       ...(isOfPeople(access) ? problemsOfCredential[credential] : []),
       ...(isForAgents ? problemsOfAgents : []),
       ...(isForPoints ? problemsOfPoints : []),
-      // An id of dots is taken for a step in the address.
+      // An id made of dots is read as a step in the address, so it reaches no route.
       ...(url.includes(':') ? (['unknown_route'] as const) : []),
     ],
   };

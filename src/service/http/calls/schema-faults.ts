@@ -1,9 +1,9 @@
-// What is wrong with a body that does not fit its schema, in words for people and with its place. INVARIANT: nothing of the body
-// is in the words but the names of its fields, cut short.
+// Describes for people what is wrong with a body that does not fit its schema, and where. INVARIANT: the only
+// parts of a body in these words are the names of its fields, cut short.
 
 import type { ProblemPlace } from '../contract/problem.ts';
 
-/** What is wrong with a value, as the validator tells it. */
+/** What is wrong with a value, as the schema validator reports it. */
 export interface SchemaFault {
   readonly keyword: string;
   readonly instancePath: string;
@@ -21,7 +21,7 @@ export function placeOfFault(fault: SchemaFault): ProblemPlace {
   return { pointer: instancePath, detail: detailOf(fault) };
 }
 
-/** The first of them, with its place. */
+/** Words for the first fault of a body, with its place. */
 export function detailOfBody(places: readonly ProblemPlace[]): string {
   const [first] = places;
   if (first === undefined) return 'the body is not what this address takes';

@@ -1,6 +1,7 @@
-// `Prefer: wait=N` (RFC 7240) into a pause: a pending request is looked at again when something becomes of it, until it is
-// decided, the time is over, the client has gone, or the service stops. INVARIANT: a wait changes when an answer comes and
-// never what it says; a caller that may not ask any more gets no answer from a wait that began before.
+// Turns `Prefer: wait=N` (RFC 7240) into a pause. A pending request is looked at again when something happens
+// to it, until it is decided, the time is over, the client has gone, or the service stops. INVARIANT: a wait
+// changes when an answer comes and never what it contains; a caller that may no longer ask gets no answer
+// from a wait that began before.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RequestEvents } from '../../requests/record/request-events.ts';
@@ -11,17 +12,21 @@ import { createFairShares } from './fair-shares.ts';
 
 export interface Waits {
   /**
-   * Takes one of the holder's places where the client asks for a wait, by `Prefer` unless said otherwise; null where it does not. Throws a ProblemError
-   * (429) where the holder has no place left. It is given back when the reply is over.
+   * Takes one of the holder's places when the client asks to wait: by `seconds`, or by `Prefer` when
+   * `seconds` is absent. Returns null when no wait is asked for. Throws a ProblemError (429) when the holder
+   * has no place left. The place is given back when the reply is over.
    */
   begin(exchange: Exchange, holder: string, seconds?: number): Wait | null;
-  /** Looks again whether all who wait may still ask. */
+  /** Checks again whether all callers that wait may still ask. */
   recheck(): void;
   close(): void;
 }
 
 export interface Wait {
-  /** What the reply is to say: `found`, or what has become of it by the end of the wait. Rejects with what `recheck` does. */
+  /**
+   * What the reply holds: `found`, or the request as it stands at the end of the wait. Rejects when `recheck`
+   * does.
+   */
   until<T extends Pending>(found: T, held: Held<T>): Promise<T>;
 }
 
@@ -37,9 +42,9 @@ interface Pending {
 
 export interface Held<T> {
   readonly requestId: string;
-  /** The request for its reader; null where it is not for them. */
+  /** The request as its reader may see it; null when the reader may not. */
   readonly view: (history: RequestHistory) => T | null | Promise<T | null>;
-  /** Throws or rejects where the caller may not ask any more. */
+  /** Throws or rejects when the caller may no longer ask. */
   readonly recheck: () => unknown;
 }
 
@@ -48,17 +53,17 @@ export interface WaitsOptions {
   readonly statistics: Pick<Store['statistics'], 'lastEvent'>;
   readonly news: Pick<RequestEvents, 'subscribe'>;
   readonly clock: () => number;
-  /** How many waits one agent or person may have. */
+  /** How many waits one agent or person may have at the same time. */
   readonly ofOneMax: number;
-  /** Ends every wait. */
+  /** Ends every wait when it fires. */
   readonly shutdown: AbortSignal;
   readonly onFailure: (error: unknown) => void;
 }
 
 const waitSecondsMax = 55;
-/** All waits together; each takes a connection's turn. */
+/** How many waits there may be in all; each occupies its connection. */
 const placesMax = 10_000;
-/** What other processes change is looked for so often, once for all. */
+/** How often changes by other processes are looked for, once for all waits. */
 const pollMs = 500;
 
 export const preferHeader: Parameter = {
@@ -73,15 +78,15 @@ export const preferHeader: Parameter = {
 interface Waiter {
   readonly requestId: string;
   readonly recheck: () => unknown;
-  /** When the request is past its deadline, by the service's clock. */
+  /** The deadline of the request, by the service's clock. */
   dueAtMs: number;
-  /** The request may stand otherwise, or the wait is over. */
+  /** Called when the request may have changed, or when the wait is over. */
   wake(): void;
-  /** Until it is woken, at once where it was since the sleep before; or for so long. */
+  /** Sleeps for `ms` or until woken; returns at once when woken since the last sleep. */
   sleep(ms: number): Promise<void>;
 }
 
-/** It begins awake: what became of the request before it was waited for is not told again. */
+/** A waiter begins awake, because what happened to the request before the wait is not announced again. */
 function createWaiter({ requestId, recheck }: Held<unknown>): Waiter {
   let isWoken = true;
   let resolve: () => void = () => undefined;
@@ -111,14 +116,14 @@ export function createWaits(options: WaitsOptions): Waits {
   const { requests, statistics, news, shutdown, onFailure } = options;
   const shares = createFairShares({ placesMax, ofOneMax: options.ofOneMax });
   const waiters = new Map<string, Set<Waiter>>();
-  /** One look serves all who wait for the same request. */
+  /** Looks that are under way; one serves all who wait for the same request. */
   const looks = new Map<string, Promise<RequestHistory | null>>();
   let polling: NodeJS.Timeout | null = null;
   let isPolling = false;
   let eventSeen: number | null = null;
 
   const wakeAllOf = (requestId: string) => {
-    // A look that is under way may have been too early.
+    // A look that is under way may have read the request before this change.
     looks.delete(requestId);
     for (const waiter of waiters.get(requestId) ?? []) waiter.wake();
   };
@@ -152,16 +157,19 @@ export function createWaits(options: WaitsOptions): Waits {
     }
   }
 
-  /** One after the other: what the first one looks up the next ones of the same agent find in the cache. */
+  /**
+   * Checks one waiter after the other: what the first one looks up, the next ones of the same agent find in
+   * the cache.
+   */
   async function recheckAll(): Promise<void> {
     for (const waiter of [...waiters.values()].flatMap((those) => [...those])) {
-      // That a request is past its deadline is told by nobody.
+      // No event tells that a request has passed its deadline.
       if (waiter.dueAtMs <= options.clock()) waiter.wake();
       try {
         const result = waiter.recheck();
         if (result instanceof Promise) await result;
       } catch {
-        // It finds out for itself.
+        // The woken waiter checks again and fails by itself.
         waiter.wake();
       }
     }
@@ -230,9 +238,9 @@ export function createWaits(options: WaitsOptions): Waits {
 }
 
 interface Over {
-  /** Fires when nobody is there to read the answer. */
+  /** Fires when nobody is left to read the answer. */
   readonly signal: AbortSignal;
-  /** On the clock of `performance.now`. */
+  /** When the wait ends, on the clock of `performance.now`. */
   readonly atMs: number;
 }
 
@@ -241,7 +249,7 @@ function tooManyWaits(): ProblemError {
   return new ProblemError('too_many_waits', detail, { headers: { 'retry-after': '1' } });
 }
 
-/** 0 where no wait is asked for. */
+/** Seconds that `Prefer` asks to wait; 0 when it asks for no wait. */
 function waitSeconds({ headers }: FastifyRequest): number {
   if (headers.prefer === undefined) return 0;
   const asked = /(?:^|,)\s*wait\s*=\s*"?(\d{1,6})"?\s*(?=[,;]|$)/i.exec(String(headers.prefer))?.[1];

@@ -1,5 +1,5 @@
-// A decision that waits for people, held until they have decided or the wait is over. INVARIANT: what they have approved
-// meanwhile is taken by one caller, and a caller that may not ask any more gets no answer.
+// Holds a decision that waits for people, until they have decided or the wait is over. INVARIANT: what people
+// have approved meanwhile is taken by one caller, and a caller that may no longer ask gets no answer.
 
 import type { VoteJudge } from '../../requests/approvals/votes-now.ts';
 import { type RequestView, replyView } from '../../requests/record/reply.ts';
@@ -11,12 +11,12 @@ import type { Wait } from './wait.ts';
 export interface PendingDeps {
   readonly authorizeHandler: Pick<AuthorizeHandler, 'take'>;
   readonly identifyAgain: IdentifyAgain;
-  /** A request with its votes as of now. */
+  /** Counts the votes of requests as of now. */
   readonly judge: VoteJudge['judge'];
   readonly clock: () => number;
 }
 
-/** How a pending request stands after the wait; the wait is null where none is asked for. */
+/** The request as it stands after the wait; `wait` is null when no wait is asked for. */
 export async function whilePending(
   deps: PendingDeps,
   { view, input }: Answer,

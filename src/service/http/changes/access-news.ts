@@ -1,5 +1,5 @@
-// Access that changes: told by mail to whom it concerns, and to those who answer an application. INVARIANT: a link that lets
-// somebody in is in the mail to its person alone.
+// Tells of changes of access: by mail to the people concerned, and to those who answer applications.
+// INVARIANT: a link that lets somebody in is mailed to that person alone.
 
 import type { NoticeKind, Notify } from '../../people/notices.ts';
 import { grantOf, roles } from '../../people/operations.ts';
@@ -7,15 +7,15 @@ import type { Application, Invitation, Person } from '../../people/person.ts';
 import type { NewsDeps } from './news-deps.ts';
 import { mailRoles } from './role-mail.ts';
 
-/** Told of people who get access. */
+/** Called when access changes, to tell the people concerned. */
 export interface AccessNews {
   invited(invitation: Invitation, secret: string): void;
   declined(application: Application): void;
-  /** Somebody asks for access. */
+  /** Somebody applies for access. */
   appliedFor(application: Application): void;
-  /** An admin lets somebody set their password anew. */
+  /** An admin has made a link with which a person sets a new password. */
   resetLinkMade(person: Person, link: { readonly secret: string; readonly endsAtMs: number }): void;
-  /** How somebody signs in was changed. */
+  /** A change was made to how somebody signs in. */
   noticed: Notify;
 }
 
@@ -59,7 +59,9 @@ export function createAccessNews(deps: NewsDeps): AccessNews {
 
 const whoAnswers = roles.filter((role) => grantOf([role], 'applications.decide') === 'yes');
 
-/** What has happened, as the rest of a sentence; the names of passkeys and tokens are for the dashboard. */
+/**
+ * What has happened, as the rest of a sentence; only the dashboard shows the names of passkeys and tokens.
+ */
 const noticeTexts: Readonly<Record<NoticeKind, string>> = {
   'passkey-added': 'a passkey was added to your account',
   'passkey-removed': 'a passkey was removed from your account',

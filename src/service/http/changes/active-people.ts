@@ -1,4 +1,5 @@
-// Everybody who has an account and may use it, in parts, so that requests are served between two of them.
+// Finds everybody who has an active account. The accounts are read in parts, so that requests are served
+// between two parts.
 
 import { setImmediate as pause } from 'node:timers/promises';
 import type { Directory } from '../../people/directory.ts';

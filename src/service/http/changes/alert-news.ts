@@ -1,4 +1,5 @@
-// What is told of an alert: messages for webhooks and chats, to be stored with it, and mail.
+// Turns an alert into the messages that tell of it: those for webhooks and chats, which are stored with the
+// alert, and mail.
 
 import { type Alert, alertText, pageOfKind } from '../../alerts/alert.ts';
 import type { AlertMessages } from '../../alerts/watch-alerts.ts';

@@ -1,10 +1,10 @@
-// That somebody is to look after a request, told to them by mail.
+// Tells a person by mail that a request has been assigned to them.
 
 import type { Person } from '../../people/person.ts';
 import type { NewsDeps } from './news-deps.ts';
 import { oneLine } from './one-line.ts';
 
-/** Which request, and what it is about; `title` is empty where nothing short says so. */
+/** The request and what it is about; `title` is empty when no short text tells that. */
 export interface AssignedRequest {
   readonly requestId: string;
   readonly actionKey: string;

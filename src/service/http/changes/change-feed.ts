@@ -1,6 +1,6 @@
-// That something has changed, told to the people who have it open: which kind of thing, and never what. INVARIANT: a
-// stream gets only kinds that its person may see at that moment, ends when they may not sign in any more, and
-// costs a request that is decided nothing but a look at whether there is one.
+// Tells people that something which they have open has changed: which kind of thing, and never what.
+// INVARIANT: a stream gets only kinds that its person may see at that moment, and ends when the person may no
+// longer sign in. To a request that is decided, the feed costs only a look at whether there are streams.
 
 import type { Readable } from 'node:stream';
 import { grantOf, type OperationName } from '../../people/operations.ts';
@@ -12,7 +12,10 @@ import type { ChainStore } from '../../store/contract/store.ts';
 import { timeText } from '../contract/schemas.ts';
 import { type ChangeStream, createChangeStream } from './change-stream.ts';
 
-/** What may have changed, by what one must be allowed to do to hear of it. */
+/**
+ * Kinds of things that may change, each with the operation that a person must be allowed in order to hear of
+ * it.
+ */
 export const changeKinds = {
   requests: 'requests.view',
   approvals: 'requests.approve',
@@ -25,9 +28,9 @@ export const changeKinds = {
 export type ChangeKind = keyof typeof changeKinds;
 
 export interface ChangeFeed {
-  /** Never throws. */
+  /** Announces that something of this kind has changed. Never throws. */
   tell(kind: ChangeKind): void;
-  /** A new stream; null where the person has too many. */
+  /** Opens a new stream; null when the person has too many. */
   open(actor: Actor, options: OpenOptions): Promise<Readable | null>;
   /** Checks again whether each person still has access, and what they may see. Never throws. */
   recheck(): void;
@@ -36,7 +39,7 @@ export interface ChangeFeed {
 }
 
 export interface OpenOptions {
-  /** Who the person is now; null where they have no access any more. */
+  /** The person as they are now; null when they no longer have access. */
   readonly look: () => Promise<Actor | null>;
 }
 
@@ -50,12 +53,12 @@ export interface ChangeFeedOptions {
 }
 
 export interface ChangeFeedTiming {
-  /** Of each kind one hint in this time. */
+  /** Within this time a stream gets at most one hint of each kind. */
   readonly everyMs: number;
-  /** What other processes change is looked for so often. */
+  /** How often changes by other processes are looked for. */
   readonly followMs: number;
   readonly signOfLifeMs: number;
-  /** How often it is checked that the person still has access. */
+  /** How often a stream checks that its person still has access. */
   readonly checkMs: number;
 }
 
@@ -73,9 +76,9 @@ export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
   const { clock, onFailure } = options;
   const timing = { ...timingDefault, ...options.timing };
   const streams = new Set<Open>();
-  /** By kind, the timer after which it is told. */
+  /** By kind, the timer after which the kind is announced. */
   const timers = new Map<ChangeKind, NodeJS.Timeout>();
-  /** `again`: something has changed since the look that is under way began. */
+  /** `again`: something has changed since the check that is under way began. */
   let rechecking: 'no' | 'once' | 'again' = 'no';
   const toldAtMs = new Map<ChangeKind, number>();
   const follow = createFollower(options, tell, recheck);
@@ -109,7 +112,7 @@ export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
       if (actor === null) stream.end();
       else stream.kinds = kindsOf(actor);
     } catch (error) {
-      // Nobody hears anything on the word of a store that does not answer.
+      // While the store does not answer, nobody is told anything.
       stream.end();
       onFailure(error);
     }
@@ -156,7 +159,7 @@ export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
         clearInterval(checks);
         drop(stream);
       });
-      // What changes from now on is told: that begins where the last look ended.
+      // Changes are announced from the last look on, so a look comes before the first stream.
       if (following === null) await follow().catch(onFailure);
       if (isClosed) stream.end();
       else if (streams.size > 0) startFollowing();
@@ -177,9 +180,12 @@ function kindsOf({ roles }: Actor): ReadonlySet<ChangeKind> {
 }
 
 const changesAtOnce = 100;
-/** Requests of each kind whose end is followed; the end of older ones shows with the next look at the inbox. */
+/**
+ * Claims, assignments and snoozes of each kind whose end is followed; the end of older ones shows with the
+ * next look at the inbox.
+ */
 const inboxFollowedMax = 200;
-/** The kind of a change by the first word of what was done. */
+/** The kind of a change, by the first word of the change's name. */
 const kindOfChange: Readonly<Record<string, ChangeKind>> = {
   agent: 'agents',
   key: 'agents',
@@ -194,7 +200,7 @@ const kindOfChange: Readonly<Record<string, ChangeKind>> = {
   alert: 'alerts',
 };
 
-/** The function returned looks for what any process has changed since the look before. */
+/** The returned function looks for what any process has changed since its last look. */
 function createFollower(
   {
     chain,
@@ -218,13 +224,13 @@ function createFollower(
     const changes = await chain.changes({ beforeSequence: last + 1, countMax: changesAtOnce });
     const fresh = changes.filter(({ sequence }) => sequence > seen);
     const kinds = new Set(fresh.map(({ what }) => kindOfChange[what.split('-', 1)[0] ?? '']));
-    // More than is worth reading.
+    // There are more changes than are worth reading, so every kind is announced.
     if (fresh.length === changesAtOnce) for (const kind of Object.values(kindOfChange)) kinds.add(kind);
     if (kinds.has('people')) recheck();
     for (const kind of kinds) if (kind !== undefined) tell(kind);
   }
 
-  /** Claims, assignments and snoozes are on no record, and their end is nobody's doing. */
+  /** Claims, assignments and snoozes are on no record, and nobody acts when they end. */
   async function lookAtInbox(): Promise<void> {
     const page = { parent: null, after: null, countMax: inboxFollowedMax };
     const rows = (await Promise.all(inboxKinds.map((kind) => documents.list({ kind, ...page })))).flat();

@@ -1,28 +1,29 @@
-// One reader of hints as a stream of Server-Sent Events. INVARIANT: what a client does not read is not kept: of each kind
-// one hint waits at most, and who has read nothing from one sign of life to the next is cut off.
+// Sends hints to one reader as a stream of Server-Sent Events. INVARIANT: what a client does not read is not
+// kept: at most one hint of each kind waits, and a client that has read nothing from one sign of life to the
+// next is cut off.
 
 import { Readable } from 'node:stream';
 
 export interface ChangeStream {
   /** The body of the reply. */
   readonly body: Readable;
-  /** That something of the kind has changed. */
+  /** Sends a hint that something of the kind has changed. */
   hint(kind: string, at: string): void;
-  /** A comment, by which both sides know that the other is there. */
+  /** Sends a comment, which shows both sides that the other is there. */
   signOfLife(): void;
   end(): void;
 }
 
-/** How long a client waits before it comes again. */
+/** How long a client waits before it connects again. */
 const retryMs = 2_000;
-/** So little is made ahead of what the client reads, besides what Node and the operating system take. */
+/** How much is made ahead of what the client reads, besides what Node and the operating system take. */
 const aheadBytes = 1_024;
 
 export function createChangeStream(): ChangeStream {
-  /** By kind, when it changed. */
+  /** Hints that wait: when something changed, by kind. */
   const waiting = new Map<string, string>();
   let isWanted = false;
-  /** Since the sign of life before. */
+  /** Whether nothing has been read since the last sign of life. */
   let isStuck = false;
   const body = new Readable({
     highWaterMark: aheadBytes,
@@ -53,7 +54,7 @@ export function createChangeStream(): ChangeStream {
       else isStuck = true;
     },
     end() {
-      // Who does not read would hold up the end for ever.
+      // A client that does not read would hold up the end for ever.
       if (isWanted) body.push(null);
       else body.destroy();
       isWanted = false;

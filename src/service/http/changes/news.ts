@@ -1,5 +1,6 @@
-// What happens in the service, told to those outside who should know: webhooks, and people by e-mail. INVARIANT: nothing of
-// a payload is in it, only where to look; and whatever goes wrong here is logged and harms no request.
+// Tells the outside what happens in the service: webhooks, and people by e-mail. INVARIANT: of a payload, a
+// message holds nothing but what the request's title shows, and tells where to look; whatever goes wrong here
+// is logged and harms no request.
 
 import { isControlOwner } from '../../agents/control-owner.ts';
 import type { Alert } from '../../alerts/alert.ts';
@@ -21,9 +22,9 @@ import { oneLine } from './one-line.ts';
 
 export interface News extends AccessNews {
   follow(requests: RequestEvents, policies: Pick<PolicyHost, 'onChange'>): void;
-  /** The messages that say so. */
+  /** The prepared messages that an agent was revoked. */
   revoked(revocation: Revocation): Promise<Prepared>;
-  /** What is told of an alert that begins, or is over. */
+  /** The messages about an alert that begins, or is over. */
   alertMessages(alert: Alert): Promise<AlertMessages>;
 }
 
@@ -104,7 +105,10 @@ interface TellingSaid extends Pick<NewsDeps, 'controlOwnerOf' | 'publicUrl'> {
   readonly approversOf: () => Promise<readonly Person[]>;
 }
 
-/** A question goes to the control owner, an answer to those who have asked; the words are for the dashboard. */
+/**
+ * Mails a question to the control owner, and an answer to those who have asked; only the dashboard shows the
+ * words themselves.
+ */
 async function tellSaid(
   { notice, said }: { notice: RequestNotice; said: NonNullable<RequestNotice['said']> },
   { controlOwnerOf, publicUrl, mailer, approversOf }: TellingSaid,
@@ -143,10 +147,10 @@ function groupWords(groups: readonly string[]): string {
   return groups.map((group) => (group === askedOwner ? 'its control owner' : group)).join(', ');
 }
 
-/** However many requests begin to wait, people are looked through this often at most. */
+/** However many requests begin to wait, all people are looked through at most once in this time. */
 const approversKeptMs = 1_000;
 
-/** The function returned finds everybody who may approve anything. */
+/** The returned function finds everybody who may approve anything. */
 function createApprovers(directory: Directory): () => Promise<readonly Person[]> {
   let known: { readonly atMs: number; readonly people: Promise<readonly Person[]> } | null = null;
   return async () => {

@@ -1,6 +1,9 @@
-// Names that policies declare, as a part of one line.
+// Makes names that policies declare fit into one line.
 
-/** Action keys are declared, but may be quoted and hold anything. */
+/**
+ * The text without line breaks and control characters, at most 100 characters long. Policies declare action
+ * keys, but a key may be quoted and hold anything.
+ */
 export function oneLine(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, ' ').slice(0, 100);
 }

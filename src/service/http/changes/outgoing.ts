@@ -1,5 +1,5 @@
-// All that leaves the service by itself, put together: webhooks, e-mail, and what feeds them. It begins when the service
-// listens and ends with it.
+// Puts together all that the service sends by itself: webhooks, e-mail, and what feeds them. Sending begins
+// when the service listens, and ends with the service.
 
 import { createDirectory } from '../../people/directory.ts';
 import type { PolicyHost } from '../../policies/policy-host.ts';
@@ -40,7 +40,8 @@ export interface Outgoing {
 export function createOutgoing(deps: OutgoingDeps): Outgoing {
   const { store, clock, publicUrl, arePrivateAddressesAllowed, smtp, log } = deps;
   const directory = createDirectory(store.documents, clock);
-  const onFailure = (err: unknown): void => log.warn({ err }, 'a webhook message could not be handled');
+  const onFailure = (err: unknown): void =>
+    log.warn({ err }, 'a message to a webhook or by e-mail could not be handled');
   const dispatcher = createDispatcher({
     directory,
     masterKey: store.masterKey,

@@ -1,4 +1,4 @@
-// One mail to everybody who has one of some roles.
+// Sends one mail to every active person who has one of some roles.
 
 import type { Role } from '../../people/operations.ts';
 import type { Mail } from '../../webhooks/mail.ts';

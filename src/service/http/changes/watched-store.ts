@@ -1,5 +1,6 @@
-// A store that tells when agents or documents (people, sessions, tokens, switches) are changed through it, so that
-// code that relies on an earlier read looks again at once. INVARIANT: it is told after the change is durable.
+// A store that reports when agents or documents (people, sessions, tokens, switches) are changed through it,
+// so that code which relies on an earlier read looks again at once. INVARIANT: a change is reported after it
+// is durable.
 
 import type { DocumentStore } from '../../store/contract/documents.ts';
 import type { AgentStore, Store } from '../../store/contract/store.ts';
@@ -30,7 +31,7 @@ export function watchStore(store: Store): WatchedStore {
   };
 }
 
-/** Methods that call those of `target` and then `tell`. */
+/** Methods that call those of `target`, and then `tell`. */
 function telling<T extends object>(target: T, names: readonly (keyof T & string)[], tell: () => void) {
   const wrapped =
     (name: keyof T & string) =>

@@ -1,5 +1,6 @@
-// What never becomes a request (bytes that are not HTTP, headers without end, a body that stops) into an error reply
-// written to the socket. INVARIANT: it never overtakes the reply to an earlier request on the same connection.
+// Turns what never becomes a request (bytes that are not HTTP, headers without end, a body that stops) into
+// an error reply written to the socket. INVARIANT: the error reply never overtakes the reply to an earlier
+// request on the same connection.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -9,13 +10,13 @@ import { type ProblemCode, ProblemError, problemBody, problems, problemType } fr
 type Response = ServerResponse<IncomingMessage>;
 
 export interface ConnectionErrors {
-  /** Of Node's `clientError`. */
+  /** The listener of Node's `clientError`. */
   readonly handle: (error: Error & { readonly code?: string }, socket: Socket) => void;
-  /** Keeps in mind which request came last on each connection. */
+  /** Remembers the latest request on each connection. */
   readonly note: (response: Response) => void;
 }
 
-/** `onProblem` is told of each reply. */
+/** Makes the handlers of connection errors; `onProblem` is called for each reply. */
 export function createConnectionErrors(onProblem: (code: ProblemCode) => void): ConnectionErrors {
   const latest = new WeakMap<Socket, Response>();
   return {
@@ -25,7 +26,7 @@ export function createConnectionErrors(onProblem: (code: ProblemCode) => void): 
         const code = codeOf(error);
         onProblem(code);
         if (socket.writable) socket.end(rawReply(code));
-        // A peer that does not read or close gets no more of our time.
+        // A peer that neither reads nor closes gets no more time.
         setTimeout(() => socket.destroy(), lingerMs).unref();
       };
       const response = latest.get(socket);
@@ -61,7 +62,7 @@ const details = {
   malformed_request: 'what was sent cannot be read as HTTP/1.1',
 } as const satisfies Partial<Record<ProblemCode, string>>;
 
-/** An error reply as it is written to a connection that has no request. */
+/** An error reply as text, for a connection that has no request. */
 export function rawReply(code: ProblemCode): string {
   const { status, title } = problems[code];
   const id = createRequestId(Date.now());

@@ -1,7 +1,8 @@
-// What a request for a decision does past the framework: its body into one buffer, and its reply in one piece. Replies of
-// one turn of the event loop leave together at its end: the first wakes the process that waits for it on this machine, which costs
-// more than the reply, and finds the others on their way. INVARIANT: more of a body than the limit is never kept, one that
-// ends before its end is an error, and either is told once.
+// Handles bodies and replies of requests for decisions without the framework: a body goes into one buffer, a
+// reply leaves in one piece. Replies of one turn of the event loop leave together at its end. The first reply
+// wakes the process that waits for it on this machine, which costs more than the reply; the process then
+// finds the other replies on their way. INVARIANT: no more of a body than the limit is kept, a body that
+// breaks off is an error, and each body or error is reported once.
 
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply } from 'fastify';
@@ -61,7 +62,7 @@ export function createDecisionReplies(shutdown: AbortSignal): ReplyWith {
 function send(view: RequestView, reply: FastifyReply, shutdown: AbortSignal): void {
   const body = JSON.stringify(view);
   const headers = reply.request.replyHeaders;
-  // Where a request that waits for people is looked up again.
+  // The address where a request that waits for people is looked up again.
   if (view.status === 'pending') headers.location = `/v1/requests/${view.request_id}`;
   // A connection that stays open for more requests would hold up the stop.
   if (shutdown.aborted) headers.connection = 'close';

@@ -1,19 +1,20 @@
-// Reads a body that nobody wants, so that its sender gets to read the reply. The first piece is read at once, which is all of
-// nearly every body; of all larger ones together one piece at a time, with a pause after each: what is thrown away costs
-// as much memory traffic as what is used. INVARIANT: no more than the limit is read of a body.
+// Reads a body that nobody needs, so that its sender gets to read the reply. The first piece is read at once,
+// and is all of nearly every body. Of all larger bodies together, one piece is read at a time, with a pause
+// after each: discarding costs as much memory traffic as using. INVARIANT: no more than the limit is read of
+// a body.
 
 import type { IncomingMessage } from 'node:http';
 
 const bytesMax = 1024 * 1024;
-/** Bytes that are read at once. */
+/** Bytes of a body that are read in one go. */
 const pieceBytes = 64 * 1024;
 const pauseMs = 20;
-/** Bodies that may wait for their turn; the connection of the next is closed instead. */
+/** Bodies that may wait for their turn; when one more comes, its connection is closed instead. */
 const waitingMax = 100;
 
 export type DiscardBody = (message: IncomingMessage) => Promise<boolean>;
 
-/** The function returned says whether the body is at its end, so that the connection may be used again. */
+/** The returned function tells whether the body is at its end, so that the connection may be used again. */
 export function createBodyDiscarder(): DiscardBody {
   const waiting: (() => void)[] = [];
 
@@ -24,7 +25,7 @@ export function createBodyDiscarder(): DiscardBody {
     if (waiting.length > 0) setTimeout(takeTurn, pauseMs);
   }
 
-  /** False where too many wait. */
+  /** Queues a body for its next piece; false when too many bodies wait. */
   function waitTurn(goOn: () => void): boolean {
     if (waiting.length >= waitingMax) return false;
     if (waiting.push(goOn) === 1) setTimeout(takeTurn, pauseMs);

@@ -1,5 +1,5 @@
-// Whatever goes wrong with a request into its error reply. INVARIANT: a mistake of ours says `internal_error` and
-// nothing more to the client; the log has the rest under the request's id.
+// Turns whatever goes wrong with a request into its error reply. INVARIANT: about a fault of the service, the
+// client learns `internal_error` and nothing more; the log has the rest under the request's id.
 
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isUncertain, StoreError } from '../../store/contract/store-error.ts';
@@ -15,12 +15,15 @@ declare module 'fastify' {
 
 const discardBody = createBodyDiscarder();
 
-/** Waits for the rest of a body that nobody reads any more, so that its sender gets to read the reply. */
+/** Waits for the rest of a body that nobody needs any more, so that its sender gets to read the reply. */
 export async function takeRest(request: FastifyRequest, reply: FastifyReply): Promise<void> {
   if (!(await discardBody(request.raw))) reply.header('connection', 'close');
 }
 
-/** Sets the handlers for thrown errors and for addresses that no route has. Call it before routes are added. */
+/**
+ * Sets the handlers for thrown errors and for addresses that no route has. Must be called before routes are
+ * added.
+ */
 export function addErrorReplies(app: FastifyInstance): void {
   const routes = new Map<string, Set<string>>();
   app.addHook('onRoute', ({ url, method }) => {
@@ -36,7 +39,7 @@ export function addErrorReplies(app: FastifyInstance): void {
   });
 }
 
-/** Logs what is our fault, waits for the rest of the body, and replies. */
+/** Logs a fault of the service, waits for the rest of the body, and replies. */
 export async function sendProblem(
   problem: ProblemError,
   request: FastifyRequest,
@@ -54,7 +57,7 @@ export async function sendProblem(
     .send(JSON.stringify(problemBody(problem, request.id)));
 }
 
-/** What the client may know of what was thrown. */
+/** What the client may know of a thrown error. */
 export function toProblem(thrown: unknown): ProblemError {
   const error: Error & { readonly code?: unknown } =
     thrown instanceof Error ? thrown : new Error(String(thrown));
@@ -100,7 +103,7 @@ function methodNotAllowed(allowed: ReadonlySet<string>): ProblemError {
   return new ProblemError('method_not_allowed', `this address takes ${headers.allow}`, { headers });
 }
 
-/** The methods of the route that an address matches; null where there is none. */
+/** The methods of the route that an address matches; null when it matches none. */
 function methodsAt(
   routes: ReadonlyMap<string, ReadonlySet<string>>,
   url: string,

@@ -1,5 +1,6 @@
-// Node's HTTP server as this service uses it: each address that is listened on has one, and all share the limits on
-// connections. INVARIANT: whatever the address, a connection meets the same limits and the same error replies.
+// Node's HTTP server as this service uses it. Each listening address has a server of its own, and all servers
+// share the limits on connections. INVARIANT: whatever the address, a connection meets the same limits and
+// the same error replies.
 
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -8,14 +9,14 @@ import { createConnectionErrors, rawReply } from './connection-errors.ts';
 import { createRequestGate, type RequestGate } from './request-gate.ts';
 
 export interface HttpServerOptions {
-  /** How long a request may take to arrive, in milliseconds; and for how long a client may read nothing. */
+  /** How long a request may take to arrive, and how long a client may read nothing, in milliseconds. */
   readonly requestTimeoutMs: number;
   readonly connectionsMax: number;
-  /** Told of each error reply that no route has made. */
+  /** Called for each error reply that no route has made. */
   readonly onProblem: (code: ProblemCode) => void;
 }
 
-/** Fastify's `serverFactory`. */
+/** The type of Fastify's `serverFactory`. */
 export type ServerFactory = (listener: RequestListener) => Server;
 
 const keepAliveMs = 72_000;
@@ -31,10 +32,11 @@ export function createServerFactory({
     const errors = createConnectionErrors(onProblem);
     const server = createServer({
       requestTimeout: requestTimeoutMs,
-      // Node also derives the time for headers from the one above, which must not be the longer of the two.
+      // Node also derives the time limit for headers from `requestTimeout`, because it must not be the longer
+      // of the two.
       connectionsCheckingInterval: Math.min(requestTimeoutMs, 5_000),
       keepAliveTimeout: keepAliveMs,
-      // Looked for in request-id: Node's own answer has no body.
+      // The header is checked in request-id, because Node's own reply has no body.
       requireHostHeader: false,
     });
     const receive: RequestListener = (message, response) => {
@@ -42,7 +44,7 @@ export function createServerFactory({
       gate.receive(message, response, listener);
     };
     server.on('request', receive);
-    // An expectation that we do not know may be ignored (RFC 9110); Node would answer it without a body.
+    // An unknown expectation may be ignored (RFC 9110); Node would answer it without a body.
     server.on('checkExpectation', receive);
     server.on('clientError', errors.handle);
     server.on('connection', admit);
@@ -56,7 +58,10 @@ interface AdmissionOptions {
   readonly onProblem: (code: ProblemCode) => void;
 }
 
-/** Beyond the limit, a connection that is idle or kept waiting makes room; where there is none the new one is refused. */
+/**
+ * Admits new connections. At the limit, a connection that is idle or kept waiting makes room; if there is
+ * none, the new connection is refused.
+ */
 function createAdmission({ gate, connectionsMax, onProblem }: AdmissionOptions): (socket: Socket) => void {
   let open = 0;
   return (socket) => {

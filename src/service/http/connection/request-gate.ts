@@ -1,7 +1,8 @@
-// Which of a connection's requests are being answered. A request that comes alone goes on at once. One that comes behind
-// another, or after many refusals, waits here: those go on by turns, at a pace that leaves most of the time to others, and
-// while any waits nothing more of its connection is parsed. INVARIANT: what a connection costs is bounded, and what waits on
-// all connections together is, too: of those that hold it, the greediest is cut.
+// Decides which of a connection's requests are being answered. A request that comes alone goes on at once. A
+// request that comes behind another, or after many refusals, waits. Waiting requests go on by turns, at a
+// pace that leaves most of the time to others; while one waits, nothing more of its connection is parsed.
+// INVARIANT: what a connection costs is bounded, and so is what waits on all connections together: when too
+// much waits, the connection with the most waiting requests is cut.
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -9,49 +10,63 @@ import { performance } from 'node:perf_hooks';
 import { readInParts } from './partial-reads.ts';
 
 export interface RequestGate {
-  /** A new connection, on which nothing has been asked. */
+  /** Adds a new connection, on which no request has come yet. */
   admit(socket: Socket): void;
-  /** Hands a request to `listener`, now or when earlier ones on its connection have been answered. */
+  /** Hands a request to `listener`, at once or when the gate's turn comes to it. */
   receive(message: IncomingMessage, response: ServerResponse, listener: RequestListener): void;
-  /** Ends the connection that has been idle for longest, else the one whose client has kept it waiting; false where there is none. */
+  /**
+   * Ends the connection that has been idle for longest, else the one whose client has kept it waiting for
+   * longest; false when there is none.
+   */
   makeRoom(): boolean;
 }
 
 export interface RequestGateOptions {
-  /** A client that takes nothing of what waits for it for so long is cut off. */
+  /** A client that takes nothing of its pending replies for this long is cut off. */
   readonly stalledMs: number;
 }
 
-/** Requests for decisions of one connection that are answered at the same time: they and their replies are small. */
+/**
+ * Requests for decisions of one connection that are answered at the same time; these requests and their
+ * replies are small.
+ */
 const decisionsAtOnceMax = 32;
-/** Requests of all connections together that are answered at the same time; beyond it each connection has one. */
+/**
+ * Requests of all connections together that are answered at the same time; beyond this number each connection
+ * has one.
+ */
 const underWayMax = 2_048;
 /** Requests of all connections together that wait behind others of their connection. */
 const waitingMax = 12_000;
-/** Requests for anything but a decision that go on at once in a turn of the event loop; the others wait, too. */
+/**
+ * Requests for anything but a decision that go on at once in one turn of the event loop; further ones wait.
+ */
 const othersOfTurnMax = 4;
-/** Requests that have waited and go on in one turn of the event loop. */
+/** Waiting requests that go on in one turn of the event loop. */
 const ofTurnMax = 2;
-/** Requests that have waited and go on in a millisecond. */
+/** Waiting requests that go on in a millisecond. */
 const perMs = 3;
-/** As how many of these a request counts on a connection that is slowed for its refusals. */
+/** As how many waiting requests one counts on a connection that is slowed for its refusals. */
 const refusedCost = 3;
-/** Bytes of a reply that count as one more of these. */
+/** Bytes of a reply that count as one more waiting request. */
 const bytesOfOne = 16 * 1024;
-/** How many of these that were not used are kept for turns that come late. */
+/** How much unused allowance is kept for turns that come late, in requests. */
 const unusedMax = 60;
-/** Requests that wait on one connection and are a flood. */
+/** This many requests waiting on one connection are a flood. */
 const floodOf = 64;
-/** How long all connections are guarded after a flood. */
+/** How long reads of all connections are guarded after a flood. */
 const guardedMs = 60_000;
 /** Refusals that one connection may have at once without being slowed. */
 const refusalsFree = 5;
-/** After how long one of these refusals is forgotten. */
+/** The time after which one refusal is forgotten. */
 const refusalForgottenMs = 1_000;
-/** Bytes of replies that a client has not read; beyond it nothing more is answered. */
+/**
+ * Bytes of replies that a client has not read; from this size on, its requests are no longer answered side by
+ * side.
+ */
 const unreadBytesMax = 64 * 1024;
 
-/** A client that has sent a part of a request, or not read a reply, for so long makes room for others. */
+/** A client makes room for others when it has left a request unfinished, or a reply unread, for this long. */
 const keptWaitingMs = 1_000;
 
 interface Exchange {
@@ -62,33 +77,33 @@ interface Exchange {
 
 interface Connection {
   readonly socket: Socket;
-  /** Requests that are being answered, and whether all of them are for decisions. */
+  /** Requests that are being answered; `isForDecisions` tells whether all of them are for decisions. */
   underWay: number;
   isForDecisions: boolean;
-  /** The latest of them, and since when. */
+  /** The latest request that went on; `latestAtMs` is when it did. */
   latest: IncomingMessage | null;
   latestAtMs: number;
-  /** In the order in which they came. */
+  /** Requests that wait, in the order in which they came. */
   readonly waiting: Exchange[];
-  /** What had left for the client when it was last looked at. */
+  /** How many bytes had left for the client when the connection was last checked. */
   bytesSent: number;
   /** Refusals that are not forgotten, as of `refusedAtMs`. */
   refusals: number;
   refusedAtMs: number;
-  /** Parses on, where it may; null where it is not read in parts. */
+  /** Parses on, when that is allowed; null when the connection is not read in parts. */
   parseOn: (() => void) | null;
 }
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a closure over the turns of all connections.
 export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGate {
   const connections = new Map<Socket, Connection>();
-  /** The one that has been idle for longest comes first. */
+  /** Connections without a request; the one that has been idle for longest comes first. */
   const idle = new Set<Connection>();
   const holders = new Set<Connection>();
   /** Connections whose next request may go on, by turns. */
   const ready = new Set<Connection>();
   let isTurnScheduled = false;
-  /** How many requests that have waited may go on, as of `refilledAtMs`. */
+  /** How many waiting requests may go on, as of `refilledAtMs`. */
   let allowance = unusedMax;
   let refilledAtMs = performance.now();
   let othersOfTurn = 0;
@@ -113,7 +128,7 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
     idle.add(connection);
     if (performance.now() < guardedUntilMs) guardRead(connection);
     const watch = setInterval(() => cutIfStalled(connection), stalledMs).unref();
-    // A reader of a body resumes its connection, which is not to be read while requests wait.
+    // A reader of a body resumes its connection, which must not be read while requests wait.
     socket.on('resume', () => {
       if (holds(connection)) socket.pause();
       else connection.parseOn?.();
@@ -136,7 +151,7 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
 
   function receive(message: IncomingMessage, response: ServerResponse, listener: RequestListener): void {
     const { socket } = message;
-    // Cut off, though its last bytes are still being read.
+    // The connection was cut off, though its last bytes are still being read.
     if (socket.destroyed) return;
     const connection = connections.get(socket) ?? admit(socket);
     const exchange: Exchange = { message, response, listener };
@@ -154,7 +169,7 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
     if (waiting > waitingMax) greediest().socket.destroy();
   }
 
-  /** Whether a request may go on at once, where nothing else is under way on its connection. */
+  /** Whether a request may go on at once when nothing else is under way on its connection. */
   function mayGoAtOnce(connection: Connection, message: IncomingMessage): boolean {
     if (isSlowed(connection)) return false;
     if (isDecision(message)) return true;
@@ -212,7 +227,10 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
     refilledAtMs = nowMs;
   }
 
-  /** One of each connection in turn, and few at a time, so that a caller that comes alone waits for few. */
+  /**
+   * Takes one request of each connection in turn, and few at a time, so that a caller that comes alone waits
+   * for few.
+   */
   function takeTurn(): void {
     isTurnScheduled = false;
     refill();
@@ -239,7 +257,10 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
     }
   }
 
-  /** A flood seldom comes alone: from now on no connection has many requests read at a time. */
+  /**
+   * Guards the reads of all connections, because a flood seldom comes alone: from now on no connection has
+   * many requests read at a time.
+   */
   function guardReads(): void {
     guardedUntilMs = performance.now() + guardedMs;
     for (const connection of connections.values()) guardRead(connection);
@@ -252,7 +273,7 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
     return most;
   }
 
-  /** Replies lie there, and nothing of them has left since the look before. */
+  /** Cuts a connection whose replies wait to be sent, when nothing of them has left since the last check. */
   function cutIfStalled(connection: Connection): void {
     const { socket } = connection;
     const queued = queuedBytes(socket);
@@ -272,7 +293,10 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
   };
 }
 
-/** The connection whose client has let it wait for longest, for the rest of a request or for room for a reply. */
+/**
+ * The connection whose client has kept it waiting for longest, for the rest of a request or for room for a
+ * reply; null when there is none.
+ */
 function longestKeptWaiting(connections: Iterable<Connection>): Connection | null {
   let longest: Connection | null = null;
   let sinceMs = performance.now() - keptWaitingMs;
@@ -286,7 +310,10 @@ function longestKeptWaiting(connections: Iterable<Connection>): Connection | nul
   return longest;
 }
 
-/** Bytes that the operating system has not taken yet. Of a large write that is under way Node tells it nowhere else. */
+/**
+ * Bytes that the operating system has not taken yet. For a large write that is under way, Node shows them
+ * nowhere else.
+ */
 function queuedBytes(socket: Socket): number {
   const { _handle: handle } = socket as { readonly _handle?: { readonly writeQueueSize?: number } | null };
   return handle?.writeQueueSize ?? 0;

@@ -1,5 +1,6 @@
-// What every request and reply carries: the client's address, taken while the connection is there to ask; the
-// client's own request id where it sent a good one, else ours; and a word to caches, which must keep nothing.
+// Adds what every request and reply carries: the client's address, taken while the connection still knows it;
+// the client's own request id if it sent a good one, else the service's; and a header that forbids caches to
+// keep anything.
 
 import { isIP } from 'node:net';
 import { performance } from 'node:perf_hooks';
@@ -8,11 +9,14 @@ import { ProblemError } from '../contract/problem.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Stays what it was when the request came: `ip` is undefined once the connection has ended. */
+    /** The client's address when the request came; `ip` is undefined once the connection has ended. */
     clientAddress: string;
-    /** When its headers were there, on the clock of `performance.now`. */
+    /** When the request's headers had arrived, on the clock of `performance.now`. */
     startedAtMs: number;
-    /** What its reply carries whatever it says, by name in lower case; a route's own header of the name stands above it. */
+    /**
+     * Headers that the reply carries whatever it contains, by name in lower case; a route's own header of the
+     * same name takes precedence.
+     */
     replyHeaders: Record<string, string>;
   }
 }
@@ -44,16 +48,19 @@ export function addRequestId(app: FastifyInstance): void {
   });
 }
 
-/** The address of the client, as a trusted proxy tells it; that of the proxy where it tells no address. */
+/**
+ * The address of the client as a trusted proxy reports it, or the proxy's own when the reported text is no
+ * address.
+ */
 function addressOf({ ip, socket }: FastifyRequest): string | undefined {
   const { remoteAddress } = socket;
-  // Of a client that comes without a proxy, nearly every one, it is known to be one.
+  // Nearly every client comes without a proxy, and then the text is known to be an address.
   if (ip === remoteAddress) return remoteAddress;
   const told: string | undefined = ip;
   return told !== undefined && isIP(told) === 0 ? remoteAddress : told;
 }
 
-/** The client's own id where it sent a good one. */
+/** The client's own id if it is well-formed, else `id`. */
 function shownRequestId(sent: string | readonly string[] | undefined, id: string): string {
   return typeof sent === 'string' && clientIdForm.test(sent) ? sent : id;
 }

@@ -1,12 +1,12 @@
-// The log of one request: its lines carry the request's id. Nearly no request says anything, so what writes them is made
-// for the first line.
+// The log of one request: its lines carry the request's id. Nearly no request logs anything, so the logger
+// behind it is made for the first line.
 
 import type { FastifyBaseLogger } from 'fastify';
 import type { Bindings, ChildLoggerOptions } from 'pino';
 
 type Line = readonly [what: unknown, message?: string, ...values: readonly unknown[]];
 
-/** A class because Fastify takes what has the methods of a logger, and makes one a request. */
+/** A class because Fastify takes any object with the methods of a logger, and makes one for each request. */
 export class RequestLog {
   readonly #log: FastifyBaseLogger;
   readonly #bindings: Bindings;

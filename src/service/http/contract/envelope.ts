@@ -1,5 +1,5 @@
-// A body's JSON value into the two fields of an authorization request, or every place that is wrong with it. What the
-// payload holds is for the policies: here it is only an object.
+// Turns the JSON value of a body into the two fields of an authorization request, or lists what is wrong with
+// it, place by place. The content of the payload is for the policies: only that it is an object is checked.
 
 import { pointerTo } from '../../../language/json/parse.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../language/model/json.ts';
@@ -46,7 +46,7 @@ function actionKeyFault(actionKey: Json | undefined): string | null {
   return isLong(actionKey) ? `action_key may have at most ${actionKeyLengthMax} characters` : null;
 }
 
-/** A code point has one unit or two, so that few texts need be counted. */
+/** Whether a text is too long. A code point takes one or two units, so few texts need counting. */
 function isLong(text: string): boolean {
   if (text.length <= actionKeyLengthMax) return false;
   return text.length > 2 * actionKeyLengthMax || [...text].length > actionKeyLengthMax;

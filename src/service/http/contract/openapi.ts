@@ -1,5 +1,5 @@
-// The list of routes and the table of errors into one OpenAPI 3.1 document. INVARIANT: a service whose routes are not
-// those of the list does not start, so the document is never short of one.
+// Turns the list of routes and the table of errors into one OpenAPI 3.1 document. INVARIANT: a service whose
+// routes differ from the list does not start, so the document lacks no route.
 
 import type { FastifyInstance } from 'fastify';
 import {
@@ -43,12 +43,12 @@ export interface ResponseObject {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** False for what is no part of the API: files of the dashboard, and routes that are there only to refuse. */
+    /** False for routes outside of the API: files of the dashboard, and routes that only refuse. */
     readonly isDocumented?: boolean;
   }
 }
 
-/** Describes the routes, in their order. */
+/** Describes the routes in one document, in their order. */
 export function openApiDocument(routes: readonly DescribedRoute[]): OpenApiDocument {
   const paths: Record<string, Record<string, OperationObject>> = {};
   for (const { url, method, operation } of routes) {
@@ -58,7 +58,10 @@ export function openApiDocument(routes: readonly DescribedRoute[]): OpenApiDocum
   return { openapi: '3.1.0', info, paths, components };
 }
 
-/** Refuses routes that are not in the list, from now on, and a list with routes that are not there at the start. */
+/**
+ * Throws for each route that is added from now on and is not in the list; the start fails when a listed route
+ * is missing.
+ */
 export function requireDocumented(app: FastifyInstance, routes: readonly DescribedRoute[]): void {
   const missing = new Set(routes.map(({ method, url }) => `${method} ${url}`));
   const listed = new Set(missing);
@@ -66,7 +69,7 @@ export function requireDocumented(app: FastifyInstance, routes: readonly Describ
     if (config?.isDocumented === false) return;
     for (const name of [method].flat()) {
       missing.delete(`${name} ${url}`);
-      // HEAD is GET without a body, which HTTP says by itself.
+      // HEAD is GET without a body, as HTTP defines, so it is not listed.
       if (name !== 'HEAD' && !listed.has(`${name} ${url}`)) throw new Error(`${name} ${url} is in no list`);
     }
   });
@@ -123,7 +126,7 @@ const components = {
   ),
 };
 
-/** What any connection may be told before a route is reached. */
+/** Errors that any connection may get before a route is reached. */
 const connectionProblems = [
   'malformed_request',
   'incomplete_body',
@@ -134,7 +137,7 @@ const connectionProblems = [
 
 const everyReply = ['X-Request-ID', 'Cache-Control'] as const;
 
-/** Headers that come with an error, beyond those of every reply. */
+/** Headers that come with an error besides those of every reply. */
 const problemHeaders: Readonly<Partial<Record<ProblemCode, readonly ReplyHeader[]>>> = {
   missing_api_key: ['WWW-Authenticate'],
   invalid_api_key: ['WWW-Authenticate'],
@@ -197,7 +200,7 @@ function responsesOf({
 }: Operation): Readonly<Record<string, ResponseObject>> {
   const responses: Record<string, ResponseObject> = {};
   for (const [status, reply] of Object.entries(replies)) responses[status] = replyObject(reply);
-  // A reply to a known agent tells how its rate stands, whatever else it says.
+  // Every reply to a known agent carries headers about its rate.
   const agentHeaders: readonly ReplyHeader[] =
     security === 'agentKey' || security === 'agentOrPerson'
       ? ['RateLimit-Policy', 'RateLimit', 'X-Agent-API-Key-Expires']

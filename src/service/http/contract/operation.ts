@@ -1,9 +1,9 @@
-// What a route says of itself for the OpenAPI document: what it takes, what it answers, which errors it may end in. The
-// schemas in it are those that the route itself works with.
+// Describes a route for the OpenAPI document: what it takes, what it answers, and which errors it may end in.
+// Its schemas are those that the route itself works with.
 
 import type { ProblemCode } from './problem.ts';
 
-/** JSON Schema 2020-12. */
+/** A JSON Schema, version 2020-12. */
 export interface JsonSchema {
   readonly [keyword: string]: unknown;
 }
@@ -12,7 +12,7 @@ export interface JsonSchema {
 export type Credential = 'session-or-token' | 'session' | 'proved-session';
 
 export interface Operation {
-  /** Unique among all operations. */
+  /** The operation's name, unique among all operations. */
   readonly id: string;
   readonly summary: string;
   readonly description?: string;
@@ -24,22 +24,22 @@ export interface Operation {
     | 'session'
     | 'agentOrPerson'
     | null;
-  /** The operation of the table of roles, or `signed-in`; absent where people have no part in it. */
+  /** The operation of the table of roles, or `signed-in`; absent when people do not use the route. */
   readonly access?: string;
-  /** Absent where people have no part in it. */
+  /** The credential that people need; absent when people do not use the route. */
   readonly credential?: Credential;
   readonly parameters?: readonly Parameter[];
   readonly body?: RequestBody;
-  /** By HTTP status; problems stand apart. */
+  /** Replies by HTTP status, without errors. */
   readonly replies: Readonly<Record<number, OperationReply>>;
   /** The errors of this route besides those of every connection. */
   readonly problems: readonly ProblemCode[];
 }
 
-/** A route as the document shows it. */
+/** A route as the OpenAPI document shows it. */
 export interface DescribedRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** As Fastify writes it: `/v1/agents/:id`. */
+  /** The address in Fastify's form: `/v1/agents/:id`. */
   readonly url: string;
   readonly operation: Operation;
 }
@@ -66,7 +66,7 @@ export function queryParameter(
 interface RequestBody {
   readonly description: string;
   readonly schema: JsonSchema;
-  /** Name → a body that is taken. */
+  /** Bodies that the route takes, by name. */
   readonly examples: Readonly<Record<string, unknown>>;
 }
 
@@ -80,11 +80,11 @@ type ContentType =
 
 export interface OperationReply {
   readonly description: string;
-  /** Null for a reply without a body, which then has no schema and no example. */
+  /** Null for a reply without a body, schema and example; `application/json` by default. */
   readonly contentType?: ContentType | readonly ContentType[] | null;
   readonly schema?: JsonSchema;
   readonly example?: unknown;
-  /** Besides those of every reply. */
+  /** Headers besides those of every reply. */
   readonly headers?: readonly ReplyHeader[];
 }
 

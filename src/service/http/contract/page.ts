@@ -1,5 +1,5 @@
-// Lists by pages: `limit` and `cursor` in, items and the next cursor out. A cursor is the place of the last item, and
-// means nothing to a client.
+// Turns `limit` and `cursor` into a page of a list, and a page into its items and the next cursor. A cursor
+// is the place of the last item, and means nothing to a client.
 
 import { setImmediate as pause } from 'node:timers/promises';
 import type { ReadDocument } from '../../store/contract/collection.ts';
@@ -53,12 +53,12 @@ function readCursor(cursor: string): PagePlace {
   return { createdAtMs: Number(match[1]), id: match[2] ?? '' };
 }
 
-/** Few enough that looking through them holds nothing else up. */
+/** So few items that looking through them delays no other work. */
 const lookedAtOnce = 200;
 
 /**
- * The first `countMax` that match, however many there are to look through: between two stretches others have their turn.
- * `next` gives those after a place, in order.
+ * The first `countMax` items that match, however many have to be looked through; other work has its turn
+ * between two stretches. `next` returns the items after a place, in order.
  */
 export async function collect<T>(
   { countMax, after }: PageAsked,
@@ -90,7 +90,10 @@ export async function collect<T>(
   }
 }
 
-/** One page of `shown` items. The caller asks for one more than it shows, to know whether there is a next page. */
+/**
+ * One page of items, each as `shown` returns it. `found` holds one more item than the page when there is a
+ * next page.
+ */
 export function pageOf<T extends PagePlace, Shown>(
   found: readonly ReadDocument<T>[],
   countMax: number,
@@ -106,7 +109,7 @@ export function cursorOf({ createdAtMs, id }: PagePlace): string {
   return Buffer.from(`${createdAtMs}:${id}`).toString('base64url');
 }
 
-/** A page of items as a reply. */
+/** The description of a reply that is one page of items. */
 export function pageReply(description: string, item: JsonSchema, example: unknown): OperationReply {
   return {
     description,

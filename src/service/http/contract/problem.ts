@@ -1,8 +1,8 @@
-// The table of error codes, and a code into the body of an error reply (RFC 9457). Each code has a page under
-// docs/errors; a test keeps table and pages equal. INVARIANT: nothing here carries a stack, a path of this machine, SQL
-// or a value that was sent.
+// The table of error codes, and the body of the error reply for a code (RFC 9457). Each code has a page under
+// docs/errors; a test keeps table and pages equal. INVARIANT: no error reply carries a stack, a path of this
+// machine, SQL or a value that was sent.
 
-/** Code → HTTP status and title. */
+/** HTTP status and title of each error code. */
 export const problems = {
   body_too_large: { status: 400, title: 'The body is too large' },
   incomplete_body: { status: 400, title: 'The body stopped before its end' },
@@ -62,7 +62,7 @@ export const problems = {
 
 export type ProblemCode = keyof typeof problems;
 
-/** Codes that are AuthZEN's, for access requests. */
+/** Codes of access requests that AuthZEN defines. */
 const accessRequestCodes: ReadonlySet<ProblemCode> = new Set([
   'not_requestable',
   'invalid_denial_binding',
@@ -84,22 +84,22 @@ export interface Problem {
   readonly title: string;
   readonly status: number;
   readonly detail: string;
-  /** The id of this HTTP request, under which it is logged and, once authenticated, recorded. */
+  /** The id of the HTTP request, under which it is logged and, once authenticated, recorded. */
   readonly instance: string;
   readonly errors?: readonly ProblemPlace[];
 }
 
-/** One place in the body that is at fault. */
+/** One place in the body where something is wrong. */
 export interface ProblemPlace {
-  /** RFC 6901, from the root of the body. */
+  /** JSON pointer (RFC 6901) from the root of the body. */
   readonly pointer: string;
-  /** One sentence in lower case without a final period. */
+  /** What is wrong, as one sentence in lower case without a final period. */
   readonly detail: string;
-  /** In bytes from the start of the body, where known. */
+  /** The place in bytes from the start of the body, when known. */
   readonly offset?: number;
 }
 
-/** `Problem` as a schema; it stands in the OpenAPI document. */
+/** The schema of `Problem` for the OpenAPI document. */
 export const problemSchema = {
   type: 'object',
   description: 'An error reply (RFC 9457).',
@@ -135,13 +135,16 @@ export interface ProblemOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Ends a request with an error reply. A class, because Fastify takes a thrown error wherever a request stands. */
+/**
+ * Ends a request with an error reply. It is a class because Fastify takes a thrown error at any stage of a
+ * request.
+ */
 export class ProblemError extends Error {
   readonly code: ProblemCode;
   readonly options: ProblemOptions;
 
   constructor(code: ProblemCode, detail: string, options: ProblemOptions = {}) {
-    // What a client has done wrong needs no stack, which costs more than the rest of a refusal.
+    // A client's mistake needs no stack, which costs more than the rest of a refusal.
     const { stackTraceLimit } = Error;
     if (problems[code].status < 500) Error.stackTraceLimit = 0;
     super(detail);

@@ -1,8 +1,8 @@
-// Pieces of which the schemas of the management API are made.
+// Building blocks for the schemas of the management API.
 
 import type { JsonSchema, OperationReply, Parameter } from './operation.ts';
 
-/** A record with these members and no others; those of `optional` may be missing. */
+/** The schema of an object with these members and no others; members of `optional` may be missing. */
 export function objectSchema(
   required: Readonly<Record<string, JsonSchema>>,
   optional: Readonly<Record<string, JsonSchema>> = {},
@@ -21,7 +21,7 @@ export function text(lengthMax: number): JsonSchema {
 
 export const textList: JsonSchema = { type: 'array', items: text(100), maxItems: 100 };
 
-/** RFC 3339, UTC. */
+/** A time in UTC (RFC 3339). */
 export const time: JsonSchema = { type: 'string', format: 'date-time' };
 
 export const timeOrNull: JsonSchema = { type: ['string', 'null'], format: 'date-time' };

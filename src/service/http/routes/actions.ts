@@ -1,6 +1,6 @@
-// GET /v1/actions: what an agent may hope for, action by action, before it asks. INVARIANT: it says nothing but what
-// follows from the agent and the active policies, so it is the same whenever it is asked; no request that could pass
-// belongs to an action that is told as `never`.
+// GET /v1/actions: what an agent may get for each action, before it asks. INVARIANT: the answer follows from
+// the agent and the active policies alone, so it is the same at any time; a request that could pass never
+// belongs to an action that is listed as `never`.
 
 import { setImmediate as pause } from 'node:timers/promises';
 import type { ActivePolicies } from '../../../language/model/active-policies.ts';
@@ -18,9 +18,9 @@ interface ActionDeps {
   readonly policies: Pick<PolicyHost, 'current'>;
 }
 
-/** How long a client may keep what it was told. */
+/** How long a client may keep the answer. */
 const keptMs = 60_000;
-/** Others have their turn after so long. */
+/** After this time other work has its turn. */
 const sliceMs = 2;
 
 const parameters: readonly Parameter[] = [
@@ -84,7 +84,10 @@ const listActions = route<ActionDeps>({
 
 export const actionRoutes: readonly Route<ActionDeps>[] = [listActions];
 
-/** An action is made ready when it is first asked for, so a long list gives way to others. */
+/**
+ * The possibility of each action. An action is made ready when it is first needed, so a long list gives way
+ * to other work.
+ */
 async function itemsOf(policies: ActivePolicies, agent: AgentFacts, prefix: string) {
   const items: object[] = [];
   let pauseAtMs = performance.now() + sliceMs;

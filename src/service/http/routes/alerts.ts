@@ -1,4 +1,4 @@
-// /v1/alerts and /v1/alert-rules: what is out of the ordinary, what was, and what counts as such.
+// /v1/alerts and /v1/alert-rules: alerts that are on, alerts that were, and the rules that raise them.
 
 import { alertsOf, alertsOn } from '../../alerts/alert.ts';
 import { allRules, changeRule, makeRule, type RuleStored, removeRule } from '../../alerts/alert-rule.ts';

@@ -1,5 +1,6 @@
-// /v1/audit: what people changed, and whether the chain of records is as it was written. INVARIANT: a walk over any
-// number of records lets others have their turn every few of them, and ends after a moment, to be gone on with.
+// /v1/audit: what people changed, and whether the chain of records is as it was written. INVARIANT: a walk
+// over any number of records gives way to other work after every few of them, and ends after a moment, to be
+// continued by the next call.
 
 import { setImmediate as pause } from 'node:timers/promises';
 import * as chainExport from '../../audit/export.ts';
@@ -19,7 +20,7 @@ import { objectSchema, text, textOrNull, time, timeText } from '../contract/sche
 interface AuditDeps {
   readonly signInDeps: SignInDeps;
   readonly store: Store;
-  /** Milliseconds from any beginning; never goes back. */
+  /** A clock in milliseconds from any beginning, which never goes back. */
   readonly steadyMs: () => number;
   readonly downloads: Downloads;
 }
@@ -38,7 +39,7 @@ const filters: readonly Parameter[] = [
 
 const timeForm = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/;
 
-/** Whatever the kind of change shows of itself. */
+/** The value before or after a change, in whatever form its kind of change has. */
 const anything: JsonSchema = {};
 
 const changeSchema = objectSchema({
@@ -64,7 +65,7 @@ const changeExample = {
 const exportExample =
   '{"sequence":1,"at":"2026-03-02T10:00:00.000Z","previous":"00","hash":"9f","entry":{"kind":"change"}}\n';
 
-/** Records that are checked in one step, so few that nobody is held up. */
+/** Records that are checked in one step, so few that no other work is held up. */
 const recordsAtOnce = 8;
 const walkMs = 1_000;
 
@@ -209,7 +210,7 @@ function shownChange({ sequence, atMs, who, what, subject, beforeJson, afterJson
   };
 }
 
-/** The lines, with a pause for others now and then. */
+/** The lines, with a pause for other work after every few of them. */
 async function* inTurns(lines: AsyncIterable<string>): AsyncGenerator<string> {
   let count = 0;
   for await (const line of lines) {
@@ -284,7 +285,7 @@ function placeIn(text: string): ChainPlace | null {
   }
   if (!Array.isArray(value)) return null;
   const [sequence, hash, tuples] = value as readonly unknown[];
-  // The record itself has the form of a lane's end, too.
+  // Sequence and hash of the last record have the form of a lane's end, too.
   const [end] = readLanes([[0, sequence, hash]]) ?? [];
   const lanes = tuples === undefined ? undefined : readLanes(tuples);
   if (end === undefined || lanes === null || !isWalkable([end, ...(lanes ?? [])])) return null;

@@ -1,6 +1,7 @@
-// The dashboard's files to browsers: its page at each address that the dashboard has, and under /assets what the page
-// loads, which is named by its content and so may be kept for good. INVARIANT: nothing runs in the page but scripts of
-// this service (no inline script, no other origin), nothing else may frame it, and only files of the build are served.
+// Serves the dashboard's files to browsers: its page at each address that the dashboard has, and under
+// /assets what the page loads, which is named by its content and so may be kept for good. INVARIANT: only
+// scripts of this service run in the page (no inline script, no other origin), no other page may frame it,
+// and only files of the build are served.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
@@ -10,7 +11,7 @@ import { ProblemError } from '../contract/problem.ts';
 
 const builtFolder = join(import.meta.dirname, '../../../dashboard/dist');
 
-/** Addresses at which the page stands; what it shows there is its own business. */
+/** Addresses that the page is served at; the page itself decides what it shows at each. */
 const pageAddresses = [
   '/',
   '/overview',
@@ -74,16 +75,19 @@ interface StaticFile {
   readonly bytes: (encoding: Encoding) => Buffer;
 }
 
-/** Whom the sign-in page of a demo offers to be. */
+/** The account that the sign-in page of a demo offers. */
 export interface DemoAccount {
   readonly email: string;
   readonly password: string;
 }
 
 export interface DashboardRouteOptions {
-  /** The page says on every screen that it is a demo, and knows this account; null where the service is none. */
+  /**
+   * The account that the page of a demo knows, with which the page names itself a demo on every screen; null
+   * when the service is no demo.
+   */
   readonly demo?: DemoAccount | null;
-  /** Where the build is; its own place unless said otherwise. */
+  /** The folder of the built dashboard; by default where the build puts it. */
   readonly folder?: string;
 }
 
@@ -120,12 +124,15 @@ export async function dashboardRoutes(
   );
 }
 
-/** Somebody at a browser is told by the page, with its menu, that there is nothing; programs read a problem. */
+/**
+ * Whether a browser asks for a page: then the page itself, with its menu, shows that nothing is there.
+ * Programs get a problem.
+ */
 function asksForPage({ headers: { accept = '' }, url }: FastifyRequest): boolean {
   return accept.includes('text/html') && !/^\/(?:v1|assets)\//.test(url);
 }
 
-/** Gzip is made when it is first asked for: nearly all take brotli. */
+/** Gzip is made when it is first needed, because nearly all browsers take brotli. */
 function packed(identity: Buffer, br: Buffer): StaticFile['bytes'] {
   let gzip: Buffer | null = null;
   return (encoding) => {
@@ -135,7 +142,9 @@ function packed(identity: Buffer, br: Buffer): StaticFile['bytes'] {
   };
 }
 
-/** The smallest that is taken. Browsers take brotli from `https:` and this machine alone. */
+/**
+ * The smallest encoding that is accepted. Browsers accept brotli only over `https:` and from this machine.
+ */
 function encodingFor(accepted: string): Encoding {
   const taken = accepted
     .toLowerCase()
@@ -152,13 +161,15 @@ function missing(files: ReadonlyMap<string, StaticFile>): ProblemError {
     : new ProblemError('unknown_route', 'there is no such file');
 }
 
-/** Path with `/` → file; empty where the dashboard has not been built, or is taken away in this moment. */
+/**
+ * Files by path with `/`; empty when the dashboard has not been built, or is being removed at this moment.
+ */
 function readFiles(root: string, demo: DemoAccount | null): ReadonlyMap<string, StaticFile> {
   try {
     const files = readAll(root);
     return demo === null ? files : files.set(indexName, demoPage(join(root, indexName), demo));
   } catch (error) {
-    // A service decides without its dashboard as well as with it.
+    // The service decides just as well without its dashboard.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return new Map();
     throw error;
   }
@@ -176,7 +187,7 @@ function readAll(root: string): Map<string, StaticFile> {
   return files;
 }
 
-/** The page with the account in an attribute of its root, where the page's own scripts read it. */
+/** The page with the account in an attribute of its root element, where the page's own scripts read it. */
 function demoPage(path: string, demo: DemoAccount): StaticFile {
   const value = JSON.stringify(demo).replaceAll('&', '&amp;').replaceAll('"', '&quot;');
   const bytes = Buffer.from(

@@ -1,4 +1,4 @@
-// Every route of the service, in the order of the OpenAPI document, which is made from this list.
+// Lists every route of the service, in the order of the OpenAPI document, which is made from this list.
 
 import type { DescribedRoute } from '../contract/operation.ts';
 import { getHealth, getReadiness } from './health.ts';
@@ -9,7 +9,7 @@ import { addPlant } from './plants.ts';
 import { describeAuthorize } from './requests/authorize.ts';
 import { scimDescribed } from './scim/scim-described.ts';
 
-/** The document names the configured limit on the body of a request for a decision. */
+/** All routes; the route for decisions is described with the configured limit on its body. */
 export function describedRoutes(bodyBytesMax: number): readonly DescribedRoute[] {
   return [
     describeAuthorize(bodyBytesMax),

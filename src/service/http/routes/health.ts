@@ -1,5 +1,6 @@
-// GET /healthz: the process runs. GET /readyz: it can decide and record; its body says how the policies stand, with
-// the diagnostics of a set that did not take over, and without any path of this machine.
+// GET /healthz: whether the process runs. GET /readyz: whether it can decide and record; the body also shows
+// how the policies stand, with the diagnostics of a set that did not take over, and without any path of this
+// machine.
 
 import type { FastifyInstance } from 'fastify';
 import type { PolicyHost } from '../../policies/policy-host.ts';
@@ -33,7 +34,7 @@ export async function healthRoutes(app: FastifyInstance, options: HealthRouteOpt
   });
 }
 
-/** `fault`: why nothing can be recorded; null where it can. */
+/** Why the service is not ready. `fault` is why nothing can be recorded; null when records can be written. */
 function whyNot(fault: string | null, isStopping: boolean): string {
   if (isStopping) return 'the service is stopping';
   return fault ?? 'the replicas decide by another policy set, which this one cannot decide by yet';

@@ -1,7 +1,7 @@
-// POST /v1/hooks/claude-code: takes what Claude Code sends to an HTTP hook as it is, so that a coding agent is set up by its
-// settings alone. INVARIANT: whatever goes wrong once the caller is known is answered by `deny`, since the host runs the
-// tool where a hook fails and its settings do not say otherwise; `ask` is never an answer, as the person at the terminal
-// would decide.
+// POST /v1/hooks/claude-code: takes what Claude Code sends to an HTTP hook as it is, so that a coding agent
+// is set up by its settings alone. INVARIANT: whatever goes wrong once the caller is known is answered by
+// `deny`, since the host runs the tool when a hook fails, unless its settings forbid that; the answer is
+// never `ask`, which would let the person at the terminal decide.
 
 import type { FastifyRequest } from 'fastify';
 import type { SignInDeps } from '../../people/sign-in.ts';
@@ -28,7 +28,7 @@ interface HookDeps extends PendingDeps {
   readonly signInDeps: SignInDeps;
 }
 
-/** Hooks are given 60 seconds unless set otherwise. */
+/** Seconds to wait for people. Claude Code gives a hook 60 seconds by default. */
 const waitSecondsDefault = 50;
 
 const parameters: readonly Parameter[] = [
@@ -158,7 +158,7 @@ function waitSecondsOf(text: string | undefined): number {
   throw new ProblemError('invalid_query', '`wait` must be a whole number of seconds');
 }
 
-/** The call as if the host had asked for the decision itself. */
+/** The call, as if the host had asked for the decision itself. */
 function callOf(request: FastifyRequest, { session, idempotencyKey }: HookedCall): AuthorizeCall {
   const { identity, headers, url, id, clientAddress, startedAtMs } = request;
   if (identity === null) throw new Error('a hook is for agents');
@@ -193,7 +193,7 @@ function shown({ query }: ManagedCall<unknown>, view: RequestView) {
   return output('deny', view.message);
 }
 
-/** Recorded as the same refusal of `POST /v1/authorize` is. */
+/** Records a refusal as `POST /v1/authorize` records the same refusal, and answers `deny`. */
 async function failed(
   { authorizeHandler }: HookDeps,
   { error, asked }: { readonly error: unknown; readonly asked: AuthorizeCall },
@@ -207,7 +207,7 @@ async function failed(
   return output('deny', `Nothing was granted: ${problem.message} (${problem.code}).`);
 }
 
-/** The tool has run. Where nothing is known of the call there is nothing to say. */
+/** Reports that the tool has run. A call that is not known is ignored. */
 async function reported(
   { store, decisions, signInDeps }: HookDeps,
   call: ManagedCall<ClaudeEvent>,

@@ -1,4 +1,5 @@
-// The management API: all that people do, and what agents ask of their requests; a file a resource, a constant a route.
+// The management API: all that people do, and what agents ask about their requests. Each resource has a file,
+// each route a constant.
 
 import type { FastifyInstance } from 'fastify';
 import { type CallerDeps, manage } from '../calls/manage.ts';
@@ -45,7 +46,7 @@ import { switchRoutes } from './switches.ts';
 import { tableRoutes } from './tables.ts';
 import { webhookRoutes } from './webhooks.ts';
 
-/** In the order of the OpenAPI document. */
+/** All routes of the management API, in the order of the OpenAPI document. */
 export const managementRoutes = [
   ...requestRoutes,
   ...lookAlikeRoutes,
@@ -90,7 +91,7 @@ export const managementRoutes = [
   ...accessRequestRoutes,
 ];
 
-/** What the routes take together, and what it takes to know who calls. */
+/** What all routes take together, and what finding the caller needs. */
 export type ManagementDeps = DepsOf<typeof managementRoutes> & CallerDeps;
 
 export async function addManagementRoutes(app: FastifyInstance, deps: ManagementDeps): Promise<void> {

@@ -1,4 +1,4 @@
-// GET /metrics: the numbers of the service for Prometheus.
+// GET /metrics: the metrics of the service for Prometheus.
 
 import type { FastifyInstance } from 'fastify';
 import type { DescribedRoute, Operation } from '../contract/operation.ts';
@@ -22,12 +22,15 @@ const operation: Operation = {
 
 export const getMetrics: DescribedRoute = { method: 'GET', url: '/metrics', operation };
 
-/** From what says the metrics of this process to what says those of all that serve its address. */
+/**
+ * Turns a function that returns the metrics of this process into one that returns those of all processes that
+ * serve its address.
+ */
 export type ShareMetrics = (own: () => string) => () => Promise<string>;
 
 export interface MetricsRouteOptions {
   readonly metrics: Pick<Metrics, 'text'>;
-  /** Null where one process serves. */
+  /** Null when a single process serves the address. */
   readonly shareMetrics: ShareMetrics | null;
 }
 

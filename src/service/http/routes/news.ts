@@ -1,4 +1,4 @@
-// /v1/news: a stream of hints that something has changed, so that a page need not ask again and again.
+// /v1/news: a stream of hints that something has changed, so that a page need not poll.
 
 import { Readable } from 'node:stream';
 import type { SignInDeps } from '../../people/sign-in.ts';
@@ -42,7 +42,7 @@ const followNews = route<NewsDeps>({
     if (body === null) {
       throw new ProblemError('too_many_streams', `close one of your ${streamsOfPersonMax} streams first`);
     }
-    // Nothing else follows on its connection, which would hold up a stop.
+    // No other request follows on the connection, which would hold up a stop if it stayed open.
     reply.type('text/event-stream').header('x-accel-buffering', 'no').header('connection', 'close');
     reply.raw.once('close', () => body.destroy());
     return body;

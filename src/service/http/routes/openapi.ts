@@ -1,4 +1,4 @@
-// GET /openapi.json: the document that is made from the list of routes.
+// GET /openapi.json: the OpenAPI document, made from the list of routes.
 
 import type { FastifyInstance } from 'fastify';
 import { openApiDocument } from '../contract/openapi.ts';
@@ -24,7 +24,7 @@ export async function openApiRoute(
   app: FastifyInstance,
   { routes }: { readonly routes: readonly DescribedRoute[] },
 ): Promise<void> {
-  // Made once, at the first look; as bytes, which all replies share however slowly they are read.
+  // Made once, at the first request; as bytes, which all replies share however slowly they are read.
   let bytes: Buffer | null = null;
   app.get(getOpenApi.url, async (_request, reply) => {
     bytes ??= Buffer.from(JSON.stringify(openApiDocument(routes)));

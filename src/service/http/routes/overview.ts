@@ -1,4 +1,4 @@
-// /v1/overview: what requests came to over a stretch of time, in numbers.
+// /v1/overview: numbers about the requests of a stretch of time.
 
 import { setTimeout } from 'node:timers/promises';
 import type { SignInDeps } from '../../people/sign-in.ts';
@@ -19,7 +19,7 @@ interface OverviewDeps {
 const bucketsMax = 200;
 const bucketsDefault = 48;
 const rangeMs = 24 * hourMs;
-/** How long an answer waits after a start for what is still counted from the records. */
+/** How long an answer waits after a start for requests that are still being counted from the records. */
 const caughtUpWaitMs = 5_000;
 
 const parameters: readonly Parameter[] = [
@@ -165,11 +165,14 @@ function seconds(ms: number | null): number | null {
   return ms === null ? null : ms / 1000;
 }
 
-/** Null where it is not said. */
+/**
+ * The time in a query parameter, in milliseconds since 1970; null when the parameter is absent. Throws a
+ * ProblemError when it is no time.
+ */
 function readTime(name: string, value: string | undefined): number | null {
   if (value === undefined) return null;
   const ms = timeForm.test(value) ? Date.parse(value) : Number.NaN;
-  // The last minute that can be written in four digits of a year.
+  // The last day whose year has four digits is the latest time allowed.
   if (ms >= 0 && ms <= Date.UTC(9999, 11, 31)) return ms;
   throw new ProblemError(
     'invalid_query',

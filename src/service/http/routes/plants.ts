@@ -1,5 +1,6 @@
-// POST /plants: the sandbox, which stores plants and has nothing to do with authorization. Its errors have a shape of
-// their own. INVARIANT: an id is exact over all 64 bits, because its digits are taken from the text of the body.
+// POST /plants: the sandbox, which stores plants and has nothing to do with authorization. Its errors have a
+// shape of their own. INVARIANT: an id is exact over all 64 bits, because its digits are taken from the text
+// of the body.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -18,7 +19,7 @@ import { ProblemError } from '../contract/problem.ts';
 
 export interface PlantRouteOptions {
   readonly plants: PlantStore;
-  /** Of what follows `Bearer` in the header. */
+  /** SHA-256 of the sandbox token, which follows `Bearer` in the header. */
   readonly tokenDigest: Uint8Array;
 }
 
@@ -44,7 +45,7 @@ export async function plantRoute(
     if ((await plants.add(plant)) === 'used') throw new PlantError(400, 'another plant has this id');
     return plant.tag === null ? { name: plant.name } : { name: plant.name, tag: plant.tag };
   });
-  // The hook refuses these; they are here because a refusal too has this route's shape.
+  // The hook refuses these methods; they are registered so that the refusal has this route's shape of errors.
   app.route({
     method: ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
     url: '/plants',
@@ -55,7 +56,7 @@ export async function plantRoute(
   });
 }
 
-/** A class, because Fastify takes a thrown error wherever a request stands. */
+/** A class, because Fastify takes a thrown error at any stage of a request. */
 class PlantError extends Error {
   readonly status: 400 | 401 | 405;
 
@@ -65,7 +66,9 @@ class PlantError extends Error {
   }
 }
 
-/** `error` is the HTTP status: it is all that a client has to tell apart. */
+/**
+ * Replies with an error, whose `error` is the HTTP status: clients have nothing else to tell errors apart.
+ */
 async function replyWithError(
   error: FastifyError | PlantError | ProblemError,
   request: FastifyRequest,
@@ -78,10 +81,10 @@ async function replyWithError(
   return reply.code(500).send({ error: 500, message: 'the plant could not be stored' });
 }
 
-/** What was found wrong before the route was reached, in this route's shape. */
+/** An error from before the route was reached, in this route's shape; null for a fault of the service. */
 function framework(error: FastifyError | ProblemError): PlantError | null {
   if (error instanceof ProblemError) return new PlantError(400, error.message);
-  // Fastify's own errors are about a body that it could not read.
+  // Fastify's own errors with a status below 500 are about a body that it could not read.
   const isBodyFault = (error.statusCode ?? 500) < 500;
   return isBodyFault ? new PlantError(400, 'the body could not be read') : null;
 }
@@ -102,7 +105,7 @@ function readPlant({ body, headers }: FastifyRequest): PlantRow {
   return { id, name, tag: fields.has('tag') ? readText('tag', fields.get('tag')) : null };
 }
 
-/** A number as it is written: a double would round the longer ones. */
+/** A number as it was written; a double would round long ones. */
 class NumberText {
   readonly text: string;
 
@@ -111,7 +114,7 @@ class NumberText {
   }
 }
 
-/** The body's value, with a NumberText in the place of every number. */
+/** The JSON value of the body, with a NumberText in place of every number. */
 function parse(body: Buffer): unknown {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
@@ -142,7 +145,7 @@ function readText(name: string, value: unknown): string {
   return value;
 }
 
-/** SHA-256: the same length for every token, so that comparing takes the same time. */
+/** SHA-256 of a token: it has the same length for every token, so that comparing takes the same time. */
 export function tokenDigest(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }

@@ -1,5 +1,5 @@
-// Receipts of grants, and the keys that they are signed with: the public ones for verifiers, their rotation for admins.
-// INVARIANT: only the agent that asked gets a receipt, and only while what it asked is granted.
+// Receipts of grants, and the keys that sign them: public keys for verifiers, rotation for admins. INVARIANT:
+// only the agent that asked gets a receipt, and only while its request is granted.
 
 import type { SignInDeps } from '../../people/sign-in.ts';
 import type { Receipts } from '../../receipts/issue-receipt.ts';

@@ -1,5 +1,5 @@
-// /v1/replicas: the processes that serve the same store, what each can decide by, and how far the database's standbys are. Of a
-// store in a file it is this process alone.
+// /v1/replicas: the processes that serve the same store, what each can decide by, and how far behind the
+// database's standbys are. For a store in a file, the list holds this process alone.
 
 import type { SignInDeps } from '../../people/sign-in.ts';
 import type { PolicyHost } from '../../policies/policy-host.ts';
@@ -133,5 +133,4 @@ function shownAlone({ policies, self, clock }: ReplicaDeps) {
   };
 }
 
-/** In the order of the OpenAPI document. */
 export const replicaRoutes: readonly Route<ReplicaDeps>[] = [listReplicas];

@@ -1,4 +1,4 @@
-// /v1/switches: the kill switch, and which are on.
+// /v1/switches: lists the kill switches that are on, and turns switches on and off.
 
 import { riskTiers } from '../../../language/model/request.ts';
 import type { SignInDeps } from '../../people/sign-in.ts';
@@ -125,7 +125,7 @@ const turnSwitchOff = route<SwitchDeps, { reason: string }>({
 
 export const switchRoutes: readonly Route<SwitchDeps>[] = [listSwitches, turnSwitchOn, turnSwitchOff];
 
-/** The schema has seen to its form. */
+/** The scope that a text names; the schema of the body has checked its form. */
 function readScope(scope: string): SwitchScope {
   const [kind = '', value = ''] = scope.split(/:(.*)/s);
   const tier = riskTiers.find((one) => one === value);
@@ -134,7 +134,10 @@ function readScope(scope: string): SwitchScope {
   return kind === 'agent' ? { kind, agentId: value } : { kind: 'all' };
 }
 
-/** The scope with the id of the agent, which people know by name: a switch that names nobody would stop nothing. */
+/**
+ * The scope with the agent's id, since people know agents by name. Throws a ProblemError when no agent is
+ * found: such a switch would stop nothing.
+ */
 async function knownScope(scope: SwitchScope, store: Pick<Store, 'agents'>): Promise<SwitchScope> {
   if (scope.kind !== 'agent') return scope;
   const agent = await store.agents.find(scope.agentId);

@@ -1,5 +1,6 @@
-// /v1/tables: the rows of tables that are pushed. People change them by right, an enforcement point those of tables that
-// name it. INVARIANT: a row that is answered with 200 fits its table and is on record; nothing else is ever read by a decision.
+// /v1/tables: the rows of pushed tables. People may change them by their roles, an enforcement point may
+// change rows of tables that name it. INVARIANT: a row that is answered with 200 fits its table and is on
+// record; no decision reads any other row.
 
 import { describeSlot } from '../../../language/model/describe.ts';
 import type { JsonObject } from '../../../language/model/json.ts';
@@ -41,7 +42,7 @@ const keyParameter: Parameter = {
   example: 'o-1',
 };
 
-/** Reply headers to an enforcement point. */
+/** Headers of replies to an enforcement point. */
 const rateHeaders = ['RateLimit-Policy', 'RateLimit'] as const;
 
 const tableSchema = objectSchema({
@@ -68,7 +69,7 @@ const rowFields = {
   table: text(200),
   key: text(pushed.keyLengthMax),
   row: { type: 'object', additionalProperties: true },
-  /** One more with each change. */
+  /** Grows by one with each change of the row. */
   version: { type: 'integer', minimum: 1 },
   changed_at: time,
   changed_by: text(500),
@@ -212,7 +213,10 @@ function tableIn(policies: TableDeps['policies'], { params }: Pick<ManagedCall<u
   );
 }
 
-/** Throws where an enforcement point is not named by the table; people have the right to any. */
+/**
+ * Who changes the row. Throws a ProblemError when an enforcement point calls that the table does not name;
+ * people may change every table.
+ */
 function changer(
   { store, clock }: Pick<TableDeps, 'store' | 'clock'>,
   { name, pushed: declared }: Pushed,
@@ -225,7 +229,7 @@ function changer(
   throw notAllowed(`the table \`${name}\` is not \`pushed by "${point.name}"\``);
 }
 
-/** The key in canonical form, of a row that fits. */
+/** The key of a row in canonical form; throws a ProblemError when key or row do not fit the table. */
 function keyFor(policies: TableDeps['policies'], { name }: Pushed, call: ManagedCall<JsonObject>): string {
   const sent = call.params.key ?? '';
   const checked = policies.current().checkRow(name, sent, call.body);

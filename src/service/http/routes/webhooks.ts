@@ -1,5 +1,6 @@
-// /v1/webhooks: who outside hears of what, and what became of each message. INVARIANT: a secret is shown in the reply that
-// made it and never again, and only those who may change a webhook see all of its address, which often holds a secret.
+// /v1/webhooks: which addresses outside get which messages, and what became of each message. INVARIANT: a
+// secret is shown in the reply that made it and never again, and only those who may change a webhook see all
+// of its address, which often holds a secret.
 
 import type { SignInDeps } from '../../people/sign-in.ts';
 import type { Dispatcher } from '../../webhooks/dispatch.ts';
@@ -31,7 +32,7 @@ interface WebhookDeps {
   readonly dispatcher: Pick<Dispatcher, 'test'>;
 }
 
-/** `format` may be left out. */
+/** The body that makes a webhook; `format` may be left out. */
 type MakeBody = Omit<webhooks.WebhookDraft, 'format'> & Partial<Pick<webhooks.WebhookDraft, 'format'>>;
 
 const listWebhooks = route<WebhookDeps>({
@@ -224,7 +225,7 @@ export const webhookRoutes: readonly Route<WebhookDeps>[] = [
   listDeliveries,
 ];
 
-/** What makes and changes webhooks. */
+/** What making and changing webhooks needs. */
 function webhookDeps({ signInDeps: { directory, masterKey }, arePrivateAddressesAllowed }: WebhookDeps) {
   return { directory, masterKey, arePrivateAddressesAllowed };
 }

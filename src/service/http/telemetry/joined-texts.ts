@@ -1,8 +1,9 @@
-// Texts of metrics into one: those of one name stand together, and a label says which text each sample is from.
+// Joins several texts of metrics into one: metrics of one name stand together, and a label tells which text
+// each sample is from.
 
 const sampleLine = /^([^\s{]+)(?:\{(.*)\})? (\S+)$/;
 
-/** `texts` in the form of `MetricRegistry.text`, by the value of the label. */
+/** The joined text. `texts` are in the form of `MetricRegistry.text`, by the value of the label. */
 export function joinedTexts(label: string, texts: ReadonlyMap<number, string>): string {
   const families = new Map<string, { readonly head: string[]; readonly samples: string[] }>();
   for (const [value, text] of [...texts].sort(([a], [b]) => a - b)) {

@@ -1,17 +1,17 @@
-// Counters, gauges and histograms into the Prometheus text format (version 0.0.4). INVARIANT: a metric never has more
-// than its bound of series: what comes with new labels after that is counted under `other`.
+// Turns counters, gauges and histograms into the Prometheus text format (version 0.0.4). INVARIANT: a metric
+// never has more series than its bound; further labels are counted under `other`.
 
 type LabelValues = readonly string[];
 
 export interface MetricOptions {
-  /** Ends in the unit, and a counter in `_total`. */
+  /** The name ends in the unit, that of a counter in `_total`. */
   readonly name: string;
   readonly help: string;
   readonly labels?: readonly string[];
 }
 
 export interface Counter {
-  /** One more, under the values of the labels in their order. */
+  /** Counts one more, under the values of the labels in their order. */
   add(...values: LabelValues): void;
 }
 
@@ -21,9 +21,9 @@ export interface HistogramMetric {
 
 export interface MetricRegistry {
   counter(options: MetricOptions): Counter;
-  /** Read when the metrics are asked for. */
+  /** Adds a gauge; `read` is called when the metrics are requested. */
   gauge(options: MetricOptions, read: () => readonly GaugeReading[]): void;
-  /** `bounds`: the upper ends of all buckets but the last, rising. */
+  /** Adds a histogram; `bounds` are the upper ends of all buckets but the last, rising. */
   histogram(options: MetricOptions, bounds: readonly number[]): HistogramMetric;
   text(): string;
 }
@@ -37,11 +37,14 @@ export const metricsType = 'text/plain; version=0.0.4; charset=utf-8';
 
 const seriesMax = 500;
 const overflow = 'other';
-/** What stands between the values of labels in the name of a series; no word of the service and no name of a policy has one. */
+/**
+ * Separates the values of labels in the key of a series; no word of the service and no name of a policy
+ * contains it.
+ */
 const separator = '\n';
 
 interface Series {
-  /** The labels as they are written. */
+  /** The labels as the text format writes them. */
   readonly text: string;
   value: number;
 }
@@ -106,7 +109,7 @@ function head(name: string, help: string, type: 'counter' | 'gauge' | 'histogram
   return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`];
 }
 
-/** Each bucket counts what the smaller ones do as well; the last counts all. */
+/** The lines of the buckets. Each bucket also counts what smaller ones count; the last counts all. */
 function buckets(name: string, bounds: readonly number[], counts: Float64Array): readonly string[] {
   let total = 0;
   const lines = [...bounds, Infinity].map((bound, index) => {

@@ -1,5 +1,6 @@
-// What the service tells its operators in numbers: decisions, refusals, time, the store, the policies, the process.
-// INVARIANT: a label is a word of the service or a name from a policy file, never something that a client has sent.
+// Metrics for the operators of the service: decisions, refusals, time, the store, the policies, the process.
+// INVARIANT: a label is a word of the service or a name from a policy file, never a text that a client has
+// sent.
 
 import { readdirSync } from 'node:fs';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
@@ -9,13 +10,13 @@ import type { Store } from '../../store/contract/store.ts';
 import { createMetricRegistry, type MetricRegistry } from './metric-registry.ts';
 
 export interface Metrics {
-  /** A reply of POST /v1/authorize with a decision, and what that took; null where it was made before. */
+  /** Counts a decision, and the time that it took; null when the decision was made by an earlier request. */
   decided(decision: string, matchedPolicy: string, decideMicroseconds: number | null): void;
-  /** An error reply, by the code of its problem. */
+  /** Counts an error reply, by the code of its problem. */
   refused(code: string): void;
-  /** How long a request for a decision took, in milliseconds, refused ones included. */
+  /** Notes how long a request for a decision took, in milliseconds; refused requests count too. */
   took(durationMs: number): void;
-  /** In the Prometheus text format. */
+  /** All metrics in the Prometheus text format. */
   text(): string;
   close(): void;
 }
@@ -75,7 +76,7 @@ export function createMetrics({ store, policies, clock }: MetricsOptions): Metri
   };
 }
 
-/** From how much on a clock counts as ahead: more than the grain of the two clocks. */
+/** A clock counts as ahead from this difference on, which is more than the grain of the two clocks. */
 const clockAheadFromMs = 100;
 
 function addClockMetrics(registry: MetricRegistry, clock: Clock): void {
@@ -143,7 +144,7 @@ function addPolicyMetrics(registry: MetricRegistry, policies: Pick<PolicyHost, '
   state('writ_policy_actions', 'Declared actions of the active policies.', ({ actions }) => actions);
 }
 
-/** Null where only the commit of the active policies has changed. */
+/** How a change of the policies counts; null when only the commit of the active policies has changed. */
 function reloadResult(state: PolicyState, before: PolicyState): 'taken' | 'refused' | 'recovered' | null {
   if (state.failure !== null) return 'refused';
   if (before.loadedAt !== state.loadedAt) return 'taken';
@@ -152,7 +153,10 @@ function reloadResult(state: PolicyState, before: PolicyState): 'taken' | 'refus
 
 const lagResolutionMs = 20;
 
-/** The delay of the event loop since the metrics were last asked for; the result ends the measuring. */
+/**
+ * Measures the delay of the event loop between two readings of the metrics; the returned function ends the
+ * measuring.
+ */
 function addEventLoopMetrics(registry: MetricRegistry): () => void {
   const lag = monitorEventLoopDelay({ resolution: lagResolutionMs });
   lag.enable();

@@ -1,6 +1,7 @@
-// Requests for decisions into OpenTelemetry spans, sent to a collector as OTLP over HTTP in JSON: one span a request and
-// one for each of its stages, made when it is over. The library is loaded only where a collector is configured.
-// INVARIANT: a request never waits for a span; what the collector does not take in time is dropped, oldest last.
+// Turns requests for decisions into OpenTelemetry spans, sent to a collector as OTLP over HTTP in JSON: one
+// span for a request and one for each of its stages, made when the request is over. The library is loaded
+// only when a collector is configured. INVARIANT: a request never waits for a span; what the collector does
+// not take in time is dropped, the oldest last.
 
 import { performance } from 'node:perf_hooks';
 import type { Attributes, Context, Span, Tracer } from '@opentelemetry/api';
@@ -8,21 +9,23 @@ import type { SpanExporter } from '@opentelemetry/sdk-trace';
 import { engineVersions } from '../../requests/record/versions.ts';
 
 export interface Tracing {
-  /** A request of a known agent has been answered. */
+  /** Traces a request of a known agent that has been answered. */
   answered(exchange: TracedExchange): void;
-  /** Sends what is left, as far as the collector takes it within a moment. */
+  /** Sends the remaining spans, as far as the collector takes them within a moment. */
   close(): Promise<void>;
 }
 
-/** Times are on the clock of `performance.now`. */
+/** A request and its answer; times are on the clock of `performance.now`. */
 export interface TracedExchange {
-  /** The header of W3C Trace Context, as it was sent. */
+  /** The header of W3C Trace Context, as sent. */
   readonly traceparent: unknown;
+  /** The path of the route that was called. */
+  readonly path: string;
   readonly requestId: string;
   readonly agentId: string;
   readonly startedAtMs: number;
   readonly httpStatus: number;
-  /** The code of the error in the reply; null where there is a decision. */
+  /** The code of the error in the reply; null when there is a decision. */
   readonly errorCode: string | null;
   readonly decided: SpanOfDecision | null;
 }
@@ -33,7 +36,10 @@ export interface SpanOfDecision {
   readonly rule: string;
   readonly risk: number;
   readonly status: string;
-  /** When the body was there; when it and the signature were found good; when the record was on disk. */
+  /**
+   * When the body had arrived; `checkedAtMs` is when body and signature were found good, `recordedAtMs` when
+   * the record was on disk.
+   */
   readonly readAtMs: number;
   readonly checkedAtMs: number;
   readonly recordedAtMs: number;
@@ -41,7 +47,7 @@ export interface SpanOfDecision {
 }
 
 export interface TracingOptions {
-  /** Base address of the collector; traces go to `v1/traces` under it. */
+  /** Base address of the collector; traces are sent to `v1/traces` under it. */
   readonly endpoint: string;
   readonly log: { warn(fields: object, message: string): void };
   readonly exportTimeoutMs?: number;
@@ -88,7 +94,7 @@ export async function openTracing(options: TracingOptions): Promise<Tracing> {
   });
   const tracer = provider.getTracer('writ', engineVersions.writ);
 
-  /** The span of the caller, or none where the header is not of the standard's form. */
+  /** The caller's span as context; the root context when the header does not have the standard's form. */
   function contextOf(traceparent: unknown): Context {
     const [, traceId = '', spanId = '', flags = ''] = traceparentForm.exec(String(traceparent ?? '')) ?? [];
     const parent = { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true };
@@ -102,7 +108,7 @@ export async function openTracing(options: TracingOptions): Promise<Tracing> {
       const toWall = wallOffset();
       const startTime = toWall + exchange.startedAtMs;
       const span = tracer.startSpan(
-        'POST /v1/authorize',
+        `POST ${exchange.path}`,
         { kind: api.SpanKind.SERVER, startTime, attributes: attributesOf(exchange) },
         contextOf(exchange.traceparent),
       );
@@ -120,15 +126,16 @@ export async function openTracing(options: TracingOptions): Promise<Tracing> {
 
 const traceparentForm = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
-/** What turns a reading of `performance.now` into the machine's time as it is now. */
+/** The offset that turns a reading of `performance.now` into the machine's time. */
 function wallOffset(): number {
   return Date.now() - performance.now();
 }
 
-function attributesOf({ requestId, agentId, httpStatus, errorCode, decided }: TracedExchange): Attributes {
+function attributesOf(exchange: TracedExchange): Attributes {
+  const { path, requestId, agentId, httpStatus, errorCode, decided } = exchange;
   return {
     'http.request.method': 'POST',
-    'http.route': '/v1/authorize',
+    'http.route': path,
     'http.response.status_code': httpStatus,
     'writ.request_id': requestId,
     'writ.agent_id': agentId,
@@ -149,7 +156,9 @@ interface Staged extends TracedExchange {
   readonly toWall: number;
 }
 
-/** Receiving and checking, deciding, and waiting for the disk, one after the other. */
+/**
+ * Adds a span for each stage, one after the other: receiving, checking, deciding, and waiting for the disk.
+ */
 function addStages(tracer: Tracer, parent: Context, { startedAtMs, decided, toWall }: Staged): void {
   if (decided === null) return;
   const { readAtMs, checkedAtMs, recordedAtMs, decideMs } = decided;
@@ -165,7 +174,10 @@ function addStages(tracer: Tracer, parent: Context, { startedAtMs, decided, toWa
   }
 }
 
-/** A collector that is down fails every few seconds: the log says so once a minute. */
+/**
+ * Logs that traces could not be sent, once a minute at most: a collector that is down fails every few
+ * seconds.
+ */
 function createFailureLog({ log, endpoint }: TracingOptions): () => void {
   let toldAtMs = -Infinity;
   return () => {

@@ -1,12 +1,12 @@
-// What came of an agent's requests, day by day. What has been counted is remembered, so that only what came since is
-// read. INVARIANT: requests are served between two reads, however many an agent has sent.
+// Counts what came of an agent's requests, day by day. Counts are kept, so that only later records are read.
+// INVARIANT: requests are served between two reads, however many an agent has sent.
 
 import { setImmediate as pause } from 'node:timers/promises';
 import type { OutcomeCount, OutcomePage } from '../../store/contract/agent-activity.ts';
 import type { Store } from '../../store/contract/store.ts';
 
 export interface ActiveDay {
-  /** Its beginning, in UTC. */
+  /** The beginning of the day, in UTC. */
   readonly atMs: number;
   readonly allow: number;
   readonly deny: number;
@@ -15,19 +15,24 @@ export interface ActiveDay {
   readonly refused: number;
 }
 
-/** The days up to now, the earliest first. */
+/** The last 14 days up to `nowMs`, the earliest first. */
 export type DaysOf = (agentId: string, nowMs: number) => Promise<readonly ActiveDay[]>;
 
 export const daysShown = 14;
 const dayMs = 24 * 60 * 60 * 1000;
-/** Beyond this many agents those that were asked for first are counted anew. */
+/**
+ * Beyond this many agents, the counts of the agents that were asked about first are dropped, and made again
+ * when needed.
+ */
 const agentsMax = 1_000;
 
 interface Counting {
-  /** By day and outcome. */
+  /** Counts by day and outcome. */
   readonly counts: Map<string, number>;
   readonly after: Record<OutcomePage['kind'], number>;
-  /** One at a time, or what came meanwhile is counted twice. */
+  /**
+   * Ends with the count that is under way: one at a time, else records that come meanwhile are counted twice.
+   */
   turn: Promise<void>;
 }
 

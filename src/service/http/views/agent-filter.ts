@@ -1,5 +1,5 @@
-// Which agents a list holds, and which one an address means. INVARIANT: an owner meets their own agents alone, others are
-// not there for them.
+// Decides which agents a list holds, and which agent an address names. INVARIANT: an owner finds only their
+// own agents; for them no others exist.
 
 import { riskTiers } from '../../../language/model/request.ts';
 import { isControlOwner } from '../../agents/control-owner.ts';
@@ -33,12 +33,15 @@ export function isAskedFor(query: ManagedCall<unknown>['query'], agent: AgentRow
   );
 }
 
-/** Whether the caller may do this with the agent: with any, or with those in their charge. */
+/** Whether the caller may do this with the agent: with any agent, or with one in their charge. */
 export function isAgentOf({ reach, actor }: ManagedCall<unknown>, { controlOwner }: AgentRow): boolean {
   return reach.all || (reach.own && actor !== null && isControlOwner(actor.person, controlOwner));
 }
 
-/** The agent that the address names; an owner meets their own alone. */
+/**
+ * The agent that the address names; throws a ProblemError (404) when there is none, or when an owner may not
+ * see it.
+ */
 export async function agentOf(store: Store, call: ManagedCall<unknown>): Promise<AgentRow> {
   const { id = '' } = call.params;
   const found = await store.agents.find(id);

@@ -1,4 +1,5 @@
-// An agent and its keys as the management API shows them. INVARIANT: neither a key nor a signing secret is among it.
+// Shows an agent and its keys as the management API does. INVARIANT: neither a key nor a signing secret is
+// shown.
 
 import { riskTiers } from '../../../language/model/request.ts';
 import { rateMax } from '../../agents/registry.ts';
@@ -33,7 +34,7 @@ export function shownAgent(agent: AgentRow) {
   };
 }
 
-/** An agent's own rate; null for that of the service. */
+/** An agent's own rate; null when the agent has the service's rate. */
 export const rateSchema: JsonSchema = { type: ['integer', 'null'], minimum: 1, maximum: rateMax };
 
 export const tellChangeSchema: JsonSchema = {
@@ -71,7 +72,7 @@ export const agentExample = {
   changed_at: '2026-03-02T10:00:00.000Z',
 };
 
-/** A key of an agent, or of an enforcement point. */
+/** A key of an agent or of an enforcement point, as the management API shows it. */
 export function shownKey({
   id,
   createdAtMs,

@@ -1,4 +1,4 @@
-// Alerts and their rules as replies, and what a rule is made of as a body.
+// Turns alerts and their rules into replies, and the body of a call into a rule.
 
 import { type Alert, alertText, pageOfKind } from '../../alerts/alert.ts';
 import {
@@ -102,7 +102,7 @@ export const newRuleSchema = objectSchema(
 
 export const ruleChangeSchema = objectSchema({}, ruleFields);
 
-/** A rule as a body has it; what is not there stays as it is. */
+/** The fields of a rule in a body; a field that is absent stays as it is. */
 export interface RuleBody {
   readonly kind?: AlertRule['kind'];
   readonly name?: string;

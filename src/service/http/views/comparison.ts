@@ -1,4 +1,5 @@
-// A comparison of two policy sets as clients see it, as `writ diff --format json` prints it, with what can be tried of it.
+// The schemas of a comparison of two policy sets, as `writ diff --format json` prints it, with the examples
+// that can be tried.
 
 import type { JsonSchema } from '../contract/operation.ts';
 import { objectSchema, textOrNull } from '../contract/schemas.ts';

@@ -1,5 +1,5 @@
-// Requests as replies to the caller: how one is now with what the caller may do about it, the queue, and why something
-// could not be done.
+// Turns requests into replies to the caller: a request as it is now with what the caller may do about it, and
+// why something could not be done.
 
 import type { Changed, RefusedChange, Seen } from '../../requests/approvals/change-request.ts';
 import { overAs } from '../../requests/approvals/decide-now.ts';
@@ -19,7 +19,10 @@ export function detailOf(changed: Changed, call: ManagedCall<unknown>, nowMs: nu
 
 type Shown = Pick<Seen, 'state' | 'agent' | 'stopped' | 'nowMs'>;
 
-/** A request as a reply, with what the caller may do about it; an agent may do nothing. */
+/**
+ * A request as a reply, with what the caller may do about it. For an agent, `may` is null and no comments are
+ * shown.
+ */
 export function detailFor(call: ManagedCall<unknown>, seen: Shown): RequestDetail {
   if (call.agent === null) return requestDetail(seen.state, seen.nowMs, mayFor(call, seen));
   return { ...requestDetail(seen.state, seen.nowMs), comments: [] };
@@ -29,7 +32,7 @@ export function mayFor(call: ManagedCall<unknown>, { state, agent, stopped, nowM
   return mayOf(state, { caller: callerOf(actorOf(call)), agent, stopped, nowMs });
 }
 
-/** The request where the caller may see it; null where there is none, or it is not for them. */
+/** The request, when the caller may see it; null when it does not exist or the caller may not see it. */
 export async function lookFor(
   decisions: Pick<Decisions, 'look'>,
   call: ManagedCall<unknown>,
@@ -39,7 +42,10 @@ export async function lookFor(
   return seen !== null && isSeenBy(call, seen) ? seen : null;
 }
 
-/** The request where the caller is asked, or is the agent's control owner. Throws where it is not for them, or waits for others. */
+/**
+ * The request, when the caller is asked or is the agent's control owner, or when it no longer waits. Throws a
+ * ProblemError when the caller may not see it, or when it waits for others.
+ */
 export async function lookAsAsked(
   decisions: Pick<Decisions, 'look'>,
   call: ManagedCall<unknown>,
@@ -52,7 +58,7 @@ export async function lookAsAsked(
   return seen;
 }
 
-/** As `lookAsAsked`, where the request still waits; throws where it does not. */
+/** Like `lookAsAsked`, for a request that still waits; throws a ProblemError when it does not. */
 export async function lookWhileWaiting(
   decisions: Pick<Decisions, 'look'>,
   call: ManagedCall<unknown>,
@@ -64,7 +70,7 @@ export async function lookWhileWaiting(
   return seen;
 }
 
-/** Why nobody looks at it any more; null while it waits. */
+/** Why the request no longer needs anybody; null while it waits. */
 export function overOf({ state, nowMs }: Seen): RefusedChange | null {
   return overAs(state, 'reject', nowMs);
 }

@@ -1,16 +1,16 @@
-// The warning for a person who assigns a group that no enforced rule asks: most likely it is mistyped. It is given all the same, for
-// policies may come later.
+// Warns a person who assigns a group that no enforced rule asks: most likely the name is mistyped. The group
+// is assigned all the same, because policies may come later.
 
 import type { PolicyHost } from '../../policies/policy-host.ts';
 import type { JsonSchema } from '../contract/operation.ts';
 import { text } from '../contract/schemas.ts';
 
-/** More would not help to find the typing error. */
+/** How many groups a warning names; more would not help to find the typing error. */
 const namedMax = 8;
 
 export const warningsSchema: JsonSchema = { type: 'array', items: text(2_000) };
 
-/** A line for each such group, in the order of `groups`. */
+/** One line for each group that no enforced rule asks, in the order of `groups`. */
 export function groupWarnings(
   groups: readonly string[],
   policies: Pick<PolicyHost, 'current'>,

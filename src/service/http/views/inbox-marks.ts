@@ -1,5 +1,6 @@
-// What people have left in the inbox, as replies show it: who is to look after a request, and until when the caller has put it
-// off. INVARIANT: an assignment to somebody who has approved counts no more, nor a snooze of a request of which more has become.
+// Shows the marks that people have left in the inbox: who is to look after a request, and until when the
+// caller has put it off. INVARIANT: an assignment ends when its person has approved, and a snooze ends when
+// anything new happens to the request.
 
 import type { Seen } from '../../requests/approvals/change-request.ts';
 import { hasApproved } from '../../requests/approvals/votes-now.ts';
@@ -8,28 +9,28 @@ import type { Snooze } from '../../requests/inbox/snoozes.ts';
 import type { JsonSchema } from '../contract/operation.ts';
 import { objectSchema, text, time, timeOrNull, timeText } from '../contract/schemas.ts';
 
-/** Each by the id of its request. */
+/** Assignments and snoozes, each by the id of its request. */
 export interface InboxMarks {
   readonly assignments: ReadonlyMap<string, RequestAssignment>;
-  /** Of the caller. */
+  /** The caller's own snoozes. */
   readonly snoozes: ReadonlyMap<string, Snooze>;
 }
 
 type Shown = Pick<Seen, 'state'>;
 
-/** Whether the person has put it off, and nothing has become of it since. */
+/** Whether the person has put the request off, and nothing has happened to it since. */
 export function isSnoozed({ snoozes }: Pick<InboxMarks, 'snoozes'>, { state }: Shown): boolean {
   return snoozes.get(state.record.id)?.seen === state.seen;
 }
 
-/** Who is to look after it; null where nobody is, or they have approved it already. */
+/** Who is to look after the request; null when nobody is, or when that person has approved it already. */
 export function assignedTo({ assignments }: InboxMarks, { state }: Shown): RequestAssignment | null {
   const found = assignments.get(state.record.id) ?? null;
   return found === null || hasApproved(state, found.toId) ? null : found;
 }
 
 export interface AssignedView {
-  /** The id of the person. */
+  /** The id of the person who is to look after the request. */
   readonly person: string;
   readonly name: string;
   readonly is_you: boolean;
@@ -79,5 +80,5 @@ export const marksShape = {
   snoozed_until: { ...timeOrNull, description: 'Until when you have put it off; null where you have not.' },
 } as const satisfies Readonly<Record<keyof MarksView, JsonSchema>>;
 
-/** The marks of a request that nobody in particular looks after. */
+/** The marks of a request that is neither assigned nor put off. */
 export const noMarks: MarksView = { assigned_to: null, snoozed_until: null };

@@ -1,5 +1,5 @@
-// Invitations as replies, and the roles and groups that one gives. INVARIANT: the token of an invitation is shown in the reply
-// that made it and never again.
+// Turns invitations into replies, with the roles and groups that each gives. INVARIANT: the token of an
+// invitation is shown in the reply that made it and never again.
 
 import type { Invited, OpenInvitation } from '../../people/access.ts';
 import { type Role, roles } from '../../people/operations.ts';
@@ -39,7 +39,7 @@ export const openInvitationExample = {
   ends_at: '2026-03-09T10:00:00.000Z',
 };
 
-/** What somebody sees who has the link. */
+/** What a person with the link sees. */
 export const invitedSchema = objectSchema({
   email: text(254),
   name: text(100),
@@ -89,7 +89,7 @@ export function shownInvitation({ invitation, secret }: Invited, warnings: reado
   return { id, email, token: secret, ends_at: timeText(endsAtMs), warnings };
 }
 
-/** An open invitation without its token, of which only the digest is known, and without the digest. */
+/** An open invitation without its token, of which only the digest is stored, and without that digest. */
 export function shownOpenInvitation({ id, email, name, roles: given, groups, ...rest }: Invitation) {
   const { createdAtMs, invitedBy, endsAtMs } = rest;
   return {

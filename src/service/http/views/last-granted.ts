@@ -1,5 +1,5 @@
-// The requests that an agent was granted for an action, the latest first: what payloads are compared with. INVARIANT: so
-// many at most are looked through, whatever is stored.
+// Finds the requests that an agent was granted for an action, the latest first, to compare payloads with.
+// INVARIANT: the number of requests that are looked through is bounded, whatever is stored.
 
 import { setImmediate as pause } from 'node:timers/promises';
 import type { GrantedRequest } from '../../store/contract/agent-activity.ts';
@@ -7,7 +7,9 @@ import type { Store } from '../../store/contract/store.ts';
 
 export const grantedMax = 500;
 const requestsAtOnce = 100;
-/** Parts of the agent's requests that are looked through, few of which may be of the action. */
+/**
+ * How many parts of the agent's requests are looked through; few requests of a part may be for the action.
+ */
 const partsMax = 25;
 
 export async function lastGranted(

@@ -1,5 +1,5 @@
-// Payloads of many requests into what is usual: of each field how far its numbers reach, or its most frequent values.
-// INVARIANT: what comes of it is small, however many the payloads and whatever is in them.
+// Turns the payloads of many requests into a payload profile: for each field, the range of its numbers or its
+// most frequent values. INVARIANT: the profile is small, whatever the number and content of the payloads.
 
 import type { Json, JsonObject } from '../../../language/model/json.ts';
 import { pathStep, textLengthMax } from '../../requests/look-alikes.ts';
@@ -15,16 +15,19 @@ export type ProfileField =
   | {
       readonly path: string;
       readonly kind: 'text' | 'other';
-      /** How many values there are that differ. */
+      /** How many different values the field has. */
       readonly distinct: number;
-      /** The most frequent first. */
+      /** The most frequent values first. */
       readonly common: readonly { readonly value: Json; readonly count: number }[];
     };
 
 export const fieldsMax = 100;
 export const commonMax = 5;
 
-/** Fields in the order in which they are met; those of the elements of a list are taken together, as `items[].price`. */
+/**
+ * The fields in the order in which they are met; fields of a list's elements are taken together, as
+ * `items[].price`.
+ */
 export function profileFields(payloads: readonly JsonObject[]): readonly ProfileField[] {
   const values = new Map<string, Scalar[]>();
   for (const payload of payloads) collect(payload, '', values);
@@ -54,7 +57,7 @@ function fieldOf(path: string, values: readonly Scalar[]): ProfileField {
   }
   const counts = new Map<Scalar, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
-  // Of those that are as frequent the one that was met first.
+  // Of values that are equally frequent, the one that was met first comes first.
   const frequent = [...counts].toSorted(([, a], [, b]) => b - a).slice(0, commonMax);
   return {
     path,

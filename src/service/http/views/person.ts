@@ -1,4 +1,4 @@
-// A person as the management API shows them.
+// Shows a person as the management API does.
 
 import { type Person, shownPerson } from '../../people/person.ts';
 import { objectSchema, text, textList, time, timeText } from '../contract/schemas.ts';
@@ -20,7 +20,7 @@ const personFields = {
 };
 
 export const personSchema = objectSchema(personFields);
-/** In a list. */
+/** A person in a list. */
 export const listedPersonSchema = objectSchema({ ...personFields, has_passkey: { type: 'boolean' } });
 export const changedPersonSchema = objectSchema({ ...personFields, warnings: warningsSchema });
 

@@ -1,4 +1,5 @@
-// What the playground is asked and answers as clients see it, and a question of a person into its answer or a problem.
+// The schemas of the playground's questions and answers, and a function that puts a person's question and
+// returns the answer or throws a problem.
 
 import type { Playground, PlaygroundRefusal } from '../../playground/playground.ts';
 import type { PlaygroundAnswers, PlaygroundAsk, Question } from '../../playground/questions.ts';
@@ -17,7 +18,10 @@ export const playgroundProblems = [
   'playground_failed',
 ] as const satisfies readonly ProblemCode[];
 
-/** Put by the caller, about the active policies. */
+/**
+ * Puts a question of the caller about the active policies. Throws a ProblemError when the playground refuses
+ * it.
+ */
 export async function putQuestion<Q extends Question>(
   playground: Playground,
   question: Q,
@@ -44,11 +48,11 @@ export function refusalProblem({ kind, message }: PlaygroundRefusal): ProblemErr
 
 export interface FoundRecord {
   readonly recorded: RecordedRequest;
-  /** Of the set that decided it first. */
+  /** The digest of the policy set that first decided the request. */
   readonly digest: string;
 }
 
-/** What a request was decided on first; null where there is none, or not for the caller. */
+/** What a request was first decided on; null when it does not exist or the caller may not see it. */
 export async function recordedFor(
   decisions: Pick<Decisions, 'look'>,
   call: ManagedCall<unknown>,

@@ -1,4 +1,5 @@
-// An enforcement point as the management API shows it, with the names of its agents. INVARIANT: no key is among it.
+// Shows an enforcement point as the management API does, with the names of its agents. INVARIANT: no key is
+// shown.
 
 import { keysOf } from '../../agents/points/change-point.ts';
 import type { EnforcementPoint } from '../../agents/points/point.ts';
@@ -7,7 +8,7 @@ import type { Store } from '../../store/contract/store.ts';
 import type { JsonSchema, OperationReply } from '../contract/operation.ts';
 import { objectSchema, text, time, timeOrNull, timeText, timeTextOrNull } from '../contract/schemas.ts';
 
-/** What cannot be found any more is shown by its id. */
+/** The point as a reply. An agent that can no longer be found is shown by its id. */
 export async function shownPoint(
   { agents, documents }: Pick<Store, 'agents' | 'documents'>,
   point: EnforcementPoint,

@@ -1,4 +1,5 @@
-// The sets that have been active, and two of them compared, as clients see them.
+// Describes the sets that have been active, and the comparison of two of them, as clients see them; finds the
+// texts of two sets.
 
 import type { PolicyHistory } from '../../policies/policy-history.ts';
 import type { PolicyHost } from '../../policies/policy-host.ts';
@@ -37,10 +38,10 @@ export const activationExample = {
   has_texts: true,
 } as const;
 
-/** A file that differs. */
+/** A file that differs between two sets. */
 export interface ChangedFile {
   readonly path: string;
-  /** Null where the set has no such file. */
+  /** The text of the file in the old set; null when that set has no such file. */
   readonly old: string | null;
   readonly new: string | null;
   readonly is_whole: boolean;
@@ -96,7 +97,7 @@ const digestParameter = (name: (typeof sides)[number]): Parameter => ({
   schema: { type: 'string' },
 });
 
-/** Which two sets are meant. */
+/** The query parameters that name the two sets to compare. */
 export const setParameters: readonly Parameter[] = sides.map(digestParameter);
 
 interface SetSources {
@@ -104,7 +105,7 @@ interface SetSources {
   readonly policyHistory: Pick<PolicyHistory, 'texts'>;
 }
 
-/** The texts of both. */
+/** The texts of both sets; throws a ProblemError when a set is not named or its texts are not kept. */
 export async function setsOf(
   sources: SetSources,
   query: Readonly<Record<string, string>>,

@@ -1,9 +1,12 @@
-// How the policies stand, as `/readyz` and the management API tell it: with the diagnostics of a set that did not take over,
-// and without any path of this machine.
+// Reports how the policies stand, for `/readyz` and the management API: with the diagnostics of a set that
+// did not take over, and without any path of this machine.
 
 import type { PolicyState } from '../../policies/policy-host.ts';
 
-/** Stale policies do not make the service unready: the last good set decides. */
+/**
+ * The report on the policies. Stale policies do not make the service unready, because the last good set
+ * decides.
+ */
 export function policyReport(state: PolicyState) {
   const { status, directory, digest, commit, loadedAt, actions, rules, failure } = state;
   return {
@@ -21,7 +24,7 @@ function failureReport(
   { at, cause, summary, diagnostics }: NonNullable<PolicyState['failure']>,
   directory: string | null,
 ) {
-  // What concerns the whole directory names it, for people at a terminal.
+  // Messages about the whole directory name its path, which is meant for people at a terminal.
   const shown = diagnostics.map((one) => ({
     ...one,
     message: directory === null ? one.message : one.message.replaceAll(directory, '.'),
@@ -51,7 +54,7 @@ const diagnosticSchema = {
   },
 } as const;
 
-/** How the policies stand; the management API shows the same. */
+/** The schema of the report on the policies. */
 export const policyReportSchema = {
   type: 'object',
   required: ['status', 'digest', 'commit', 'loaded_at', 'actions', 'rules', 'failure'],

@@ -1,4 +1,4 @@
-// Plain sentences of policies as clients see them.
+// The schemas of plain sentences about policies, as clients see them.
 
 import { objectSchema, textList, textOrNull } from '../contract/schemas.ts';
 

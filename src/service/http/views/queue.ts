@@ -1,5 +1,6 @@
-// The queue of what waits for a person: what the query of its address asks of it, in which order, and how many there are.
-// INVARIANT: only what waits for the caller is in it, and one who has approved is not asked again.
+// Finds the queue of requests that wait for a person: filtered and ordered as the query asks, with their
+// number. INVARIANT: the queue holds only requests that wait for the caller, and a person who has approved is
+// not asked again.
 
 import { isControlOwner } from '../../agents/control-owner.ts';
 import type { Seen } from '../../requests/approvals/change-request.ts';
@@ -28,18 +29,18 @@ const queueKinds = ['approval', 'step_up'] as const;
 
 const assignees = ['me', 'others', 'nobody'] as const;
 
-/** What is asked of the queue; null asks nothing. */
+/** The order and filters of the queue; null for a filter that is not set. */
 export interface AskedQueue {
   readonly order: QueueOrder;
   readonly kind: (typeof queueKinds)[number] | null;
-  /** An id or name. */
+  /** The id or name of the agent. */
   readonly agent: string | null;
   readonly action: string | null;
   readonly group: string | null;
   readonly waitsForMs: number | null;
-  /** Who is to look after it. */
+  /** To whom the requests are assigned. */
   readonly assigned: (typeof assignees)[number] | null;
-  /** Those that the person has put off, and no others; else none of them. */
+  /** True for only the requests that the person has put off; null leaves them out. */
   readonly snoozed: true | null;
   readonly text: WantedText | null;
 }
@@ -69,19 +70,19 @@ interface QueuePerson {
   readonly nowMs: number;
 }
 
-/** The person with what they have put off. */
+/** The person, with the requests that they have put off. */
 type Reader = QueuePerson & Pick<InboxMarks, 'snoozes'>;
 
 interface QueuePage {
   readonly shown: readonly Seen[];
-  /** Of the last that is shown; null where no more follow. */
+  /** The place of the last request that is shown; null when no more follow. */
   readonly next: PagePlace | null;
-  /** On all pages. */
+  /** The number of requests on all pages. */
   readonly count: number;
   readonly marks: InboxMarks;
 }
 
-/** What waits for the person and fits, a page of it in order. */
+/** One page of the requests that wait for the person and pass the filters, in order. */
 export async function readQueue(
   deps: QueueDeps,
   asked: AskedQueue,
@@ -110,7 +111,7 @@ interface WholeOptions {
   readonly marks: InboxMarks;
 }
 
-/** Reads all of it. An agent has few open requests, so a queue is short. */
+/** Reads the whole queue, which is short, because an agent has few open requests. */
 async function wholeQueue(
   deps: QueueDeps,
   asked: AskedQueue,
@@ -137,7 +138,10 @@ function isAssignedAs(
   return asked === (toId === null ? 'nobody' : toId === person.id ? 'me' : 'others');
 }
 
-/** Reads what is shown; of the rest only what the person has approved, put off, or asked about, to count it. */
+/**
+ * Reads the requests of one page. Of the others it reads only those that the person has approved or put off,
+ * or that have a question, in order to count them.
+ */
 async function startOfQueue(deps: QueueDeps, person: Reader, page: PageAsked): Promise<FoundPage> {
   const { asked, nowMs, id } = person;
   const { untouched, touched } = await deps.store.requests.countWaiting({ asked, nowMs, person: id });
@@ -159,7 +163,7 @@ async function startOfQueue(deps: QueueDeps, person: Reader, page: PageAsked): P
   return { ...pageIn(found, placeFor('deadline', asked), page), count: untouched - hidden + open.length };
 }
 
-/** How many the person has put off of those that are counted without being looked at. */
+/** How many requests the person has put off among those that are counted without being read. */
 async function countHidden(
   { store, decisions }: QueueDeps,
   person: Reader,
@@ -172,7 +176,7 @@ async function countHidden(
   return seen.filter((one) => isSnoozed(person, one) && waitsFor(person, one)).length;
 }
 
-/** Whether it waits for the person, as the store finds it. */
+/** Whether the request waits for the person, by the same conditions as in the store. */
 function waitsFor({ asked: { groups, owner }, nowMs }: QueuePerson, { state, agent }: Seen): boolean {
   if (statusAt(state, nowMs) !== 'pending') return false;
   const named = askedGroups(state.decision);
@@ -184,7 +188,7 @@ function waitsFor({ asked: { groups, owner }, nowMs }: QueuePerson, { state, age
 const walkedMin = 8;
 const walkedMax = 200;
 
-/** Walks the queue by deadline. */
+/** Walks through the queue by deadline, and collects the requests that match. */
 function walkQueue(
   { store, decisions }: QueueDeps,
   person: QueuePerson,
@@ -203,7 +207,7 @@ function walkQueue(
   });
 }
 
-/** In order, the first `countMax` after a place. */
+/** The first `countMax` requests after a place, in order. */
 function pageIn(
   found: readonly Seen[],
   placeOf: (seen: Seen) => PagePlace,
@@ -230,7 +234,7 @@ function fits({ state, agent }: Seen, asked: AskedQueue, nowMs: number): boolean
   );
 }
 
-/** Where a request is in an order: a number, and its id where the number is the same. */
+/** The place of a request in an order: a number, then its id among equal numbers. */
 function placeIn(order: QueueOrder): (seen: Pick<Seen, 'state'>) => PagePlace {
   return ({ state: { expiresAtMs, record, decision } }) => {
     const keys = {
@@ -242,10 +246,10 @@ function placeIn(order: QueueOrder): (seen: Pick<Seen, 'state'>) => PagePlace {
   };
 }
 
-/** A number above any time in milliseconds. */
+/** Added to the places of requests behind the questions; larger than any time in milliseconds. */
 const behindQuestions = 100_000_000_000_000;
 
-/** The place in the queue with the questions that wait for the person first, unless they ask for another order. */
+/** The place in the queue. In the order by deadline, requests with a question for the person come first. */
 function placeFor(order: QueueOrder, asked: AskedPerson): (seen: Seen) => PagePlace {
   const placeOf = placeIn(order);
   if (order !== 'deadline') return placeOf;

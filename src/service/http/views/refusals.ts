@@ -1,4 +1,4 @@
-// How many requests were refused, by the code of the error, as replies.
+// Shows how many requests were refused, by the code of the error.
 
 import type { JsonSchema } from '../contract/operation.ts';
 import { type ProblemCode, problems } from '../contract/problem.ts';
@@ -13,14 +13,14 @@ export const refusalsExample = [
   { code: 'too_many_open_requests', title: problems.too_many_open_requests.title, count: 4 },
 ];
 
-/** The most frequent first. */
+/** The counts as a reply, the most frequent code first. */
 export function shownRefusals(byCode: ReadonlyMap<string, number>) {
   return [...byCode]
     .map(([code, count]) => ({ code, title: titleOf(code), count }))
     .toSorted((a, b) => b.count - a.count || (a.code < b.code ? -1 : 1));
 }
 
-/** What an earlier version has counted may have a code that is gone. */
+/** The title of a code; the code itself when an earlier version has counted a code that no longer exists. */
 function titleOf(code: string): string {
   return isCode(code) ? problems[code].title : code;
 }

@@ -1,5 +1,5 @@
-// What trying files on the recorded requests comes to, as clients see it: lines of progress, and the answer as
-// `writ replay --json` prints it.
+// The schemas of a replay, which tries files on recorded requests: lines of progress, and the answer as `writ
+// replay --json` prints it.
 
 import type { JsonSchema } from '../contract/operation.ts';
 import { problemSchema } from '../contract/problem.ts';

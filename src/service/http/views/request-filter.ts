@@ -1,5 +1,5 @@
-// What people ask of a list of requests, out of the query of its address. INVARIANT: what is not for the caller is never among
-// what is found.
+// Turns the query of an address into the filter of a list of requests. INVARIANT: the list never holds a
+// request that the caller may not see.
 
 import { askedStatuses } from '../../store/contract/records.ts';
 import { type WantedText, wantedText } from '../../store/contract/search-text.ts';
@@ -9,7 +9,7 @@ import { type Parameter, queryParameter } from '../contract/operation.ts';
 import { ProblemError } from '../contract/problem.ts';
 import { viewDecisions } from './request.ts';
 
-/** What a caller asks for, of what they may see. */
+/** The filter that the caller asks for, limited to the requests that they may see. */
 export async function readAskedRequests(
   store: Store,
   call: ManagedCall<unknown>,
@@ -43,7 +43,7 @@ function seenBy(call: ManagedCall<unknown>): RequestFilter['seenBy'] {
   };
 }
 
-/** An agent is named by id or name; one that is not there has made no request. */
+/** The id of an agent that is named by id or name; an unknown name stays as it is, and finds no request. */
 async function agentIdOf({ agents }: Store, named: string): Promise<string> {
   return (await agents.find(named))?.id ?? named;
 }
@@ -55,7 +55,10 @@ function readRisk(name: string, text: string): number {
 
 const textLengthMax = 200;
 
-/** An empty text asks nothing. */
+/**
+ * The text to search for; null when the text is empty. Throws a ProblemError when the text is too long, or
+ * has no letter or digit.
+ */
 export function readSearchText(text: string): WantedText | null {
   if (text.length > textLengthMax)
     throw new ProblemError('invalid_query', `\`text\` must have at most ${textLengthMax} characters`);

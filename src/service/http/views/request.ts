@@ -1,5 +1,5 @@
-// The schemas of a request as clients see it: the eight fields of a reply, and the detail behind them. Routes answer
-// by them and the OpenAPI document shows them.
+// The schemas of a request as clients see it: the eight fields of a reply, and the detail behind them. Routes
+// answer by these schemas, and the OpenAPI document shows them.
 
 import { saidKinds } from '../../requests/record/request-state.ts';
 import type { JsonSchema } from '../contract/operation.ts';
@@ -35,7 +35,7 @@ const titleSchema = {
   description: 'What it is about, in one line; empty where nothing short says so.',
 } as const;
 
-/** The reply to `POST /v1/authorize`: exactly these eight fields. */
+/** The reply to `POST /v1/authorize`, with exactly these eight fields. */
 export const viewSchema = {
   type: 'object',
   additionalProperties: false,
@@ -295,7 +295,7 @@ export const summarySchema = {
   },
 } as const satisfies JsonSchema;
 
-/** An entry of the queue of those who approve. */
+/** An entry of the queue of people who approve. */
 export const queuedSchema = {
   ...summarySchema,
   required: [...summarySchema.required, 'may', 'question', 'assigned_to', 'snoozed_until'],

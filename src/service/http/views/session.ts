@@ -1,4 +1,4 @@
-// A session as the management API shows it.
+// Shows a session as the management API does.
 
 import { type Notice, noticeKinds } from '../../people/notices.ts';
 import type { OperationReply } from '../contract/operation.ts';

@@ -1,5 +1,5 @@
-// Webhooks and their deliveries as replies. INVARIANT: only those who may change a webhook see all of its address, which
-// often holds a secret.
+// Turns webhooks and their deliveries into replies. INVARIANT: only those who may change a webhook see all of
+// its address, which often holds a secret.
 
 import { grantOf } from '../../people/operations.ts';
 import type { Delivery } from '../../webhooks/outbox.ts';

@@ -1,4 +1,5 @@
-// The worker processes of a supervisor, each in a place of its own, which another takes over when one ends.
+// Keeps the worker processes of a supervisor running: each has a slot, and when one ends another takes over
+// its slot.
 
 import cluster, { type Worker } from 'node:cluster';
 import { setTimeout } from 'node:timers/promises';
@@ -7,17 +8,20 @@ import { createMetricsRounds } from './metrics-rounds.ts';
 import { slotVariable } from './worker.ts';
 
 export interface Crew {
-  /** Starts the first one. Resolves with its welcome once it serves. Rejects with WorkerFailed where it ends before. */
+  /**
+   * Starts the first worker. Resolves with its welcome once it serves; rejects with WorkerFailed when it ends
+   * before.
+   */
   begin(): Promise<string>;
-  /** Starts one more: when it ends, whether it has served or not, another takes its place. */
+  /** Starts a further worker. When it ends, whether it has served or not, another one takes its slot. */
   add(slot: number): void;
-  /** Resolves once all have ended, with whether each that served has in order. */
+  /** Stops all workers. Resolves once all have ended: true when each one that served has ended in order. */
   stop(): Promise<boolean>;
-  /** Sent to those that serve. */
+  /** Sends a signal to the workers that serve. */
   signal(signal: NodeJS.Signals): void;
 }
 
-/** A worker that ended before it served; it has said why. */
+/** A worker ended before it served; it has printed why. */
 export class WorkerFailed extends Error {
   readonly exitCode: number;
 
@@ -29,14 +33,14 @@ export class WorkerFailed extends Error {
 }
 
 export interface CrewOptions {
-  /** Hears of a worker that ended and is replaced. */
+  /** Called for each worker that ended and is replaced. */
   readonly onEnd: (ended: Ended) => void;
 }
 
 interface Ended {
   readonly slot: number;
   readonly pid: number | undefined;
-  /** Null where a signal ended it. */
+  /** The exit code; null when a signal ended the worker. */
   readonly code: number | null;
   readonly signal: string | null;
 }
@@ -45,12 +49,12 @@ interface Member {
   readonly slot: number;
   readonly worker: Worker;
   isServing: boolean;
-  /** Its welcome. Rejects with WorkerFailed. */
+  /** Resolves with the worker's welcome; rejects with WorkerFailed. */
   readonly serving: Promise<string>;
   readonly ended: Promise<Ended>;
 }
 
-/** Between the end of a worker and the start of another: doubled as long as none comes to serve. */
+/** Pause between the end of a worker and the start of its successor; doubled each time until one serves. */
 const restartMs = { least: 250, most: 30_000 };
 
 export function createCrew({ onEnd }: CrewOptions): Crew {
@@ -66,7 +70,7 @@ export function createCrew({ onEnd }: CrewOptions): Crew {
   function fork(slot: number): Member {
     const worker = cluster.fork({
       [slotVariable]: String(slot),
-      // Who waits until the service is ready hears it from the supervisor.
+      // Whoever waits until the service is ready is notified by the supervisor.
       NOTIFY_SOCKET: undefined,
     });
     const ended = new Promise<Ended>((resolve) => {
@@ -89,14 +93,14 @@ export function createCrew({ onEnd }: CrewOptions): Crew {
       });
       void ended.then(({ code }) => reject(new WorkerFailed(code || 1)));
     });
-    // All but the first are waited for by nobody.
+    // Nobody waits until later workers serve, so their failure is not an unhandled rejection.
     served.catch(() => undefined);
     const member: Member = { slot, worker, isServing: false, serving: served, ended };
     members.set(slot, member);
     return member;
   }
 
-  /** For as long as nobody stops it. */
+  /** Replaces the worker of a slot whenever it ends, until the crew is stopped. */
   async function keepTaken(first: Member): Promise<void> {
     let waitMs = restartMs.least;
     for (let member = first; ; member = fork(first.slot)) {
@@ -112,7 +116,7 @@ export function createCrew({ onEnd }: CrewOptions): Crew {
   async function stopAll(): Promise<boolean> {
     stopping.abort();
     const ends = [...members.values()].map(async ({ worker, isServing, ended }) => {
-      // One that does not serve yet has nothing to end in order.
+      // A worker that does not serve yet has nothing to end in order.
       if (isServing) tell(worker, { kind: 'stop' });
       else worker.process.kill();
       return (await ended).code === 0 || !isServing;

@@ -1,17 +1,18 @@
-// What a worker and its supervisor tell each other. Both are of one start of one program, so what comes is what was sent.
+// The messages between a worker and its supervisor. Both belong to one start of one program, so a message
+// always has the form in which it was sent.
 
-/** From a worker. */
+/** A message from a worker. */
 export type WorkerMessage =
-  /** It listens; the welcome is what a service prints. */
+  /** The worker listens; `welcome` is the text that a service prints. */
   | { readonly kind: 'serving'; readonly welcome: string }
-  /** Somebody has asked it for the metrics of all. */
+  /** Somebody has requested the metrics of all workers from this one. */
   | { readonly kind: 'metrics-asked'; readonly ask: number }
-  /** Its own, in the round in which they were wanted. */
+  /** The worker's own metrics, for the round that asked for them. */
   | { readonly kind: 'metrics'; readonly round: number; readonly text: string };
 
-/** From the supervisor. */
+/** A message from the supervisor. */
 export type SupervisorMessage =
   | { readonly kind: 'stop' }
   | { readonly kind: 'metrics-wanted'; readonly round: number }
-  /** Of all workers that have answered in time, for the ask of this number. */
+  /** The metrics of all workers that answered in time, for the request with the number `ask`. */
   | { readonly kind: 'metrics-of-all'; readonly ask: number; readonly text: string };

@@ -1,25 +1,25 @@
-// The metrics of all workers in one text, whichever of them is asked: each sample with the place of its worker as a label, so that
-// a sum over the workers is right, and one that is started anew begins at 0 by itself.
+// Joins the metrics of all workers into one text, whichever worker is asked. Each sample has the slot of its
+// worker as a label, so that a sum over the workers is right, and a restarted worker begins at 0 by itself.
 
 import { joinedTexts } from '../telemetry/joined-texts.ts';
 
-/** A worker that has not answered by then is left out, as one that does not serve. */
+/** A worker that has not answered within this time is left out, like one that does not serve. */
 const answerMaxMs = 2_000;
 
 interface Round {
-  /** Those that have not answered. */
+  /** Slots of the workers that have not answered yet. */
   readonly asked: Set<number>;
   readonly texts: Map<number, string>;
   readonly end: () => void;
 }
 
 export interface MetricsRounds {
-  /** `tell` gets the text once all have answered, or the time is over. */
+  /** Asks all workers; `tell` gets the text once all have answered, or the time is over. */
   ask(tell: (text: string) => void): void;
   receive(round: number, slot: number, text: string): void;
 }
 
-/** `want` asks all that serve, and returns their slots. */
+/** `want` asks all workers that serve, and returns their slots. */
 export function createMetricsRounds(want: (round: number) => readonly number[]): MetricsRounds {
   const rounds = new Map<number, Round>();
   let latest = 0;

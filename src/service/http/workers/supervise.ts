@@ -1,6 +1,6 @@
-// Several processes that serve one address: starts them, hands each a part of the connections, starts another in place of one
-// that ended, and stops them all. INVARIANT: it decides nothing and keeps nothing; what the workers may grant at the same time is
-// settled in the database that they share, as between replicas.
+// Runs several processes that serve one address: starts them, gives each a share of the connections, replaces
+// one that ends, and stops them all. INVARIANT: the supervisor decides nothing and keeps nothing; what
+// workers may grant at the same time is settled in the database that they share, as between replicas.
 
 import cluster from 'node:cluster';
 import { type Logger, pino } from 'pino';
@@ -10,13 +10,14 @@ import { type Crew, createCrew } from './crew.ts';
 
 export interface SuperviseOptions {
   readonly config: Config;
-  /** What the workers are started with: the arguments of this process. */
+  /** The arguments of this process, with which the workers are started. */
   readonly args: readonly string[];
 }
 
 /**
- * Resolves with the welcome once the first serves; the others join it. Takes SIGTERM and SIGINT (stop; the second time at once)
- * and SIGHUP (reload the policies). Rejects with WorkerFailed where the first cannot start.
+ * Resolves with the welcome once the first worker serves; the others join it. SIGTERM and SIGINT stop all
+ * workers, at once when sent a second time; SIGHUP reloads the policies. Rejects with WorkerFailed when the
+ * first worker cannot start.
  */
 export async function superviseWorkers({ config, args }: SuperviseOptions): Promise<string> {
   cluster.setupPrimary({ args: [...args, '--port', String(await portOf(config))] });
@@ -26,7 +27,7 @@ export async function superviseWorkers({ config, args }: SuperviseOptions): Prom
       log.warn({ worker: slot, worker_pid: pid, code, signal }, 'a worker ended; another takes its place'),
   });
   superviseSignals(crew, log);
-  // Alone: it makes the tables and the key that all share.
+  // The first worker starts alone, because it makes the tables and the key that all workers share.
   const welcome = await crew.begin();
   for (let slot = 1; slot < config.workers; slot += 1) crew.add(slot);
   return welcome;
@@ -35,7 +36,7 @@ export async function superviseWorkers({ config, args }: SuperviseOptions): Prom
 function superviseSignals(crew: Crew, log: Pick<Logger, 'info'>): void {
   let isStopping = false;
   const onStop = async (signal: NodeJS.Signals) => {
-    // The workers end with their supervisor.
+    // The workers end together with their supervisor.
     if (isStopping) process.exit(1);
     isStopping = true;
     log.info({ signal }, 'stopping');

@@ -1,5 +1,6 @@
-// One of several processes that serve one address and one database: a service like any other, which tells its supervisor that
-// it serves, stops when it is told to, and asks the others for their metrics. It ends with its supervisor.
+// One of several processes that serve one address and one database. It is a service like any other, but tells
+// its supervisor when it serves, stops when told to, and gets the metrics of all workers. It ends with its
+// supervisor.
 
 import cluster from 'node:cluster';
 import type { Config } from '../config.ts';
@@ -7,10 +8,10 @@ import { serveConfigured } from '../main.ts';
 import type { ShareMetrics } from '../routes/metrics.ts';
 import type { SupervisorMessage, WorkerMessage } from './messages.ts';
 
-/** In the environment of a worker: its place among them, from 0. One that is started in place of another has the same. */
+/** The variable that holds a worker's slot, from 0; a successor has the same slot. */
 export const slotVariable = 'WORKER_SLOT';
 
-/** Resolves once it serves. Rejects as `serve` does. */
+/** Resolves once the worker serves; rejects as `serve` does. */
 export async function serveAsWorker(config: Config): Promise<void> {
   const self = cluster.worker;
   if (self === undefined) throw new Error('a worker is started by its supervisor');
@@ -22,7 +23,7 @@ export async function serveAsWorker(config: Config): Promise<void> {
     print: (text) => {
       welcome = text;
     },
-    // The connection to the supervisor would keep a process whose service has stopped.
+    // The open connection to the supervisor would keep the process alive after its service has stopped.
     closings: [async () => self.disconnect()],
   });
   self.on('message', (message: SupervisorMessage) => {

@@ -1,4 +1,4 @@
-// From a compiled set to what a bundle holds of it.
+// Turns a compiled set into the texts, program and facts that a bundle holds.
 
 import type { CompiledProgram } from '../../../pipeline.ts';
 import type { Bundle } from '../compiled/bundle.ts';
@@ -9,7 +9,7 @@ import { sourcesOf } from './read-sources.ts';
 
 export type BundleContents = Pick<Bundle, 'texts' | 'program' | 'facts'>;
 
-/** Null for a set that has errors. */
+/** Returns null for a set that has errors. */
 export function bundleContents(
   read: ReadSources,
   { set, packed, listFiles }: Pick<CompiledProgram, 'set' | 'packed' | 'listFiles'>,

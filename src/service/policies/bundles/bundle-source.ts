@@ -1,18 +1,21 @@
-// Where a bundle comes from, a file or an address, and whether another one is there than at the last look.
+// Fetches a bundle from a file or an address, and tells whether it has changed since the last look.
 
 import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 
 export interface FoundBundle {
   readonly bytes: Uint8Array;
-  /** Tells it from the next one at the same place. */
+  /** Tells this bundle from the next one at the same place. */
   readonly mark: string;
 }
 
-/** Null where there is the same one as at the mark. Rejects, with a line for people, where none can be had. */
+/**
+ * Resolves to null when the bundle is still the one with this mark. Rejects with a line for people when no
+ * bundle can be had.
+ */
 export type BundleSource = (mark: string | null, signal: AbortSignal) => Promise<FoundBundle | null>;
 
-/** A hundred thousand policies make about 100 MB. */
+/** A bundle of a hundred thousand policies has about 100 MB. */
 const bytesMax = 1024 ** 3;
 const timeoutMs = 60_000;
 
@@ -70,7 +73,7 @@ export function sha256Text(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** `fetch` hides what happened in the cause of its error. */
+/** `fetch` puts the real reason into the `cause` of its error. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;

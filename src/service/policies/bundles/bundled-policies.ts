@@ -1,7 +1,9 @@
-// From a bundle in a file or at an address to the active policies, kept up to date while the service runs: its texts are unpacked
-// and followed like any policy directory. At a first start the program of a signed bundle is active until the texts are compiled, and
-// gives way where they say something else. INVARIANT: a bundle that is damaged, not signed by the key, older than the active one, or does not
-// compile never takes over from another; the last good one stays active, also over a start, and the state says why.
+// Turns a bundle in a file or at an address into the active policies and keeps them up to date. The texts of
+// the bundle are unpacked and followed like any policy directory. At a first start, the program of a signed
+// bundle is active until its texts are compiled, and is replaced when the texts compile to something else.
+// INVARIANT: a bundle never takes over from another when it is damaged, not signed by the key, older than the
+// active one, or does not compile. The last good bundle stays active, also over a restart, and the state says
+// why.
 
 import { type OpenedBundle, readBundle } from '../compiled/bundle.ts';
 import type { FailureCause } from '../compiler-messages.ts';
@@ -20,20 +22,23 @@ import { openUnpackedBundles, type UnpackedBundles } from './unpacked.ts';
 export interface BundleSettings {
   /** An absolute path, or an http or https address. */
   readonly place: string;
-  /** Whose signature a bundle must have, 32 bytes in base64url; null takes any bundle. */
+  /** The public key that must have signed the bundle, 32 bytes in base64url; null accepts any bundle. */
   readonly key: string | null;
-  /** Whether one that was made before the active one may take over. */
+  /** Whether a bundle that was made before the active one may take over. */
   readonly isOlderAllowed: boolean;
-  /** How often another one is looked for. */
+  /** Milliseconds between two looks for a new bundle. */
   readonly pollMs: number;
 }
 
 interface BundleOptions extends BundleSettings, Omit<PolicyOptions, 'directory'> {
-  /** For what is unpacked and kept; nobody else writes to it. */
+  /** The folder for the unpacked texts and the kept bundle; only this host writes to it. */
   readonly folder: string;
 }
 
-/** Reads, compiles and follows a bundle. Rejects with BrokenPolicies where neither it nor the last good one can be used. */
+/**
+ * Reads, compiles and follows a bundle. Rejects with BrokenPolicies when neither this bundle nor the last
+ * good one can be used.
+ */
 export async function openBundledPolicies(options: BundleOptions): Promise<PolicyHost> {
   const followed = new BundledPolicies(options, await openUnpackedBundles(options.folder));
   await followed.start();
@@ -47,7 +52,7 @@ interface Candidate {
   readonly bundle: OpenedBundle;
 }
 
-/** A class because it holds what changes while the service runs: the active bundle, and what is wrong with the next. */
+/** A class because the active bundle and the trouble with the next one change while the service runs. */
 class BundledPolicies implements PolicyHost {
   readonly #options: BundleOptions;
   readonly #unpacked: UnpackedBundles;
@@ -56,14 +61,14 @@ class BundledPolicies implements PolicyHost {
   readonly #listeners: ((state: PolicyState) => void)[] = [];
   #host: PolicyHost | null = null;
   #active: Candidate | null = null;
-  /** Of the bundle that was seen last, used or refused. */
+  /** Mark of the bundle that was seen last, whether used or refused. */
   #mark: string | null = null;
-  /** Why what was seen last is not used. */
+  /** Why the bundle that was seen last is not used. */
   #refused: PolicyFailure | null = null;
-  /** Why nothing could be seen. */
+  /** Why no bundle could be fetched. */
   #unreachable: PolicyFailure | null = null;
   #timer: NodeJS.Timeout | null = null;
-  /** One look at a time. */
+  /** The look that is under way; one look at a time. */
   #looking: Promise<void> = Promise.resolve();
 
   constructor(options: BundleOptions, unpacked: UnpackedBundles) {
@@ -110,7 +115,7 @@ class BundledPolicies implements PolicyHost {
     return { ...state, status, place: this.#options.place, directory: null, failure };
   }
 
-  /** Where texts are unpacked tells nobody where they are to be fixed. */
+  /** Hides the folder of the unpacked texts: policies cannot be fixed there. */
   #hidden(failure: PolicyFailure | null): PolicyFailure | null {
     if (failure === null) return null;
     const shown = (text: string) => text.replaceAll(this.#unpacked.directory, '.');
@@ -138,7 +143,10 @@ class BundledPolicies implements PolicyHost {
     await this.#host?.close();
   }
 
-  /** Null where nothing is kept that could serve: by another key, of another release, or damaged. */
+  /**
+   * Returns null when no usable bundle is kept: none at all, one with another key, one of another release, or
+   * a damaged one.
+   */
   async #readKept(): Promise<Candidate | null> {
     const bytes = await this.#unpacked.kept();
     if (bytes === null) return null;
@@ -184,7 +192,7 @@ class BundledPolicies implements PolicyHost {
       .then(() => this.#lookNow())
       .catch((error: unknown) => {
         if (this.#ending.signal.aborted) return;
-        // Of this machine, not of the bundle: it is tried again.
+        // The trouble lies with this machine, not with the bundle, so the bundle is tried again.
         this.#mark = null;
         this.#refuse(
           `the bundle cannot take over: ${error instanceof Error ? error.message : String(error)}`,
@@ -214,7 +222,7 @@ class BundledPolicies implements PolicyHost {
     this.#announce();
   }
 
-  /** Null where there is nothing new, or nothing can be seen. */
+  /** Returns null when there is no new bundle, or when none can be fetched. */
   async #see(): Promise<FoundBundle | null> {
     try {
       const found = await this.#source(this.#mark, this.#ending.signal);
@@ -231,7 +239,7 @@ class BundledPolicies implements PolicyHost {
     }
   }
 
-  /** Null, and a reason, for what must not take the place of the one before. */
+  /** Returns null, and notes the reason, for a bundle that must not replace the one before. */
   async #accept({ bytes, mark }: FoundBundle, before: Candidate | null): Promise<Candidate | null> {
     this.#mark = mark;
     try {
@@ -276,12 +284,13 @@ class BundledPolicies implements PolicyHost {
 }
 
 /**
- * A first start has what a signed bundle holds active before its texts are compiled, as if an earlier start had kept it. Where nobody
- * signed it, nothing says that the program is what the texts say.
+ * Keeps the program of a signed bundle as if an earlier start had kept it, so that a first start is ready
+ * before the texts are compiled. Without a signature, nothing vouches that the program means what the texts
+ * say.
  */
 async function keepContents({ program, facts }: OpenedBundle, keptIn: string | undefined): Promise<void> {
   if (facts === undefined || keptIn === undefined) return;
-  // Where it cannot be kept the start compiles.
+  // If the program cannot be kept, the start compiles.
   await keepSet(keptIn, { program, ...facts, titles: new Map(facts.titles) }).catch(() => false);
 }
 

@@ -1,4 +1,4 @@
-// From whatever holds a policy set to its texts: a directory with all that is under it, one file, or a bundle.
+// Reads the texts of a policy set from a directory and everything under it, from one file, or from a bundle.
 
 import { open, readFile, stat } from 'node:fs/promises';
 import type { SourceText } from '../../../language/diagnostic/span.ts';
@@ -6,7 +6,7 @@ import { BundleError, bundleMagic, type OpenedBundle, readBundle } from '../comp
 import { contentHashOf, type ReadSources, readPaths, readPolicies } from '../read.ts';
 import { sourceDiagnostic } from '../walk.ts';
 
-/** What cannot be read is a diagnostic. */
+/** Never rejects for a file that cannot be read: that is a diagnostic. */
 export async function readSources(path: string): Promise<ReadSources> {
   const isFile = await stat(path).then(
     (found) => found.isFile(),
@@ -16,7 +16,10 @@ export async function readSources(path: string): Promise<ReadSources> {
   return (await isBundle(path)) ? await readBundled(path) : await readPaths([path]);
 }
 
-/** Whose signature it has is not looked at. A bundle that must not be used holds no files, and says why. */
+/**
+ * Does not check whose signature the bundle has. For a bundle that must not be used, returns no files and a
+ * diagnostic that says why.
+ */
 export async function readBundled(path: string): Promise<ReadSources> {
   try {
     return sourcesOf(await readBundle(await readFile(path)));
@@ -40,7 +43,7 @@ async function isBundle(path: string): Promise<boolean> {
   }
 }
 
-/** What a bundle says, as if it were read from a directory. */
+/** The texts of a bundle, as if they were read from a directory. */
 export function sourcesOf({ texts }: Pick<OpenedBundle, 'texts'>): ReadSources {
   const files = texts
     .filter(({ kind }) => kind === 'policy')

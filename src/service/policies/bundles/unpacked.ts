@@ -1,20 +1,24 @@
-// Bundles on this machine: the texts of the one to be served in a directory that a policy host follows, and the last one that was
-// active, for a start without its source. INVARIANT: `current` leads to the texts of one bundle, whole, at every moment.
+// Keeps bundles on this machine: the texts of the served bundle, in a directory that a policy host follows,
+// and the last active bundle, for a start that cannot reach its source. INVARIANT: the link `current` leads
+// to the whole texts of one bundle at every moment.
 
 import { mkdir, open, readdir, readFile, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { OpenedBundle } from '../compiled/bundle.ts';
 import { writeFiles } from '../policy-files.ts';
 
-/** What lies under one folder that nobody else writes to. */
+/** The bundles under one folder that no other process writes to. */
 export interface UnpackedBundles {
-  /** What a policy host follows: a link. */
+  /** The link that a policy host follows as its directory. */
   readonly directory: string;
-  /** Puts these texts in the place of those before. `name`: the same for the same bytes, 64 hexadecimal digits. */
+  /**
+   * Replaces the unpacked texts by those of this bundle. `name`: 64 hexadecimal digits, the same for the same
+   * bytes.
+   */
   put(name: string, bundle: OpenedBundle): Promise<void>;
-  /** Keeps the bytes of what is active. */
+  /** Keeps the bytes of the active bundle. */
   keep(bytes: Uint8Array): Promise<void>;
-  /** What was kept last; null where there is nothing. */
+  /** The bytes that were kept last; null when there are none. */
   kept(): Promise<Uint8Array | null>;
 }
 
@@ -53,7 +57,7 @@ async function unpack(directory: string, { texts, commit }: OpenedBundle): Promi
   await mkdir(directory, { mode: 0o700 });
   await writeFiles(directory, texts);
   if (commit === null) return;
-  // The commit is read where it is read of every policy directory.
+  // A policy host reads the commit from `.git`, as it does in every policy directory.
   await mkdir(join(directory, '.git'), { recursive: true });
   await writeFile(join(directory, '.git', 'HEAD'), `${commit}\n`);
 }

@@ -1,9 +1,10 @@
-// A bundle: one file with a compiled program, the texts it was made from, the commit and a signature, so that policies travel as one thing and
-// are loaded without compiling. It reads and writes bytes and needs no file system, thread or package. INVARIANT: a bundle with
-// one other bit than it was made with is refused, and one with a key is refused where the signature is not that key's.
+// A bundle is one file with a compiled program, the texts it was made from, the commit and a signature, so
+// that policies travel as one thing and load without compiling. This file writes and reads the bytes of a
+// bundle and needs no file system, thread or package. INVARIANT: a bundle in which any bit has changed is
+// refused. If a key is given, a bundle without that key's signature is refused.
 //
-//   "writ b1\n" | 1 where it is signed, else 0 | length of the header, 4 bytes | header, JSON | texts | what people are told | program
-//   | SHA-256 of all before | Ed25519 signature of all before, where it is signed
+//   "writ b1\n" | 1 if it is signed, else 0 | length of the header, 4 bytes | header, JSON | texts | summary of the set | program
+//   | SHA-256 of all before | Ed25519 signature of all before, if it is signed
 
 import type { Title } from '../../../language/model/title.ts';
 import type { PackedProgram } from '../../../language/program/packed/packed.ts';
@@ -17,45 +18,50 @@ export interface BundledText {
 }
 
 export interface Bundle {
-  /** When it was made, in milliseconds. */
+  /** When the bundle was made, in milliseconds since 1970. */
   readonly madeMs: number;
-  /** The git commit that was checked out around the policies; null where there was none. */
+  /** The git commit that was checked out around the policies; null when there was none. */
   readonly commit: string | null;
   readonly texts: readonly BundledText[];
   readonly program: PackedProgram;
   readonly facts?: SetFacts;
-  /** In what a service keeps for its next start: the same where the same texts compile to the same program. */
+  /**
+   * Only in the file that a service keeps for its next start: the mark of the compiler. Equal marks mean that
+   * the same texts compile to the same program.
+   */
   readonly engine?: string;
 }
 
-/** What a set was made from, or was to be made from. */
+/** Identifies what a set was, or would be, compiled from. */
 export interface SetContent {
   /** SHA-256 over the policy files and the list files that were known to belong to them. */
   readonly hash: string;
   readonly listFiles: readonly string[];
 }
 
-/** What serving needs beside a program: what that was made from, and what people are told of it. */
+/**
+ * What serving needs beside a program: what the program was made from, and what people are told of the set.
+ */
 export interface SetFacts {
   readonly content: SetContent;
-  /** Of the set, SHA-256 in hexadecimal. */
+  /** Digest of the set: SHA-256 in hexadecimal. */
   readonly digest: string;
   readonly actions: number;
   readonly rules: number;
   readonly titles: readonly (readonly [action: string, title: Title])[];
-  /** `SetSummary` as JSON in UTF-8: read only when somebody asks. */
+  /** `SetSummary` as JSON in UTF-8; parsed only on demand. */
   readonly about: Uint8Array;
 }
 
 export interface OpenedBundle extends Bundle {
-  /** Whose signature it has, 32 bytes in base64url; null where it is not signed. */
+  /** The public key that signed the bundle, 32 bytes in base64url; null for an unsigned bundle. */
   readonly key: string | null;
 }
 
 export interface BundleSigner {
-  /** 32 bytes in base64url. */
+  /** The public key, 32 bytes in base64url. */
   readonly key: string;
-  /** Ed25519, 64 bytes. */
+  /** Returns an Ed25519 signature, 64 bytes. */
   readonly sign: (bytes: Uint8Array) => Uint8Array;
 }
 
@@ -68,25 +74,25 @@ export class BundleError extends Error {
 }
 
 interface Header extends Omit<Bundle, 'texts' | 'program' | 'facts'> {
-  /** The release that compiled the program: no other one reads it. */
+  /** The release that compiled the program; only the same release reads the bundle. */
   readonly writ: string;
   readonly key: string | null;
   readonly texts: readonly (Omit<BundledText, 'text'> & { readonly bytes: number })[];
-  /** The last of the texts is what people are told of the set. */
+  /** Facts of the set; the summary's bytes follow the last of the texts. */
   readonly facts?: Omit<SetFacts, 'about'> & { readonly aboutBytes: number };
   readonly program: WholeProgram;
 }
 
-/** The release of Writ: what a program looks like in bytes may differ in the next one. */
+/** The release of Writ. The bytes of a program may differ from one release to the next. */
 export const release = '0.1.0';
 
-/** How every bundle begins. */
+/** The first bytes of every bundle. */
 export const bundleMagic = new TextEncoder().encode('writ b1\n');
 const headerStart = bundleMagic.length + 5;
 const digestLength = 32;
 const signatureLength = 64;
 
-/** The bytes of a bundle: the same for the same contents, time and key. */
+/** Returns the bytes of a bundle: the same bytes for the same contents, time and key. */
 export async function writeBundle(bundle: Bundle, signer: BundleSigner | null): Promise<Uint8Array> {
   const { madeMs, commit, facts, engine } = bundle;
   const { whole, bytes: program } = wholeOf(bundle.program);
@@ -104,7 +110,7 @@ export async function writeBundle(bundle: Bundle, signer: BundleSigner | null): 
   };
   const json = new TextEncoder().encode(JSON.stringify(header));
   const before = [headerStart, json.length, about.length, ...texts.map(({ length }) => length)];
-  // White space behind the header, so that the numbers of the program are where a processor reads them in place.
+  // White space behind the header aligns the numbers of the program, so that they can be read in place.
   const head = joined([json, spaces.subarray(0, -before.reduce((sum, length) => sum + length) & 3)]);
   const start = new Uint8Array(headerStart);
   start.set(bundleMagic);
@@ -118,19 +124,22 @@ export async function writeBundle(bundle: Bundle, signer: BundleSigner | null): 
 const spaces = new TextEncoder().encode('   ');
 
 export interface ReadOptions {
-  /** Computes SHA-256; the platform's own, which copies the bytes, where it is left out. */
+  /** Computes SHA-256; by default the platform's own, which copies the bytes. */
   readonly sha256?: (bytes: Uint8Array) => Uint8Array;
-  /** The bytes are not used elsewhere: program and summary share their memory. */
+  /** Whether the caller no longer uses the bytes: program and summary then share their memory. */
   readonly isGivenAway?: boolean;
 }
 
-/** `key`, 32 bytes in base64url: whose signature it must have. Throws a BundleError for what must not be used. */
+/**
+ * `key`: the public key that must have signed the bundle, 32 bytes in base64url. Throws a BundleError for a
+ * bundle that must not be used.
+ */
 export async function readBundle(
   given: Uint8Array,
   key?: string,
   { sha256, isGivenAway = false }: ReadOptions = {},
 ): Promise<OpenedBundle> {
-  // What slices a Node buffer shares its memory.
+  // `slice` of a Node buffer shares its memory; `slice` of a Uint8Array copies.
   const bytes = new Uint8Array(given.buffer, given.byteOffset, given.byteLength);
   const isSigned = bytes[bundleMagic.length] === 1;
   const end = bytes.length - (isSigned ? signatureLength : 0) - digestLength;

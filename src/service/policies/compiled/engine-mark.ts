@@ -1,11 +1,15 @@
-// From what compiles, the release and the platform under it, to a mark by which a compiled program is known to be its work.
+// Computes a mark of the compiler (release, code and platform), by which a compiled program is known to be
+// its work.
 
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { release } from './bundle.ts';
 
-/** Another one where the same texts may compile to something else: by another release, other code of a checkout, or another platform. */
+/**
+ * Returns a mark that differs whenever the same texts may compile to something else: in another release, with
+ * other code in a checkout, or on another platform.
+ */
 export function engineMark(): string {
   if (mark !== null) return mark;
   const hash = createHash('sha256').update(
@@ -16,7 +20,10 @@ export function engineMark(): string {
   return mark;
 }
 
-/** What compiling is made of, where it lies beside this file; a package has its code elsewhere, and a release of its own. */
+/**
+ * The compiler's code beside this file. An installed package has its code elsewhere, and its release
+ * identifies it.
+ */
 function codeFiles(): readonly string[] {
   const source = join(import.meta.dirname, '../../..');
   const folders = ['language', 'service/policies'].map((name) => join(source, name)).filter(existsSync);

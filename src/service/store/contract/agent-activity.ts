@@ -1,12 +1,12 @@
-// What a store tells of an agent's requests taken together: what came of them day by day, and what those hold that were
-// granted. Both are read in parts, the size of which does not grow with the records.
+// What a store tells about all requests of one agent together: what came of them day by day, and the payloads
+// of those that were granted. Each is read in parts of bounded size, however many records there are.
 
 export interface ActivityStore {
-  /** A number below those of all records from a moment on, and not much below. */
+  /** A record number below those of all records made at `atMs` or later, and not much below. */
   numberBefore(atMs: number): Promise<number>;
-  /** The agent's records with the next numbers, by day and by what came of them. */
+  /** Counts the agent's records with the next numbers after `afterSequence`, by day and outcome. */
   outcomes(page: OutcomePage): Promise<OutcomesFound>;
-  /** Requests of one action that were granted, the latest first. */
+  /** The agent's granted requests for one action, the latest first. */
   granted(page: GrantedPage): Promise<GrantedFound>;
 }
 
@@ -18,14 +18,14 @@ export interface OutcomePage {
 
 export interface OutcomesFound {
   readonly counts: readonly OutcomeCount[];
-  /** Up to which number they are counted; null where there are no more. */
+  /** The last record number that is counted; null when no record was left to count. */
   readonly through: number | null;
 }
 
 export interface OutcomeCount {
   /** Days since 1970-01-01, in UTC. */
   readonly day: number;
-  /** The decision's, or `refused`. */
+  /** The outcome of the decision, or `refused`. */
   readonly outcome: string;
   readonly count: number;
 }
@@ -33,19 +33,19 @@ export interface OutcomeCount {
 export interface GrantedPage {
   readonly agentId: string;
   readonly actionKey: string;
-  /** Null begins with the latest. */
+  /** Only requests with lower record numbers; null begins with the latest request. */
   readonly beforeSequence: number | null;
   readonly countMax: number;
 }
 
 export interface GrantedFound {
   readonly found: readonly GrantedRequest[];
-  /** Where the next part goes on; null where there is none. */
+  /** The `beforeSequence` of the next page; null when this page is the last. */
   readonly next: number | null;
 }
 
 export interface GrantedRequest {
   readonly createdAtMs: number;
-  /** As it is recorded. */
+  /** The payload as recorded, in JSON. */
   readonly payloadJson: string;
 }

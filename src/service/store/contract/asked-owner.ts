@@ -1,12 +1,16 @@
-// The word by which a decision asks the control owner of its agent instead of a group: a store finds what waits for somebody by
-// it, and nobody belongs to a group of that name.
+// The word that stands for an agent's control owner where a decision otherwise names an approval group. A
+// store finds the requests that wait for a control owner by this word, and nobody belongs to a group of that
+// name.
 
-/** In the place of a group's name. */
+/** Takes the place of a group's name. */
 export const askedOwner = 'owner';
 
-/** Whom requests ask: people of these groups, and the control owner of their agent. */
+/**
+ * A person whom requests may ask: as a member of approval groups, or as control owner of the agent that sent
+ * them.
+ */
 export interface AskedPerson {
   readonly groups: readonly string[];
-  /** The person as an agent may name its control owner; null leaves out what asks control owners. */
+  /** How agents may name the person as control owner; null leaves out requests that ask control owners. */
   readonly owner: { readonly id: string; readonly email: string } | null;
 }

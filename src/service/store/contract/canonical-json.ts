@@ -1,6 +1,6 @@
-// A JSON value into its one canonical text (RFC 8785): no white space, names in order of their UTF-16 code units,
-// numbers and texts as JavaScript writes them. INVARIANT: equal values have equal texts, in every program that
-// implements the standard, so that a digest over the text can be checked without this one.
+// Turns a JSON value into its one canonical text (RFC 8785): no white space, names in the order of their
+// UTF-16 code units, numbers and texts as JavaScript writes them. INVARIANT: equal values have equal texts in
+// every program that implements the standard, so anybody can check a digest over the text without this code.
 
 export type CanonicalValue =
   | string
@@ -10,14 +10,17 @@ export type CanonicalValue =
   | readonly CanonicalValue[]
   | { readonly [name: string]: CanonicalValue };
 
-/** Throws RangeError for what the standard excludes: numbers that are not finite, text with a lone surrogate. */
+/**
+ * Returns the canonical text. Throws RangeError for what the standard excludes: numbers that are not finite,
+ * and text with a lone surrogate.
+ */
 export function canonicalJson(value: CanonicalValue): string {
   switch (typeof value) {
     case 'string':
       return textJson(value);
     case 'number':
       if (!Number.isFinite(value)) throw new RangeError(`JSON has no number ${value}`);
-      // As JSON writes a finite number, in half the time.
+      // A template writes a finite number exactly as JSON does, in half the time.
       return `${value}`;
     case 'boolean':
       return value ? 'true' : 'false';
@@ -34,7 +37,7 @@ function nestedJson(value: Extract<CanonicalValue, object>): string {
   return `{${members.join(',')}}`;
 }
 
-/** `Array.isArray` does not recognize a read-only list in the type. */
+/** Narrows the type, since `Array.isArray` does not recognise a read-only list. */
 function isList(value: Extract<CanonicalValue, object>): value is readonly CanonicalValue[] {
   return Array.isArray(value);
 }

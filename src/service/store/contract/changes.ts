@@ -1,20 +1,20 @@
-// The records of management as a reader asks for them, the latest first.
+// Records of changes of management as readers get them, the latest first.
 
 export interface ChangeRow {
-  /** Its number in the chain. */
+  /** The number of the record in the chain. */
   readonly sequence: number;
   readonly atMs: number;
   readonly who: string;
-  /** Such as `agent-revoked`. */
+  /** What happened, such as `agent-revoked`. */
   readonly what: string;
   readonly subject: string;
-  /** JSON; null where there was nothing. */
+  /** The subject before the change, as JSON; null when there was none. */
   readonly beforeJson: string | null;
   readonly afterJson: string | null;
 }
 
 export interface ChangePage {
-  /** Only changes with a lower number; null for the latest. */
+  /** Only changes with lower record numbers; null begins with the latest change. */
   readonly beforeSequence: number | null;
   readonly countMax: number;
 }

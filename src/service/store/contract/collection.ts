@@ -1,11 +1,11 @@
-// Documents of one kind as typed values. INVARIANT: a value is only put in place of the version that was read.
+// Documents of one kind as typed values. INVARIANT: a value replaces only the version that was read.
 
 import type { DocumentPut, DocumentRemoval, DocumentRow, DocumentStore } from './documents.ts';
 
-/** A value as it was read, with what it takes to change it. */
+/** A value with the version that a change of it has to name. */
 export interface ReadDocument<T> {
   readonly value: T;
-  /** Of the document; 0 for a value that is not stored yet. */
+  /** The version of the document; 0 for a value that is not stored yet. */
   readonly version: number;
 }
 
@@ -14,7 +14,7 @@ interface Stored {
   readonly createdAtMs: number;
 }
 
-/** Where a document's value is found by. */
+/** Keys of a value, besides its id, by which a store finds or deletes its document. */
 export interface Facets {
   readonly name?: string;
   readonly parent?: string;
@@ -24,7 +24,10 @@ export interface Facets {
 export interface Collection<T> {
   find(id: string): Promise<ReadDocument<T> | null>;
   findByName(name: string): Promise<ReadDocument<T> | null>;
-  /** The latest first, those after `after`, or all that belong to `parent`. */
+  /**
+   * Returns values, the latest first: only those after `after` if it is given, and only those of `parent` if
+   * it is given.
+   */
   list(page: ListPage): Promise<readonly ReadDocument<T>[]>;
   put(value: T, seen: number): DocumentPut;
   remove(value: T, seen: number): DocumentRemoval;
@@ -36,7 +39,10 @@ export interface ListPage {
   readonly countMax: number;
 }
 
-/** `T` is plain data that survives JSON, and nothing but what `put` of this collection has written. */
+/**
+ * Returns the typed collection of the documents of `kind`. `T` must be plain data that survives JSON, and
+ * `put` of this collection must be the only writer of the kind.
+ */
 export function createCollection<T extends Stored>(
   store: DocumentStore,
   kind: string,

@@ -1,5 +1,5 @@
-// Who may read and write the files of a store. INVARIANT: a store opens only where nobody but its owner can read its
-// master key, and not every user of the machine can write the database or exchange the files.
+// Who may read and write the files of a store. INVARIANT: a store opens only if nobody but its owner can read
+// its master key, and if not every user of the machine can write the database or exchange the files.
 
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -9,12 +9,15 @@ const othersMayReadOrWrite = 0o077;
 const everybodyMayWrite = 0o002;
 const sticky = 0o1000;
 
-/** Throws StoreError. Where files have no owners there is nothing to see. */
+/**
+ * Throws StoreError when the master key belongs to another user, or others may read or write it. Checks
+ * nothing on platforms where files have no owners.
+ */
 export function checkKeyFile(path: string): void {
   const user = process.geteuid?.();
   if (user === undefined) return;
   const { mode, uid } = statSync(path);
-  // Root works on the stores of others; their key is that of the owner of the directory.
+  // Root also works on the stores of other users, whose keys belong to the owner of the directory.
   const owners = [user, 0, ...(user === 0 ? [statSync(dirname(path)).uid] : [])];
   if (!owners.includes(uid)) {
     throw unsafe(`the master key \`${path}\` belongs to another user`, `chown ${user} ${path}`);
@@ -25,7 +28,10 @@ export function checkKeyFile(path: string): void {
   }
 }
 
-/** The directory and, where it is there, the database. Throws StoreError. */
+/**
+ * Checks the directory and, if the file exists, the database. Throws StoreError when every user may write
+ * either.
+ */
 export function checkDataFiles(path: string): void {
   if (process.geteuid === undefined) return;
   const folder = dirname(path);

@@ -1,5 +1,5 @@
-// Where the lanes of a chain end, while its records are walked in the order of their numbers. INVARIANT: of a chain of one lane
-// nothing is said but its last record, as if there were no lanes.
+// Follows where the lanes of a chain end, while its records are read in the order of their numbers.
+// INVARIANT: a chain of one lane yields only its last record, as if there were no lanes.
 
 import { type ChainEntry, type ChainRecord, chainStart, type Link } from './chain.ts';
 
@@ -8,12 +8,15 @@ export interface LaneEnd extends Link {
   readonly lane: number;
 }
 
-/** The last record of the chain up to some place, with the last one of each lane; of lane 0 alone where none is named. */
+/**
+ * The last record of the chain up to some place, with the last record of each lane. `lanes` is absent when
+ * the chain has lane 0 alone.
+ */
 export interface ChainPlace extends Link {
   readonly lanes?: readonly LaneEnd[];
 }
 
-/** The number of the record before in the lane, as a record says it. */
+/** Returns the number of the record before in the lane, as the record names it. */
 export function followedBy({ sequence, follows = sequence - 1 }: ChainEntry): number {
   return Number(follows);
 }
@@ -23,14 +26,14 @@ export function laneOf({ lane = 0 }: ChainEntry): number {
 }
 
 export interface LaneEnds {
-  /** Before the first record of a lane, where every chain starts. */
+  /** The last record taken of a lane; `chainStart` before the first. */
   of(lane: number): Link;
   take(record: Pick<ChainRecord, 'entry' | 'hash'>): void;
-  /** The last record that was taken, of whichever lane. */
+  /** The last record taken, of any lane. */
   last(): Link;
-  /** The same, with the end of each lane. */
+  /** The last record taken, with the end of each lane when there are several lanes. */
   place(): ChainPlace;
-  /** Whether there are others than lane 0. */
+  /** Whether there are lanes besides lane 0. */
   areSeveral(): boolean;
 }
 
@@ -58,12 +61,12 @@ export function createLaneEnds(begin: ChainPlace): LaneEnds {
 
 type LaneTuple = readonly [lane: number, sequence: number, hash: string];
 
-/** Lanes as JSON has them, in records and signatures. */
+/** Returns lane ends in the JSON form that records and signatures hold. */
 export function laneTuples(lanes: readonly LaneEnd[]): readonly LaneTuple[] {
   return lanes.map(({ lane, sequence, hash }) => [lane, sequence, hash]);
 }
 
-/** Null where the value is none. */
+/** Reads the JSON form of lane ends; returns null when the value does not have that form. */
 export function readLanes(value: unknown): readonly LaneEnd[] | null {
   if (!Array.isArray(value)) return null;
   const lanes: LaneEnd[] = [];

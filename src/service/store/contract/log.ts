@@ -1,16 +1,16 @@
-// The records of requests as a log to be read from one end to the other, by a replay that asks what other policies would have
-// decided: nothing but what that takes, in the order of the chain.
+// Recorded requests as a log that a replay reads from one end to the other, to find what other policies would
+// have decided. Holds nothing but what a replay needs, in the order of the chain.
 
-/** Times are milliseconds since 1970-01-01T00:00Z. */
+/** A record of the log. Times are milliseconds since 1970-01-01T00:00Z. */
 export type LogRecord =
   | {
       readonly kind: 'request';
-      /** In the chain. */
+      /** The number of the record in the chain. */
       readonly sequence: number;
       readonly id: string;
       readonly action: string;
       readonly createdAtMs: number;
-      /** The end of the wait or the grant, as it was recorded first. */
+      /** The end of the wait or of the grant, as first recorded. */
       readonly expiresAtMs: number;
       readonly recordJson: string;
     }
@@ -20,12 +20,12 @@ export type LogRecord =
       readonly requestId: string;
       readonly atMs: number;
       readonly what: string;
-      /** As the event leaves it. */
+      /** The end of the wait or of the grant after this event. */
       readonly expiresAtMs: number;
-      /** Null where there is none. */
+      /** What belongs to the event, such as a comment, as JSON; null for nothing. */
       readonly detailJson: string | null;
     }
-  /** A control owner has stepped up for an agent. */
+  /** A control owner stepped up for an agent. */
   | {
       readonly kind: 'step-up';
       readonly sequence: number;
@@ -33,22 +33,22 @@ export type LogRecord =
       readonly atMs: number;
     };
 
-/** Where the records of a store can be opened to be read alone, from any thread. */
+/** The place of a store's records, from which any thread can open them for reading only. */
 export type RecordsPlace = { readonly path: string } | { readonly url: string };
 
-/** The records of a store to be read alone; another process may be writing to it. */
+/** Reads the records of a store without writing; another process may be writing to the store meanwhile. */
 export interface RecordReader {
-  /** By number: those with the `countMax` numbers after `afterSequence`. */
+  /** The records with the `countMax` numbers after `afterSequence`, by number. */
   records(afterSequence: number, countMax: number): Promise<readonly LogRecord[]>;
-  /** What there is of them now. */
+  /** Which records there are now. */
   extent(): Promise<LogExtent>;
-  /** A number below those of all records from a moment on, and not much below. */
+  /** A record number below those of all records made at `atMs` or later, and not much below. */
   numberBefore(atMs: number): Promise<number>;
   close(): Promise<void>;
 }
 
 export interface LogExtent {
-  /** Records up to this one were deleted; null where none was. */
+  /** The number up to which records were deleted; null when none was deleted. */
   readonly prunedTo: number | null;
   readonly lastSequence: number;
 }

@@ -1,6 +1,7 @@
-// The service's master key: 32 random bytes in hexadecimal, in a file beside the database that its owner alone can read.
-// The database remembers a digest of it, and the file remembers that the database is sealed. INVARIANT: a key and its
-// database are made together or not at all: one that is there without the other was lost, and nothing is made anew.
+// The service's master key: 32 random bytes in hexadecimal, in a file beside the database that only its owner
+// can read. The database keeps a digest of the key, and the key file notes that the database is sealed.
+// INVARIANT: a key and its database are created together or not at all. When one of the two exists without
+// the other, the other was lost, and no new one is created.
 
 import { createHmac, randomBytes } from 'node:crypto';
 import {
@@ -26,30 +27,40 @@ export const masterKeySetting = 'master_key_check';
 
 export interface MasterKey {
   readonly key: Buffer;
-  /** Whether the database has had a seal: from then on one without is refused. */
+  /** Whether the database has ever had a seal; if it has, the database is refused without one. */
   readonly isSealed: boolean;
-  /** To be called when the database is there and sealed: gives the file its name and notes the seal. */
+  /**
+   * To be called once the database exists and is sealed: gives the key file its final name and notes the seal
+   * in it.
+   */
   readonly keep: () => void;
 }
 
-/** The key of the database at `path`; a new one where there is neither. Throws StoreError. */
+/**
+ * Returns the master key of the database at `path`; creates a key when there is neither key nor database.
+ * Throws StoreError.
+ */
 export function readMasterKey(path: string): MasterKey {
   const keyPath = `${path}.key`;
   const present = readKey(keyPath);
   if (present !== null) {
-    // The key is looked for first: the process that makes a store gives its key the name when the database exists.
+    // The key is looked for before the database: a process that creates a store gives the key file its final
+    // name only once the database exists.
     if (isMissing(path)) throw databaseMissing(path);
     return { ...present, keep: () => present.isSealed || noteSealed(keyPath, present.key) };
   }
   const draftPath = `${keyPath}.new`;
   if (isMissing(path) || !knowsMasterKey(path)) createKeyFile(draftPath);
-  // Another process may have given it its name meanwhile.
+  // Another process may have given the draft its final name meanwhile.
   const made = readKey(draftPath) ?? readKey(keyPath);
   if (made === null) throw keyMissing(keyPath);
   return { key: made.key, isSealed: false, keep: () => publish(draftPath, keyPath) };
 }
 
-/** The key at `path` of a database elsewhere; a new one where the database knows of none. Throws StoreError. */
+/**
+ * Returns the master key at `path` of a database that is not a file; creates one when the database has not
+ * noted a key (`isKnown` is false) and the file is missing. Throws StoreError.
+ */
 export function readKeyOf(path: string, isKnown: boolean): Buffer {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   if (!isKnown && !existsSync(path)) createKeyFile(path);
@@ -58,21 +69,26 @@ export function readKeyOf(path: string, isKnown: boolean): Buffer {
   return found.key;
 }
 
-/** The key of the database at `path`, where both are there; nothing is made. Throws StoreError. */
+/**
+ * Returns the master key of the database at `path` and creates nothing. Throws StoreError when the key or the
+ * database is missing.
+ */
 export function presentKeyBeside(path: string): Buffer {
   const key = presentKey(`${path}.key`);
   if (isMissing(path)) throw databaseMissing(path);
   return key;
 }
 
-/** The key at `path`, which is there; nothing is made. Throws StoreError. */
+/** Returns the master key at `path` and creates nothing. Throws StoreError when the key is missing. */
 export function presentKey(path: string): Buffer {
   const found = readKey(path);
   if (found === null) throw keyMissing(path);
   return found.key;
 }
 
-/** The key of a store that is copied, at `path` for its copy. Throws StoreError where another key is there. */
+/**
+ * Puts the master key of a copied store at `path`, for the copy. Throws StoreError when another key is there.
+ */
 export function copyKey(path: string, key: Uint8Array): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   if (!existsSync(path)) {
@@ -84,12 +100,12 @@ export function copyKey(path: string, key: Uint8Array): void {
   throw new StoreError('master-key', `\`${path}\` is the key of another store: move it away`);
 }
 
-/** What the database remembers of a key, telling nothing of it. */
+/** Returns the digest that a database keeps of its master key; the digest reveals nothing of the key. */
 export function masterKeyCheck(key: Uint8Array): string {
   return createHmac('sha256', key).update('writ master key check').digest('hex').slice(0, 32);
 }
 
-/** What the database remembers of its key; null where it knows of none. */
+/** Returns the digest that the database keeps of its master key; null when it keeps none. */
 export function knownMasterKey(database: Database.Database): string | null {
   const hasSettings =
     database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'settings'").get() !== undefined;
@@ -123,7 +139,10 @@ function isMissing(path: string): boolean {
   return !existsSync(path) || statSync(path).size === 0;
 }
 
-/** Opened for writing, so that what a process left that was killed while it made the database is rolled back. */
+/**
+ * Opens the database for writing, so that SQLite rolls back the work of a process that was killed while it
+ * created the database.
+ */
 function knowsMasterKey(path: string): boolean {
   const database = new Database(path, { fileMustExist: true });
   try {
@@ -160,7 +179,10 @@ function keyText(key: Buffer): string {
   return `${key.toString('hex')}\nsealed\n`;
 }
 
-/** A link appears whole or not at all, and not over another: of two processes, one makes the key and both read it. */
+/**
+ * A link appears whole or not at all, and never replaces another: when two processes start, one creates the
+ * key and both read it.
+ */
 function createKeyFile(path: string): void {
   const draft = writeDraft(path, keyText(randomBytes(32)));
   linkUnlessThere(draft, path);
@@ -196,7 +218,10 @@ function linkUnlessThere(draft: string, path: string): void {
   }
 }
 
-/** Secrets will rest on this key: its name must outlast a loss of power as surely as the database does. */
+/**
+ * Flushes a directory. Secrets depend on the master key, so the name of its file must survive a power loss as
+ * surely as the database does.
+ */
 function syncFolder(path: string): void {
   const folder = openSync(path, 'r');
   fsyncSync(folder);

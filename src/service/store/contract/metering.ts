@@ -1,96 +1,113 @@
-// What a store keeps of meters: the entries of requests, and since when every request has entered a meter. Entries come
-// with the record of their request and change with it, in one transaction.
+// What a store keeps of meters: the entries of requests, and since when every request has entered a meter.
+// Entries are stored with the record of their request and change with it, in one transaction.
 
 import type { RequestRow } from './records.ts';
 import type { AppendLimits, AppendResult } from './store.ts';
 
 export interface MeterPlace {
-  /** Digest of all that the meter says. */
+  /** Digest of the meter's definition, its name excepted. */
   readonly definition: string;
-  /** For whom it counts. */
+  /** The agent, owner, session or value that the meter counts for. */
   readonly key: string;
 }
 
 /** What a request adds to a meter. */
 export interface MeterEntryRow extends MeterPlace {
   readonly isCertain: boolean;
-  /** An amount as decimal text, a value to tell apart, or `anew`; null where it is not known. */
+  /**
+   * An amount as decimal text, a text that stands for a distinct value, or `anew`, with which the meter
+   * starts again; null when the value is not known.
+   */
   readonly value: string | null;
 }
 
 export interface StoredMeterEntry extends MeterEntryRow {
   readonly requestId: string;
-  /** Null while the request is pending. */
+  /** When the request was granted; null while it is pending. */
   readonly grantedAtMs: number | null;
 }
 
-/** How an entry stands since it is known what the call has returned. */
+/** An entry as it stands once the result of the call is known. */
 export interface SettledEntryRow extends MeterEntryRow {
-  /** The meter does not count the request. */
+  /** Whether the meter does not count the request. */
   readonly isGone: boolean;
 }
 
-/** An entry as it stands since another process, or a person, has changed it. */
+/** An entry as it stands after another process, or a person, has changed it. */
 export interface MovedMeterEntry extends StoredMeterEntry {
-  /** It counts no more; the time is that of its grant, or else of its end. */
+  /**
+   * Whether the entry no longer counts. Then `grantedAtMs` is when the request was granted, or else when it
+   * ended.
+   */
   readonly isGone: boolean;
 }
 
-/** A request that was decided on where meters stand, and what it adds to them. */
+/** A request that was decided on the totals of meters, with what it adds to them. */
 export interface Spending {
   readonly row: RequestRow;
   readonly limits: AppendLimits;
   readonly entries: readonly MeterEntryRow[];
-  /** It was not stored: called before anything else is decided on these meters. Calling it again changes nothing. */
+  /**
+   * Called when the request was not stored, before anything else is decided on its meters. Another call
+   * changes nothing.
+   */
   readonly takeBack: () => void;
 }
 
-/** What a later decision about a request has read of meters. */
+/** The meters that a later decision about a request has read. */
 export interface MetersRead {
   readonly places: readonly MeterPlace[];
-  /** Where the store was when they were read. */
+  /** The store's position when the meters were read, as from `MeterStore.position`. */
   readonly position: string | null;
 }
 
 export interface MeterStore {
   /**
-   * Stores what `work` makes of where meters stand at these places; `nothing` where it makes nothing. `work` is synchronous, so that
-   * no other request comes between its reading and its entering. It is called anew where what it read was out of date,
-   * and then nothing of the call before is stored.
+   * Runs `work`, which decides on the meters at `places`, and stores the request that it returns; resolves to
+   * `nothing` when it returns null. `work` is synchronous, so no other request comes between its reading and
+   * its entering. It is called again when what it read was out of date; then nothing of the call before is
+   * stored.
    */
   spend(places: readonly MeterPlace[], work: () => Spending | null): Promise<AppendResult | 'nothing'>;
   /**
-   * The listener is called when the store cannot tell any more what has become of meters, before anything is decided on them:
-   * where they stand has to be read anew.
+   * Calls the listener when the store no longer knows what has become of meters, before anything is decided
+   * on them. The listener has to read all totals again.
    */
   onUncertain(listener: () => void): void;
-  /** The listener hears how entries stand that were changed elsewhere, before anything is decided on them. */
+  /**
+   * Calls the listener with the entries that were changed elsewhere, before anything is decided on their
+   * meters.
+   */
   onMoved(listener: (entries: readonly MovedMeterEntry[]) => void): void;
-  /** Resolves when the listener has heard of all that had been changed by the call. */
+  /** Resolves when the `onMoved` listener has heard of all changes made before the call. */
   catchUp(): Promise<void>;
-  /** Up to where changes have been heard of, as the store writes it; null where no other process enters meters. */
+  /**
+   * How far changes have been heard of, in the store's own notation; null when no other process enters
+   * meters.
+   */
   position(): string | null;
   /**
-   * From now on every request enters these meters and no others; what was kept of others is forgotten. Yields, in the
-   * order of `definitions`, since when it has been so; null where requests may lack that were pending then. Rejects
-   * where several processes serve, and these are the meters of a set of policies that is not the active one.
+   * From now on every request enters these meters and no others; what was stored of others is deleted.
+   * Returns, in the order of `definitions`, since when every request has entered each meter; null when
+   * requests that were pending at that time may be missing. Rejects when several processes serve the store
+   * and these are not the meters of the active policies.
    */
   note(definitions: readonly string[], atMs: number, policies?: string): Promise<readonly (number | null)[]>;
-  /** Requests that were pending when the meter was new have entered it too. */
+  /** Notes that the meter also has the requests that were pending when it was new. */
   noteWhole(definition: string): Promise<void>;
-  /** Entries of requests that are pending. */
+  /** Entries of pending requests. */
   pending(definition: string): Promise<readonly StoredMeterEntry[]>;
-  /** What a request has entered. */
+  /** Entries of one request. */
   enteredBy(requestId: string): Promise<readonly StoredMeterEntry[]>;
-  /** Entries that were granted after a place, by time; the first are those granted after a moment. */
+  /** Entries granted after a place, by time. To begin at a moment, `after` names that moment. */
   granted(definition: string, after: EntryPlace, countMax: number): Promise<readonly StoredMeterEntry[]>;
-  /** Entries for requests that are already recorded, as far as these are granted or pending. */
+  /** Adds entries for requests that are already recorded, if these are granted or pending. */
   add(entries: readonly (MeterEntryRow & { readonly requestId: string })[]): Promise<void>;
-  /** Requests that were granted after a moment or are pending, by the number of their records. */
+  /** Requests that were granted after `sinceMs` or are pending, by record number. */
   counted(page: CountedPage): Promise<CountedRequests>;
-  /** The moment from which on no record was deleted; null where none ever was. */
+  /** The moment from which on no record was deleted; null when no record ever was. */
   wholeSinceMs(): Promise<number | null>;
-  /** Forgets entries that were granted before a moment; yields how many. */
+  /** Deletes entries granted before a moment, at most `countMax`; returns how many were deleted. */
   forget(definition: string, beforeMs: number, countMax: number): Promise<number>;
 }
 
@@ -101,14 +118,17 @@ export interface EntryPlace {
 
 export interface CountedPage {
   readonly sinceMs: number;
-  /** The number that a page goes on behind; 0 for the first page. */
+  /** The record number after which a page begins; 0 for the first page. */
   readonly after: number;
   readonly countMax: number;
 }
 
 export interface CountedRequests {
   readonly requests: readonly CountedRequest[];
-  /** Where the next page goes on; null where there is none. So many are looked through for a page and no more, so one may hold none. */
+  /**
+   * The `after` of the next page; null when this page is the last. Each page looks through a fixed number of
+   * records, so it may hold no request.
+   */
   readonly next: number | null;
 }
 
@@ -118,6 +138,6 @@ export interface CountedRequest {
   readonly createdAtMs: number;
   readonly grantedAtMs: number | null;
   readonly recordJson: string;
-  /** What was reported of the call: `{executed, result?}`; null where nothing was. */
+  /** What was reported about the call, as JSON: `{executed, result?}`; null when nothing was reported. */
   readonly outcomeJson: string | null;
 }

@@ -1,5 +1,6 @@
-// The rows that a store keeps, as plain data: agents and their keys, requests and refusals, used nonces, plants. Times are
-// milliseconds since 1970-01-01T00:00Z. INVARIANT: no row holds a secret in clear, a key or a signing secret included.
+// The rows that a store keeps, as plain data: agents and their keys, requests and refusals, used nonces,
+// plants. Times are milliseconds since 1970-01-01T00:00Z. INVARIANT: no row holds a secret in clear text;
+// keys and signing secrets count as secrets.
 
 import type { CanonicalValue } from './canonical-json.ts';
 
@@ -10,41 +11,47 @@ export type AgentStatus = (typeof agentStatuses)[number];
 export const signingModes = ['off', 'optional', 'required'] as const;
 export type SigningMode = (typeof signingModes)[number];
 
-/** The risk tiers of the language, which a store does not know: its schema admits these words and no others. */
+/**
+ * The risk tiers of the language, repeated because a store does not know the language: its schema admits
+ * these words and no others.
+ */
 export const riskTierTexts = ['low', 'medium', 'high', 'critical'] as const;
 
 export interface AgentRow {
   readonly id: string;
-  /** 1 to 100 characters; unique, upper and lower case ASCII letters taken as equal. */
+  /** 1 to 100 characters; unique without regard to ASCII case. */
   readonly name: string;
   readonly riskTier: (typeof riskTierTexts)[number];
   readonly controlOwner: string;
   readonly tags: readonly string[];
   readonly status: AgentStatus;
   readonly signing: SigningMode;
-  /** The signing secret, encrypted with the master key; null where none was made. */
+  /** The signing secret, encrypted with the master key; null when there is none. */
   readonly sealedSigningSecret: string | null;
-  /** How many requests it may send in a minute, and at once; null where it is what all may. */
+  /**
+   * How many requests the agent may send in a minute, and at once (`burst`); null when the limits of all
+   * agents apply.
+   */
   readonly ratePerMinute: number | null;
   readonly burst: number | null;
-  /** Whether its refusals say what would pass. */
+  /** Whether a denial tells the agent which change would be allowed. */
   readonly tellsChange: boolean;
   readonly createdAtMs: number;
   readonly changedAtMs: number;
-  /** 1 at first, one more with each change of the agent or of one of its keys. */
+  /** 1 at first; grows by 1 with each change of the agent or of one of its keys. */
   readonly version: number;
 }
 
 export interface KeyRow {
-  /** The eight characters after `writ_`. */
+  /** The eight characters that follow `writ_` in the key. */
   readonly id: string;
   readonly agentId: string;
   /** SHA-256 of the whole key, in hexadecimal. */
   readonly digest: string;
   readonly createdAtMs: number;
-  /** From this moment the key is refused; null while it is the agent's current key. */
+  /** The key is refused from this moment on; null while it is the agent's current key. */
   readonly notAfterMs: number | null;
-  /** To the minute; null before the first use. */
+  /** When the key was last used, rounded down to the minute; null before the first use. */
   readonly lastUsedAtMs: number | null;
 }
 
@@ -64,16 +71,16 @@ export const requestStatuses = [
 ] as const;
 export type RequestStatus = (typeof requestStatuses)[number];
 
-/** Of what has expired: a wait that nobody ended in time, and a grant whose time is over. */
+/** The two kinds of `expired`: a wait that nobody ended in time, and a grant whose time is over. */
 const expiredKinds = ['unanswered', 'grant_over'] as const;
 export const askedStatuses = [...requestStatuses, ...expiredKinds] as const;
-/** What a list is asked for. */
+/** A status by which lists are filtered. */
 export type AskedStatus = (typeof askedStatuses)[number];
 
 /** Where a request is in its lifecycle. */
 export interface LifecycleState {
   readonly status: RequestStatus;
-  /** Null while pending. */
+  /** When the request was decided; null while it is pending. */
   readonly decidedAtMs: number | null;
   readonly expiresAtMs: number;
 }
@@ -92,50 +99,56 @@ export const requestEventNames = [
   'taken-back',
 ] as const;
 
-/** Something that became of a request after it was recorded; the last one says where its lifecycle is. */
+/**
+ * Something that happened to a request after it was recorded. The last event holds the present lifecycle
+ * state.
+ */
 export interface RequestEvent {
   readonly requestId: string;
   readonly atMs: number;
-  /** The person; `system` where nobody did it. */
+  /** The person who did it; `system` when nobody did. */
   readonly who: string;
   /**
-   * `approved` and `rejected` are one person's vote; `decided` is what the policies made of it; `released`: the grant is
-   * not used, and counts in no meter any more; `taken`: its agent has come for the grant and proceeds; `withdrawn`: its
-   * agent has given up the wait; `commented`: somebody has said something without deciding; `taken-back`: somebody has taken
-   * their approval back.
+   * `approved` and `rejected` are one person's vote; `decided` is what the policies made of the votes;
+   * `released`: the grant is not used, and no meter counts it any more; `taken`: the agent has come for the
+   * grant and proceeds; `withdrawn`: the agent has given up waiting; `commented`: somebody has commented
+   * without deciding; `taken-back`: somebody has taken back their approval.
    */
   readonly what: (typeof requestEventNames)[number];
-  /** Where its lifecycle is afterwards. */
+  /** The lifecycle state after the event. */
   readonly state: LifecycleState;
-  /** What belongs to it, such as a comment or a second decision; null where nothing does. */
+  /** What belongs to the event, such as a comment or a second decision; null for nothing. */
   readonly detail: CanonicalValue;
 }
 
-/** A decided request: where its lifecycle is now, and what never changes. */
+/** A decided request: its present lifecycle state, and what never changes. */
 export interface RequestRow extends LifecycleState {
-  /** UUID version 7. */
+  /** The id of the request, a UUID version 7. */
   readonly id: string;
   readonly agentId: string;
   readonly actionKey: string;
   readonly outcome: string;
-  /** The moment on which the decision was made. */
+  /** The moment of the decision. */
   readonly createdAtMs: number;
   readonly idempotency: Idempotency | null;
-  /** All that a replay of the decision needs, as JSON; a store does not look into it. */
+  /** All that a replay of the decision needs, as JSON; a store does not read it. */
   readonly recordJson: string;
 }
 
 interface Idempotency {
   readonly key: string;
-  /** Keyed digest of the raw body. */
+  /** Keyed digest of the raw request body. */
   readonly bodyDigest: string;
-  /** Until then the key means this request; later by as much as its end has been put off. */
+  /**
+   * Until then the key means this request. When events put off the end of the request, this time moves by as
+   * much.
+   */
   readonly keptUntilMs: number;
 }
 
-/** An authenticated request that was refused before any policy saw it. */
+/** An authenticated request that was refused before policies decided on it. */
 export interface RefusalRecord {
-  /** UUID version 7. */
+  /** The id of the refusal, a UUID version 7. */
   readonly id: string;
   readonly agentId: string;
   readonly keyId: string;
@@ -144,19 +157,19 @@ export interface RefusalRecord {
   readonly httpStatus: number;
   /** The code of the error in the reply. */
   readonly code: string;
-  /** What the reply said; never a value from the body. */
+  /** The detail of the reply; never holds a value from the body. */
   readonly detail: string;
   readonly clientAddress: string;
-  /** Keyed digest of the raw body; null where it was not read. */
+  /** Keyed digest of the raw request body; null when the body was not read. */
   readonly bodyDigest: string | null;
 }
 
-/** A signature's nonce, which is good once. */
+/** A signature's nonce, which is accepted once. */
 export interface NonceUse {
-  /** With the agent's id: agents have their own nonces. */
+  /** Begins with the agent's id, so that each agent has nonces of its own. */
   readonly nonce: string;
   readonly usedAtMs: number;
-  /** Until then it must not be good again. */
+  /** The nonce must not be accepted again before this time. */
   readonly keptUntilMs: number;
 }
 

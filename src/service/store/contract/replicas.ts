@@ -1,75 +1,83 @@
-// What the processes that serve one store agree on: which policy set decides. INVARIANT: at any place of the chain one set is
-// active, and no decision of another one is stored behind the record of its activation.
+// What the processes that serve one store agree on: which policy set decides. INVARIANT: at any place of the
+// chain one set is active, and no decision by another set is stored after the record of its activation.
 
-/** What a process says of itself. */
+/** What a process tells about itself. */
 export interface ReplicaAbout {
-  /** Its machine and process. */
+  /** Names the machine and the process. */
   readonly name: string;
-  /** Of Writ. */
+  /** The version of Writ. */
   readonly version: string;
-  /** Milliseconds since 1970-01-01T00:00Z. */
+  /** When the process started, in milliseconds since 1970-01-01T00:00Z. */
   readonly startedAtMs: number;
 }
 
 export interface Replica {
   readonly slot: number;
-  /** Null before it has said so. */
+  /** What the process has told about itself; null before it has introduced itself. */
   readonly about: ReplicaAbout | null;
   readonly isSelf: boolean;
-  /** How long ago it was heard of. */
+  /** Time since the process was last heard of. */
   readonly seenAgoMs: number;
-  /** The set that stands in its policy directory; null before it has said so. */
+  /**
+   * Digest of the set that the process has read from its policy directory; null before the process has told
+   * it.
+   */
   readonly wants: string | null;
-  /** Whether it can decide by the active set. */
+  /** Whether the process can decide by the active set. */
   readonly isReady: boolean;
 }
 
-/** All of one moment. */
+/** The replicas and the active set, all at one moment. */
 export interface ReplicasNow {
-  /** Grows with each activation; 0 before the first. */
+  /** The number of activations of a policy set so far; 0 before the first. */
   readonly epoch: number;
   /** Digest of the active set; null before the first activation. */
   readonly active: string | null;
-  /** Those that serve, by slot. */
+  /** The processes that serve, by slot. */
   readonly replicas: readonly Replica[];
 }
 
-/** A set as it is kept for replicas that have not read it from a directory. */
+/** A policy set as stored for replicas that have not read it from a directory. */
 export interface StoredPolicies {
   readonly digest: string;
-  /** JSON; the store does not look into it. */
+  /** The policy files as JSON, which a store does not read. */
   readonly filesJson: string;
 }
 
-/** A copy that the database keeps of itself. */
+/** A standby server, which keeps a copy of the database. */
 export interface Standby {
   readonly name: string;
-  /** As PostgreSQL has it, such as `sync`; null where its user may not see it. */
+  /**
+   * The replication mode in PostgreSQL's words, such as `sync`; null when the database user may not see it.
+   */
   readonly mode: string | null;
-  /** Until a commit shows there; null where it is not known. */
+  /** How long a commit takes to show on the standby; null when not known. */
   readonly lagMs: number | null;
 }
 
 export interface ReplicaStore {
   now(): Promise<ReplicasNow>;
-  /** What `now` has found last, for any caller; null before. */
+  /** The last result of `now`, for any caller; null before the first. */
   latest(): ReplicasNow | null;
   standbys(): Promise<readonly Standby[]>;
-  /** Tells the others who this is. */
+  /** Tells the other processes about this one. */
   introduce(about: ReplicaAbout): Promise<void>;
-  /** This process's own word. */
+  /** Tells the other processes what this one wants and whether it is ready. */
   tell(word: Pick<Replica, 'wants' | 'isReady'>): Promise<void>;
   /**
-   * Makes the set the active one, with a record of it, where none is active yet, or all that serve want it, and `epoch` is still
-   * the number of the activation before. Yields whether it is active now.
+   * Makes the set the active one, with a record of it, if none is active yet or all that serve want it, and
+   * if `epoch` is still the number of the last activation. Returns whether the set is active now.
    */
   activate(
     set: StoredPolicies,
     activation: { readonly epoch: number; readonly atMs: number },
   ): Promise<boolean>;
-  /** Whatever any process sends that has served before is stored no more. */
+  /** From now on the store refuses writes of every process that has served before. */
   fenceAll(): Promise<void>;
   find(digest: string): Promise<StoredPolicies | null>;
-  /** The listener is asked to look again where a decision was by another set than the active one; yields whether it has that. */
+  /**
+   * Sets the listener that is called when a decision of this process was by another set than the active one.
+   * The listener looks for the active set again and returns whether it has it.
+   */
   onOtherPolicies(listener: () => Promise<boolean>): void;
 }

@@ -1,12 +1,13 @@
-// A seal over stored rows: each row has a tag under a key derived from the master key, the tags of a table add up to one
-// sum, and one code stands for all sums and the last record. INVARIANT: a sum does not depend on the order of the rows,
-// so a write changes it by the rows that it changes, and nobody without the key can say by how much.
+// A seal over stored rows: each row has a tag under a key derived from the master key, the tags of a table
+// add up to one sum, and one code covers all sums and the last record. INVARIANT: a sum does not depend on
+// the order of the rows, so a write changes a sum only by the rows that it changes, and nobody without the
+// key can tell by how much.
 
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { canonicalJson } from './canonical-json.ts';
 import type { Link } from './chain.ts';
 
-/** A value of a column; whole numbers come as they are stored, exactly. */
+/** A value of a column; whole numbers are read exactly as stored. */
 export type StoredValue = string | bigint | null;
 
 /** How many rows a table has, and the sum of their tags in hexadecimal. */
@@ -15,9 +16,9 @@ export interface TableSum {
   readonly sum: string;
 }
 
-/** What a seal says is stored. */
+/** The state of the store that a seal covers. */
 export interface SealedState {
-  /** The last record. */
+  /** The last record of the chain. */
   readonly end: Link;
   /** The version of the schema. */
   readonly version: number;
@@ -26,7 +27,7 @@ export interface SealedState {
 
 const emptySum: TableSum = { count: 0, sum: '0' };
 
-/** Two keys of one block of SHA-256 each, so that two hashes over them are a code of their own (NMAC). */
+/** Two keys of one SHA-256 block each; two plain hashes over them make a message code (NMAC). */
 export interface SealKey {
   readonly inner: string;
   readonly outer: string;
@@ -37,26 +38,34 @@ export function sealKeyOf(masterKey: Uint8Array): SealKey {
   return { inner: derived('writ state seal, inner'), outer: derived('writ state seal, outer') };
 }
 
-/** 64 hexadecimal digits. An object for each code, as the library's own HMAC has it, costs ten times as much. */
+/**
+ * Returns 64 hexadecimal digits. The library's own HMAC makes an object for each code and costs ten times as
+ * much.
+ */
 function codeOf({ inner, outer }: SealKey, text: string): string {
   return hash('sha256', outer + hash('sha256', inner + text));
 }
 
-/** 64 hexadecimal digits. Columns count in the order of the schema, so a name is not needed to tell them apart. */
+/**
+ * Returns 64 hexadecimal digits. Columns are in the order of the schema, so the tag needs no column names.
+ */
 export function rowTag(key: SealKey, table: string, values: readonly StoredValue[]): string {
   return codeOf(key, rowText(table, values));
 }
 
-/** Digits outside of quotes are a number: no two rows have the same text. */
+/** Returns a text that no other row has: digits outside of quotation marks are a number. */
 function rowText(table: string, values: readonly StoredValue[]): string {
   let text = `row ${table}`;
   for (const value of values) text += typeof value === 'string' ? `,${JSON.stringify(value)}` : `,${value}`;
   return text;
 }
 
-/** A sum that grows and shrinks row by row. Its text, which costs more than an addition, is made when it is read. */
+/**
+ * A sum that grows and shrinks row by row. Its text costs more than an addition, so it is made only when it
+ * is read.
+ */
 export interface RunningSum {
-  /** Adds a row with this tag; without a tag the row only counts. */
+  /** Adds a row with this tag. A null tag adds 1 to the count and nothing to the sum. */
   add(tag: string | null): void;
   remove(tag: string): void;
   value(): TableSum;
@@ -65,7 +74,7 @@ export interface RunningSum {
 export function createSum(from: TableSum = emptySum): RunningSum {
   let { count } = from;
   let total = BigInt(`0x${from.sum}`);
-  /** Null where the sum has changed since it was read. */
+  /** Null when the sum has changed since the text was made. */
   let read: TableSum | null = from;
   return {
     add(tag) {
@@ -90,7 +99,7 @@ export function isSameSum(a: TableSum, b: TableSum): boolean {
   return a.count === b.count && a.sum === b.sum;
 }
 
-/** The row of `state_seal`. */
+/** The columns of the row in `state_seal`. */
 export interface SealColumns extends Link {
   readonly sums_json: string;
   readonly mac: string;
@@ -107,17 +116,17 @@ export function sealColumns(key: SealKey, { end, version, tables }: SealedState)
   return { sequence, hash, sums_json: sumsJson, mac: sealCode(key, { sequence, hash, sums_json: sumsJson }) };
 }
 
-/** Null where the seal is not genuine. */
+/** Returns the sealed state; null when the seal is not genuine. */
 export function openSeal(key: SealKey, columns: SealColumns): SealedState | null {
   const { sequence, hash, sums_json: sumsJson } = columns;
   const [expected, found] = [Buffer.from(sealCode(key, columns)), Buffer.from(columns.mac)];
   if (expected.length !== found.length || !timingSafeEqual(expected, found)) return null;
-  // It is genuine, so it was written by `sealColumns`.
+  // The code matches, so `sealColumns` wrote this.
   const { version, tables } = JSON.parse(sumsJson) as Omit<SealedState, 'end'>;
   return { end: { sequence, hash }, version, tables };
 }
 
-/** The code over the columns of a seal. */
+/** Returns the code over the columns of a seal. */
 export function sealCode(
   key: SealKey,
   { sequence, hash: end, sums_json: sumsJson }: Omit<SealColumns, 'mac'>,

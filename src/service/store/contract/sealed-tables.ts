@@ -1,13 +1,14 @@
-// Which tables a seal covers: all but those of the chain, whose records carry hashes, and those of the seal itself.
+// Which tables a seal covers: all except those of the chain, whose records carry hashes, and those of the
+// seal itself.
 
 import type { Database } from 'better-sqlite3';
 
 export interface SealedTable {
   readonly name: string;
   readonly columns: readonly string[];
-  /** Positions of the columns that name a row. */
+  /** Positions of the columns of the primary key. */
   readonly keyAt: readonly number[];
-  /** Whether each row has a tag that is kept beside the sum. */
+  /** Whether the tag of each row is stored beside the sum of the table. */
   readonly hasTags: boolean;
 }
 
@@ -20,10 +21,13 @@ const unsealed: readonly string[] = [
   'state_seal',
 ];
 
-/** By them the service decides who may do what: there are few, and one that was changed is named. */
+/**
+ * By these tables the service decides who may do what. They have few rows, so the tag of each is stored and a
+ * changed row can be named.
+ */
 const tagged: readonly string[] = ['agents', 'keys', 'settings', 'documents'];
 
-/** Those with tags first. */
+/** Returns the sealed tables, those with tags first. */
 export function sealedTables(database: Database): readonly SealedTable[] {
   const names = database
     .prepare<[], string>(
@@ -50,12 +54,14 @@ export function sealedTables(database: Database): readonly SealedTable[] {
   });
 }
 
-/** What stands for a row in `row_seals`: its key as JSON. Tables with tags have texts for keys. */
+/**
+ * Returns the key of a row as JSON, by which `row_seals` names the row. Tables with tags have texts for keys.
+ */
 export function rowKeyOf({ keyAt }: SealedTable, values: readonly unknown[]): string {
   return JSON.stringify(keyAt.map((at) => String(values[at])));
 }
 
-/** A name in quotes, as SQL writes it. */
+/** Returns a name in quotation marks, as SQL writes it. */
 export function quotedColumn(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

@@ -1,14 +1,15 @@
-// What a word of a request is, and what somebody who searches asks of its words: one answer for every store, so that each
-// finds the same. A word is a run of letters and digits, without case and accents; of writing without spaces between words each
-// letter begins one. INVARIANT: a text that is searched for as it stands in a request finds that request.
+// What counts as a word of a request, and what a search text asks of these words: one definition for every
+// store, so that all stores find the same. A word is a run of letters and digits, without case and accents.
+// In writing without spaces between words, each letter begins a word. INVARIANT: a text that is searched for
+// as it stands in a request finds that request.
 
 import { BoundedMap, memo } from '../../../language/value/memo.ts';
 import type { RequestRow } from './records.ts';
 
-/** A longer word is known by its beginning, in requests and in what is searched for. */
+/** A longer word is cut to this length, in requests and in searches. */
 const wordLengthMax = 40;
 
-/** Different words of one request that are searchable: the first ones. */
+/** How many different words of one request are searchable: the first ones. */
 const wordsOfRequestMax = 20_000;
 
 const unspaced =
@@ -25,7 +26,10 @@ const ids = /(?<![\da-z-])[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}(?![\da-z-])/g
 const idBeginnings = /(?<![\da-z-])[\da-f]{8}-[\da-f]{4}-[\da-f]{1,4}(?:-[\da-f]{1,12}){0,2}(?![\da-z-])/gi;
 const zeroDecimals = /(?<=\d)\.0+(?![\d.\p{L}])/gu;
 
-/** Texts that come again and again: names of actions, agents and fields, reasons. Beyond so many all are forgotten. */
+/**
+ * Words of texts that come often: names of actions, agents and fields, reasons. All are forgotten beyond this
+ * number of texts.
+ */
 const knownTexts = new BoundedMap<string, readonly string[]>(10_000);
 const knownTextLengthMax = 100;
 
@@ -47,7 +51,10 @@ function wordsIn(text: string): readonly string[] {
   return words;
 }
 
-/** As people write amounts, `4,200.00` is `4200`; a UUID is one word. */
+/**
+ * Returns the text without case and accents. Amounts lose their separators (`4,200.00` becomes `4200`), and a
+ * UUID becomes one word.
+ */
 function folded(text: string): string {
   const plain = text
     .replace(ids, joined)
@@ -69,22 +76,22 @@ function shortened(word: string): string {
 /** A word that is searched for. */
 export interface WantedWord {
   readonly word: string;
-  /** The word itself and no longer one that begins with it. */
+  /** Whether only the word itself fits, and not a longer word that begins with it. */
   readonly isWhole: boolean;
 }
 
-/** Words that stand one after the other. */
+/** Words that must stand one after the other. */
 export type WantedRun = readonly WantedWord[];
 
-/** All of them are in what is found. */
+/** Runs of words, all of which a request must hold. */
 export type WantedText = readonly WantedRun[];
 
 const part = /"([^"]*)"|[^\s"]+/g;
 const quotes = /[“”„‟«»]/g;
 
 /**
- * What somebody has typed: each part between spaces is found where words begin with it; what is between quotes is found as
- * whole words in that order. Empty where it has no letter and no digit.
+ * Parses what somebody has typed. A part between spaces fits words that begin with it; text in quotation
+ * marks fits whole words in that order. Empty when the text has no letter and no digit.
  */
 export function wantedText(text: string): WantedText {
   const runs: { wanted: WantedWord[]; end: number }[] = [];
@@ -96,7 +103,7 @@ export function wantedText(text: string): WantedText {
     const run = last !== undefined && last.end === index ? last : { wanted: [], end: 0 };
     if (run !== last) runs.push(run);
     run.end = index + typed.length;
-    // What goes on without a space has ended the word before it.
+    // Text that follows without a space ends the word before it.
     run.wanted = run.wanted.map(({ word }) => ({ word, isWhole: !isUnspaced.test(word) || word.length > 1 }));
     const words = textWords(quoted ?? typed);
     for (const [at, word] of words.entries()) {
@@ -107,7 +114,7 @@ export function wantedText(text: string): WantedText {
   return runs.map(({ wanted }) => wanted).filter((wanted) => wanted.length > 0);
 }
 
-/** The last letter of writing without spaces, which another may follow. */
+/** Whether the word is a single letter of writing without spaces, which another letter may follow. */
 function isOneLetter(word: string): boolean {
   return isUnspaced.test(word) && [...word].length === 1;
 }
@@ -121,14 +128,14 @@ function fits(word: string | undefined, { word: wanted, isWhole }: WantedWord): 
   return word !== undefined && (isWhole ? word === wanted : word.startsWith(wanted));
 }
 
-/** Whether an index of words alone, without their order, says what holds it. */
+/** Whether an index of words without their order can tell which requests hold what is wanted. */
 export function isOrderless(wanted: WantedText): boolean {
   return wanted.every(({ length }) => length === 1);
 }
 
 export type SearchedRequest = Pick<RequestRow, 'id' | 'agentId' | 'actionKey' | 'outcome' | 'recordJson'>;
 
-/** As far as it is searched. */
+/** The parts of a record that are searched. */
 interface SearchedRecord {
   readonly payload?: unknown;
   readonly title?: string;
@@ -141,14 +148,14 @@ interface SearchedRecord {
 }
 
 /**
- * The words of a request, in order: of its id, action, title, agent, first decision and recorded payload. What becomes of it later is
- * not among them.
+ * Returns the words of a request, in order: of its id, action, title, agent, first decision and recorded
+ * payload. Later events add no words.
  */
 export function wordsOfRequest(request: SearchedRequest): readonly string[] {
   return wordsOf(request, searchedRecord(request));
 }
 
-/** Written by this service; whatever it holds, its words are those of its texts. */
+/** The service has written the record; whatever it holds, only its texts give words. */
 function searchedRecord({ recordJson }: SearchedRequest): SearchedRecord {
   return JSON.parse(recordJson) as SearchedRecord;
 }
@@ -161,7 +168,7 @@ function wordsOf(
   const add = (text: string): void => {
     for (const word of textWords(text)) words.push(word);
   };
-  // Found once, so that it is not worth knowing.
+  // An id occurs once, so its words are not worth remembering.
   words.push(...wordsIn(id));
   add(actionKey);
   add(String(title ?? ''));
@@ -173,7 +180,10 @@ function wordsOf(
   return words;
 }
 
-/** The names and values of a JSON value, in order; it is as deep as a request may be. */
+/**
+ * Calls `take` with the names and values of a JSON value, in order. The depth of a request is bounded, so
+ * recursion is safe.
+ */
 function eachText(value: unknown, take: (text: string) => void): void {
   if (Array.isArray(value)) for (const one of value) eachText(one, take);
   else if (typeof value === 'object' && value !== null) {
@@ -184,7 +194,7 @@ function eachText(value: unknown, take: (text: string) => void): void {
   } else if (value !== null && value !== undefined) take(String(value));
 }
 
-/** What a filter asks of a request that never changes. */
+/** Properties of a request that filters ask for and that never change. */
 export interface RequestMarks {
   readonly agentId: string | null;
   readonly actionKey: string | null;
@@ -192,7 +202,7 @@ export interface RequestMarks {
   readonly policy: string | null;
 }
 
-/** Letters of no word, in which marks stand beside words. */
+/** Private-use letters, which no word has. They let an index hold marks beside words. */
 const markLetters = {
   agentId: '\u{e000}',
   actionKey: '\u{e001}',
@@ -200,7 +210,10 @@ const markLetters = {
   policy: '\u{e003}',
 } as const;
 
-/** As an index holds them: made of letters and digits alone, and different where they differ. */
+/**
+ * Returns the marks as words of an index: made of letters and digits alone, and different for different
+ * values.
+ */
 export function markWords(marks: RequestMarks): readonly string[] {
   return (Object.keys(markLetters) as (keyof RequestMarks)[]).flatMap((name) => {
     const value = marks[name];
@@ -212,7 +225,9 @@ function escapedUnit(unit: string): string {
   return `\u{e004}${unit.charCodeAt(0).toString(16)}\u{e004}`;
 }
 
-/** Of an index: each word once and no more of them than are kept, and the marks. */
+/**
+ * Returns the words that an index holds of a request: its different words, up to the limit, and its marks.
+ */
 export function indexedWords(request: SearchedRequest): readonly string[] {
   const { agentId, actionKey, outcome } = request;
   const record = searchedRecord(request);

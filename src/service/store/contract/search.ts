@@ -1,9 +1,9 @@
-// What a store says of a search besides what it has found: whether all requests were searched, and how many fit.
+// What a store tells about a search besides its results: how many requests fit, and whether all were counted.
 
-/** How many requests fit what is asked. */
+/** How many requests fit a filter. */
 export interface RequestCount {
-  /** Those that were found in the time that a count may take. */
+  /** The requests that were found within the time limit of a count. */
   readonly count: number;
-  /** There is none besides. */
+  /** Whether `count` is complete, so that no other requests fit. */
   readonly isWhole: boolean;
 }

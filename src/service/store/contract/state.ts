@@ -1,26 +1,26 @@
-// The check of everything that is stored beside the records against the service's seal.
+// The check of all rows that are stored beside the records, against the service's seal.
 
-/** Something that is not as the service left it. */
+/** Something in the store that is not as the service left it. */
 export interface StateDifference {
-  /** `records` for the end of the chain. */
+  /** The table; `records` for the end of the chain. */
   readonly table: string;
-  /** The key of the row as JSON, or the number of a record; null where it cannot be told. */
+  /** The key of the row as JSON, or the number of a record; null when not known. */
   readonly row: string | null;
   /** One sentence in lower case without a final period. */
   readonly message: string;
 }
 
 export interface StateCheck {
-  /** Leaves out what takes long: indices, and the rows of tables that may be large. */
+  /** Leaves out what takes long: indexes, and the rows of tables that may be large. */
   readonly isQuick: boolean;
-  /** Hears how many rows have been read. */
+  /** Called with the number of rows read so far. */
   readonly onProgress?: ((rowCount: number) => void) | undefined;
 }
 
 export interface StateStore {
-  /** What is not as the service left it, in one snapshot; empty where all is. */
+  /** Returns what is not as the service left it, read in one snapshot; empty when nothing differs. */
   differences(check: StateCheck): Promise<readonly StateDifference[]>;
-  /** Takes what is stored now for what it should be, and records who did that and what differed. */
+  /** Accepts what is stored now as right, and records who did so and what differed. */
   accept(acceptance: StateAcceptance): Promise<void>;
 }
 
@@ -29,7 +29,7 @@ export interface StateAcceptance {
   readonly differences: readonly StateDifference[];
 }
 
-/** What a person calls the thing that differs. */
+/** Returns the name by which people know the thing that differs. */
 export function nameOfDifference({ table, row }: StateDifference): string {
   if (row === null) return `table \`${table}\``;
   if (table === 'records') return `record ${row}`;

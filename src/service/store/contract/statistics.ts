@@ -1,25 +1,25 @@
-// What a store keeps of statistics: counts by minutes and hours, hits of rules, how far both go; and the records that
-// they are counted from. Each process that serves counts what it records itself. INVARIANT: counts and the mark that says which
-// of its records are in them change in one transaction.
+// What a store keeps of statistics: counts by minutes and hours, hits of rules, how far both go, and the
+// records that are counted. Each process that serves counts the records that it makes. INVARIANT: counts
+// change in one transaction with the mark that says which records are in them.
 
-/** What was counted from `atMs` on for `spanMs`; a store does not look into it. */
+/** Counts of the time that begins at `atMs` and lasts `spanMs`. A store does not read the counts. */
 export interface StatisticsCell {
   readonly atMs: number;
   readonly spanMs: number;
-  /** One line; one of each process where several have counted that time. */
+  /** One line of JSON for each process that has counted this time. */
   readonly json: string;
 }
 
 export interface RuleHits {
-  /** `policy/rule`. */
+  /** Named `policy/rule`. */
   readonly rule: string;
   readonly decided: number;
   readonly met: number;
-  /** Null where it never was. */
+  /** When the rule was last met; null when it never was. */
   readonly lastAtMs: number | null;
 }
 
-/** How often an outcome would have been another one, had a shadow rule been enforced. */
+/** How often an outcome would have been another one if a shadow rule had been enforced. */
 export interface ShadowChange {
   readonly rule: string;
   readonly from: string;
@@ -28,82 +28,85 @@ export interface ShadowChange {
 }
 
 export interface StatisticsMark {
-  /** All records from before this moment are counted in what is stored. */
+  /** The stored counts hold all records made before this time. */
   readonly throughMs: number;
-  /** No record with this number or a lower one is from that moment or later. */
+  /** Records made at `throughMs` or later have higher numbers than this. */
   readonly afterSequence: number;
-  /** Since when hits of rules are counted. */
+  /** Since when hits of rules have been counted. */
   readonly sinceMs: number;
 }
 
 export interface StatisticsChange {
-  /** They take the place of what this process has there. */
+  /** Cells that replace this process's own cells of the same time. */
   readonly puts: readonly StatisticsCell[];
-  /** This process's own of this span that begin in this time go. */
+  /** Deletes this process's own cells of this span that begin within this time; null deletes none. */
   readonly removed: { readonly spanMs: number; readonly fromMs: number; readonly untilMs: number } | null;
-  /** Added to what is there. */
+  /** Hits to add to the stored ones. */
   readonly hits: readonly RuleHits[];
   readonly shadowChanges: readonly ShadowChange[];
-  /** Null leaves it. */
+  /** Null leaves the mark unchanged. */
   readonly mark: StatisticsMark | null;
 }
 
 export interface CellPage {
-  /** Null for all spans. */
+  /** The span of the cells; null for all spans. */
   readonly spanMs: number | null;
   readonly fromMs: number;
   readonly untilMs: number;
   readonly after: Pick<StatisticsCell, 'atMs' | 'spanMs'> | null;
   readonly countMax: number;
-  /** Only what this process has counted, or one before it in its place; all unless said otherwise. */
+  /**
+   * Only cells that this process has counted, or an earlier process in its slot. Absent for the cells of all
+   * processes.
+   */
   readonly isOwn?: boolean;
 }
 
-/** A wait that is over. */
+/** The end of a request's wait. */
 export interface WaitEnd {
   readonly atMs: number;
   readonly status: 'approved' | 'rejected' | 'expired';
-  /** When its request was made; null where that is not stored any more. */
+  /** When the request was made; null when its record has been deleted. */
   readonly createdAtMs: number | null;
-  /** Whether the request asked for a step-up to begin with. */
+  /** Whether the first decision on the request asked for a step-up. */
   readonly isStepUp: boolean;
 }
 
-/** A request that no policy saw. */
+/** A request that was refused before policies decided on it. */
 export interface CountedRefusal {
   readonly atMs: number;
-  /** Null where nobody was recognized. */
+  /** Null when no agent was recognised. */
   readonly agentId: string | null;
   readonly code: string;
 }
 
-/** A record as far as it is counted. */
+/** The parts of a record that are counted. */
 export type CountedRecord =
   | { readonly kind: 'request'; readonly atMs: number; readonly recordJson: string }
   | ({ readonly kind: 'refusal' } & CountedRefusal)
   | ({ readonly kind: 'end' } & WaitEnd);
 
-/** The numbers above `after`, and up to `upTo`. */
+/** Record numbers above `after`, up to and including `upTo`. */
 export interface SequenceRange {
   readonly after: number;
   readonly upTo: number;
 }
 
 export interface StatisticsStore {
-  /** Of this process; null where nothing was ever counted. */
+  /** The mark of this process; null when nothing was ever counted. */
   mark(): Promise<StatisticsMark | null>;
-  /** By time. */
+  /** The stored cells, by time. */
   cells(page: CellPage): Promise<readonly StatisticsCell[]>;
   hits(): Promise<{ readonly hits: readonly RuleHits[]; readonly shadowChanges: readonly ShadowChange[] }>;
   change(change: StatisticsChange): Promise<void>;
-  /** What is counted of the records of this process with these numbers, in any order. */
+  /** What is counted of this process's records with these numbers, in any order. */
   counted(range: SequenceRange): Promise<readonly CountedRecord[]>;
-  /** The waits whose end this process has recorded with one of these numbers. */
+  /** The waits that ended by an event of this process with one of these numbers. */
   waitEnds(range: SequenceRange): Promise<readonly WaitEnd[]>;
-  /** The number of the last event of a request; 0 where there is none. */
+  /** The number of the last request event; 0 when there is none. */
   lastEvent(): Promise<number>;
-  /** The number of the last record that is stored; 0 where there is none. */
+  /** The number of the last stored record; 0 when there is none. */
   lastSequence(): Promise<number>;
-  /** Requests that wait at this moment. */
+  /** How many requests are waiting at `nowMs`. */
   waiting(nowMs: number): Promise<number>;
 }

@@ -1,12 +1,12 @@
-// What a store says when it cannot do its work: a code for programs and a sentence for the operator, telling what to
-// do. The message names files of the service and must not reach a client.
+// The error of a store that cannot do its work: a code for programs, and a sentence that tells the operator
+// what to do. The message names files of the service and must not reach a client.
 
 export type StoreErrorCode =
-  /** Written by a later version of Writ. */
+  /** A later version of Writ wrote the database. */
   | 'newer-database'
-  /** Written by an earlier version of Writ, and opened to be read alone. */
+  /** An earlier version of Writ wrote the database, which is opened for reading only. */
   | 'older-database'
-  /** A database of some other program. */
+  /** The database belongs to another program. */
   | 'foreign-database'
   | 'unwritable'
   | 'locked'
@@ -14,34 +14,37 @@ export type StoreErrorCode =
   | 'full'
   /** The disk reported an error. */
   | 'io'
-  /** A text of the caller has a zero byte, which this database cannot keep or look for; nothing was stored. */
+  /**
+   * The caller's text has a zero byte, which this database can neither store nor look for; nothing was
+   * stored.
+   */
   | 'zero-byte'
-  /** More writes are waiting than the limit. */
+  /** More writes wait than the limit allows. */
   | 'overloaded'
   /** Another process serves this store. */
   | 'already-served'
   | 'writer-died'
-  /** Another process serves this store by now; nothing of this one is stored any more. */
+  /** Another process has taken this one's place; nothing of this process is stored any more. */
   | 'fenced'
   /** Other replicas decide by policies that this one has not compiled; nothing was stored. */
   | 'not-ready'
   /** The database does not answer; nothing was stored. */
   | 'unreachable'
-  /** The connection broke before the database said whether the write is stored. */
+  /** The connection broke before the database told whether the write is stored. */
   | 'uncertain'
   | 'closed'
-  /** The records are elsewhere now, or are being copied here. */
+  /** The records are now elsewhere, or are being copied to this store. */
   | 'moved'
   /** The master key is missing, malformed or that of another database. */
   | 'master-key'
-  /** Something was changed, and not by the service. */
+  /** Something was changed, but not by the service. */
   | 'tampered'
   /** The database is missing, or others may read or write its files. */
   | 'unsafe-files'
-  /** A mistake of ours: the cause says more. */
+  /** A mistake in Writ; `cause` tells more. */
   | 'internal';
 
-/** A class because a rejected promise is told apart by `instanceof`. */
+/** A class, so that `instanceof` tells its rejections from others. */
 export class StoreError extends Error {
   readonly code: StoreErrorCode;
 
@@ -52,12 +55,12 @@ export class StoreError extends Error {
   }
 }
 
-/** Whether what was asked for may have been done all the same. */
+/** Whether the failed call may have taken effect all the same. */
 export function isUncertain(error: unknown): boolean {
   return error instanceof StoreError && error.code === 'uncertain';
 }
 
-/** `what`: a sentence in lower case without a final period. */
+/** Returns the error; `what` is a sentence in lower case without a final period. */
 export function tampered(what: string): StoreError {
   const advice = 'see `writ audit verify`; restore a backup, or take it as it is with `writ audit accept`';
   return new StoreError('tampered', `${what}: ${advice}`);

@@ -1,6 +1,6 @@
-// What the service asks of a store, whatever keeps the rows. Every promise of a write resolves only when the write is
-// durable, and rejects with a StoreError when nothing of it was stored. INVARIANT: a read after a resolved write sees
-// it, and sees what other processes have committed to the same store.
+// What the service needs of a store, whatever keeps the rows. The promise of a write resolves only when the
+// write is durable, and rejects with a StoreError when nothing of the write was stored. INVARIANT: a read
+// after a resolved write sees the write, and sees what other processes have committed to the same store.
 
 import type { ActivityStore } from './agent-activity.ts';
 import type { AskedPerson } from './asked-owner.ts';
@@ -44,69 +44,79 @@ export interface Store {
   readonly activity: ActivityStore;
   readonly state: StateStore;
   /**
-   * From now on this process serves the store, until it closes it. Rejects with `already-served` where another one does, and
-   * `replicas` is null: each would count meters for itself.
+   * From now on this process serves the store, until it closes the store. Rejects with `already-served` when
+   * another process serves it and `replicas` is null, since each process would count meters for itself.
    */
   serve(): Promise<void>;
-  /** What processes that serve the same store agree on; null where there is one at a time. */
+  /**
+   * What the processes that serve the same store agree on; null for a store that only one process may serve
+   * at a time.
+   */
   readonly replicas: ReplicaStore | null;
   /**
-   * Resolves when what was read before the call can be relied on: `settled`, or `nonce-used` where another process has
-   * taken the nonce before.
+   * Resolves when the caller can rely on what was read before the call. Returns `nonce-used` when another
+   * process has taken the nonce before, else `settled`.
    */
   settle(nonce?: string): Promise<'settled' | 'nonce-used'>;
-  /** 32 bytes, kept beside the database and never in it. */
+  /** 32 bytes, kept outside the database. */
   readonly masterKey: Uint8Array;
   readonly records: RecordsPlace;
   /**
-   * Copies one snapshot of the store, with its master key, to `path` and `<path>.key`, for their owner alone;
-   * writes go on meanwhile. Rejects where there is something at either place.
+   * Copies one snapshot of the store and its master key to `path` and `<path>.key`, readable by their owner
+   * alone; writes go on meanwhile. Rejects when either file exists.
    */
   copyTo(path: string): Promise<void>;
-  /** False for a few seconds after a write has failed, and for ever once the writer is lost. */
+  /** False for a few seconds after a failed write, and for ever once the writer is lost. */
   isWritable(): boolean;
-  /** What has to be changed before anything is stored, for the operator; null where the store knows of nothing. */
+  /**
+   * What the operator has to change before anything is stored; null when the store knows of no such fault.
+   */
   fault(): string | null;
   /**
-   * The time of the server that several processes share, in milliseconds since 1970-01-01T00:00Z, not rounded; null where this machine's
-   * clock is the only one. It may go back.
+   * The time of the server that several processes share, in milliseconds since 1970-01-01T00:00Z, not
+   * rounded; null when this machine's clock is the only one. May go back.
    */
   serverNow(): number | null;
-  /** How many writes wait for the disk now. */
+  /** How many writes are waiting for the disk. */
   queueDepth(): number;
-  /** Finishes the writes under way, then lets go of all files. Calling it again changes nothing. */
+  /** Finishes the writes under way, then closes all files. Another call changes nothing. */
   close(): Promise<void>;
 }
 
-/** The most keys of one agent that are good at the same time. */
+/** The most keys of one agent that are valid at the same time. */
 export const liveKeysMax = 2;
 
-/** Who makes a change of management, as the record names them; the store's own actor where nobody is named. */
+/**
+ * The name that the record gives to the author of a change of management; the store's own actor when absent.
+ */
 export interface Named {
   readonly who?: string | undefined;
 }
 
 export interface AgentStore {
   add(agent: AgentRow, key: KeyRow, by?: Named): Promise<'added' | 'name-taken'>;
-  /** By name, code point by code point. */
+  /** All agents by name, code point by code point. */
   list(): Promise<readonly AgentRow[]>;
-  /** The latest first, those after `after`. */
+  /** A page of agents, the latest first: those after `after`. */
   page(page: AgentPage): Promise<readonly AgentRow[]>;
   find(idOrName: string): Promise<AgentRow | null>;
   findByKeyId(keyId: string): Promise<AgentWithKey | null>;
-  /** The oldest first. */
+  /** The agent's keys, the oldest first. */
   keys(agentId: string): Promise<readonly KeyRow[]>;
-  /** Changes what is known of an agent; one that is revoked stays as it is. */
+  /** Changes the description of an agent; a revoked agent stays unchanged. */
   describe(change: AgentDescription): Promise<AgentDescriptionResult>;
   setStatus(change: StatusChange): Promise<StatusChangeResult>;
   setSigning(change: SigningChange): Promise<SigningChangeResult>;
-  /** Adds a key and gives the agent's other live keys an end, at the latest `othersNotAfterMs`. */
+  /** Adds a key and makes the agent's other valid keys end at `othersNotAfterMs` at the latest. */
   rotateKey(rotation: KeyRotation): Promise<'added' | 'too-many-keys' | 'unknown-agent'>;
-  /** Notes that a key was used. Costs no write of its own: the minute reaches the disk with a later batch. */
+  /**
+   * Notes that a key was used. Causes no write of its own: the minute of the use reaches the disk with a
+   * later batch.
+   */
   noteUse(key: KeyRow, nowMs: number): void;
   /**
-   * Grows whenever a change of an agent or a key is asked for through this store, and again when it is done: what was
-   * found before may be out of date. Changes of other processes do not show here.
+   * A count that grows when a change of an agent or a key is asked for through this store, and again when the
+   * change is done. What was read before it grew may be out of date. Changes by other processes do not count.
    */
   changesHere(): number;
 }
@@ -116,7 +126,7 @@ export interface AgentPage {
   readonly countMax: number;
 }
 
-/** What is said of an agent, and may be changed. */
+/** The properties of an agent that may be changed. */
 export type DescribedAgent = Pick<
   AgentRow,
   'name' | 'riskTier' | 'controlOwner' | 'tags' | 'ratePerMinute' | 'burst' | 'tellsChange'
@@ -140,19 +150,19 @@ export interface StatusChange extends Named {
   readonly atMs: number;
 }
 
-/** `already-revoked`: revocation is final, nothing was changed. */
+/** `already-revoked`: a revocation is final; nothing was changed. */
 export type StatusChangeResult = 'changed' | 'unchanged' | 'unknown-agent' | 'already-revoked';
 
 export interface SigningChange extends Named {
   readonly agentId: string;
-  /** `off` forgets the secret. */
+  /** `off` deletes the secret. */
   readonly signing: SigningMode;
-  /** Takes the place of the secret; null leaves it as it is. */
+  /** Replaces the secret; null keeps the present one. */
   readonly newSealedSecret: string | null;
   readonly atMs: number;
 }
 
-/** `no-secret`: the agent has none that could be left as it is; nothing was changed. */
+/** `no-secret`: the agent has no secret to keep; nothing was changed. */
 export type SigningChangeResult = 'changed' | 'no-secret' | 'unknown-agent';
 
 export interface KeyRotation extends Named {
@@ -163,10 +173,11 @@ export interface KeyRotation extends Named {
 export interface RequestStore {
   /**
    * Stores a decided request. `duplicate-key`: the agent's idempotency key still means another request.
-   * `too-many-open`: the request is pending and the agent has `openMax` pending ones already. `basis-changed`: agent, key,
-   * switches, people or policies are not as the decision saw them. `nonce-used`: another process has taken the nonce of its
-   * signature. All are judged in the transaction of the write, so no two
-   * requests can pass together where one alone may; nothing is stored then.
+   * `too-many-open`: the request is pending, and the agent already has `openMax` pending requests.
+   * `basis-changed`: agent, key, switches, people or policies have changed since the decision saw them.
+   * `nonce-used`: another process has taken the nonce of the signature. After any of these, nothing is
+   * stored. All are judged in the transaction of the write, so two requests cannot pass together when only
+   * one may.
    */
   append(
     row: RequestRow,
@@ -175,39 +186,43 @@ export interface RequestStore {
     entries?: readonly MeterEntryRow[],
   ): Promise<AppendResult>;
   find(id: string): Promise<RequestRow | null>;
-  /** The request that the key means at `nowMs`. */
+  /** The request that the idempotency key means at `nowMs`. */
   findByIdempotencyKey(query: IdempotencyQuery): Promise<RequestRow | null>;
-  /** How many requests of the agent are pending and not past their deadline. */
+  /** How many requests of the agent are pending and before their deadline. */
   countOpen(agentId: string, nowMs: number): Promise<number>;
-  /** A request with all that became of it, the earliest first, both from one snapshot. */
+  /** A request with all its events, the earliest first, from one snapshot. */
   history(id: string): Promise<RequestHistory | null>;
-  /** What became of a request, the earliest first. */
+  /** The events of a request, the earliest first. */
   events(id: string): Promise<readonly RequestEvent[]>;
-  /** The latest first. */
+  /** A page of requests that fit the filter, the latest first. */
   list(page: RequestPage): Promise<RequestsFound>;
-  /** How many there are, as far as can be counted in a moment. */
+  /** How many requests fit the filter, as far as can be counted within a time limit. */
   count(filter: RequestFilter): Promise<RequestCount>;
-  /** Pending requests that ask a person for an approval or a step-up, the nearest deadline first. */
+  /** Pending requests that ask the person for an approval or a step-up, the nearest deadline first. */
   waiting(page: WaitingPage): Promise<readonly RequestHistory[]>;
-  /** Counts the same without reading most of them. */
+  /** Counts the requests that `waiting` lists, without reading most of them. */
   countWaiting(query: WaitingCount): Promise<CountedWaiting>;
   /**
-   * Requests of the agent for the action that wait or are approved by people and not over, and the one that was taken by
-   * `taker`: the latest first, the latter before all.
+   * The agent's requests for the action that wait, or that people have approved and that are not over, the
+   * latest end first. Before all of them comes the request that `taker` has taken.
    */
   heldOf(query: HeldQuery): Promise<readonly RequestHistory[]>;
   /** Ids of the agent's pending requests. */
   openOf(agentId: string, countMax: number): Promise<readonly string[]>;
   /**
-   * Records what became of a request, and lets it stand as the last event says. `state-differs`: its status is not
-   * one of `from`, or more has become of it than was seen. `basis-changed`: what the change rests on, meters included, is
-   * not as it was seen. Both are judged in the transaction of the write, so of two changes that exclude each other one is made.
+   * Records events of a request; the request then stands as its last event tells. `state-differs`: its status
+   * is not one of `from`, or it has more events than were seen. `basis-changed`: what the change rests on,
+   * meters included, has changed since it was seen. Both are judged in the transaction of the write, so only
+   * one of two conflicting changes is made.
    */
   change(change: RequestChange): Promise<RequestChangeResult>;
-  /** Records the end of pending requests whose deadline is at `atMs` or before; yields their ids. */
+  /**
+   * Records the end of pending requests whose deadline is `atMs` or earlier, at most `countMax`; returns
+   * their ids.
+   */
   expireDue(atMs: number, countMax: number): Promise<readonly string[]>;
   appendRefusal(record: RefusalRecord): Promise<void>;
-  /** The latest first. */
+  /** The agent's refusals, the latest first. */
   refusals(agentId: string, countMax: number): Promise<readonly RefusalRecord[]>;
 }
 
@@ -218,40 +233,43 @@ export interface RequestHistory {
 
 export interface RequestChange {
   readonly requestId: string;
-  /** All or none are recorded, in this order. */
+  /** Recorded in this order, all or none. */
   readonly events: readonly Omit<RequestEvent, 'requestId'>[];
   readonly from: readonly RequestStatus[];
-  /** How many events had been seen; null where it does not matter what else has become of the request. */
+  /** How many events had been seen; null when further events do not matter. */
   readonly seen: number | null;
-  /** What the change rests on; not judged where it is absent. */
+  /** What the change rests on; not judged when absent. */
   readonly basis?: GrantBasis | undefined;
-  /** How the entries of the request in some meters stand from now on. */
+  /** How the request's entries in some meters stand from now on. */
   readonly entries?: readonly SettledEntryRow[] | undefined;
-  /** The meters that the change rests on; not judged where they are absent. */
+  /** The meters that the change rests on; not judged when absent. */
   readonly meters?: MetersRead | undefined;
 }
 
-/** What is asked of a list of requests; null asks nothing. */
+/** Conditions of a list of requests; null sets no condition. */
 export interface RequestFilter {
   readonly agentId: string | null;
   readonly actionKey: string | null;
-  /** Its status at `nowMs`. */
+  /** The status at `nowMs`. */
   readonly status: AskedStatus | null;
-  /** The first decision's. */
+  /** The outcome of the first decision. */
   readonly outcome: string | null;
   readonly policy: string | null;
   readonly riskMin: number | null;
   readonly riskMax: number | null;
   readonly fromMs: number | null;
   readonly untilMs: number | null;
-  /** What its words are to hold; null asks nothing, and nothing holds an empty one. */
+  /** The words that a request must hold; null sets no condition, and an empty text fits no request. */
   readonly text: WantedText | null;
-  /** Only what agents ask whose control owner is `owner`, and what asks `asked`. */
+  /**
+   * Only requests of agents whose control owner is `owner`, and requests that ask `asked`; null for all
+   * requests.
+   */
   readonly seenBy: { readonly owner: AskedPerson['owner']; readonly asked: AskedPerson } | null;
   readonly nowMs: number;
 }
 
-/** The number of a request's record. */
+/** The number of a request's record, as a place in a list. */
 export interface RequestPlace {
   readonly sequence: number;
 }
@@ -264,23 +282,25 @@ export interface RequestPage extends RequestFilter {
 export interface RequestsFound {
   readonly found: readonly (RequestHistory & RequestPlace)[];
   /**
-   * Where the next page goes on; null where there is none. So many requests are looked through for a page and no more,
-   * so one of a rare filter may hold few, or none.
+   * Where the next page begins; null when this page is the last. A page looks through a fixed number of
+   * requests, so a page of a rare filter may hold few requests or none.
    */
   readonly next: RequestPlace | null;
-  /** Numbers of records that are not in the search index yet, at most; 0 where no text is asked. */
+  /** The most record numbers that the search index does not hold yet; 0 when the filter has no text. */
   readonly unsearched: number;
 }
 
 export interface WaitingCount extends Pick<WaitingPage, 'asked' | 'nowMs'> {
-  /** The id of a person who may have approved some. */
+  /** The id of the person, to tell which requests they have already approved. */
   readonly person: string;
 }
 
 export interface CountedWaiting {
-  /** Of those that are not among `touched`. */
+  /** How many requests wait that are not in `touched`. */
   readonly untouched: number;
-  /** Those that the person has approved once, and those about which a question was asked. */
+  /**
+   * The waiting requests that the person has approved once, and those about which somebody asked a question.
+   */
   readonly touched: readonly RequestHistory[];
 }
 
@@ -293,7 +313,7 @@ export interface WaitingPage {
 
 export interface AppendLimits {
   readonly openMax: number;
-  /** What the decision rests on; not judged where it is absent. */
+  /** What the decision rests on; not judged when absent. */
   readonly basis?: GrantBasis | undefined;
 }
 
@@ -310,77 +330,79 @@ export interface IdempotencyQuery {
 export interface HeldQuery {
   readonly agentId: string;
   readonly actionKey: string;
-  /** As the event `taken` has it; null where nobody has taken one. */
+  /** The taker named by the event `taken`; null when the caller can have taken none. */
   readonly taker: string | null;
   readonly nowMs: number;
   readonly countMax: number;
 }
 
 export interface PlantStore {
-  /** `used`: there is a plant with this id, and it stays as it is. Throws RangeError beyond 64 bits. */
+  /** `used`: a plant with this id exists and stays unchanged. Throws RangeError for an id beyond 64 bits. */
   add(plant: PlantRow): Promise<'added' | 'used'>;
   find(id: bigint): Promise<PlantRow | null>;
 }
 
 export interface SettingStore {
   get(name: string): Promise<string | null>;
-  /** The value that counts afterwards: the one that was there before, or else `value`. */
+  /** Returns the value that is stored afterwards: the one that was there before, or else `value`. */
   putIfAbsent(name: string, value: string): Promise<string>;
 }
 
 export interface NonceStore {
-  /** Uses that are still kept, the oldest first. */
+  /** The uses that are still kept, the oldest first. */
   kept(): Promise<readonly NonceUse[]>;
-  /** Uses with a signature from before this moment may have been forgotten; null where none was. */
+  /** Uses of signatures from before this moment may have been forgotten; null when none were. */
   validFromMs(): Promise<number | null>;
   /**
-   * Remembers a use. It is durable before any write that is asked for later resolves, so before the record of the
-   * request that used it, and is never given up while the store is open: nobody waits for it.
+   * Remembers the use of a nonce. It is durable before any write that is asked for later resolves, so before
+   * the record of the request that used it. While the store is open the write is never given up, so nobody
+   * has to wait for it.
    */
   note(use: NonceUse): void;
 }
 
-/** The records as one chain: requests and what became of them, refusals, changes of management, numbered from 1. */
+/** The records as one chain, numbered from 1: requests and their events, refusals, changes of management. */
 export interface ChainStore {
   /**
-   * The records with the `countMax` numbers after `afterSequence`, or after the place where the chain begins; of several lanes those
-   * up to `lastSequence`, before which no record is missing that is still being written.
+   * The records with the `countMax` numbers after `afterSequence`, or after the place where the chain begins
+   * if that is later. A chain of several lanes is read up to `lastSequence`: no record before it is still
+   * being written.
    */
   stretch(afterSequence: number, countMax: number): Promise<ChainStretch>;
   /** Changes of management, the latest first. */
   changes(page: ChangePage): Promise<readonly ChangeRow[]>;
-  /** By number; which of them are genuine is for the reader to see. */
+  /** All checkpoints, by number; the caller has to check which of them are genuine. */
   checkpoints(): Promise<readonly SignedCheckpoint[]>;
-  /** When the last record of each kind was made, whichever is the latest; null where there are none. */
+  /** When the latest record of any kind was made; null when there are none. */
   latestAtMs(): Promise<number | null>;
   addCheckpoint(checkpoint: SignedCheckpoint): Promise<void>;
-  /** Stores a knot where a lane has moved since the last one; does nothing where there is one lane. */
+  /** Stores a knot if a lane has moved since the last knot; does nothing in a store of one lane. */
   tie(): Promise<void>;
   /**
-   * Deletes all records up to a checkpoint whose purpose is `pruned`, which becomes the place where the chain begins,
-   * and records the change. `not-there`: the chain has no such record there, nothing was changed.
+   * Deletes all records up to a checkpoint whose purpose is `pruned`, which becomes the place where the chain
+   * begins, and records the change. `not-there`: the chain has no such record; nothing was changed.
    */
   prune(checkpoint: SignedCheckpoint): Promise<'pruned' | 'not-there'>;
 }
 
 export interface ChainStretch {
-  /** Where the chain begins, for records were deleted; null where it begins with record 1. */
+  /** Where the chain begins after records were deleted; null when it begins with record 1. */
   readonly pruning: SignedCheckpoint | null;
-  /** By number. Where the store was tampered with, numbers may be missing, or be there twice. */
+  /** By number. After tampering, numbers may be missing or occur twice. */
   readonly records: readonly ChainRecord[];
-  /** Of all records that are stored; null where there are none. */
+  /** The number of the first stored record; null when there are none. */
   readonly firstSequence: number | null;
-  /** The number of the last record, also where that is deleted. */
+  /** The number of the last record, even if that was deleted. */
   readonly lastSequence: number;
 }
 
-/** `end`: the chain had this record. `pruned`: it begins after this record. */
+/** `end`: the chain had this record. `pruned`: the chain begins after this record. */
 export type CheckpointPurpose = 'end' | 'pruned';
 
-/** A place in the chain to which someone who holds the master key has put a signature. */
+/** A place in the chain, signed by a holder of the master key. */
 export interface SignedCheckpoint extends ChainPlace {
   readonly atMs: number;
   readonly purpose: CheckpointPurpose;
-  /** Base64url. */
+  /** The Ed25519 signature, in base64url. */
   readonly signature: string;
 }

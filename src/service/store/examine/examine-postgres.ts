@@ -1,4 +1,5 @@
-// A database of records looked at. INVARIANT: nothing is made, migrated or locked, whatever is found.
+// Examines a PostgreSQL database of records. INVARIANT: nothing is created, migrated or locked, whatever is
+// found.
 
 import { masterKeyCheck, masterKeyMismatch, presentKey } from '../contract/master-key.ts';
 import { nameOfDifference } from '../contract/state.ts';
@@ -12,7 +13,7 @@ import { isServed, knownKeyOf, requireSchema } from '../postgres/server/schema.t
 import { consistencyStore } from '../postgres/state.ts';
 import type { ExaminedStore } from './examined-store.ts';
 
-/** Rejects with a StoreError where the store cannot be used. */
+/** Returns what can be seen of the store. Rejects with a StoreError when the store cannot be used. */
 export async function examinePostgres({
   url,
   keyFile,

@@ -1,4 +1,4 @@
-// An SQLite file of records looked at. INVARIANT: nothing is made, migrated or locked, whatever is found.
+// Examines an SQLite file of records. INVARIANT: nothing is created, migrated or locked, whatever is found.
 
 import Database from 'better-sqlite3';
 import { checkDataFiles } from '../contract/file-guards.ts';
@@ -20,14 +20,14 @@ import type { ExaminedStore } from './examined-store.ts';
 
 const busyTimeoutMs = 5_000;
 
-/** Throws a StoreError where the store cannot be used. */
+/** Returns what can be seen of the store. Throws a StoreError when the store cannot be used. */
 export function examineSqlite(path: string): ExaminedStore {
   return withStoreErrors(path, () => {
     checkDataFiles(path);
     const key = presentKeyBeside(path);
     const database = new Database(path, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });
     try {
-      // Of one moment, though a service may be writing.
+      // Everything is read at one moment, even while a service writes.
       database.exec('BEGIN');
       const known = knownMasterKey(database);
       if (known !== null && known !== masterKeyCheck(key)) throw masterKeyMismatch(`${path}.key`);

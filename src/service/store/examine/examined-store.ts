@@ -1,14 +1,14 @@
-// What can be seen of a store without changing it: for whoever asks what is wrong with an installation.
+// What can be seen of a store without changing it, to find what is wrong with an installation.
 
 export interface ExaminedStore {
-  /** Whether an earlier version made it: the rest of it is not looked at then. */
+  /** Whether an earlier version of Writ made the store; if so, nothing else is examined. */
   readonly isEarlier: boolean;
-  /** Whether a process serves it at this moment. */
+  /** Whether a process serves the store now. */
   readonly isServed: boolean;
-  /** When the newest record was made, in milliseconds; null where there is none. */
+  /** When the newest record was made, in milliseconds since 1970; null when there is none. */
   readonly newestMs: number | null;
-  /** The clock of the database's server, in milliseconds; null for a file. */
+  /** The clock of the database server, in milliseconds since 1970; null for a file. */
   readonly serverMs: number | null;
-  /** The first thing that was changed, and not by the service; null where a quick look finds none. */
+  /** The first thing that was changed, but not by the service; null when a quick check finds none. */
   readonly difference: string | null;
 }

@@ -1,21 +1,21 @@
-// The tables beside the records, as they lie in a file and in PostgreSQL: what the one has and the other has not.
+// The tables beside the records, and how their columns differ between an SQLite file and PostgreSQL.
 
 import { StoreError } from '../contract/store-error.ts';
 
 export interface CopiedTable {
   readonly name: string;
-  /** Columns of the file that the database does not have. */
+  /** Columns of the file that the database lacks. */
   readonly left: readonly string[];
-  /** Columns of the database that the file does not have, as SQL. */
+  /** Columns of the database that the file lacks, each with the SQL of its value. */
   readonly added: Readonly<Record<string, string>>;
-  /** It may be large: its rows change while the copy goes on, and most of them do not. */
+  /** Whether the table may be large. Its rows may change while the copy goes on, but most do not. */
   readonly isLarge: boolean;
 }
 
-/** All that a file has recorded and counted is the past of the first replica. */
+/** The slot of everything that the file has recorded and counted: the past of the first replica. */
 const slot = '0::int2';
 
-/** In an order in which each row has what it refers to. */
+/** In an order in which every row comes after the rows that it refers to. */
 const tables: readonly (Partial<CopiedTable> & Pick<CopiedTable, 'name'>)[] = [
   { name: 'agents' },
   { name: 'keys' },
@@ -23,7 +23,7 @@ const tables: readonly (Partial<CopiedTable> & Pick<CopiedTable, 'name'>)[] = [
   { name: 'documents' },
   { name: 'document_kinds' },
   { name: 'checkpoints' },
-  // They were accepted elsewhere, and are good nowhere.
+  // The nonces were accepted by another process, so no process may accept them again.
   { name: 'nonces', added: { owner: "'copied'" } },
   { name: 'plants' },
   { name: 'meters' },
@@ -34,7 +34,10 @@ const tables: readonly (Partial<CopiedTable> & Pick<CopiedTable, 'name'>)[] = [
   { name: 'statistics_mark', left: ['id'], added: { slot } },
 ];
 
-/** Throws StoreError where the file has a table that is not known here: nothing is left behind unseen. */
+/**
+ * Returns the tables to copy. Throws StoreError when the file has a table that is not known here, so that no
+ * table is left out unnoticed.
+ */
 export function copiedTables(names: readonly string[]): readonly CopiedTable[] {
   const known = new Set(tables.map(({ name }) => name));
   const strange = names.find((name) => !known.has(name));
@@ -43,5 +46,8 @@ export function copiedTables(names: readonly string[]): readonly CopiedTable[] {
   return tables.map((table) => ({ left: [], added: {}, isLarge: false, ...table }));
 }
 
-/** The rows of requests that were made within about a minute; ids rise with time. */
+/**
+ * How many digits of a request id name a bucket of rows. Ids rise with time, so a bucket holds the requests
+ * of about a minute.
+ */
 export const bucketDigits = 8;

@@ -1,7 +1,8 @@
-// The store of an SQLite file into an empty PostgreSQL database. Records are copied while the service goes on, each is
-// compared as it came out; once the service has stopped, what has come meanwhile and the rows beside the records follow, in
-// one transaction. INVARIANT: the file says that its records have moved before the database is whole, so at no moment can
-// both be served; a copy that ends before is gone on with where it ended.
+// Copies the store of an SQLite file into an empty PostgreSQL database. Records are copied while the service
+// runs, and each is compared after it is stored. Once the service has stopped, the records that came
+// meanwhile are copied, and then, in one transaction, the rows beside the records. INVARIANT: the file notes
+// that its records have moved before the database is whole, so both can never be served at the same time; a
+// copy that breaks off is resumed from where it ended.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -17,14 +18,14 @@ import { movedOf, noteMoved } from './placement.ts';
 import { type BucketSum, differing } from './row-sums.ts';
 
 export interface CopyOptions {
-  /** The file of the store. */
+  /** The SQLite file of the store. */
   readonly path: string;
   readonly url: string;
   /** Where the master key is put for the database. */
   readonly keyFile: string;
-  /** The address as people may see it. */
+  /** The address of the database without its password, as people may see it. */
   readonly shownUrl: string;
-  /** Who does it, for the record. */
+  /** Who copies the store, for the record. */
   readonly who: string;
   readonly onProgress: (progress: CopyProgress) => void;
   /** How many records are copied at once. */
@@ -33,23 +34,23 @@ export interface CopyOptions {
 
 export type CopyProgress =
   | { readonly kind: 'records'; readonly done: number; readonly all: number }
-  /** All is copied that there is: the service can be stopped. */
+  /** Everything that exists so far is copied: the service can be stopped. */
   | { readonly kind: 'waiting' }
-  /** Nobody serves any more. */
+  /** No process serves the file any more. */
   | { readonly kind: 'stopped' };
 
 export interface Copied {
-  /** The last record, which says that the store has moved. */
+  /** The last record, which notes that the store has moved. */
   readonly end: Link;
   readonly recordCount: number;
-  /** From the moment at which nobody served to the end. */
+  /** Time from the moment when no process served the file any more to the end of the copy. */
   readonly stoppedMs: number;
 }
 
 const recordsAtOnceDefault = 2_000;
 const askAgainMs = 500;
 
-/** Resolves once the database is whole. Rejects with a StoreError; the database is used by nobody then. */
+/** Resolves once the database is whole. Rejects with a StoreError; then no service uses the database. */
 export async function copyStore(options: CopyOptions): Promise<Copied> {
   const closings: (() => Promise<unknown>)[] = [];
   const opened = <T>(one: T, close: () => Promise<unknown>): T => {
@@ -80,7 +81,7 @@ interface Opened extends CopyOptions {
   readonly to: Store;
   readonly rows: DatabaseRows;
   readonly file: FileRows;
-  /** By table, what the database was seen to hold of the large ones. */
+  /** By name of a large table, the sums of the rows that the database was seen to hold. */
   readonly seen: Map<string, ReadonlyMap<string, BucketSum>>;
 }
 
@@ -106,7 +107,10 @@ async function copyOpened(copy: Opened): Promise<Copied> {
   return { end, recordCount: await countRecords(copy, end), stoppedMs: performance.now() - stoppedAtMs };
 }
 
-/** Each stretch was compared when it was copied, and they follow each other, so the ends tell. */
+/**
+ * Each stretch was compared when it was copied, and stretches follow each other without gaps, so comparing
+ * the ends is enough.
+ */
 async function countRecords({ from, to }: Opened, end: Link): Promise<number> {
   const [here, there] = await Promise.all(
     [from, to].map(async ({ chain }) => {
@@ -119,7 +123,7 @@ async function countRecords({ from, to }: Opened, end: Link): Promise<number> {
   return end.sequence - (here.firstSequence ?? end.sequence + 1) + 1;
 }
 
-/** The end of a copy was not heard of. */
+/** For a database that an earlier copy has completed, when that copy could not report its end. */
 async function wholeAlready(copy: Opened, hasMoved: boolean): Promise<Copied> {
   const { records, lastSequence } = await lastOf(copy.from);
   const { records: there } = await copy.to.chain.stretch(lastSequence - 1, 1);
@@ -145,12 +149,14 @@ async function isMine(from: Store): Promise<boolean> {
   }
 }
 
-/** No record is dated before an earlier one. */
+/** Returns the time of a new record, which must not be before that of an earlier record. */
 async function momentFor({ chain }: Store): Promise<number> {
   return Math.max(Date.now(), (await chain.latestAtMs()) ?? 0);
 }
 
-/** The last record that is there already; where the file begins, where there is none. */
+/**
+ * Returns the last record that the database already has, or the place where the file begins when it has none.
+ */
 async function endOfCopy({ from, to, rows }: Opened): Promise<Link> {
   const { lastSequence } = await to.chain.stretch(0, 0);
   const [{ pruning, records: here }, { records: there }] = await Promise.all([
@@ -172,7 +178,10 @@ async function endOfCopy({ from, to, rows }: Opened): Promise<Link> {
   return { sequence: lastSequence, hash: last.hash };
 }
 
-/** What there is behind a place; yields the last record. A stretch is read and checked while the one before is stored. */
+/**
+ * Copies the records after a place and returns the last one. A stretch is read and checked while the one
+ * before is stored.
+ */
 async function copyRecords(copy: Opened, after: Link): Promise<Link> {
   const { from, onProgress, recordsAtOnce = recordsAtOnceDefault } = copy;
   let storing: Promise<void> = Promise.resolve();
@@ -184,7 +193,7 @@ async function copyRecords(copy: Opened, after: Link): Promise<Link> {
     onProgress({ kind: 'records', done: end.sequence, all: lastSequence });
     if (isLast) return end;
     storing = storeRecords(copy, records);
-    // It is waited for above.
+    // The next turn of the loop awaits the promise and sees its error.
     storing.catch(() => {});
     end = next;
   }
@@ -208,8 +217,9 @@ function checkLinks(records: readonly ChainRecord[], after: Link): Link {
 }
 
 /**
- * Puts right what differs, table by table, and looks again at what it has put. What was seen of a large table is remembered:
- * nobody else writes to the database, and while nobody serves the file alone is read whole.
+ * Replaces rows that differ, table by table, and checks them again afterwards. The sums of a large table are
+ * remembered: nobody else writes to the database, so once the service has stopped only the file is read as a
+ * whole.
  */
 async function copyRows({ file, rows, seen }: Opened, which: 'large ones' | 'all'): Promise<void> {
   file.lookAnew();

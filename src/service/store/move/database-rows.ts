@@ -1,5 +1,5 @@
-// Records and rows into a PostgreSQL database that takes in the store of a file. INVARIANT: until `finish` has committed, the
-// database says of itself that it is not whole, and no service uses it.
+// Writes records and rows into the PostgreSQL database that takes over the store of a file. INVARIANT: until
+// `finish` has committed, the database notes that it is not whole, and no service uses it.
 
 import pg from 'pg';
 import type { ChainRecord, Link, RecordKind } from '../contract/chain.ts';
@@ -21,19 +21,22 @@ import {
 } from './row-sums.ts';
 
 export interface DatabaseRows {
-  /** Makes the database one that is not whole. `whole`: it is one already, and holds records. Rejects where another copy goes on. */
+  /**
+   * Marks the database as not whole. Returns `whole` when it already is a whole store with records. Rejects
+   * when another copy is under way.
+   */
   begin(place: string): Promise<'begun' | 'whole'>;
-  /** Yields whether they came out as they went in. */
+  /** Stores records; returns whether the database gives them back as they were sent. */
   append(records: readonly ChainRecord[]): Promise<boolean>;
-  /** Forgets all records, whose beginning the file has no more. */
+  /** Deletes all copied records, for when the file has deleted the same ones since they were copied. */
   clear(): Promise<void>;
-  /** For the plans of queries; takes a while. */
+  /** Updates the statistics by which the database plans queries; takes a while. */
   analyze(): Promise<void>;
-  /** Of one bucket where it is named, else of all. */
+  /** Returns the sums of one bucket, or of all buckets when none is named. */
   sums(table: CopiedTable, rows: Omit<RowsOfBucket, 'rows'>): Promise<ReadonlyMap<string, BucketSum>>;
-  /** Puts these rows in the place of those of the bucket. */
+  /** Replaces the rows of the bucket by these rows. */
   replace(table: CopiedTable, rows: RowsOfBucket): Promise<void>;
-  /** Makes it whole, with what `work` does: all at once or not at all. */
+  /** Makes the database whole after running `work`, in one transaction. */
   finish(end: Link, prunedTo: number, work: () => Promise<void>): Promise<void>;
   close(): Promise<void>;
 }
@@ -52,13 +55,13 @@ const recordTables = {
 } as const satisfies Record<Exclude<RecordKind, 'knot'>, string>;
 const tableNames = Object.values(recordTables);
 
-/** One copy at a time. */
+/** The advisory lock that allows one copy at a time. */
 const copyingLock = 0x57524955;
 const rowsAtOnce = 5_000;
 
 type Query = <R extends object>(text: string, values?: readonly unknown[]) => Promise<readonly R[]>;
 
-/** Of a database with the tables of a store. Rejects with a StoreError. */
+/** Connects to a database that has the tables of a store. Rejects with a StoreError. */
 export async function openDatabaseRows(url: string): Promise<DatabaseRows> {
   const client = new pg.Client({ ...clientConfig(url), application_name: 'writ store copy' });
   client.on('error', () => {});
@@ -74,9 +77,9 @@ export async function openDatabaseRows(url: string): Promise<DatabaseRows> {
   } catch (error) {
     throw toStoreFailure(error);
   }
-  // Between two statements of a transaction the file is read.
+  // The file is read between two statements of a transaction, which takes time.
   await query('SET idle_in_transaction_session_timeout = 0');
-  // What is lost is copied again; the end waits until all is kept.
+  // Records that a crash loses are copied again; `finish` waits until everything is on disk.
   await query('SET synchronous_commit = off');
   const types = await columnTypes(query);
   const together = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -144,7 +147,7 @@ async function begin(query: Query, place: string): Promise<'begun' | 'whole'> {
   return 'begun';
 }
 
-/** Table and column → type. */
+/** The type of each column, by `table.column`. */
 type ColumnTypes = ReadonlyMap<string, string>;
 
 async function columnTypes(query: Query): Promise<ColumnTypes> {
@@ -158,7 +161,7 @@ async function columnTypes(query: Query): Promise<ColumnTypes> {
 interface Rows {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly CopiedValue[])[];
-  /** Columns with the same SQL in each row. */
+  /** Further columns, with SQL that gives the same value in every row. */
   readonly added: Readonly<Record<string, string>>;
 }
 
@@ -205,7 +208,7 @@ interface StoredRecords extends Pick<Rows, 'columns' | 'rows'> {
   readonly table: string;
 }
 
-/** Whether the rows lie there as they were sent. */
+/** Returns whether the stored rows are as they were sent. */
 async function haveComeOut(query: Query, { table, columns, rows }: StoredRecords): Promise<boolean> {
   const at = columns.indexOf('sequence');
   const texts = columns.map((column) => `${column}::text`);
@@ -214,12 +217,12 @@ async function haveComeOut(query: Query, { table, columns, rows }: StoredRecords
        SELECT sequence, ${digestColumn(texts)} FROM ${table} WHERE sequence BETWEEN $1 AND $2) AS rows`,
     [rows[0]?.[at], rows.at(-1)?.[at]],
   );
-  // While the server makes its own.
+  // Made while the server makes its own digest.
   const sent = digestOfRows(rows);
   return (await asking)[0]?.digest === sent;
 }
 
-/** How requests stand since their events. */
+/** Notes in the rows of requests how they stand after their events. */
 async function noteStates(query: Query, records: readonly ChainRecord[]): Promise<void> {
   const events = records.flatMap(({ entry }) => (entry.kind === 'event' ? [String(entry.request_id)] : []));
   if (events.length === 0) return;
@@ -237,7 +240,7 @@ interface TableColumns {
   readonly columns: readonly string[];
 }
 
-/** Of the rows of a bucket; of all where there is none. */
+/** Returns the SQL condition for the rows of a bucket, or for all rows when no bucket is named. */
 function conditionOf(bucket: string | undefined): {
   readonly where: string;
   readonly values: readonly string[];

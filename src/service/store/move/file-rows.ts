@@ -1,4 +1,4 @@
-// The rows beside the records out of an SQLite file, beside a service that may be writing to it.
+// Reads the rows beside the records from an SQLite file, while a service may be writing to it.
 
 import Database from 'better-sqlite3';
 import { quotedColumn, sealedTables } from '../contract/sealed-tables.ts';
@@ -13,12 +13,12 @@ export interface FileRows {
   columns(table: CopiedTable): readonly string[];
   sums(table: CopiedTable): ReadonlyMap<string, BucketSum>;
   rows(table: CopiedTable, bucket: string): Iterable<readonly CopiedValue[]>;
-  /** All that is read until the next call is of one moment. */
+  /** Begins a new snapshot, from which everything is read until the next call. */
   lookAnew(): void;
   close(): void;
 }
 
-/** Throws a StoreError. */
+/** Opens the file for reading only. Throws a StoreError when the file cannot be used. */
 export function openFileRows(path: string): FileRows {
   return withStoreErrors(path, () => {
     const database = new Database(path, { readonly: true, fileMustExist: true });
@@ -30,7 +30,7 @@ export function openFileRows(path: string): FileRows {
     const read = (table: CopiedTable, where = '') => {
       const names = columns(table).map(quotedColumn);
       const text = `SELECT ${names.join(', ')} FROM ${table.name} WHERE ${ownRows(table)} ${where}`;
-      // Ids of plants have 64 bits.
+      // Ids of plants have 64 bits, more than a number holds exactly.
       return database
         .prepare<unknown[], CopiedValue[]>(text)
         .raw(true)
@@ -51,7 +51,7 @@ export function openFileRows(path: string): FileRows {
   });
 }
 
-/** That the records are elsewhere is true of the file alone. */
+/** Leaves out the note that the records have moved, which is true of the file alone. */
 function ownRows({ name }: CopiedTable): string {
   return name === 'documents' ? `NOT (kind = '${placementKind}' AND id = '${movedId}')` : 'true';
 }
@@ -59,7 +59,7 @@ function ownRows({ name }: CopiedTable): string {
 const bucketCondition =
   "AND definition = @definition AND request_id >= @start AND request_id < @start || '~'";
 
-/** `start`: the digits with which the ids of its requests begin. */
+/** Splits the name of a bucket; `start` holds the digits with which the ids of its requests begin. */
 export function bucketOf(bucket: string): { readonly definition: string; readonly start: string } {
   const at = bucket.lastIndexOf(' ');
   return { definition: bucket.slice(0, at), start: bucket.slice(at + 1) };

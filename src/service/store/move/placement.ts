@@ -1,6 +1,7 @@
-// Whether the records of a store are to be used where they lie, as two documents of the store itself say: they have moved to
-// another place, or are being copied here, or were restored from a backup. INVARIANT: a store that has moved, or that is not
-// whole yet, is neither opened nor served, and of one that was restored nothing is known from before but what it holds.
+// Whether the records of a store may be used where they are. Two documents of the store note when its records
+// have moved elsewhere, are being copied to it, or were restored from a backup. INVARIANT: a store that has
+// moved, or that is not whole yet, is neither opened nor served, and a restored store knows nothing of the
+// time before except what it holds.
 
 import type { CanonicalValue } from '../contract/canonical-json.ts';
 import type { DocumentPut, ManagementChange } from '../contract/documents.ts';
@@ -11,7 +12,7 @@ export const placementKind = 'store';
 export const movedId = 'moved';
 const restoredId = 'restored';
 
-/** `moved`: the records are at `place` now. `arriving`: they are being copied here from `place`. */
+/** `moved`: the records are now at `place`. `arriving`: they are being copied to this store from `place`. */
 export interface Moved {
   readonly state: 'moved' | 'arriving';
   readonly place: string;
@@ -19,11 +20,14 @@ export interface Moved {
 
 interface Restored {
   readonly atMs: number;
-  /** Whether people say that meters lack nothing. */
+  /** Whether people have declared that meters lack nothing. */
   readonly areMetersKnown: boolean;
 }
 
-/** The store, where it is to be used here, with what a restore makes unknown. Rejects with a StoreError, and closes it then. */
+/**
+ * Returns the store with the limits that a restore sets. Rejects with a StoreError when the store must not be
+ * used here, and closes it then.
+ */
 export async function usedInPlace(store: Store): Promise<Store> {
   let restored: Restored | null = null;
   const look = async () => {
@@ -41,7 +45,7 @@ export async function usedInPlace(store: Store): Promise<Store> {
     ...store,
     async serve() {
       await store.serve();
-      // It may have moved since it was opened, and no more from now on.
+      // The store may have moved since it was opened; once it is served it cannot move any more.
       await look();
     },
     nonces: { ...store.nonces, validFromMs: async () => restored?.atMs ?? null },
@@ -54,7 +58,7 @@ export async function usedInPlace(store: Store): Promise<Store> {
   };
 }
 
-/** Null stays: requests may lack in any case. */
+/** Null stays null: then requests may be missing in any case. */
 function later(sinceMs: number | null, fromMs: number | null): number | null {
   return sinceMs === null ? null : latest(sinceMs, fromMs);
 }
@@ -63,14 +67,14 @@ function latest(a: number | null, b: number | null): number | null {
   return a === null ? b : b === null ? a : Math.max(a, b);
 }
 
-/** Null where the records are here. */
+/** Returns where the records have moved; null when the store still has them. */
 export function movedOf(store: Pick<Store, 'documents'>): Promise<Moved | null> {
   return read<Moved>(store, movedId);
 }
 
 async function read<T>({ documents }: Pick<Store, 'documents'>, id: string): Promise<T | null> {
   const found = await documents.find(placementKind, id);
-  // Written by this file and by the copy alone.
+  // Written only by this file and by the copy.
   return found === null ? null : (JSON.parse(found.json) as T);
 }
 
@@ -88,7 +92,7 @@ interface Noted extends Pick<ManagementChange, 'atMs' | 'who'> {
   readonly from: string;
 }
 
-/** Notes that the records are elsewhere from now on; the record of that is the last one here. */
+/** Notes that the records are elsewhere from now on; the record of this is the last one in the store. */
 export async function noteMoved(store: Store, place: string, { atMs, who, from }: Noted): Promise<void> {
   const put = await putOf(store, movedId, { value: { state: 'moved', place }, atMs });
   const change = { atMs, who, what: 'store-moved', subject: '' };
@@ -100,7 +104,7 @@ export async function noteMoved(store: Store, place: string, { atMs, who, from }
   if (result !== 'changed') throw new StoreError('locked', 'another command moves this store');
 }
 
-/** Notes that the records are those of an earlier moment, and are used here from now on. */
+/** Notes that the store has the records of an earlier moment and is used from now on. */
 export async function noteRestored(
   store: Store,
   { atMs, who, areMetersKnown, lastAtMs }: Restored & { who: string; lastAtMs: number | null },

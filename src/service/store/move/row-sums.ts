@@ -1,12 +1,13 @@
-// Rows of a table into what two databases can compare. Rows that change: a count, and a sum over a digest of each row; a large table
-// is summed in buckets, so that only what differs is copied again. Records: a digest of the digests of all rows in their
-// order. INVARIANT: both databases make the same text of the same row.
+// Turns rows into values that two databases can compare. For rows that change: a count, and a sum over a
+// digest of each row; a large table is summed in buckets, so that only buckets that differ are copied again.
+// For records: a digest over the digests of all rows in their order. INVARIANT: both databases make the same
+// text of the same row.
 
 import { hash } from 'node:crypto';
 
 export interface BucketSum {
   readonly count: number;
-  /** Of the first and the second 24 bits of the digests. */
+  /** `high` sums the first 24 bits of the digests, `low` the second 24. */
   readonly high: number;
   readonly low: number;
 }
@@ -36,15 +37,15 @@ function rowDigest(values: readonly CopiedValue[]): string {
   return hash('md5', text);
 }
 
-/** The digest of rows in their order; null where there is none. */
+/** Returns the digest of rows in their order; null when there are none. */
 export function digestOfRows(rows: readonly (readonly CopiedValue[])[]): string | null {
   return rows.length === 0 ? null : hash('md5', rows.map(rowDigest).join(''));
 }
 
-/** The digest of rows in SQL, over the `digest` of each and its `sequence`. */
+/** SQL for the digest over rows with `digest` and `sequence`. */
 export const digestOfDigests = `md5(string_agg(digest, '' ORDER BY sequence)) AS digest`;
 
-/** The digest of a row in SQL, of whose columns the texts are given. */
+/** Returns SQL for the digest of a row; `texts` are the SQL texts of its columns. */
 export function digestColumn(texts: readonly string[]): string {
   const row = texts.map((text) => `coalesce('V' || octet_length(${text}) || ':' || ${text}, 'N')`);
   return `md5(${row.join(' || ')}) AS digest`;
@@ -54,10 +55,10 @@ function partOfDigest(from: number): string {
   return `sum(('x' || substr(digest, ${from}, ${hexDigits}))::bit(24)::int4)::int8`;
 }
 
-/** The sums over these digests in SQL. */
+/** SQL for the sums over digests of rows. */
 export const sumColumns = `count(*) AS count, ${partOfDigest(1)} AS high, ${partOfDigest(hexDigits + 1)} AS low`;
 
-/** The buckets that are not the same in both. */
+/** Returns the buckets that differ between the two. */
 export function differing(
   a: ReadonlyMap<string, BucketSum>,
   b: ReadonlyMap<string, BucketSum>,

@@ -1,10 +1,11 @@
-// An agent's requests taken together. INVARIANT: each read looks at a bounded stretch of the agent's own records.
+// Reads what came of all requests of one agent. INVARIANT: each read looks at a bounded stretch of the
+// agent's own records.
 
 import type { ActivityStore, GrantedRequest, OutcomeCount } from '../contract/agent-activity.ts';
 import { numberBefore } from './request-lists.ts';
 import type { ReadPool } from './server/read-pool.ts';
 
-/** Records that are looked through at once. */
+/** How many records are looked through at once. */
 const activityAtOnce = 2_000;
 
 interface Counted extends OutcomeCount {
@@ -28,7 +29,10 @@ function countText(columns: string, table: string): string {
     GROUP BY day, outcome`;
 }
 
-/** A grant that is over was one: only a wait that ended without one has no time of decision. */
+/**
+ * Whether a request was granted. An expired request with a time of decision is a grant that is over; a wait
+ * that ended without a grant has no such time.
+ */
 const isGranted = `(coalesce(now_status, status) IN ('auto_approved', 'approved', 'consumed')
   OR (coalesce(now_status, status) = 'expired' AND coalesce(now_decided_ms, decided_ms) IS NOT NULL))`;
 

@@ -1,5 +1,5 @@
-// Changes of agents and keys, each with its record at the end of the chain. INVARIANT: what a write changes about who may ask,
-// and the record of that, are stored together or not at all.
+// Changes agents and keys, each change with its record at the end of the chain. INVARIANT: what a write
+// changes about who may ask, and the record of that change, are stored together or not at all.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { AgentRow, KeyRow } from '../contract/records.ts';
@@ -142,7 +142,7 @@ async function find({ rows }: Transaction, id: string): Promise<AgentRow | null>
 
 interface KeyEnd {
   readonly id: string;
-  /** Null for the current key. */
+  /** When the key ends; null for the current key. */
   readonly notAfterMs: number | null;
 }
 

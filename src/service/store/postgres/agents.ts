@@ -1,4 +1,4 @@
-// Agents and keys out of rows, and the times of their last uses.
+// Agents and keys in PostgreSQL: read over the pool, changed over the queue of commits.
 
 import type { AgentStore } from '../contract/store.ts';
 import { createChangeCount } from '../shared/change-count.ts';
@@ -35,7 +35,7 @@ export function agentStore(
       );
       return found === undefined ? null : agentRow(found);
     },
-    // One statement, so that both are of one moment: the agent's version stands for its keys, too.
+    // One statement, so that agent and key are of one moment: the agent's version covers its keys, too.
     async findByKeyId(keyId) {
       const [found] = await rows<{ readonly agent: AgentColumns; readonly key: KeyColumns }>(
         `SELECT row_to_json(agents) AS agent, row_to_json(keys) AS key

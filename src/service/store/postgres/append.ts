@@ -1,5 +1,6 @@
-// Requests into the arguments of the one statement that stores them. INVARIANT: what is stored of a request is what its hash
-// is computed over: the text around the number of its record is made here, of the columns that are sent.
+// Turns requests into the arguments of `writ_append`, the one statement that stores them. INVARIANT: what is
+// stored of a request is what its hash covers: the text around the number of its record is made of the same
+// columns that are sent.
 
 import { canonicalJson } from '../contract/canonical-json.ts';
 import { switchKind } from '../contract/grant-basis.ts';
@@ -17,11 +18,11 @@ export interface NewRequest {
   readonly row: RequestRow;
   readonly limits: AppendLimits;
   readonly entries: readonly MeterEntryRow[];
-  /** The meters that its decision has read or enters. */
+  /** The meters that the decision has read or adds to. */
   readonly places: readonly MeterPlace[];
 }
 
-/** A word for each request. */
+/** The answer of the database about one request of a batch. */
 export type AppendWord = AppendResult | 'policies-changed' | 'meters-moved';
 
 export interface Appended {
@@ -29,10 +30,13 @@ export interface Appended {
   readonly server_ms: number;
 }
 
-/** A request as it is sent. */
+/** A request that is ready to be sent. */
 export interface PreparedRequest extends NewRequest {
   readonly columns: RequestColumns;
-  /** Its canonical JSON, in parts: before what it follows, before its lane, before its number, and after that. */
+  /**
+   * The canonical JSON of the record in four parts: before `follows`, before `lane`, before the record
+   * number, and after it.
+   */
   readonly parts: readonly [head: string, before: string, between: string, after: string];
 }
 
@@ -43,7 +47,10 @@ export const appendStatement: Query = {
   text: `SELECT * FROM writ_append(${Array.from({ length: argumentCount }, (_, at) => `$${at + 1}`).join(', ')})`,
 };
 
-/** Canonical JSON has all names in order, here around `follows`, `kind`, `lane`, `outcome`, `sequence` and `status`. */
+/**
+ * Canonical JSON orders all names: those in `headNames` come before `follows`, those in `beforeNames` between
+ * `follows` and `kind`; `lane`, `outcome`, `sequence` and `status` come last.
+ */
 const headNames = ['action_key', 'agent_id', 'created_ms', 'decided_ms', 'expires_ms'] as const;
 const beforeNames = ['id', 'idempotency_digest', 'idempotency_key', 'idempotency_until_ms'] as const;
 
@@ -51,7 +58,10 @@ function membersOf(columns: RequestColumns, names: readonly (keyof RequestColumn
   return names.map((name) => `"${name}":${canonicalJson(columns[name])},`).join('');
 }
 
-/** Throws RangeError for a text that no database holds, StoreError for one that PostgreSQL does not. */
+/**
+ * Prepares a request for sending. Throws RangeError for a text that is not well-formed or an id that is no
+ * UUID, and StoreError for a zero byte, which PostgreSQL cannot hold.
+ */
 export function prepareRequest(request: NewRequest): PreparedRequest {
   const columns = requestColumns(request.row);
   if (!columns.record_json.isWellFormed()) throw new RangeError('a record is well-formed text');
@@ -66,7 +76,7 @@ export function prepareRequest(request: NewRequest): PreparedRequest {
   return { ...request, columns, parts: [head, before, between, after] };
 }
 
-/** In the order of the parameters of `writ_append`. */
+/** Returns the arguments in the order of the parameters of `writ_append`. */
 export function appendValues(
   fence: Fence,
   seen: string | null,
@@ -117,15 +127,18 @@ export function appendValues(
   ];
 }
 
-/** Lane 0 is that of all others. */
+/** Lanes of slots begin at 1, since lane 0 belongs to all other writes. */
 function laneOfSlot(slot: number): number {
   return slot + 1;
 }
 
-/** The names of the columns that hold this, or null. */
+/** The names of the columns that hold `T` or null. */
 type KeysOf<C, T> = { [K in keyof C]: C[K] extends T | null ? K : never }[keyof C];
 
-/** Says of one request after the other whether it can be judged together with those before: none is the reason to refuse it. */
+/**
+ * Returns a function that takes one request after the other and returns whether it can be judged together
+ * with those before: none of them is a reason to refuse it.
+ */
 export function createTogether(): (request: PreparedRequest) => boolean {
   const seen = new Set<string>();
   return ({ columns }) => {

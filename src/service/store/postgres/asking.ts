@@ -1,5 +1,6 @@
-// Requests to the queue of commits: those that rest on nothing but themselves, and those that are decided on meters. Where one
-// was decided by another policy set than the active one, this process looks again before the caller does.
+// Hands requests to the queue of commits: those that do not rest on meters, and those that are decided on
+// meters. When a request was decided by another policy set than the active one, this process looks for the
+// active set before the caller tries again.
 
 import type { MeterEntryRow, MeterPlace, Spending } from '../contract/metering.ts';
 import type { RequestRow } from '../contract/records.ts';
@@ -12,7 +13,7 @@ import { isInUse, otherPolicies, toStoreFailure } from './server/errors.ts';
 export interface Asking {
   append(row: RequestRow, limits: AppendLimits, entries: readonly MeterEntryRow[]): Promise<AppendResult>;
   spend(places: readonly MeterPlace[], work: () => Spending | null): Promise<AppendResult | 'nothing'>;
-  /** The listener is asked to take in the active policies, and yields whether it has them. */
+  /** Sets the listener that takes in the active policies and returns whether this process has them. */
   onOtherPolicies(listener: () => Promise<boolean>): void;
 }
 
@@ -71,10 +72,10 @@ function preparedOrThrow(request: NewRequest): PreparedRequest {
 }
 
 function doNothing(): void {
-  // It has entered nothing.
+  // A request without meters has entered nothing.
 }
 
-/** Ids are made here and never taken from a client, so this is a mistake of ours. */
+/** The service makes ids itself and never takes one from a client, so a duplicate is a mistake in Writ. */
 export function duplicateId(id: string): Error {
   return new Error(`the id \`${id}\` is in use`);
 }

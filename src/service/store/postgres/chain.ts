@@ -1,6 +1,7 @@
-// Stretches of the chain out of rows, checkpoints, and the deletion of the records before one. INVARIANT: a stretch and the
-// place where the chain begins are read in one look; records go only together with the storing of the checkpoint that stands
-// for them, and only where the chain still has the record that it names.
+// Reads stretches of the chain from rows, stores checkpoints, and deletes the records before a checkpoint.
+// INVARIANT: a stretch and the place where the chain begins are read at one moment; records are deleted only
+// together with the storing of the checkpoint that stands for them, and only if the chain still has the
+// record that the checkpoint names.
 
 import { canonicalJson } from '../contract/canonical-json.ts';
 import {
@@ -54,7 +55,7 @@ export function chainStore({ rows }: Pick<ReadPool, 'rows'>, queue: Pick<CommitQ
   };
 }
 
-/** When the newest record was made; null where there is none. */
+/** Returns when the newest record was made, in milliseconds since 1970; null when there is none. */
 export async function latestAtMs(rows: Rows): Promise<number | null> {
   const [latest] = await rows<{ readonly atMs: number | null }>(
     `SELECT max(at_ms) AS "atMs" FROM (${latestOfEach}) AS latest`,
@@ -68,7 +69,7 @@ interface StoredCheckpoint extends Omit<SignedCheckpoint, 'lanes'> {
 
 function checkpointOf({ lanesJson, ...others }: StoredCheckpoint): SignedCheckpoint {
   if (lanesJson === null) return others;
-  // Who has changed it has broken the signature.
+  // Changed lanes break the signature of the checkpoint, so an unreadable text needs no error of its own.
   return { ...others, lanes: readLanes(JSON.parse(lanesJson)) ?? [] };
 }
 
@@ -85,8 +86,9 @@ const endOfEach = tables
   .join(' UNION ALL ');
 
 /**
- * A number up to which nothing is missing that is still being written: processes commit beside each other, in another order than they
- * take numbers. A writer that took one before this looked has ended once this has been alone for a moment.
+ * Returns a record number up to which no record is still being written. Processes commit beside each other,
+ * and in another order than they take numbers. Once this query has held the lock alone for a moment, every
+ * writer that took a number before has ended.
  */
 export async function settledSequence(rows: Rows): Promise<number> {
   const [found] = await rows<{ readonly last: number | null }>(
@@ -106,7 +108,7 @@ interface Stretch {
   readonly settled: number;
 }
 
-/** Where a stretch lies. */
+/** The bounds of a stretch. */
 interface Frame {
   readonly pruning: StoredCheckpoint | null;
   readonly upTo: number;
@@ -114,7 +116,9 @@ interface Frame {
   readonly last: number | null;
 }
 
-/** Of a request its columns; of the frame and of other records `other` alone. */
+/**
+ * A row of the answer: a request fills its own columns, the frame and all other records fill `other` alone.
+ */
 interface StretchRow extends StoredRequest {
   readonly other: { readonly kind: 'frame'; readonly row: Frame } | OtherRow | null;
 }
@@ -136,7 +140,10 @@ const laterOf = (table: string, prefix = '') =>
   `json_build_object('status', ${table}.${prefix}status, 'decidedAtMs', ${table}.${prefix}decided_ms,
     'expiresAtMs', ${table}.${prefix}expires_ms)`;
 
-/** Each column takes the driver its time: what is null for nearly all requests is one. */
+/**
+ * Each column costs the driver time, so the states that are null for nearly all requests share one column,
+ * `later`.
+ */
 const requestColumns =
   `sequence id agent_id action_key outcome status created_ms decided_ms expires_ms idempotency_key
   idempotency_digest idempotency_until_ms record_json hash lane follows`.split(/\s+/);
@@ -146,7 +153,7 @@ const within = 'sequence > frame.after AND sequence <= frame."upTo"';
 const otherRow = (kind: string, row: string) =>
   `json_build_object('kind', '${kind}', 'row', row_to_json(${row})) AS other`;
 
-/** One statement, which sees one moment, and is one round trip. */
+/** One statement, so that everything is read at one moment and in one round trip. */
 const stretchText = `WITH frame AS MATERIALIZED (
     SELECT row_to_json(pruned) AS pruning, place.after, least(place.after + $2::int8, $3::int8) AS "upTo", ends.first, ends.last
     FROM (SELECT min(first) AS first, max(last) AS last FROM (${endOfEach}) AS each) AS ends
@@ -186,7 +193,7 @@ async function readStretch(rows: Rows, { afterSequence, countMax, settled }: Str
     pruning,
     records: records.sort((a, b) => a.entry.sequence - b.entry.sequence),
     firstSequence: first,
-    // What has come since this store looked is for the stretch that asks for more.
+    // Records that came after `settled` was read are left to the next stretch that asks for more.
     lastSequence: Math.max(begin.sequence, upTo < settled ? (last ?? 0) : settled),
   };
 }
@@ -194,7 +201,10 @@ async function readStretch(rows: Rows, { afterSequence, countMax, settled }: Str
 const asRecorded: LaterState = { status: null, decidedAtMs: null, expiresAtMs: null };
 const unchanged: LaterStates = { stored: asRecorded, byEvents: asRecorded };
 
-/** The present state of a request is no part of its record: it comes beside the record, with the state that its events give. */
+/**
+ * The present state of a request is no part of its record: it is read beside the record, with the state that
+ * its events give.
+ */
 function requestOf({ hash, later, ...columns }: StoredRequest): ChainRecord {
   return { entry: entryOf('request', columns), hash, later: later ?? unchanged };
 }
@@ -205,7 +215,7 @@ interface LaneColumns {
   readonly sequence: number;
 }
 
-/** What is not said of a record has no place in its hash. */
+/** An absent `lane` or `follows` is left out of the entry, as it is left out of the hash of the record. */
 function entryOf(kind: RecordKind, { lane = 0, follows, ...columns }: LaneColumns): ChainEntry {
   const entry = { ...columns, kind };
   return lane === 0 && follows === null

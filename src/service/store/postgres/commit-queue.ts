@@ -1,7 +1,7 @@
-// The queue of writes over one connection to PostgreSQL. Requests that come while it is busy are the next batch, which is one
-// statement; any other write is a transaction in turn. INVARIANT: a promise resolves only after the server has acknowledged
-// the commit; when the connection breaks, what was under way is uncertain, all that waits is refused, and nothing is sent
-// before the slot is claimed again.
+// The queue of writes over one connection to PostgreSQL. Requests that come while the connection is busy form
+// the next batch, which is one statement; any other write is a transaction in turn. INVARIANT: a promise
+// resolves only after the server has acknowledged the commit. When the connection breaks, the writes under
+// way are uncertain, all waiting writes are refused, and nothing is sent before the slot is claimed again.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Durability } from '../contract/durability.ts';
@@ -46,7 +46,7 @@ export interface CommitQueueOptions {
 
 const batchMax = 500;
 const keepEveryMs = 250;
-/** One that does not answer this question for so long is connected to anew. */
+/** When the server does not answer a renewal of the slot within this time, a new connection is opened. */
 const silenceMaxMs = 1_000;
 const connectAgainMs = 100;
 
@@ -66,10 +66,10 @@ export class CommitQueue {
   #nonces: readonly NonceUse[] = [];
   #sentNonces: readonly NonceUse[] = [];
   #settling: readonly WaitingAnswer[] = [];
-  /** What has been sent and is not answered. */
+  /** Writes that are sent and not answered yet. */
   #underWay: readonly Waiting[] = [];
   #pumping: Promise<void> | null = null;
-  /** Of what is under way, the requests; and those of which it is not known whether they are stored. */
+  /** `#sent`: the requests under way. `#doubtful`: requests that may or may not be stored. */
   #sent: readonly SentRequest[] = [];
   #doubtful: readonly SentRequest[] = [];
   #run: string | null = null;
@@ -95,14 +95,14 @@ export class CommitQueue {
     });
   }
 
-  /** Goes with the next batch, and again with the one after that where it fails. */
+  /** Sends the use of a nonce with the next batch, and again with the one after that if it fails. */
   noteNonce(use: NonceUse): void {
     if (this.#ended !== null) return;
     this.#nonces = [...this.#nonces, use];
     this.#pump();
   }
 
-  /** Resolves when the server has acknowledged something that was sent later than this; at once where nobody serves here. */
+  /** Resolves once the server acknowledges something sent later; at once if this process does not serve. */
   settle(): Promise<void> {
     if (this.#fence.slot === null) return Promise.resolve();
     return new Promise((resolve, reject) => {
@@ -119,7 +119,7 @@ export class CommitQueue {
     return this.settle();
   }
 
-  /** Called when what is known of meters may be wrong, before anything is decided on it. */
+  /** Calls the listener when what is known of meters may be wrong, before anything is decided on it. */
   onUncertain(listener: () => void): void {
     this.#listeners.push(listener);
   }
@@ -128,7 +128,7 @@ export class CommitQueue {
     return this.#fence;
   }
 
-  /** From now on this process serves, and stores nothing once another has its slot. Rejects with a StoreError. */
+  /** Serves from now on; stores nothing once another process has the slot. Rejects with a StoreError. */
   async claim(): Promise<void> {
     try {
       await this.server.hearing(
@@ -179,7 +179,7 @@ export class CommitQueue {
     this.#pumping ??= this.#sendAll().finally(() => this.#afterPumping());
   }
 
-  /** What has come while the last answers were given has not been seen yet. */
+  /** Sends on if writes have come while the last answers were given. */
   #afterPumping(): void {
     this.#pumping = null;
     if (this.#waiting.length > 0 || this.#settling.length > 0) this.#pump();
@@ -198,7 +198,7 @@ export class CommitQueue {
     return this.#waiting.length > 0 || this.#nonces.length > 0 || this.#settling.length > 0;
   }
 
-  /** Yields whether to send no more: nonces alone do not try again what has just failed, they go with the next write. */
+  /** Returns whether to stop: nonces alone do not retry after a failure, they go with the next write. */
   async #sendNext(): Promise<boolean> {
     const settling = this.#settling;
     [this.#sentNonces, this.#settling] = [[], []];
@@ -221,7 +221,7 @@ export class CommitQueue {
     return false;
   }
 
-  /** What was under way, where all of it are requests: nothing of it is stored, and now it sees what the other process has stored. */
+  /** Queues requests that lost a race again: none is stored, and now they see what the winner has stored. */
   #sendAgain(): boolean {
     const requests = this.#underWay.filter((one) => 'make' in one);
     if (this.#connection.isLost() || requests.length < this.#underWay.length) return false;
@@ -232,7 +232,7 @@ export class CommitQueue {
 
   async #send(): Promise<void> {
     if (this.moved.isDue(performance.now())) await this.#catchUp();
-    // In one step with what is sent: no request goes before its nonce.
+    // Nonces are taken in one step with the writes, so no request is sent before its nonce.
     const nonces = this.#nonces;
     [this.#sentNonces, this.#nonces] = [nonces, []];
     const next = this.#waiting.next(batchMax);
@@ -245,7 +245,7 @@ export class CommitQueue {
     next.resolve(result);
   }
 
-  /** Where other processes enter the same meters just now these are locked first, so that what is decided on them holds. */
+  /** Meters that other processes enter just now are locked first, so that decisions on them hold. */
   async #sendRequests(asked: readonly WaitingRequest[], nonces: readonly NonceUse[]): Promise<void> {
     const places = asked.flatMap((one) => one.places);
     if (!this.moved.isShared(places)) return await this.#append(asked, nonces, (send) => send());
@@ -257,7 +257,7 @@ export class CommitQueue {
     );
   }
 
-  /** `around` calls `send` once the requests may be decided. */
+  /** Decides requests and sends them as a batch. `around` calls `send` once the requests may be decided. */
   async #append(
     asked: readonly WaitingRequest[],
     nonces: readonly NonceUse[],
@@ -310,7 +310,7 @@ export class CommitQueue {
       this.#connection.destroy();
     } else for (const one of batch) if ('make' in one) one.takeBack();
     if (error.code === 'fenced') this.#end(error);
-    // One that the database refuses does no harm to the others of its batch.
+    // The database may have refused just one of the requests, so each is tried alone now.
     const requests = batch.filter((one) => 'make' in one);
     if (error.code === 'internal' && requests.length > 1)
       this.#waiting.addFirst(requests.map((waiting) => ({ ...waiting, isAlone: true })));
@@ -346,7 +346,7 @@ export class CommitQueue {
 
   async #connectAgain(): Promise<void> {
     while (this.#ended === null) {
-      // What the broken connection was to store is told as uncertain first.
+      // First the writes under way on the broken connection are rejected as uncertain.
       await this.#pumping;
       try {
         return await this.#take(await connect(this.#options.url, this.#options.durability));
@@ -356,7 +356,7 @@ export class CommitQueue {
     }
   }
 
-  /** Goes on over a new connection, where the slot is still that of this process. */
+  /** Goes on over a new connection, if the slot still belongs to this process. */
   async #take(connection: Connection): Promise<void> {
     try {
       const isServing = this.#fence.slot !== null;
@@ -366,7 +366,7 @@ export class CommitQueue {
         return await connection.end();
       }
       if (claim !== null) {
-        // Should this connection break, too, the next claim begins from this one.
+        // If this connection breaks, too, the next claim begins from this one.
         this.#fence = claim.fence;
         if (claim.run === this.#run) await settleDoubt(connection, this.#doubtful);
         else this.#forget();
@@ -381,7 +381,7 @@ export class CommitQueue {
     this.#use(connection);
   }
 
-  /** Only where nothing else tells that this process is alive. */
+  /** Tells the server that this process is alive, unless other statements are doing so already. */
   #keep(): void {
     if (this.#pumping !== null || this.#connection.isLost()) return;
     this.#pumping = this.#keepSlot().finally(() => this.#afterPumping());

@@ -1,5 +1,5 @@
-// Documents into rows. INVARIANT: several are written together or none, by who has seen their latest versions, and with the
-// record of who did it.
+// Writes documents into rows. INVARIANT: several documents are written together or not at all, by a writer
+// that has seen their latest versions, and with the record of who did it.
 
 import type { DocumentPut, DocumentResult, DocumentWrite, ManagementChange } from '../contract/documents.ts';
 import type { Transaction, Work } from './transaction.ts';
@@ -35,7 +35,7 @@ export function removeEnded(kind: string, atMs: number, countMax: number): Work<
   };
 }
 
-/** What keeps a write from being made, looked for before anything is changed. */
+/** Returns what prevents a write, before anything is changed; null when nothing does. */
 async function problemOf(
   { rows }: Transaction,
   write: DocumentWrite,

@@ -1,4 +1,4 @@
-// Documents out of rows.
+// Documents in PostgreSQL: read over the pool, changed over the queue of commits.
 
 import { type DocumentRow, type DocumentStore, kindsOf } from '../contract/documents.ts';
 import { createChangeCount } from '../shared/change-count.ts';

@@ -1,6 +1,6 @@
-// What becomes of requests into records at the end of the chain, and the latest of them into the request's own row, by which
-// queries find it. INVARIANT: a request's row says what its last event says, and its entries in meters change with it, for all
-// of it is written together.
+// Records what becomes of requests at the end of the chain, and notes the latest state in the request's own
+// row, by which queries find it. INVARIANT: a request's row holds the state of its last event, and its
+// entries in meters change with it, since all of this is written together.
 
 import { type GrantBasis, switchKind } from '../contract/grant-basis.ts';
 import type { MetersRead, MovedMeterEntry } from '../contract/metering.ts';
@@ -52,7 +52,10 @@ interface Due {
   readonly expiresAtMs: number;
 }
 
-/** The requests whose waits have ended; fewer than `countMax` where none is left. */
+/**
+ * Records the end of waits that are over. Returns the ids of their requests; fewer than `countMax` when none
+ * is left.
+ */
 function expireDue(atMs: number, countMax: number): Work<readonly string[]> {
   return async (transaction) => {
     const due = await transaction.rows<Due>(
@@ -80,7 +83,10 @@ async function record(transaction: Transaction, event: RequestEvent): Promise<vo
   await followInMeters(transaction, event);
 }
 
-/** Changes the entries as the event changes their request. Each process has yet to hear of it, this one too. */
+/**
+ * Changes the meter entries of a request as the event changes the request. Each process has yet to hear of
+ * it, this one included, so the entry's slot becomes null.
+ */
 async function followInMeters(
   { rows }: Transaction,
   { requestId, what, atMs, state: { status, decidedAtMs } }: RequestEvent,
@@ -99,7 +105,10 @@ async function followInMeters(
     await rows(`${end} WHERE request_id = $1 AND granted_ms IS NULL`, values);
 }
 
-/** It is known what the call has returned; each process has yet to hear of it. */
+/**
+ * Changes an entry once the result of the call is known. Each process has yet to hear of it, so the entry's
+ * slot becomes null.
+ */
 async function settle({ rows }: Transaction, entry: MovedMeterEntry): Promise<void> {
   const { definition, requestId, key, grantedAtMs, isCertain, value, isGone } = entry;
   await rows(
@@ -127,7 +136,9 @@ async function haveMoved(
   return moved.length > 0;
 }
 
-/** Whether agent, switches and people are as the change saw them, and the key is good at the moment. */
+/**
+ * Whether agent, switches, people and policies are as the change saw them, and the key is valid at `atMs`.
+ */
 async function holds({ rows }: Transaction, basis: GrantBasis, atMs: number): Promise<boolean> {
   const { agentId, agentVersion, keyNotAfterMs, switchGeneration, documents, policies = null } = basis;
   if (agentVersion === 0 || (keyNotAfterMs !== null && atMs >= keyNotAfterMs)) return false;
@@ -154,20 +165,21 @@ interface WaitingRefusal {
   readonly reject: (error: unknown) => void;
 }
 
-/** More would hold up the others for long. */
+/** The most refusals in one commit; more would delay other writes for long. */
 const refusalsAtOnce = 500;
 
 /**
- * A commit is dear, so the refusals that wait when its turn comes are stored by one, however many they are, and one that the
- * database refuses does no harm to the others. No decision rests on a refusal: it is stored beside all that others store. Each
- * promise resolves once its refusal is stored.
+ * Returns a function that stores a refusal; its promise resolves once that refusal is stored. A commit is
+ * expensive, so one commit stores the refusals that wait when its turn comes. A refusal that the database
+ * rejects does no harm to the others. No decision rests on a refusal, so refusals are stored beside all other
+ * writes.
  */
 export function createRefusalWrites(
   queue: Pick<CommitQueue, 'write'>,
 ): (refusal: RefusalRecord) => Promise<void> {
   let waiting: WaitingRefusal[] = [];
 
-  /** Takes none before it begins. */
+  /** Takes refusals only when its turn comes, so that all that have come by then go together. */
   async function writeNext(): Promise<void> {
     let taken: readonly WaitingRefusal[] = [];
     try {
@@ -199,7 +211,7 @@ export function createRefusalWrites(
     });
 }
 
-/** Not of the server, or of the way to it. */
+/** Whether the error concerns a single refusal, and not the server or the connection. */
 function isOfOne(error: unknown): boolean {
   return error instanceof StoreError && (error.code === 'internal' || error.code === 'zero-byte');
 }

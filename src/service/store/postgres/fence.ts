@@ -1,5 +1,6 @@
-// The right to store: each process that serves claims a slot and raises its epoch, and each of its batches names both.
-// INVARIANT: once another process has claimed the slot, no batch of this one is stored, however late it comes.
+// The right to store. Each process that serves claims a slot and raises the slot's epoch, and each of its
+// batches names both. INVARIANT: once another process has claimed the slot, no batch of the earlier process
+// is stored, however late it arrives.
 
 import { randomUUID } from 'node:crypto';
 import { StoreError } from '../contract/store-error.ts';
@@ -8,21 +9,27 @@ import { serverFault } from './server/errors.ts';
 import type { ServerWord } from './server/liveness.ts';
 import { isServing } from './server/serving.ts';
 
-/** What a batch names; the first three are null for a process that does not serve. */
+/** What each batch names. The first three fields are null for a process that does not serve. */
 export interface Fence {
   readonly slot: number | null;
   readonly epoch: number | null;
   /** The number of the batch. */
   readonly batch: number | null;
-  /** The name of this process. */
+  /** A random UUID that names this process. */
   readonly instance: string;
 }
 
-/** A claim of a slot, with a moment, as PostgreSQL writes it, after which nothing is stored that was sent under an earlier epoch. */
+/**
+ * A claimed slot. `moment` is a snapshot, as PostgreSQL writes it, after which nothing is stored that was
+ * sent under an earlier epoch.
+ */
 export interface SlotClaim {
   readonly fence: Fence;
   readonly moment: string;
-  /** From one start of the server to its end: in another one, a transaction may have the number of one that was rolled back. */
+  /**
+   * Names the time from one start of the server to its end. In another run, a transaction may have the number
+   * of one that was rolled back.
+   */
   readonly run: string;
 }
 
@@ -36,12 +43,15 @@ export function noFence(): Fence {
   return { slot: null, epoch: null, batch: null, instance: randomUUID() };
 }
 
-/** A machine whose clock differs by more from the server's has a wrong one, by which people and other programs would go. */
+/**
+ * If the clocks of this machine and of the server differ by more, this machine's clock is wrong, and people
+ * and other programs would rely on it.
+ */
 const clockMaxMs = 60_000;
 
 /**
- * A server that may forget what it has acknowledged, or that takes no writes, serves nobody, and a process whose clock is
- * wrong serves none. Rejects with a StoreError.
+ * Returns the server's time. Rejects with a StoreError when this process must not serve: the server may lose
+ * what it has acknowledged or takes no writes, or this machine's clock is wrong.
  */
 export async function checkServer(connection: Connection): Promise<ServerWord> {
   const [found] = await connection.query<ServerWord & { readonly fault: string | null }>({
@@ -65,7 +75,7 @@ export async function checkServer(connection: Connection): Promise<ServerWord> {
   return found;
 }
 
-/** The lowest slot that nobody has. Rejects with a StoreError. */
+/** Claims the lowest slot that no process has. Rejects with a StoreError when all slots are taken. */
 export async function claimSlot(connection: Connection, { instance }: Fence): Promise<SlotClaim> {
   const [claimed] = await connection.query<Claimed>(
     {
@@ -85,8 +95,8 @@ export async function claimSlot(connection: Connection, { instance }: Fence): Pr
 }
 
 /**
- * After a broken connection: from here on nothing that was sent before can be stored any more. Waits for a batch that is
- * still under way. Null where another process has claimed the slot.
+ * Claims the slot again after a broken connection, so that nothing sent before can be stored any more. Waits
+ * for a batch that is still under way. Returns null when another process has claimed the slot.
  */
 export async function claimAgain(
   connection: Connection,
@@ -103,11 +113,13 @@ export async function claimAgain(
 }
 
 export interface KeptSlot extends ServerWord {
-  /** Why the server would not keep what it acknowledges: the end of a sentence. */
+  /**
+   * Why the server may lose what it acknowledges, as the end of a sentence; null when it keeps its promise.
+   */
   readonly fault: string | null;
 }
 
-/** Says that this process is alive; null where another has claimed the slot. */
+/** Tells the server that this process is alive; returns null when another process has claimed the slot. */
 export async function keepSlot(connection: Connection, { slot, epoch }: Fence): Promise<KeptSlot | null> {
   const kept = await connection.query<KeptSlot>(
     {
@@ -127,10 +139,11 @@ export async function releaseSlot(connection: Connection, { slot, epoch }: Fence
   ]);
 }
 
-/** The moment is that of a statement of its own, so after the claim. */
+/** Completes a claim. The moment comes from a statement of its own, so it lies after the claim. */
 async function claimOf(connection: Connection, claimed: Claimed, instance: string): Promise<SlotClaim> {
   const { slot, epoch, batch } = claimed;
-  // Nobody has recorded anything in this slot before its first claim.
+  // Before its first claim nothing was recorded in a slot, so its counts begin at the present end of the
+  // chain.
   await connection.query(
     {
       text: `INSERT INTO statistics_mark
@@ -138,7 +151,8 @@ async function claimOf(connection: Connection, claimed: Claimed, instance: strin
     },
     [slot],
   );
-  // A crash of one of its processes starts the server anew but for the first of them, and its statistics with it.
+  // When a process of the server crashes, the server restarts all of its processes except the first, and
+  // resets its statistics.
   const [now] = await connection.query<Pick<SlotClaim, 'moment' | 'run'>>({
     text: `SELECT pg_current_snapshot()::text AS moment,
       concat(pg_postmaster_start_time(), ' ', (SELECT stats_reset FROM pg_stat_wal)) AS run`,

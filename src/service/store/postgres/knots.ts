@@ -1,5 +1,6 @@
-// Knots: a record in lane 0 that names the last record of every other lane, once a second where one has moved. INVARIANT: a knot
-// is written alone, so all that its lanes hold before it has a smaller number, and all that comes after a greater one.
+// Stores knots: a knot is a record in lane 0 that names the last record of every other lane. One is stored
+// each second in which a lane has moved. INVARIANT: a knot is written alone, so all records that its lanes
+// hold by then have smaller numbers, and all later records have greater ones.
 
 import { canonicalJson } from '../contract/canonical-json.ts';
 import { type LaneEnd, laneTuples } from '../contract/lanes.ts';
@@ -11,7 +12,7 @@ const everyMs = 1_000;
 
 const untied = `(SELECT max(lane_sequence) FROM replicas) > coalesce((SELECT max(sequence) FROM knots), 0)`;
 
-/** Whether a lane has moved since the last knot, which was stored at least so long ago. */
+/** Whether a lane has moved since the last knot, and that knot was stored at least `olderThanMs` ago. */
 export async function isUntied(rows: Rows, olderThanMs: number): Promise<boolean> {
   const [found] = await rows<{ readonly isUntied: boolean }>(
     `SELECT ${untied} AND coalesce((SELECT at_ms FROM knots ORDER BY sequence DESC LIMIT 1), 0)
@@ -21,7 +22,7 @@ export async function isUntied(rows: Rows, olderThanMs: number): Promise<boolean
   return found?.isUntied === true;
 }
 
-/** Another process may have been faster. */
+/** Stores a knot, unless another process was faster. */
 export const tie: Work<void> = async ({ rows, alone, append }) => {
   await alone();
   const lanes = await rows<LaneEnd>(
@@ -37,14 +38,16 @@ export const tie: Work<void> = async ({ rows, alone, append }) => {
 
 export interface KnotTimer {
   start(): void;
-  /** Ties what this process has stored, as far as the server can be reached. */
+  /**
+   * Stops the timer and stores a last knot over what this process has stored, if the server can be reached.
+   */
   close(): Promise<void>;
 }
 
 export function createKnotTimer({ rows }: ReadPool, queue: Pick<CommitQueue, 'write' | 'fence'>): KnotTimer {
   let timer: NodeJS.Timeout | null = null;
   let tying: Promise<void> | null = null;
-  // A knot that was not stored is stored by the next turn, or by another process.
+  // A knot that could not be stored is left to the next turn, or to another process.
   const tieWhereDue = async (olderThanMs: number): Promise<void> => {
     if (queue.fence.slot === null) return;
     if (await isUntied(rows, olderThanMs).catch(() => false)) await queue.write(tie, 'left').catch(() => {});

@@ -1,17 +1,20 @@
-// A transaction that holds the locks of meters which several processes enter, so that what is decided under it is stored.
-// INVARIANT: locks are taken in one order, so no two processes wait for each other.
+// Runs a transaction that locks meters which several processes enter, so that what is decided under the locks
+// can be stored. INVARIANT: all processes take locks in one order, so no two processes wait for each other.
 
 import type { MeterPlace } from '../contract/metering.ts';
 import type { Connection } from './server/connection.ts';
 
 export interface UnderLock<T> {
-  /** Sees all that was stored before the locks were had. */
+  /** Reads everything that was stored before the locks were taken. */
   readonly look: () => Promise<void>;
-  /** What is sent by then is all that is committed. */
+  /** Sends the writes. Only what is sent by the time the call returns its promise is committed. */
   readonly send: () => Promise<T>;
 }
 
-/** In two round trips. Rejects with what the server reported; nothing is stored then unless the connection is lost. */
+/**
+ * Takes two round trips. Rejects with what the server reported; then nothing is stored, unless the connection
+ * is lost.
+ */
 export async function withMetersLocked<T>(
   connection: Connection,
   places: readonly MeterPlace[],
@@ -31,7 +34,7 @@ export async function withMetersLocked<T>(
     if (!connection.isLost()) await query('ROLLBACK').catch(() => connection.destroy());
     throw error;
   }
-  // Where what is sent fails, the server rolls back.
+  // If what is sent fails, the server rolls back at COMMIT.
   const [done] = await Promise.all([send(), query('COMMIT')]);
   return done;
 }

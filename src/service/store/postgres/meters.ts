@@ -1,6 +1,7 @@
-// Entries of meters in rows. Several processes enter them: what rests on meters is decided when its turn to be stored has come,
-// and again where another process was faster. What is known of meters outlasts a connection, and not the server: they are read
-// anew after that has started anew, or a write of another kind is in doubt.
+// Stores entries of meters in rows. Several processes enter meters, so a request that rests on meters is
+// decided when its turn to be stored comes, and again when another process was faster. What this process
+// knows of meters outlasts a connection, but not the server: meters are read again after the server has
+// restarted, or when a write of another kind is in doubt.
 
 import type { CountedRequest, MeterEntryRow, MeterStore, StoredMeterEntry } from '../contract/metering.ts';
 import type { RequestPlace } from '../contract/store.ts';
@@ -13,11 +14,14 @@ import type { ReadPool } from './server/read-pool.ts';
 import { leastRequestId, requestIdOrNull } from './server/request-ids.ts';
 import type { Transaction, Work } from './transaction.ts';
 
-/** A grant that has ended counts on, unless it was released. */
+/** A consumed grant still counts, unless it was released. */
 const isConsumed = `(coalesce(now_status, status) = 'consumed' AND NOT EXISTS
   (SELECT 1 FROM request_events WHERE request_id = requests.id AND what = 'released'))`;
 
-/** A grant that is over was one: only a wait that ended without one has no time of decision. */
+/**
+ * Whether meters count a request. An expired request with a time of decision is a grant that is over; a wait
+ * that ended without a grant has no such time.
+ */
 const isCounted = `(coalesce(now_status, status) IN ('auto_approved', 'approved', 'pending') OR ${isConsumed}
   OR (coalesce(now_status, status) = 'expired' AND coalesce(now_decided_ms, decided_ms) IS NOT NULL))`;
 
@@ -124,7 +128,7 @@ function addEntries(late: readonly (MeterEntryRow & { readonly requestId: string
   };
 }
 
-/** Who holds one waits for this write to end, so those that are held stay. */
+/** Deletes locks of meters, except those that are held: their holder waits for this write to end. */
 async function forgetLocks(
   { rows }: Transaction,
   condition: string,
@@ -136,7 +140,10 @@ async function forgetLocks(
   );
 }
 
-/** Yields since when each meter has every request; a new store has nothing to miss. Null where another set is active. */
+/**
+ * Returns since when each meter has every request; in a new store none can be missing. Returns null when
+ * another policy set is active.
+ */
 function noteMeters(
   definitions: readonly string[],
   atMs: number,

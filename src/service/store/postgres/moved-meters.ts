@@ -1,19 +1,19 @@
-// Where meters stand that other processes enter: up to which moment this process knows of them, what has come since, and which
-// of them several processes enter just now. INVARIANT: the listener has heard of every change up to `seen`, but for what
-// this process has entered by itself. Processes commit beside each other, so a moment is a snapshot of the server: which
-// transactions had ended.
+// Follows the meters that other processes enter: up to which moment this process knows them, what has come
+// since, and which meters several processes enter just now. Processes commit beside each other, so a moment
+// is a snapshot of the server, which tells the transactions that had ended. INVARIANT: the listener has heard
+// of every change up to `seen`, except what this process has entered itself.
 
 import type { MeterPlace, MovedMeterEntry } from '../contract/metering.ts';
 import type { Connection } from './server/connection.ts';
 
-/** Entries that are moved at once: more would hold up those who wait. */
+/** How many entries are read at once; more would delay the writes that wait. */
 const entriesAtOnce = 5_000;
-/** A meter that another process has entered meanwhile is locked first for so many batches. */
+/** After another process has entered a meter in between, the meter is locked first for this many batches. */
 const sharedForBatches = 8;
-/** What others enter is heard of within this time, also where nobody asks. */
+/** Entries of other processes are heard of within this time, even if nobody asks. */
 const everyMs = 250;
 
-/** The last entry of a part, which the next one begins after. */
+/** The last entry of a part, after which the next part begins. */
 interface Place {
   readonly written: string;
   readonly requestId: string | null;
@@ -24,18 +24,18 @@ interface Moved extends MovedMeterEntry, Place {
   readonly requestId: string;
 }
 
-/** The columns are null where there is none. */
+/** A row of the answer; the columns of the entry are null when there is no entry. */
 type Looked = (Moved | (Place & { readonly requestId: null })) & { readonly upTo: string };
 
-/** A class because it holds how far the changes were heard of. */
+/** A class because it holds how far the changes have been heard of. */
 export class MovedMeters {
   #seen: string | null = null;
   #listener: (entries: readonly MovedMeterEntry[]) => void = () => undefined;
-  /** By place, for how many batches more. */
+  /** By meter, for how many more batches the meter is locked first. */
   readonly #shared = new Map<string, number>();
   #lookedAtMs = -Infinity;
 
-  /** As PostgreSQL writes it. */
+  /** The moment up to which changes have been heard of, as PostgreSQL writes it; null when none is known. */
   get seen(): string | null {
     return this.#seen;
   }
@@ -44,19 +44,22 @@ export class MovedMeters {
     this.#listener = listener;
   }
 
-  /** The slot is this process's, again perhaps: the listener goes on from what it has heard, if anything. */
+  /**
+   * Begins after a claim of the slot, perhaps a repeated one: the listener goes on from what it has heard,
+   * else from `moment`.
+   */
   begin(moment: string): void {
     this.#seen ??= moment;
     this.noteWanted();
   }
 
-  /** The listener reads all again. */
+  /** Forgets the moment, for when the listener reads all meters again. */
   forget(): void {
     this.#seen = null;
     this.#shared.clear();
   }
 
-  /** A batch of this process was stored. */
+  /** Counts down the batches; to be called when a batch of this process was stored. */
   stored(): void {
     for (const [place, batches] of this.#shared) {
       if (batches <= 1) this.#shared.delete(place);
@@ -64,18 +67,18 @@ export class MovedMeters {
     }
   }
 
-  /** Somebody waits to hear of what has come. */
+  /** Makes changes due to be read, since somebody waits to hear of them. */
   noteWanted(): void {
     this.#lookedAtMs = -Infinity;
   }
 
-  /** A decision about these was out of date. */
+  /** Notes that other processes enter these meters, since a decision on them was out of date. */
   noteShared(places: readonly MeterPlace[]): void {
     for (const place of places) this.#shared.set(nameOf(place), sharedForBatches);
     this.noteWanted();
   }
 
-  /** Whether others enter one of these just now. */
+  /** Whether other processes enter one of these meters just now. */
   isShared(places: readonly MeterPlace[]): boolean {
     return this.#shared.size > 0 && places.some((place) => this.#shared.has(nameOf(place)));
   }
@@ -84,7 +87,7 @@ export class MovedMeters {
     return this.#seen !== null && nowMs - this.#lookedAtMs >= everyMs;
   }
 
-  /** Tells what has changed. One at a time, and not while a batch is under way. */
+  /** Tells the listener what has changed. To be called one at a time, and not while a batch is under way. */
   async catchUp(connection: Connection, slot: number | null): Promise<void> {
     if (this.#seen === null) return;
     this.#lookedAtMs = performance.now();
@@ -105,13 +108,14 @@ export class MovedMeters {
 }
 
 /**
- * An entry that was written after the moment `$1`, as far as this statement sees it. A transaction of the future is one of
- * another server, of which a copy was made, and so of the past.
+ * SQL condition for entries that were written after the moment `$1`, as far as this statement sees them. A
+ * transaction number from the future belongs to another server, of which this one is a copy, so it lies in
+ * the past.
  */
 export const isWrittenAfter = `written >= pg_snapshot_xmin($1::pg_snapshot)
   AND written < pg_snapshot_xmax(pg_current_snapshot()) AND NOT pg_visible_in_snapshot(written, $1::pg_snapshot)`;
 
-/** What is changed again between two parts is told by the next look. */
+/** An entry that changes again between two parts is in the answer to the next look. */
 const look = {
   name: 'moved',
   text: `SELECT pg_current_snapshot()::text AS "upTo", entry.* FROM (SELECT) AS always LEFT JOIN LATERAL (

@@ -1,5 +1,5 @@
-// A path into a store kept in PostgreSQL: writes go one after the other over one connection, reads over a few others. Any
-// number of processes may have the same database open, and up to 64 of them serve it.
+// Opens a store kept in PostgreSQL: writes go one after the other over one connection, reads over a few
+// others. Any number of processes may have the same database open, and up to 64 of them may serve it.
 
 import type { Durability } from '../contract/durability.ts';
 import type { PlantRow } from '../contract/records.ts';
@@ -26,21 +26,24 @@ import { consistencyStore } from './state.ts';
 import { statisticsStore } from './statistics.ts';
 
 export interface PostgresOptions {
-  /** Such as `postgres://user@host/database`. */
+  /** An address such as `postgres://user@host/database`. */
   readonly url: string;
-  /** Where the master key lies, or is made for a new database. */
+  /** The file of the master key, which is created for a new database. */
   readonly keyFile: string;
-  /** Beyond this many waiting writes, further ones are refused as `overloaded`. */
+  /** When this many writes wait, further writes are refused as `overloaded`. */
   readonly writesPendingMax?: number;
-  /** What the server has to promise to a process that serves; judged by nobody where it is absent. */
+  /** What the server must promise to a process that serves; not checked when absent. */
   readonly durability?: Durability;
-  /** In whose name agents and keys are changed through this store; the service itself is `system`. */
+  /**
+   * The name under which changes of agents and keys through this store are recorded; `system` for the service
+   * itself.
+   */
   readonly actor?: string;
 }
 
 const writesPendingMaxDefault = 10_000;
 
-/** Rejects with a StoreError. */
+/** Opens the store, and creates or migrates its tables. Rejects with a StoreError. */
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
   const { url, writesPendingMax = writesPendingMaxDefault, actor = 'system', durability = null } = options;
   const masterKey = await prepareDatabase(options);

@@ -1,5 +1,5 @@
-// The records of a database in PostgreSQL for a reader alone. INVARIANT: it writes nothing, and of a database of another
-// schema it reads nothing.
+// Reads the records of a PostgreSQL database without changing it. INVARIANT: the reader writes nothing, and
+// reads nothing from a database of another schema.
 
 import type { LogRecord, RecordReader } from '../contract/log.ts';
 import { settledSequence } from './chain.ts';
@@ -9,7 +9,7 @@ import { toStoreFailure } from './server/errors.ts';
 import { createReadPool, type Rows } from './server/read-pool.ts';
 import { requireSchema } from './server/schema.ts';
 
-/** Rejects with a StoreError. */
+/** Opens the records for reading only. Rejects with a StoreError. */
 export async function openPostgresRecords(url: string): Promise<RecordReader> {
   const connection = await connect(url);
   try {
@@ -28,7 +28,7 @@ export async function openPostgresRecords(url: string): Promise<RecordReader> {
   };
 }
 
-/** Columns by the names that readers know. */
+/** The columns under the names that readers know. */
 const columns = {
   requests: `'request' AS kind, sequence, id, action_key AS action, created_ms AS "createdAtMs",
     expires_ms AS "expiresAtMs", record_json AS "recordJson"`,

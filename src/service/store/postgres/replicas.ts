@@ -1,5 +1,6 @@
-// The processes that serve, and the policy set that all of them decide by. INVARIANT: a set becomes active in one transaction at
-// the end of the chain, with its record: the first one at once, each later one where all that serve want it.
+// The processes that serve, and the policy set by which all of them decide. INVARIANT: a set becomes active
+// in one transaction with its record at the end of the chain: the first set at once, each later one only if
+// all that serve want it.
 
 import type {
   Replica,
@@ -21,7 +22,10 @@ interface FoundReplica extends Pick<Replica, 'slot' | 'wants' | 'isReady' | 'see
   readonly aboutJson: string | null;
 }
 
-/** A database of an earlier moment gives out none of the epochs again that were given out since. */
+/**
+ * How far epochs are raised after a restore, so that the database never gives out an epoch again that it gave
+ * out after the backup.
+ */
 const epochsForgottenMax = 2 ** 32;
 
 export function replicaStore(
@@ -118,7 +122,7 @@ function activate(
   };
 }
 
-/** Whether the nonce was accepted by this process, as far as it was noted here. */
+/** Whether no other process has stored the nonce. */
 export async function isOwnNonce(
   { rows }: ReadPool,
   { fence }: Pick<CommitQueue, 'fence'>,

@@ -1,6 +1,6 @@
-// Requests that wait into one batch, and the answer to each. What rests on meters is decided only when its turn has come, on
-// all that was stored before. INVARIANT: what was entered for a request that is not stored is taken back before anything else
-// is decided.
+// Turns waiting requests into one batch, and its results into the answer to each. A request that rests on
+// meters is decided only when its turn comes, on everything that was stored before. INVARIANT: what was
+// entered for a request that is not stored is taken back before anything else is decided.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { MeterPlace } from '../contract/metering.ts';
@@ -9,27 +9,28 @@ import { type Appended, type AppendWord, createTogether, type PreparedRequest } 
 import type { Connection } from './server/connection.ts';
 import type { Work } from './transaction.ts';
 
-/** What comes of a request. */
+/** The result of a request. */
 export type RequestWord = AppendResult | 'policies-changed' | 'nothing';
 
 export interface WaitingRequest {
-  /** The meters that it reads or enters. */
+  /** The meters that the request reads or enters. */
   readonly places: readonly MeterPlace[];
-  /** Decides it, by what meters say now; null where it comes to nothing. */
+  /** Decides the request on the present totals of meters; returns null when there is nothing to store. */
   readonly make: () => PreparedRequest | null;
   readonly takeBack: () => void;
   readonly resolve: (word: RequestWord) => void;
   readonly reject: (error: unknown) => void;
-  /** It has been in a batch that the database refused. */
+  /** Whether the request goes alone, since the database refused a batch with it. */
   readonly isAlone?: boolean;
 }
 
-/** A write of any other kind. */
+/** A write of any kind but a request. */
 export interface WaitingWrite {
   readonly work: Work<unknown>;
   /**
-   * `kept`: what comes later is carried out later. `left`: requests that come later may be stored before it. `beside`: they may,
-   * and it holds nobody up, for it looks at nothing and no decision rests on what it stores.
+   * `kept`: later writes are carried out later. `left`: requests that come later may be stored earlier.
+   * `beside`: as `left`, and the write delays nobody, since it reads nothing and no decision rests on what it
+   * stores.
    */
   readonly turn: 'kept' | 'left' | 'beside';
   readonly resolve: (result: unknown) => void;
@@ -38,22 +39,22 @@ export interface WaitingWrite {
 
 export type Waiting = WaitingRequest | WaitingWrite;
 
-/** Who waits until the server has acknowledged something that was sent later. */
+/** A caller that waits until the server has acknowledged something that was sent after its call. */
 export interface WaitingAnswer {
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** One that has been decided and is sent. */
+/** A request that has been decided and sent. */
 export interface SentRequest {
   readonly waiting: WaitingRequest;
   readonly prepared: PreparedRequest;
 }
 
 /**
- * What waits, in the order in which it came. INVARIANT: nothing goes before a write that keeps its turn and came earlier, and
- * such a write not before what came earlier than it; requests and the writes between these take turns. A class because it
- * holds them.
+ * The waiting writes, in the order in which they came. INVARIANT: nothing overtakes a write whose turn is
+ * `kept`, and such a write overtakes nothing; between these, requests and other writes take turns. A class
+ * because it holds the waiting writes.
  */
 export class WaitingList {
   #all: Waiting[] = [];
@@ -67,12 +68,15 @@ export class WaitingList {
     this.#all.push(waiting);
   }
 
-  /** They have waited before. */
+  /** Puts requests that have waited before at the front. */
   addFirst(requests: readonly WaitingRequest[]): void {
     this.#all.unshift(...requests);
   }
 
-  /** A write, which is taken from the list, or requests, which are not yet: none where nothing waits. */
+  /**
+   * Returns either the next write, which leaves the list, or the next requests, which stay in the list until
+   * they are removed; no requests when nothing waits.
+   */
   next(countMax: number): WaitingWrite | readonly WaitingRequest[] {
     const end = this.#all.findIndex((one) => 'work' in one && one.turn === 'kept');
     const open = end === -1 ? this.#all : this.#all.slice(0, Math.max(end, 1));
@@ -99,11 +103,14 @@ export class WaitingList {
   }
 }
 
-/** Turns of the event loop for which a small batch waits while each of them brings more writes. */
+/** For how many turns of the event loop a small batch waits, as long as each turn brings more writes. */
 const turnsMax = 4;
 const enoughWrites = 32;
 
-/** Commits are dear, turns are cheap: while each brings more, a small batch waits for a few. */
+/**
+ * Waits for more writes. A commit is expensive and a turn of the event loop is cheap, so a small batch waits
+ * for a few turns while each brings more.
+ */
 export async function gather(countNow: () => number): Promise<void> {
   for (let turn = 0, before = -1; turn < turnsMax && before !== countNow(); turn += 1) {
     before = countNow();
@@ -112,7 +119,10 @@ export async function gather(countNow: () => number): Promise<void> {
   }
 }
 
-/** Decides as many of the first as can be judged together; these, and those that come to nothing, leave the list. */
+/**
+ * Decides the first waiting requests, as many as can be judged together. They leave the list, and so do
+ * requests with nothing to store.
+ */
 export function takeBatch(waiting: WaitingRequest[], countMax: number): readonly SentRequest[] {
   const batch: SentRequest[] = [];
   const isTogether = createTogether();
@@ -131,7 +141,7 @@ export function takeBatch(waiting: WaitingRequest[], countMax: number): readonly
   return batch;
 }
 
-/** The prepared request; null where it has been answered. */
+/** Returns the prepared request; null when the request was answered at once. */
 function decided({ make, takeBack, resolve, reject }: WaitingRequest): PreparedRequest | null {
   try {
     const made = make();
@@ -144,7 +154,10 @@ function decided({ make, takeBack, resolve, reject }: WaitingRequest): PreparedR
   return null;
 }
 
-/** Answers all but those that are to be decided again, which it yields in their order. */
+/**
+ * Answers the requests of a batch. Returns those that have to be decided again, in their order and
+ * unanswered.
+ */
 export function answerBatch(
   batch: readonly SentRequest[],
   { results }: Pick<Appended, 'results'>,
@@ -161,7 +174,10 @@ export function answerBatch(
   return again;
 }
 
-/** Of what broke off: what is not stored is taken back, once none of it can be stored any more. */
+/**
+ * Takes back the doubtful requests that are not stored. To be called once none of them can be stored any
+ * more.
+ */
 export async function settleDoubt(connection: Connection, doubtful: readonly SentRequest[]): Promise<void> {
   if (doubtful.length === 0) return;
   const stored = await connection.query<{ readonly id: string }>(

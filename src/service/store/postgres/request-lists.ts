@@ -1,6 +1,6 @@
-// Requests as people look for them: one with its history, lists by what is asked of them, the queue of those that wait.
-// INVARIANT: what a query costs does not grow with the records: a list walks one index from where the page before ended,
-// and so far and no farther; the queue walks those that are pending.
+// Reads requests as people look for them: one request with its history, lists by a filter, the queue of those
+// that wait. INVARIANT: the cost of a query does not grow with the records: a list walks one index from where
+// the page before ended, over a limited number of requests, and the queue walks pending requests only.
 
 import { askedOwner } from '../contract/asked-owner.ts';
 import type {
@@ -29,16 +29,22 @@ import { type EventColumns, requestEvent, requestRowOf, type StoredRequestColumn
 import type { ReadPool, Rows } from './server/read-pool.ts';
 import { leastRequestId } from './server/request-ids.ts';
 
-/** The walk of a list: of one agent, of one status, or of all. */
+/**
+ * SQL conditions of the walks: over one agent's requests, over those of one status, over unanswered ones,
+ * over all.
+ */
 export const databaseWalks = {
   agent: ['agent_id = $1'],
-  // The second condition is that of the index.
+  // The second condition is that of the index, so that the planner uses it.
   status: [`${statusNow} = $3 AND ${statusNow} <> 'auto_approved'`],
   unanswered: unansweredWalks,
   all: ['true'],
 } as const satisfies Readonly<Record<RequestWalk, readonly string[]>>;
 
-/** A wait or a grant past its end is over, also where that is not recorded. */
+/**
+ * SQL for the status at the time of the query. A wait or a grant past its end is over, even when its end is
+ * not recorded yet.
+ */
 const statusAtNow = `CASE WHEN ${statusNow} IN ('pending', 'auto_approved', 'approved') AND ${endNow} <= $4 THEN 'expired'
     ELSE ${statusNow} END`;
 
@@ -46,10 +52,13 @@ const ofOwner = (email: string, id: string): string =>
   `agent_id IN (SELECT id FROM agents
      WHERE lower(control_owner COLLATE "C") = lower(${email}::text COLLATE "C") OR control_owner = ${id}::text)`;
 
-/** The places of the groups, address and id of the person who is asked among the parameters. */
+/** The parameters that hold the groups, the address and the id of the person who is asked. */
 type AskedPlaces = readonly [groups: string, email: string, id: string];
 
-/** Whether a decision asks the person for an approval or a step-up; `json` is a text with the decision in it. */
+/**
+ * Returns SQL that tells whether a decision asks the person for an approval or a step-up; `json` is SQL for
+ * the text that holds the decision.
+ */
 const asks = (json: string, [groups, email, id]: AskedPlaces): string =>
   `(EXISTS (SELECT 1 FROM json_array_elements(${json}::json #> '{decision,requires,approvals}') AS asked
      WHERE asked ->> 'group' = ANY (${groups}::text[]) AND asked ->> 'group' <> '${askedOwner}')
@@ -60,7 +69,7 @@ const asks = (json: string, [groups, email, id]: AskedPlaces): string =>
 const decidedOf = `(SELECT detail_json FROM request_events
   WHERE request_id = requests.id AND what = 'decided' ORDER BY sequence DESC LIMIT 1)`;
 
-/** What a list asks beyond its walk; each part only where it is asked. */
+/** SQL conditions of a list beyond its walk; a null parameter switches its condition off. */
 export const databaseFilters = `($1::text IS NULL OR agent_id = $1)
   AND ($2::text IS NULL OR action_key = $2)
   AND ($3::text IS NULL OR $3 = ${statusAtNow} OR (${statusAtNow} = 'expired'
@@ -85,7 +94,7 @@ const waitingText = `SELECT id FROM requests
     AND ${asks(`coalesce(${decidedOf}, record_json)`, ['$4', '$6', '$7'])}
   ORDER BY ${endNow}, id LIMIT $5`;
 
-/** How many of them, but for the touched ones, whose ids are told. */
+/** Counts the untouched requests that wait, and lists the ids of the touched ones. */
 const waitingCountText = `SELECT (count(*) FILTER (WHERE NOT "isTouched"))::int AS untouched,
     coalesce(array_agg(id) FILTER (WHERE "isTouched"), '{}') AS touched
   FROM (SELECT id, EXISTS (SELECT 1 FROM request_events WHERE request_id = requests.id
@@ -111,7 +120,7 @@ export async function findHistory(rows: Rows, id: string | null): Promise<Reques
   return id === null ? null : ((await findAll(rows, [id]))[0] ?? null);
 }
 
-/** In this order; those that are not there are left out. */
+/** Returns the requests with these ids, in this order; missing requests are left out. */
 async function findAll(rows: Rows, ids: readonly string[]): Promise<readonly RequestHistory[]> {
   const requests = await rows<StoredRequestColumns>('SELECT * FROM requests WHERE id = ANY ($1)', [ids]);
   const events = await rows<EventColumns>(
@@ -151,7 +160,7 @@ export async function countWaiting(
   return { untouched: counted?.untouched ?? 0, touched: await findAll(rows, counted?.touched ?? []) };
 }
 
-/** Requests that wait or are approved, the latest end first, behind the one that was taken. */
+/** Returns the request that was taken, then those that wait or are approved, the latest end first. */
 export async function findHeld(
   rows: Rows,
   { agentId, actionKey, taker, nowMs, countMax }: HeldQuery,
@@ -172,7 +181,7 @@ export async function findPage(rows: Rows, asked: RequestPage): Promise<Omit<Req
   return { found: await placed(rows, found), next };
 }
 
-/** In this order; those that are not there are left out. */
+/** Returns the requests at these places, the latest first; missing requests are left out. */
 export async function findAt(rows: Rows, places: readonly RequestPlace[]): Promise<RequestsFound['found']> {
   const text = 'SELECT sequence, id FROM requests WHERE sequence = ANY ($1::int8[]) ORDER BY sequence DESC';
   const values = [places.map(({ sequence }) => sequence)];
@@ -190,7 +199,10 @@ async function placed(
   return histories.map((history, at) => ({ ...history, sequence: found[at]?.sequence ?? 0 }));
 }
 
-/** What a page holds of the requests that were looked through. */
+/**
+ * Returns the requests that belong on the page, out of those that were looked through, and where the next
+ * page begins.
+ */
 function cut(
   looked: readonly Looked[],
   { countMax, fromMs }: RequestPage,
@@ -206,12 +218,12 @@ function cut(
   return { found, next: looked.length === lookedThroughMax ? last : null };
 }
 
-/** A number below those of all requests that were made at the time or later, and not much below. */
+/** Returns a record number below those of all requests made at `atMs` or later, and not much below. */
 export async function numberBefore({ snapshot }: Pick<ReadPool, 'snapshot'>, atMs: number): Promise<number> {
   return (await snapshot((rows) => numberAfter(rows, atMs - 2 * outOfOrderMs))) - 1;
 }
 
-/** A number above those of all requests that were made at the time or before, and not much above. */
+/** Returns a record number above those of all requests made at `untilMs` or earlier, and not much above. */
 export async function numberAfter(rows: Rows, untilMs: number): Promise<number> {
   const [end] = await rows<{ readonly last: number | null }>('SELECT max(sequence) AS last FROM requests');
   let [low, high] = [0, (end?.last ?? 0) + 1];
@@ -227,7 +239,7 @@ export async function numberAfter(rows: Rows, untilMs: number): Promise<number> 
   return low;
 }
 
-/** The values of the filters, `$1` to `$16`. */
+/** Returns the values for `databaseFilters`, `$1` to `$16`. */
 export function filterValues(asked: RequestFilter): readonly unknown[] {
   const { agentId, actionKey, status, nowMs, outcome, policy, riskMin, riskMax, fromMs, untilMs, seenBy } =
     asked;

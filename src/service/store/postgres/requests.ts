@@ -1,4 +1,4 @@
-// Requests, what became of them, and refusals, over the queue of commits and the connections that read.
+// Requests, their events, and refusals in PostgreSQL: written over the queue of commits, read over the pool.
 
 import type { RequestEvent } from '../contract/records.ts';
 import type { RequestStore } from '../contract/store.ts';
@@ -72,7 +72,7 @@ export function requestStore({ pool, queue, asking, search }: RequestParts): Req
       return (await rows<{ readonly id: string }>(text, [agentId, countMax])).map(({ id }) => id);
     },
     change: (change) => queue.write(requestWrites.change(change), 'left'),
-    // A write holds up all replicas: mostly nothing is due.
+    // A write delays all replicas, so a read first finds out whether anything is due; mostly nothing is.
     expireDue: async (atMs, countMax) =>
       (await rows(`SELECT 1 FROM requests WHERE ${isPending} AND ${endNow} <= $1 LIMIT 1`, [atMs])).length > 0
         ? await queue.write(requestWrites.expireDue(atMs, countMax), 'left')

@@ -1,12 +1,12 @@
-// What the rows of a store say of each other, compared in one snapshot. The database has no seal over what stands beside the
-// records, so what is found is what contradicts the records, not every edit.
+// Compares the rows of a store with each other, in one snapshot. The database has no seal over the rows
+// beside the records, so the check finds what contradicts the records, not every edit.
 
 import type { StateCheck, StateDifference, StateStore } from '../contract/state.ts';
 import { tampered } from '../contract/store-error.ts';
 import type { ReadPool, Rows } from './server/read-pool.ts';
 import { leastRequestId } from './server/request-ids.ts';
 
-/** Enough to see what happened. */
+/** The most differences that a check returns: enough to see what happened. */
 const differencesMax = 20;
 
 interface Found {
@@ -40,11 +40,12 @@ const laneOfTable = {
 } as const;
 
 /**
- * Up to the last knot the records themselves say where lanes end: each is held against it when they are verified. However many there
- * are, those alone are read that are asked about: a start waits for this.
+ * Finds the lanes that do not end with the record that the service wrote. Up to the last knot the records
+ * themselves tell where lanes end, and verifying the chain checks them against it. Only the later records are
+ * read, however many there are in all, since a start waits for this check.
  */
 async function endDifferences(rows: Rows): Promise<readonly StateDifference[]> {
-  // As a value, so that the server knows how few records are behind it.
+  // Read as a value first, so that the planner knows how few records come after it.
   const [known] = await rows<{ readonly last: number }>(
     'SELECT coalesce((SELECT max(sequence) FROM knots), (SELECT sequence FROM chain_end)) AS last',
   );
@@ -66,7 +67,7 @@ async function endDifferences(rows: Rows): Promise<readonly StateDifference[]> {
   return ends.map(({ row }) => ({ table: 'records', row, message }));
 }
 
-/** Read at once: an answer about more of them might not come in time. */
+/** How many entries are read at once; an answer about more might not come in time. */
 const entriesAtOnce = 20_000;
 
 interface Entry {
@@ -75,7 +76,7 @@ interface Entry {
   readonly differs: boolean;
 }
 
-/** Entries that contradict the record of their request. */
+/** Returns the meter entries that contradict the record of their request. */
 async function entryDifferences(
   rows: Rows,
   onProgress: StateCheck['onProgress'],

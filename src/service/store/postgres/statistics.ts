@@ -1,4 +1,4 @@
-// Statistics in rows, and the rows that they are counted from.
+// Stores statistics in rows, and reads the records from which they are counted.
 
 import type {
   CountedRecord,
@@ -16,7 +16,7 @@ import type { CommitQueue } from './commit-queue.ts';
 import type { ReadPool } from './server/read-pool.ts';
 import type { Work } from './transaction.ts';
 
-/** What a process writes that does not serve. */
+/** Stands for the slot of a process that does not serve. */
 const noSlot = -1;
 
 export function statisticsStore(
@@ -26,7 +26,7 @@ export function statisticsStore(
   const ownSlot = () => queue.fence.slot ?? noSlot;
   const number = async (text: string, values: readonly unknown[] = []) =>
     (await rows<{ readonly found: number | null }>(text, values))[0]?.found ?? 0;
-  // A person's approval leaves the request as it was; what the policies make of it is an event of its own.
+  // A person's approval does not end a wait; the decision that the policies then make is an event of its own.
   const waitEnds = ({ after, upTo }: SequenceRange) =>
     rows<WaitEnd>(
       `SELECT event.at_ms AS "atMs", event.status, requests.created_ms AS "createdAtMs",

@@ -1,7 +1,7 @@
-// A write of any kind but that of requests: a transaction of its own, in which no other such write comes between. Batches of
-// requests go on beside it until its records are put at the end of lane 0, all at once with its end. INVARIANT: what a write
-// changes and the records of it are stored together or not at all; batches before the records have seen nothing of it, and those
-// after see all.
+// A write of any kind but requests: a transaction of its own, during which no other such write runs. Batches
+// of requests go on beside it until it puts its records at the end of lane 0, in one step with its own end.
+// INVARIANT: what a write changes and the records of it are stored together or not at all; batches before the
+// records have seen nothing of the write, and those after see all of it.
 
 import { type CanonicalValue, canonicalJson } from '../contract/canonical-json.ts';
 import type { RecordKind } from '../contract/chain.ts';
@@ -9,34 +9,40 @@ import type { NonceUse } from '../contract/records.ts';
 import type { Fence } from './fence.ts';
 import type { Connection } from './server/connection.ts';
 
-/** What a write does, and what it answers. */
+/** What a write does; its result is the answer to the caller. */
 export type Work<T> = (transaction: Transaction) => Promise<T>;
 
 type Columns = Readonly<Record<string, string | number | boolean | null>>;
 
 export interface Change {
   readonly atMs: number;
-  /** Such as `agent-added`. */
+  /** What happened, such as `agent-added`. */
   readonly what: string;
-  /** The store's own actor where nobody is named. */
+  /** The author's name in the record; the store's own actor when absent. */
   readonly who?: string | undefined;
-  /** The id of the agent or document; empty where neither is concerned. */
+  /** The id of the agent or document; empty when the change concerns neither. */
   readonly subject: string;
-  /** Null where there was nothing. */
+  /** The subject before the change; null when there was none. */
   readonly before: CanonicalValue;
   readonly after: CanonicalValue;
 }
 
 export interface Transaction {
   rows<R>(text: string, values?: readonly unknown[]): Promise<readonly R[]>;
-  /** How many rows were written; the columns are those of the object, named by this store alone. */
+  /**
+   * Inserts a row and returns how many rows were written. The names of `columns` go into the SQL, so they
+   * must come from this store's code.
+   */
   insert(table: string, columns: Columns, onConflict?: string): Promise<number>;
-  /** A record that is put at the end of lane 0 when the write ends. */
+  /** Adds a record, which is put at the end of lane 0 when the write ends. */
   append(kind: WrittenKind, columns: Columns): void;
   recordChange(change: Change): void;
-  /** Resolves when no batch is under way, nor will be before the write ends: for one that looks at what they store. */
+  /**
+   * Resolves when no batch is under way; none runs until the write ends. For a write that reads what batches
+   * store.
+   */
   alone(): Promise<void>;
-  /** Of the process; null where it does not serve. */
+  /** The slot of this process; null when it does not serve. */
   readonly slot: number | null;
 }
 
@@ -49,7 +55,9 @@ const tables = {
 
 export type WrittenKind = keyof typeof tables;
 
-/** A record without its place, and its canonical JSON around what it follows and its number. */
+/**
+ * A record without its place, with its canonical JSON in three parts around `follows` and the record number.
+ */
 interface NewRecord {
   readonly table: string;
   readonly row: string;
@@ -59,13 +67,16 @@ interface NewRecord {
 export interface TransactionOptions {
   readonly fence: Fence;
   readonly nonces: readonly NonceUse[];
-  /** Who makes the changes that name nobody. */
+  /** The author of changes that name none. */
   readonly actor: string;
-  /** It holds nobody up: it looks at nothing, and no decision rests on what it stores. */
+  /** Whether the write delays nobody, since it reads nothing and no decision rests on what it stores. */
   readonly isBeside?: boolean;
 }
 
-/** Rejects with what the server reported; nothing is stored then unless the connection is lost. */
+/**
+ * Runs `work` in a transaction and returns its result. Rejects with what the server reported; then nothing is
+ * stored, unless the connection is lost.
+ */
 export async function inTransaction<T>(
   connection: Connection,
   { fence, nonces, actor, isBeside = false }: TransactionOptions,
@@ -73,19 +84,19 @@ export async function inTransaction<T>(
 ): Promise<T> {
   const rows = <R>(text: string, values: readonly unknown[] = []) => connection.query<R>({ text }, values);
   const begin = isBeside ? 'writ_fence' : 'writ_begin';
-  // What the work asks is sent behind it at once, and fails where it does.
+  // The statements of the work are sent right behind these, and fail if these fail.
   const begun = Promise.all([
     rows('BEGIN'),
     rows(`SELECT ${begin}($1, $2, $3)`, [fence.slot, fence.epoch, fence.batch]),
   ]);
-  // Looked at below, whenever it fails.
+  // The result is awaited below; until then a failure must not count as unhandled.
   begun.catch(() => undefined);
   const { transaction, records } = createTransaction(rows, { actor, slot: fence.slot });
   let value: T;
   try {
     value = await work(transaction);
   } catch (error) {
-    // Where that does not work either the server ends the transaction with the connection.
+    // If the rollback fails, too, the connection is broken, and the server ends the transaction.
     if (!connection.isLost()) await rows('ROLLBACK').catch(() => connection.destroy());
     throw await begun.then(
       () => error,
@@ -93,7 +104,7 @@ export async function inTransaction<T>(
     );
   }
   const ending = records.length === 0 ? [] : [putRecords(rows, records, !isBeside)];
-  // Where one fails, the server rolls back.
+  // If one of these fails, the server rolls back.
   await Promise.all([begun, ...ending, ...insertNonces(rows, nonces, fence.instance), rows('COMMIT')]);
   return value;
 }
@@ -164,7 +175,7 @@ function createTransaction(
 function partsOf(kind: WrittenKind, columns: Columns): NewRecord['parts'] {
   const [follows, sequence] = ['"follows":', '"sequence":'];
   const text = canonicalJson({ ...columns, follows: 0, kind, sequence: 0 });
-  // A quotation mark within a value has a backslash before it.
+  // Inside a value a quotation mark has a backslash before it, so these texts are found only as names.
   const [followsAt, sequenceAt] = [text.indexOf(follows), text.indexOf(sequence) + sequence.length];
   const between = text.slice(followsAt + `${follows}0,`.length, sequenceAt);
   return [text.slice(0, followsAt), between, text.slice(sequenceAt + '0'.length)];

@@ -1,4 +1,5 @@
-// What the record says of a change of an agent: the same in every store, and no secret, sealed or not.
+// What the record of a change of an agent holds, the same in every store. No secret is in it, encrypted or
+// not.
 
 import type { AgentRow, AgentStatus } from '../contract/records.ts';
 import type { DescribedAgent } from '../contract/store.ts';

@@ -1,12 +1,12 @@
-// Gives the records of a database from before the chain their hashes, in the order of their numbers: a step of the
-// migration, inside its transaction, on the tables as they were then.
+// Gives hashes to the records of a database from before the chain, in the order of their numbers. A step of
+// the migration, which runs inside its transaction and on the tables of that schema.
 
 import type { Database } from 'better-sqlite3';
 import { type ChainEntry, chainStart, linkHash } from '../contract/chain.ts';
 
 const recordsAtOnce = 100;
 
-/** What there was then: no changes of management, and nothing that became of requests. */
+/** The kinds of record in that schema: changes of management and request events did not exist yet. */
 const kinds = [
   ['request', 'requests'],
   ['refusal', 'refusals'],

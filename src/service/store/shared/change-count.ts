@@ -1,5 +1,6 @@
-// How often things of a kind were changed through a store of this process, so that a cache of what was read knows whether it
-// may be out of date. INVARIANT: a count has grown before a change can be seen, and again before its author goes on.
+// Counts how often things of a kind were changed through a store of this process, so that a cache can tell
+// whether it may be out of date. INVARIANT: a count grows before a change can be seen, and again before the
+// caller that made the change goes on.
 
 export interface ChangeCount {
   of(kind: string): number;

@@ -1,5 +1,5 @@
-// Uses of keys into the minute of the last one, gathered for a second and written together: a request never waits for
-// this write and never causes one of its own. Losing it loses only a time of last use.
+// Turns uses of keys into the minute of the last use. Uses are gathered for a second and written together: a
+// request never waits for this write and never causes one of its own. A loss costs only a time of last use.
 
 import type { KeyRow } from '../contract/records.ts';
 
@@ -10,18 +10,20 @@ export interface KeyUse {
 
 export interface KeyUses {
   note(key: Pick<KeyRow, 'id' | 'lastUsedAtMs'>, nowMs: number): void;
-  /** Writes what was noted so far. */
+  /** Writes the uses noted so far. */
   flush(): Promise<void>;
 }
 
 const minuteMs = 60_000;
 const gatherMs = 1_000;
-/** Beyond this many the rows decide again, at the cost of a write. */
+/**
+ * Beyond this number of keys, `handedOn` is emptied and the stored rows decide again, which costs a write.
+ */
 const keysMax = 10_000;
 
 export function createKeyUses(write: (uses: readonly KeyUse[]) => Promise<unknown>): KeyUses {
   const noted = new Map<string, number>();
-  /** The latest minute of each key that was handed on: the row that a caller holds may be older. */
+  /** The latest minute of each key that was given to `write`; the row that a caller holds may be older. */
   const handedOn = new Map<string, number>();
   let timer: NodeJS.Timeout | null = null;
 
@@ -33,7 +35,7 @@ export function createKeyUses(write: (uses: readonly KeyUse[]) => Promise<unknow
     if (handedOn.size >= keysMax) handedOn.clear();
     for (const [keyId, atMs] of noted) handedOn.set(keyId, atMs);
     noted.clear();
-    // A store that cannot write says so where it matters; the next use is noted again.
+    // A store that cannot write reports that where it matters; the next use of the key is noted again.
     await write(uses).catch(() => {});
   }
 

@@ -1,5 +1,5 @@
-// Changes of agents and keys into statements, each with its record at the end of the chain. INVARIANT: what a write
-// changes about who may ask, and the record of that, are stored together or not at all.
+// Turns changes of agents and keys into statements, each with its record at the end of the chain. INVARIANT:
+// what a write changes about who may ask, and the record of that change, are stored together or not at all.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Database } from 'better-sqlite3';
@@ -121,7 +121,7 @@ function prepareAgentStatements(database: Database) {
          @created_ms, @changed_ms, @rate_per_minute, @burst, @tells_change, @version)
        ON CONFLICT (name) DO NOTHING`,
     ),
-    /** For a change of its keys. */
+    /** Run for a change of the agent's keys. */
     raiseVersion: database.prepare<[string]>('UPDATE agents SET version = version + 1 WHERE id = ?'),
     updateStatus: database.prepare<[StatusChange]>(
       'UPDATE agents SET status = @status, changed_ms = @atMs, version = version + 1 WHERE id = @agentId',
@@ -138,7 +138,7 @@ function prepareAgentStatements(database: Database) {
 
 interface KeyEnd {
   readonly id: string;
-  /** Null for the current key. */
+  /** When the key ends; null for the current key. */
   readonly notAfterMs: number | null;
 }
 

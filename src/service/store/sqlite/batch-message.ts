@@ -1,27 +1,34 @@
-// A batch of writes into a message for the writer's thread, and back: requests, which nearly all writes are, as one
-// text in memory that both threads share and one list of numbers; all others as they are. INVARIANT: what comes back
-// equals what went in, if it is read before the next batch is written.
+// Packs a batch of writes into a message for the writer's thread, and unpacks it there. Requests, which are
+// nearly all writes, become one text in memory that both threads share and one list of numbers; all other
+// writes are sent unchanged. INVARIANT: the unpacked writes equal the packed ones, if they are read before
+// the next batch is packed.
 
 import type { GrantBasis, SeenDocument } from '../contract/grant-basis.ts';
 import type { RequestRow, RequestStatus } from '../contract/records.ts';
 import type { Write, WriteOf } from './writes.ts';
 
 export interface BatchMessage {
-  /** How many writes there are. */
+  /** How many writes the batch has. */
   readonly count: number;
-  /** The texts of requests, one after the other, in UTF-8. */
+  /** The texts of all packed requests in a row, in UTF-8. */
   readonly texts: SharedArrayBuffer;
   readonly textBytes: number;
-  /** Of each request in turn its place in the batch, the lengths of its texts, -1 for null, and its numbers. */
+  /**
+   * For each packed request in turn: its place in the batch, its numbers, and the lengths of its texts, -1
+   * for null.
+   */
   readonly numbers: Float64Array;
   readonly others: readonly (readonly [place: number, write: Write])[];
 }
 
-/** Texts of so many UTF-16 units in all are shared; what does not find room goes with the others. */
+/** The shared text holds this many UTF-16 units; a request that finds no room is sent unchanged. */
 const unitsMax = 512 * 1024;
-/** UTF-8 has at most so many bytes for a unit. */
+/** The most bytes that UTF-8 takes for a unit. */
 const bytesPerUnitMax = 3;
-/** The place, the limit, four of what it rests on, ten texts and four numbers. */
+/**
+ * The place, the limit, four numbers of what the decision rests on, ten lengths of texts and four more
+ * numbers.
+ */
 const numbersPerRequest = 20;
 
 export function createBatchPacker(): (writes: readonly Write[]) => BatchMessage {
@@ -83,12 +90,15 @@ function unitsOf({ row, basis }: WriteOf<'append-request'>): number {
 
 const noDocument: SeenDocument = { kind: '', id: '', version: 0 };
 
-/** UTF-8 has no lone surrogates: what to make of them is not for a message to say. */
+/**
+ * Whether the write is a request that can be packed. Its texts must be well-formed, since UTF-8 cannot hold a
+ * lone surrogate.
+ */
 function isPlain(write: Write): write is WriteOf<'append-request'> {
   if (write.kind !== 'append-request' || write.entries.length > 0) return false;
   const { actionKey, agentId, recordJson, idempotency } = write.row;
   const { basis } = write;
-  // An enforcement point is one document; few rest on more.
+  // The enforcement point of a call is one document; few decisions rest on more.
   if (basis !== null && (basis.agentId !== agentId || basis.documents.length > 1)) return false;
   const [document = noDocument] = basis?.documents ?? [];
   return (
@@ -127,12 +137,12 @@ export function readBatch({ count, texts, textBytes, numbers, others }: BatchMes
     const version = numberOrNull();
     const documentKind = textOrNull();
     const documentId = textOrNull();
-    // In the order in which they were put.
+    // In the order in which the packer put them.
     const id = textOf();
     const agentId = textOf();
     const actionKey = textOf();
     const outcome = textOf();
-    // It was one when it was put.
+    // The packer took it from a field of this type.
     const status = textOf() as RequestStatus;
     const key = textOrNull();
     const bodyDigest = textOrNull();

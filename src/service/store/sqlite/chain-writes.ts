@@ -1,5 +1,6 @@
-// Checkpoints into rows, and the deletion of the records before one. INVARIANT: records go only together with the
-// storing of the checkpoint that stands for them, and only where the chain still has the record that it names.
+// Stores checkpoints in rows, and deletes the records before a checkpoint. INVARIANT: records are deleted
+// only together with the storing of the checkpoint that stands for them, and only if the chain still has the
+// record that the checkpoint names.
 
 import type { Database } from 'better-sqlite3';
 import type { Link } from '../contract/chain.ts';
@@ -47,7 +48,7 @@ export function prepareChainWrites(database: Database, { recordChange: record }:
       if (find.get({ sequence, hash }) === undefined) return 'not-there';
       const before = { firstSequence: (lastPruned.get()?.sequence ?? 0) + 1 };
       const after = { firstSequence: sequence + 1 };
-      // First, so that the number of the new record is after all that go.
+      // The record comes first, so that its number is higher than those of the deleted records.
       record({ atMs, what: 'records-pruned', subject: '', before, after });
       for (const deletion of deletions) deletion.run(sequence);
       forgetEarlier.run(sequence);

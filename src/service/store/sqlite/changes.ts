@@ -1,5 +1,5 @@
-// Changes of management into rows at the end of the chain: who did what to whom, and how it was before and after.
-// INVARIANT: no secret is in them, sealed or not.
+// Records changes of management at the end of the chain: who did what to whom, with the state before and
+// after. INVARIANT: no secret is in a record, encrypted or not.
 
 import type { Database } from 'better-sqlite3';
 import type { CanonicalValue } from '../contract/canonical-json.ts';
@@ -10,13 +10,13 @@ import type { Chain } from './chain/chain.ts';
 
 export interface StoredChange {
   readonly atMs: number;
-  /** Such as `agent-added`. */
+  /** What happened, such as `agent-added`. */
   readonly what: string;
-  /** The store's own actor where nobody is named. */
+  /** The author's name in the record; the store's own actor when absent. */
   readonly who?: string | undefined;
-  /** The id of the agent or document; empty where neither is concerned. */
+  /** The id of the agent or document; empty when the change concerns neither. */
   readonly subject: string;
-  /** Null where there was nothing. */
+  /** The subject before the change; null when there was none. */
   readonly before: CanonicalValue;
   readonly after: CanonicalValue;
 }
@@ -30,7 +30,7 @@ interface ChangeColumns {
   readonly after_json: string | null;
 }
 
-/** The function returned records a change, in the transaction that makes it. */
+/** Returns a function that records a change, in the transaction that makes it. */
 export function prepareChanges(
   database: Database,
   chain: Chain,

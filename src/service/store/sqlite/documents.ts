@@ -1,4 +1,4 @@
-// Documents in an SQLite database: queries for the reading side, statements for the writing side.
+// Documents in an SQLite database: queries for the thread that reads, statements for the writer.
 
 import type { Database } from 'better-sqlite3';
 import type {
@@ -89,7 +89,7 @@ export function prepareDocumentWrites(database: Database, { recordChange: record
        SELECT kind, id FROM documents WHERE kind = ? AND ends_ms < ? LIMIT ?)`,
   );
 
-  /** What keeps a write from being made, looked for before anything is changed. */
+  /** Returns what prevents a write, before anything is changed; null when nothing does. */
   function problemOf(write: DocumentWrite): Exclude<DocumentResult, 'changed'> | null {
     const { kind, id, seen } = write;
     if ((versionOf.get(kind, id)?.version ?? 0) !== seen) return 'conflict';

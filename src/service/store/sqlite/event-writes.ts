@@ -1,6 +1,6 @@
-// What becomes of requests into records at the end of the chain, and the latest of them into the request's own row, by
-// which queries find it. INVARIANT: a request's row says what its last event says, for both are written together; what
-// the request was recorded with never changes.
+// Records what becomes of requests at the end of the chain, and notes the latest state in the request's own
+// row, by which queries find it. INVARIANT: a request's row holds the state of its last event, since both are
+// written together; what the request was recorded with never changes.
 
 import type { Database } from 'better-sqlite3';
 import type { Link } from '../contract/chain.ts';
@@ -69,7 +69,10 @@ export function prepareEventWrites(database: Database, context: WriteContext) {
       for (const entry of entries) context.meterEntries.settle(requestId, grantedAtMs, entry);
       return 'changed';
     },
-    /** The requests whose waits have ended; fewer than `countMax` where none is left. */
+    /**
+     * Records the end of waits that are over. Returns the ids of their requests; fewer than `countMax` when
+     * none is left.
+     */
     'expire-due'({ atMs, countMax }: DuePage): readonly string[] {
       const due = selectDue.all(atMs, countMax);
       for (const { id: requestId, decidedAtMs, expiresAtMs } of due) {

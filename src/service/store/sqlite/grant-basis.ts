@@ -1,22 +1,28 @@
-// Whether agent, key, switches and people still are as a decision saw them, judged under the lock of a batch's transaction.
-// What many requests share is read once. INVARIANT: what is remembered is forgotten with each write that may change it, and
-// at the beginning of a transaction where another process may have written, or where the one before was rolled back.
+// Checks, under the lock of a batch's transaction, whether agent, key, switches and people are still as a
+// decision saw them. Versions that many requests share are read once. INVARIANT: a remembered version is
+// forgotten after each write that may change it, and at the beginning of a transaction when another process
+// may have written or the transaction before was rolled back.
 
 import type { Database } from 'better-sqlite3';
 import { BoundedMap, memo } from '../../../language/value/memo.ts';
 import { type GrantBasis, switchKind } from '../contract/grant-basis.ts';
 
 export interface BasisCheck {
-  /** Whether all is as it was seen; `atMs` is the moment of the decision, at which the key must be good. */
+  /**
+   * Whether everything is as the decision saw it, and the key is valid at `atMs`, the moment of the decision.
+   */
   holds(basis: GrantBasis, atMs: number): boolean;
-  /** Something may have changed: by another process, by an agent or a document that was written, by a write taken back. */
+  /**
+   * To be called when something may have changed: by another process, by a write to an agent or a document,
+   * or by a write that was undone.
+   */
   forget(): void;
 }
 
-/** Beyond this many agents all are forgotten, and read again. */
+/** Beyond this many agents all are forgotten and read again. */
 const agentsMax = 10_000;
 
-/** In place of a version where there is no such row. */
+/** Stands for the version of a row that does not exist. */
 const noVersion = 0;
 
 export function prepareBasisCheck(database: Database): BasisCheck {

@@ -1,5 +1,5 @@
-// Entries of meters in rows. INVARIANT: the write that records a request or one of its events changes its entries in the
-// same transaction, so both are stored or neither.
+// Stores entries of meters in rows. INVARIANT: the write that records a request or one of its events changes
+// the entries of the request in the same transaction, so either both are stored or neither.
 
 import type { Database } from 'better-sqlite3';
 import type {
@@ -26,7 +26,7 @@ interface EntryColumns {
 
 export type MeterEntries = ReturnType<typeof prepareMeterEntries>;
 
-/** What a request enters, and what becomes of that with the request. */
+/** Statements for what a request enters, and for what becomes of its entries later. */
 export function prepareMeterEntries(database: Database) {
   const insert = database.prepare<[string, string, string, number | null, number, string | null]>(
     'INSERT INTO meter_entries VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
@@ -102,7 +102,10 @@ export function prepareMeterWrites(database: Database, meterEntries: MeterEntrie
   };
 }
 
-/** Yields since when each meter has every request; a new store has nothing to miss. */
+/**
+ * Returns a function that notes the meters in use and returns since when each has every request; in a new
+ * store none can be missing.
+ */
 function prepareNoteMeters(database: Database): (now: MetersNow) => readonly (number | null)[] {
   const known = database.prepare<[], { definition: string; sinceMs: number | null }>(
     'SELECT definition, iif(is_whole, since_ms, NULL) AS sinceMs FROM meters',
@@ -130,15 +133,18 @@ function prepareNoteMeters(database: Database): (now: MetersNow) => readonly (nu
   };
 }
 
-/** A grant that has ended counts on, unless it was released. */
+/** A consumed grant still counts, unless it was released. */
 const isConsumed = `(coalesce(now_status, status) = 'consumed' AND NOT EXISTS
   (SELECT 1 FROM request_events WHERE request_id = requests.id AND what = 'released'))`;
 
-/** What was reported of the request. */
+/** SQL for what was reported about the call of a request. */
 const outcomeJson = `(SELECT detail_json FROM request_events
   WHERE request_id = requests.id AND what = 'consumed' ORDER BY sequence LIMIT 1)`;
 
-/** A grant that is over was one: only a wait that ended without one has no time of decision. */
+/**
+ * Whether meters count a request. An expired request with a time of decision is a grant that is over; a wait
+ * that ended without a grant has no such time.
+ */
 const isCounted = `(coalesce(now_status, status) IN ('auto_approved', 'approved', 'pending') OR ${isConsumed}
   OR (coalesce(now_status, status) = 'expired' AND coalesce(now_decided_ms, decided_ms) IS NOT NULL))`;
 

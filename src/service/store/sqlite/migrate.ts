@@ -1,5 +1,6 @@
-// An SQLite file of any earlier schema into one of the present schema, a numbered SQL file at a time. INVARIANT: a
-// database that Writ did not write, or that a later version wrote, is refused before anything in it is changed.
+// Brings an SQLite file from any earlier schema to the present one, one numbered SQL file at a time.
+// INVARIANT: a database that Writ did not write, or that a later version wrote, is refused before anything in
+// it is changed.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
@@ -13,25 +14,31 @@ import { schemaDifference } from './seal/schema.ts';
 import { readSeal, sealAll } from './seal/seal.ts';
 import { checkSeal } from './seal/seal-check.ts';
 
-/** "WRIT", as the first schema sets it. */
+/** "WRIT", as the first migration sets it. */
 const applicationId = 0x57524954;
 const folder = new URL('./migrations/', import.meta.url);
 
-/** What SQL cannot do, by the version whose file it follows. */
+/** Steps that SQL cannot do, by the version after whose SQL file they run. */
 const stepsAfter: Readonly<Record<number, (database: Database) => void>> = { 2: chainEarlierRecords };
 
 export interface MigrateOptions {
   readonly masterKey: Uint8Array;
-  /** The master key remembers that this database has a seal: one without is not made one. */
+  /**
+   * Whether the master key notes that this database has a seal; then a missing seal is an error and none is
+   * made.
+   */
   readonly isSealed: boolean;
 }
 
-/** Applies what is missing, all in one transaction, and seals it. Throws StoreError, or what SQLite throws. */
+/**
+ * Applies the missing migrations in one transaction and seals the database. Throws StoreError, or what SQLite
+ * throws.
+ */
 export function migrate(database: Database, options: MigrateOptions): void {
   const files = migrationFiles();
   const latest = versionOf(files.at(-1) ?? '');
   if (schemaVersion(database, latest) !== latest) {
-    // The version is read again under the lock: another process may have done the work meanwhile.
+    // The version is read again under the lock, since another process may have migrated meanwhile.
     const apply = database.transaction(() => {
       const present = schemaVersion(database, latest);
       if (present === latest) return;
@@ -51,7 +58,7 @@ export function migrate(database: Database, options: MigrateOptions): void {
   throw new StoreError('tampered', `in \`${database.name}\` ${difference}: ${advice}`);
 }
 
-/** Throws StoreError where the database is not of the present schema. */
+/** Throws StoreError when the database is not of the present schema. */
 export function checkSchemaVersion(database: Database): void {
   const latest = versionOf(migrationFiles().at(-1) ?? '');
   const present = schemaVersion(database, latest);
@@ -62,7 +69,10 @@ export function checkSchemaVersion(database: Database): void {
   );
 }
 
-/** The version of a database that this one would bring up to date; null where there is nothing to do. Throws StoreError. */
+/**
+ * Returns the schema version of a database that has to be brought up to date; null when there is nothing to
+ * do. Throws StoreError.
+ */
 export function schemaVersionBefore(database: Database): number | null {
   const latest = versionOf(migrationFiles().at(-1) ?? '');
   const present = schemaVersion(database, latest);
@@ -83,7 +93,10 @@ function applyAfter(database: Database, present: number): void {
   }
 }
 
-/** What was changed behind the service's back must not be sealed with the rest. */
+/**
+ * Throws StoreError when something was changed behind the service's back, so that the new seal does not cover
+ * it.
+ */
 function checkEarlier(database: Database, key: SealKey, { isSealed }: MigrateOptions): void {
   const hasSeal =
     database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'state_seal'").get() !== undefined;
@@ -101,7 +114,10 @@ function checkEarlier(database: Database, key: SealKey, { isSealed }: MigrateOpt
   if (sealed !== found) throw tampered(`the schema of \`${database.name}\` calls itself version ${found}`);
 }
 
-/** The version of the database's schema; 0 where it is empty. */
+/**
+ * Returns the version of the schema, 0 when the database is empty. Throws StoreError for a database of
+ * another program or of a later version.
+ */
 function schemaVersion(database: Database, latest: number): number {
   const version = numberOf(database, 'user_version');
   const tables = database.prepare<[], { count: number }>('SELECT count(*) AS count FROM sqlite_schema').get();

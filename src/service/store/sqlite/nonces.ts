@@ -1,11 +1,12 @@
-// Uses of nonces into rows, which go when their time is over: the table holds little more than ten minutes of them.
+// Stores uses of nonces in rows, which are deleted when their time is over: the table holds little more than
+// ten minutes of them.
 
 import type { Database } from 'better-sqlite3';
 import type { NonceUse } from '../contract/records.ts';
 
-/** A function that stores uses of nonces, to be called inside a transaction. */
+/** Returns a function that stores uses of nonces, to be called inside a transaction. */
 export function prepareNonceWrites(database: Database): (uses: readonly NonceUse[]) => void {
-  // By position, which takes less time than by name.
+  // Bound by position, which takes less time than by name.
   const insert = database.prepare<[number, number, string]>(
     'INSERT INTO nonces (kept_until_ms, used_ms, nonce) VALUES (?, ?, ?)',
   );

@@ -1,5 +1,5 @@
-// Queries on a read-only connection of the calling thread, as prepared statements. Outside any transaction each sees
-// the latest commit of any process.
+// Queries as prepared statements, on a read-only connection of the calling thread. Outside of a transaction
+// each query sees the latest commit of any process.
 
 import type { Database } from 'better-sqlite3';
 import type {
@@ -79,7 +79,7 @@ function prepareAgentReads(database: Database) {
       const columns = byId.get(idOrName) ?? byName.get(idOrName);
       return columns === undefined ? null : agentRow(columns);
     },
-    // A transaction, so that both are of one moment: the agent's version stands for its keys, too.
+    // A transaction, so that agent and key are of one moment: the agent's version covers its keys, too.
     agentByKeyId: database.transaction((keyId: string): AgentWithKey | null => {
       const key = keyById.get(keyId);
       const agent = key && byId.get(key.agent_id);
@@ -117,7 +117,7 @@ function prepareRequestReads(database: Database) {
 }
 
 function prepareOtherReads(database: Database) {
-  // As bigint, since an id may be beyond what a number holds exactly.
+  // Read as bigint, since an id may be larger than a number holds exactly.
   const plantById = database.prepare<[bigint], PlantRow>('SELECT * FROM plants WHERE id = ?').safeIntegers();
   const settingByName = database.prepare<[string], { value: string }>(
     'SELECT value FROM settings WHERE name = ?',

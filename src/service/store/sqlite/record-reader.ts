@@ -1,5 +1,5 @@
-// The records of an SQLite file for a reader alone. INVARIANT: it writes nothing, so that it can read beside a service
-// whatever happens to it, and of a file of another schema it reads nothing.
+// Reads the records of an SQLite file without changing it. INVARIANT: the reader writes nothing, so it can
+// run beside a service whatever happens to either, and it reads nothing from a file of another schema.
 
 import Database from 'better-sqlite3';
 import type { LogRecord, RecordReader } from '../contract/log.ts';
@@ -9,7 +9,10 @@ import { prepareReads } from './reads.ts';
 
 const busyTimeoutMs = 5_000;
 
-/** Rejects with a StoreError, also where the schema is an earlier one, which the service brings up to date. */
+/**
+ * Opens the records for reading only. Rejects with a StoreError, also when the schema is an earlier one,
+ * which only the service brings up to date.
+ */
 export async function openSqliteRecords(path: string): Promise<RecordReader> {
   return withStoreErrors(path, () => {
     const database = new Database(path, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });
@@ -37,7 +40,7 @@ function readerOf(path: string, database: Database.Database): RecordReader {
   };
 }
 
-/** Columns by the names that readers know, so that no row is copied. */
+/** The columns under the names that readers know, so that no row has to be copied. */
 const columns = {
   requests: `'request' AS kind, sequence, id, action_key AS action, created_ms AS createdAtMs,
     expires_ms AS expiresAtMs, record_json AS recordJson`,

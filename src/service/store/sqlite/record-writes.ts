@@ -1,4 +1,4 @@
-// Requests and refusals into rows at the end of the chain.
+// Stores requests and refusals in rows at the end of the chain.
 
 import type { Database } from 'better-sqlite3';
 import type { Link } from '../contract/chain.ts';
@@ -18,7 +18,7 @@ import type { WriteContext } from './write-context.ts';
 interface NewRequest {
   readonly row: RequestRow;
   readonly openMax: number;
-  /** What the decision rests on; null where that is not judged. */
+  /** What the decision rests on; null when that is not judged. */
   readonly basis: GrantBasis | null;
   readonly entries: readonly MeterEntryRow[];
 }
@@ -34,7 +34,7 @@ export function prepareRecordWrites(database: Database, context: WriteContext) {
      WHERE coalesce(now_status, status) = 'pending' AND agent_id = @agent_id
        AND coalesce(now_expires_ms, expires_ms) > @created_ms`,
   );
-  // By position, which takes a third less time than by name.
+  // Bound by position, which takes a third less time than by name.
   const insertRequest = database.prepare<(string | number | null)[]>(
     `INSERT INTO requests (sequence, id, agent_id, action_key, outcome, status, created_ms, decided_ms, expires_ms,
        idempotency_key, idempotency_digest, idempotency_until_ms, record_json, hash)

@@ -1,6 +1,6 @@
-// Requests as people look for them: one with its history, lists by what is asked of them, the queue of those that wait.
-// INVARIANT: what a query costs does not grow with the records: a list walks one index from where the page before ended,
-// and so far and no farther; the queue walks those that are pending.
+// Reads requests as people look for them: one request with its history, lists by a filter, the queue of those
+// that wait. INVARIANT: the cost of a query does not grow with the records: a list walks one index from where
+// the page before ended, over a limited number of requests, and the queue walks pending requests only.
 
 import type { Database } from 'better-sqlite3';
 import { type AskedPerson, askedOwner } from '../contract/asked-owner.ts';
@@ -29,14 +29,20 @@ import {
 } from '../shared/request-walk.ts';
 import { type EventColumns, requestEvent, requestRowOf, type StoredRequestColumns } from './rows.ts';
 
-/** A wait or a grant past its end is over, also where that is not recorded. */
+/**
+ * SQL for the status at the time of the query. A wait or a grant past its end is over, even when its end is
+ * not recorded yet.
+ */
 const statusAtNow = `CASE WHEN ${statusNow} IN ('pending', 'auto_approved', 'approved') AND ${endNow} <= @nowMs
   THEN 'expired' ELSE ${statusNow} END`;
 
-/** The walk of a list: of one agent, of one status, or of all. */
+/**
+ * SQL conditions of the walks: over one agent's requests, over those of one status, over unanswered ones,
+ * over all.
+ */
 export const walks = {
   agent: ['agent_id = @agentId'],
-  // The second condition is that of the index.
+  // The second condition is that of the index, so that the planner uses it.
   status: [`${statusNow} = @status AND ${statusNow} <> 'auto_approved'`],
   unanswered: unansweredWalks,
   all: ['TRUE'],
@@ -45,7 +51,10 @@ export const walks = {
 const ofOwner = (email: string, id: string): string =>
   `agent_id IN (SELECT id FROM agents WHERE control_owner = ${email} COLLATE NOCASE OR control_owner = ${id})`;
 
-/** Whether a decision asks the person for an approval or a step-up; `json` is a text with the decision in it. */
+/**
+ * Returns SQL that tells whether a decision asks the person for an approval or a step-up; `json` is SQL for
+ * the text that holds the decision.
+ */
 const asks = (json: string): string =>
   `(EXISTS (SELECT 1 FROM json_each(${json}, '$.decision.requires.approvals') AS asked, json_each(@groups) AS one
      WHERE asked.value ->> '$.group' = one.value AND one.value <> '${askedOwner}')
@@ -56,7 +65,7 @@ const asks = (json: string): string =>
 const decidedOf = `SELECT detail_json FROM request_events
   WHERE request_id = requests.id AND what = 'decided' ORDER BY sequence DESC LIMIT 1`;
 
-/** What a list asks beyond its walk; each part only where it is asked. */
+/** SQL conditions of a list beyond its walk; a null parameter switches its condition off. */
 export const filters = `(@agentId IS NULL OR agent_id = @agentId)
   AND (@actionKey IS NULL OR action_key = @actionKey)
   AND (@status IS NULL OR ${statusAtNow} = @status OR (${statusAtNow} = 'expired'
@@ -81,7 +90,7 @@ export const waitingText = `SELECT id FROM requests
     AND ${asks(`coalesce((${decidedOf}), record_json)`)}
   ORDER BY ${endNow}, id LIMIT @countMax`;
 
-/** How many of them, but for the touched ones, whose ids are told. */
+/** Counts the untouched requests that wait, and lists the ids of the touched ones. */
 export const waitingCountText = `SELECT count(*) FILTER (WHERE NOT isTouched) AS untouched,
     json_group_array(id) FILTER (WHERE isTouched) AS touched
   FROM (SELECT id, EXISTS (SELECT 1 FROM request_events WHERE request_id = requests.id
@@ -90,12 +99,15 @@ export const waitingCountText = `SELECT count(*) FILTER (WHERE NOT isTouched) AS
     FROM requests WHERE ${statusNow} = 'pending' AND ${endNow} > @nowMs
       AND ${asks(`coalesce((${decidedOf}), record_json)`)})`;
 
-/** The conditions are those of the indexes. */
+/** These conditions are those of the indexes, so that SQLite uses them. */
 const taken = `FROM request_events WHERE what = 'taken' AND detail_json ->> '$.taker' = @taker`;
 const held = `FROM requests
   WHERE agent_id = @agentId AND action_key = @actionKey AND ${statusNow} IN ('pending', 'approved') AND ${endNow} > @nowMs`;
 
-/** Nearly always there is none. SQLite plans anew for each value what has an order and is compared with values; this it does not. */
+/**
+ * Whether there are any held requests, which is rarely so. SQLite plans a query with an order and comparisons
+ * again for each new value; it does not plan this one again.
+ */
 export const anyHeldText = `SELECT EXISTS (SELECT 1 ${taken}) OR EXISTS (SELECT 1 ${held})`;
 
 export const heldText = `SELECT request_id AS id ${taken}
@@ -167,12 +179,12 @@ export function prepareRequestLists(database: Database) {
 
   return {
     events,
-    /** Numbers follow the times of requests, but for those that are out of order. */
+    /** A record number below those of requests made at `atMs` or later; numbers nearly follow times. */
     numberBefore: (atMs: number): number => numberAfter(atMs - 2 * outOfOrderMs) - 1,
-    // A transaction, so that all of it is of one moment.
+    // A transaction, so that everything is read at one moment.
     history: database.transaction(find),
     requestPage: database.transaction(page),
-    /** In this order; those that are not there are left out. */
+    /** The requests at these places, in this order; missing requests are left out. */
     requestsAt: database.transaction((places: readonly RequestPlace[]) =>
       placed(places.flatMap(({ sequence }) => idOf.get(sequence) ?? [])),
     ),
@@ -209,7 +221,10 @@ function prepareWaiting(database: Database, findAll: (ids: readonly string[]) =>
   };
 }
 
-/** A number above those of all requests that were made at the time or before, and not much above. */
+/**
+ * Returns a function that gives a record number above those of all requests made at `untilMs` or earlier, and
+ * not much above.
+ */
 function prepareNumberAfter(database: Database): (untilMs: number) => number {
   const numbered = database.prepare<[number], Omit<Looked, 'id' | 'isFound'>>(
     'SELECT sequence, created_ms AS createdAtMs FROM requests WHERE sequence >= ? ORDER BY sequence LIMIT 1',
@@ -231,7 +246,7 @@ function prepareNumberAfter(database: Database): (untilMs: number) => number {
 
 const allNumbers = Number.MAX_SAFE_INTEGER;
 
-/** A text is no part of the statement: an index has it. */
+/** Returns the parameters of a list. The text of the filter is not one of them, since an index answers it. */
 export function parametersOf(filter: RequestFilter, before: number): object {
   const { text: _, seenBy, fromMs, untilMs, ...asked } = filter;
   return {

@@ -1,5 +1,5 @@
-// Records into the columns of the SQLite schema, and columns into records. JSON columns hold what is never asked for
-// by a query.
+// Turns records into columns of the SQLite schema, and columns into records. JSON columns hold whatever has
+// no column of its own.
 
 import { type CanonicalValue, canonicalJson } from '../contract/canonical-json.ts';
 import {
@@ -17,8 +17,8 @@ import {
 } from '../contract/records.ts';
 
 /**
- * Until when an idempotency key means its request: so long after its end as it was said when the request was made, also
- * where what became of it has put the end off.
+ * SQL for the time until which an idempotency key means its request. When events put off the end of the
+ * request, this time moves by as much.
  */
 export const keptUntil = 'idempotency_until_ms + max(0, coalesce(now_expires_ms, expires_ms) - expires_ms)';
 
@@ -64,7 +64,7 @@ export interface RequestColumns {
   readonly record_json: string;
 }
 
-/** A request as it is stored: the columns of its present state are null until its first event. */
+/** A stored request; the columns of its present state are null until its first event. */
 export interface StoredRequestColumns extends RequestColumns {
   readonly now_status: string | null;
   readonly now_decided_ms: number | null;
@@ -190,7 +190,7 @@ export function requestRowOf(columns: StoredRequestColumns): RequestRow {
   };
 }
 
-/** How a request stands after its last event; null where nothing has become of it. */
+/** Returns how a request stands after its last event; null when it has no event. */
 function laterState(columns: StoredRequestColumns): LifecycleState | null {
   const { now_status: status, now_decided_ms: decidedAtMs, now_expires_ms: expiresAtMs } = columns;
   if (status === null || expiresAtMs === null) return null;
@@ -254,7 +254,10 @@ export function refusalRecord(columns: RefusalColumns): RefusalRecord {
   };
 }
 
-/** The value as a member of its type. Throws where the column holds something else, which the schema keeps out. */
+/**
+ * Returns the text as a member of its type. Throws when the column holds another text, which the schema
+ * prevents.
+ */
 function oneOf<T extends string>(values: readonly T[], text: string): T {
   const value = values.find((candidate) => candidate === text);
   if (value === undefined)

@@ -1,5 +1,6 @@
-// A path into a store kept in one SQLite file: writes go to a thread of their own, reads happen here. Any number of
-// processes may have the same file open. INVARIANT: files that it makes are readable by their owner alone.
+// Opens a store kept in one SQLite file: a thread of its own writes, the calling thread reads. Any number of
+// processes may have the same file open. INVARIANT: only their owner can read the files that the store
+// creates.
 
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -36,20 +37,23 @@ import type { WriterData } from './writer.ts';
 import type { WriteOf } from './writes.ts';
 
 export interface SqliteOptions {
-  /** The database file; the master key lies beside it, in `<path>.key`. */
+  /** The database file; the master key is beside it, in `<path>.key`. */
   readonly path: string;
-  /** Beyond this many waiting writes, further ones are refused as `overloaded`. */
+  /** When this many writes wait, further writes are refused as `overloaded`. */
   readonly writesPendingMax?: number;
   /** How long a transaction waits for another process, in milliseconds. */
   readonly busyTimeoutMs?: number;
-  /** In whose name agents and keys are changed through this store; the service itself is `system`. */
+  /**
+   * The name under which changes of agents and keys through this store are recorded; `system` for the service
+   * itself.
+   */
   readonly actor?: string;
 }
 
 const defaultWritesPendingMax = 10_000;
 const defaultBusyTimeoutMs = 5_000;
 
-/** Rejects with a StoreError. */
+/** Opens the store, and creates or migrates its file. Rejects with a StoreError. */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const { path, busyTimeoutMs = defaultBusyTimeoutMs, actor = 'system' } = options;
   const { key: masterKey, isSealed, keep } = withStoreErrors(path, () => prepareFiles(path));
@@ -83,7 +87,7 @@ async function openWithWriter(
   const reader = withStoreErrors(path, openReader);
   try {
     const reads = withStoreErrors(path, () => prepareReads(reader));
-    /** An asynchronous face for a read, so that a store over a network can have the same. */
+    /** Makes a read asynchronous, so that a store over a network can have the same interface. */
     const read: Read = async (query) => {
       if (!reader.open) throw new StoreError('closed', 'the store is closed');
       return withStoreErrors(path, () => query(reads));
@@ -127,7 +131,8 @@ async function openWithWriter(
       async close() {
         await search.close();
         await uses.flush();
-        // The last connection to close folds the log into the file, which a read-only one cannot.
+        // The last connection to close folds the write-ahead log into the file. A read-only connection
+        // cannot, so the reader closes before the writer.
         reader.close();
         await queue.close();
         lock?.release();
@@ -214,14 +219,14 @@ function chainStore(read: Read, queue: WriteQueue): ChainStore {
   };
 }
 
-/** One process serves the file, so what it has entered is all there is. */
+/** Meters of a store that one process serves: that process itself has entered all that there is. */
 function meterStore(read: Read, queue: WriteQueue, { append }: Pick<RequestStore, 'append'>): MeterStore {
   return {
     onUncertain() {
-      // The thread that writes says of each write whether it is stored.
+      // The writer tells of each write whether it is stored, so meters are never uncertain.
     },
     onMoved() {
-      // Nobody else enters anything.
+      // No other process enters meters.
     },
     catchUp: async () => undefined,
     position: () => null,
@@ -310,7 +315,7 @@ function settingStore(read: Read, queue: WriteQueue): SettingStore {
   };
 }
 
-/** Ids are made here and never taken from a client, so this is a mistake of ours. */
+/** The service makes ids itself and never takes one from a client, so a duplicate is a mistake in Writ. */
 function duplicateId(id: string): Error {
   return new Error(`the id \`${id}\` is in use`);
 }

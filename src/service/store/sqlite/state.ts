@@ -1,5 +1,5 @@
-// Checks the state of an SQLite store against its seal. The check has a connection of its own, so a long one reads one
-// snapshot and keeps nobody waiting.
+// Checks the state of an SQLite store against its seal. The check has a connection of its own, so a long one
+// reads one snapshot and keeps nobody waiting.
 
 import { setImmediate as pause } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
@@ -43,7 +43,7 @@ async function differencesOf(
   { path, database, key }: OpenState,
   { isQuick, onProgress }: StateCheck,
 ): Promise<readonly StateDifference[]> {
-  // A search by an index does not find what the index leaves out.
+  // A query over an index does not find rows that a damaged index leaves out.
   const damage = isQuick ? 'ok' : withStoreErrors(path, () => integrityOf(database));
   const damaged = damage === 'ok' ? [] : [{ table: 'sqlite_schema', row: null, message: damage }];
   const checking = checkSeal(database, { key, isQuick });

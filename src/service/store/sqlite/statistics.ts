@@ -1,4 +1,4 @@
-// Statistics in rows, and the rows that they are counted from.
+// Stores statistics in rows, and reads the records from which they are counted.
 
 import type { Database } from 'better-sqlite3';
 import type {
@@ -69,7 +69,7 @@ export function prepareStatisticsReads(database: Database) {
   const refusals = database.prepare<[number, number], CountedRecord>(
     `SELECT 'refusal' AS kind, at_ms AS atMs, agent_id AS agentId, code FROM refusals WHERE sequence > ? AND sequence <= ?`,
   );
-  // A person's approval leaves the request as it was; what the policies make of it is an event of its own.
+  // A person's approval does not end a wait; the decision that the policies then make is an event of its own.
   const ends = database.prepare<[number, number], Omit<WaitEnd, 'isStepUp'> & { readonly isStepUp: 0 | 1 }>(
     `SELECT event.at_ms AS atMs, event.status, requests.created_ms AS createdAtMs,
        coalesce(requests.outcome = 'REAUTH_REQUIRED', 0) AS isStepUp

@@ -1,5 +1,5 @@
-// What all kinds of write share: the end of the chain, the record of who changed what, the check of what a grant rests on, and
-// the entries of meters, which change with their request.
+// What all kinds of write share: the end of the chain, the record of who changed what, the check of what a
+// grant rests on, and the entries of meters, which change with their request.
 
 import type { Database } from 'better-sqlite3';
 import type { Chain } from './chain/chain.ts';
@@ -9,7 +9,7 @@ import { type MeterEntries, prepareMeterEntries } from './meters.ts';
 
 export interface WriteOptions {
   readonly chain: Chain;
-  /** Who makes the changes of management that name nobody. */
+  /** The author of changes of management that name none. */
   readonly actor: string;
   readonly basis: BasisCheck;
 }

@@ -1,7 +1,8 @@
-// Writes into batches for the writer's thread: group commit. When the writer is idle a batch leaves with all that came
-// in the same turn of the event loop, and in a few more while these bring any; what arrives while it works is the next.
-// INVARIANT: a promise resolves only after its batch was committed, and all nonces noted before the write with it; when
-// the writer is lost, all waiting and all later writes reject.
+// Gathers writes into batches for the writer's thread (group commit). When the writer is idle, a batch leaves
+// with everything that came in the same turn of the event loop, and in a few more turns while these bring
+// more; what arrives while the writer works is the next batch. INVARIANT: a promise resolves only after its
+// batch was committed, together with all nonces noted before the write; when the writer is lost, all waiting
+// and all later writes reject.
 
 import type { Worker } from 'node:worker_threads';
 import type { NonceUse } from '../contract/records.ts';
@@ -13,14 +14,17 @@ import { giveWriterBack, takeWriter } from './writer-thread.ts';
 import type { Write, WriteKind, WriteResults } from './writes.ts';
 
 export interface WriteQueue {
-  /** What the write answered, once it is durable. Rejects with a StoreError, and nothing of it is stored. */
+  /**
+   * Returns the result of the write once the write is durable. Rejects with a StoreError; then nothing of the
+   * write is stored.
+   */
   write<W extends Write>(write: W): Promise<WriteResults[W['kind']]>;
-  /** Goes ahead of the next batch, and again ahead of the one after that where it fails. */
+  /** Sends the use of a nonce with the next batch, and again with the one after that if it fails. */
   noteNonce(use: NonceUse): void;
   isWritable(): boolean;
-  /** Writes that are waiting or under way. */
+  /** How many writes are waiting or under way. */
   depth(): number;
-  /** Finishes what is waiting, then closes the database. */
+  /** Finishes the waiting writes, then closes the database. */
   close(): Promise<void>;
 }
 
@@ -35,10 +39,10 @@ interface UnderWay {
   readonly nonces: readonly NonceUse[];
 }
 
-/** Bounds how long one transaction holds the lock that other processes wait for. */
+/** Limits how long one transaction holds the lock that other processes wait for. */
 const batchWritesMax = 1000;
 
-/** Waits until a writer has opened the database. Rejects with the StoreError for which it could not. */
+/** Waits until a writer has opened the database. Rejects with a StoreError when it cannot be opened. */
 export async function openWriteQueue(data: WriterData, writesPendingMax: number): Promise<WriteQueue> {
   const worker = takeWriter();
   worker.postMessage({ kind: 'open', data } satisfies ToWriter);
@@ -69,21 +73,25 @@ function untilReady(worker: Worker): Promise<void> {
   });
 }
 
-/** Turns of the event loop for which a small batch waits while each of them brings more writes. */
+/** For how many turns of the event loop a small batch waits, as long as each turn brings more writes. */
 const turnsMax = 4;
-/** Writes with which a batch no longer waits. */
+/** A batch of this many writes waits no longer. */
 const enoughWrites = 32;
 
-/** How long a failed batch is held against the store unless another succeeds; then the next write may try. */
+/**
+ * How long the store counts as not writable after a failed batch, unless another batch succeeds; after this
+ * time the next write may try.
+ */
 const failureShownMs = 5_000;
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a closure over the writes that wait and the batch under way.
 function createWriteQueue(worker: Worker, writesPendingMax: number): WriteQueue {
-  // The writer has read a batch before it answers, and none is sent before that.
+  // The packer's shared memory can be used again for each batch: the writer reads a batch before it answers,
+  // and the next is sent only after the answer.
   const pack = createBatchPacker();
   let waiting: Waiting[] = [];
   let nonces: NonceUse[] = [];
-  /** The batch that the writer is working on; null while it is idle. */
+  /** The batch that the writer is working on; null while the writer is idle. */
   let underWay: UnderWay | null = null;
   let isSendScheduled = false;
   /** How many writes the last batch had. */
@@ -112,7 +120,7 @@ function createWriteQueue(worker: Worker, writesPendingMax: number): WriteQueue 
     failedAtMs = isFailed ? performance.now() : -Infinity;
     if (isFailed) nonces = [...batch.nonces, ...nonces];
     settle(batch.writes, message);
-    // Nonces alone do not try a disk again that has just failed: they go with the next write.
+    // Nonces alone do not retry a disk that has just failed; they go with the next write.
     if (waiting.length > 0 || (nonces.length > 0 && !isFailed)) scheduleSend();
     else if (closing !== null) post({ kind: 'close' });
   }
@@ -138,10 +146,13 @@ function createWriteQueue(worker: Worker, writesPendingMax: number): WriteQueue 
     setImmediate(gather, 0, 1);
   }
 
-  /** Commits are dear, turns are cheap: while each brings more, a small batch waits for a few. */
+  /**
+   * A commit is expensive and a turn of the event loop is cheap, so a small batch waits for a few turns while
+   * each brings more writes.
+   */
   function gather(before: number, turn: number): void {
     const now = waiting.length;
-    // Who asks one thing after the other has nobody to wait for.
+    // A caller that asks for one write after the other has no other writes to wait for.
     const isAlone = now === 1 && lastSent <= 1;
     const isOver = isAlone || now === before || turn >= turnsMax || now >= enoughWrites;
     if (isOver) sendBatch();
@@ -200,7 +211,7 @@ function createWriteQueue(worker: Worker, writesPendingMax: number): WriteQueue 
 function settle(batch: readonly Waiting[], message: FromWriter): void {
   switch (message.kind) {
     case 'done':
-      // One outcome a write, in order.
+      // Each write has one outcome, in the same order.
       for (let at = 0; at < batch.length; at += 1) {
         const outcome = message.outcomes[at]!;
         if (isFailure(outcome)) batch[at]!.reject(toStoreError(outcome));
@@ -219,7 +230,7 @@ function settle(batch: readonly Waiting[], message: FromWriter): void {
   }
 }
 
-/** Results are texts, numbers and lists of these. */
+/** Results are texts, numbers and lists of these, so any other object is a failure. */
 function isFailure(outcome: WriteOutcome): outcome is StoreFailure {
   return typeof outcome === 'object' && !Array.isArray(outcome);
 }

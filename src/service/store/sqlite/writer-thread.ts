@@ -1,12 +1,12 @@
-// The threads that write, one an open store. To start one costs about as much as to open a store: one whose store is closed
-// serves the next that this process opens.
+// The threads that write, one for each open store. Starting a thread costs about as much as opening a store,
+// so a thread whose store is closed serves the next store that this process opens.
 
 import { Worker } from 'node:worker_threads';
 
 const idle: Worker[] = [];
 const idleMax = 2;
 
-/** A thread that has no database open. */
+/** Returns a thread that has no database open. */
 export function takeWriter(): Worker {
   const known = idle.pop();
   known?.off('exit', forget);
@@ -14,7 +14,10 @@ export function takeWriter(): Worker {
   return known ?? new Worker(new URL('./writer.ts', import.meta.url));
 }
 
-/** Gives a thread back for the next store: only one that has closed its database, or could not open it. Without a store it does not keep the process alive. */
+/**
+ * Gives back a thread for the next store; the thread must have closed its database, or have failed to open
+ * it. Without a store the thread does not keep the process alive.
+ */
 export function giveWriterBack(worker: Worker): void {
   if (idle.length === idleMax) return void worker.terminate();
   idle.push(worker);

@@ -1,6 +1,7 @@
-// The writer's thread: batches of writes into transactions, one a batch. It answers `done` only after COMMIT has
-// reached the disk. A write that the database refuses is undone and answered by itself; on any other error the whole
-// batch is rolled back and answered `failed`, and the thread lives on. It has one database open at a time.
+// The writer's thread. Turns batches of writes into transactions, one for each batch, and answers `done` only
+// after COMMIT has reached the disk. A write that the database refuses is undone and answered alone. After
+// any other error the whole batch is rolled back and answered `failed`, and the thread lives on. The thread
+// has one database open at a time.
 
 import { parentPort } from 'node:worker_threads';
 import Database from 'better-sqlite3';
@@ -21,10 +22,10 @@ export interface WriterData {
   readonly path: string;
   /** How long a transaction waits for another process, in milliseconds. */
   readonly busyTimeoutMs: number;
-  /** Who makes the changes of management that come through this thread. */
+  /** The author of changes of management through this thread that name none. */
   readonly actor: string;
   readonly masterKey: Uint8Array;
-  /** The master key remembers that this database has a seal. */
+  /** Whether the master key notes that this database has a seal. */
   readonly isSealed: boolean;
 }
 
@@ -33,7 +34,7 @@ interface Batch {
   readonly nonces: readonly NonceUse[];
 }
 
-/** What a write answered, or why it alone was refused. */
+/** The result of a write, or the failure of this write alone. */
 export type WriteOutcome = WriteResults[WriteKind] | StoreFailure;
 
 export type ToWriter =
@@ -45,11 +46,11 @@ export type FromWriter =
   | { readonly kind: 'ready' }
   /** The database could not be opened. */
   | { readonly kind: 'refused'; readonly failure: StoreFailure }
-  /** Every write of the batch is durable, or was refused for what it found; the nonces are durable. */
+  /** Every write of the batch is durable, or was refused because of what it found; the nonces are durable. */
   | { readonly kind: 'done'; readonly outcomes: readonly WriteOutcome[] }
   /** Nothing of the batch is stored. */
   | { readonly kind: 'failed'; readonly failure: StoreFailure }
-  /** The database is closed; the thread may open another. */
+  /** The database is closed; the thread may open another one. */
   | { readonly kind: 'closed' };
 
 const cacheKibibytes = 64 * 1024;
@@ -97,14 +98,15 @@ function openForWriting({ path, busyTimeoutMs, ...guards }: WriterData): Databas
   try {
     database.pragma('trusted_schema = OFF');
     database.pragma('foreign_keys = ON');
-    // Of a new file: a record takes about half of a page of the usual size, and of two halves one is often left empty.
+    // Takes effect in a new file. A record takes about half of a page of the usual size, so the other half of
+    // such a page would often stay empty.
     database.pragma(`page_size = ${pageBytes}`);
     checkMasterKey(database, path, guards.masterKey);
     migrate(database, guards);
     useWriteAheadLog(database, path, busyTimeoutMs);
     database.pragma('synchronous = FULL');
-    // The leaves of the indices that records are put into at random: without them in memory, appending gets dearer as
-    // records grow.
+    // Holds the leaves of the indexes into which records go at random: without them in memory, appending gets
+    // slower as records grow in number.
     database.pragma(`cache_size = -${cacheKibibytes}`);
     return database;
   } catch (error) {
@@ -113,13 +115,15 @@ function openForWriting({ path, busyTimeoutMs, ...guards }: WriterData): Databas
   }
 }
 
-/** Before anything is written under another key. */
+/** Runs before anything is written under another key. */
 function checkMasterKey(database: Database.Database, path: string, masterKey: Uint8Array): void {
   const known = knownMasterKey(database);
   if (known !== null && known !== masterKeyCheck(masterKey)) throw masterKeyMismatch(`${path}.key`);
 }
 
-/** The change of journal does not wait for a lock by itself, so two processes that open a new file would collide. */
+/**
+ * The change to WAL does not wait for a lock by itself, so two processes that open a new file would collide.
+ */
 function useWriteAheadLog(database: Database.Database, path: string, busyTimeoutMs: number): void {
   const giveUpAt = Date.now() + busyTimeoutMs;
   for (;;) {
@@ -141,7 +145,7 @@ function prepareBatches(
   const seal = prepareSeal(database, sealKeyOf(masterKey));
   const basis = prepareBasisCheck(database);
   const apply = prepareWrites(database, { chain, actor, basis });
-  // Inside the batch's transaction this is a savepoint.
+  // Inside the transaction of the batch this is a savepoint.
   const applyUndoably = database.transaction(apply);
   const noteNonces = prepareNonceWrites(database);
 
@@ -151,7 +155,7 @@ function prepareBatches(
       return applyUndoably(write);
     } catch (error) {
       const failure = toFailure(error, path);
-      // A full disk and the like concern the whole batch, and may already have ended its transaction.
+      // A full disk and similar errors concern the whole batch, and may already have ended its transaction.
       if (failure.code !== 'internal' || !database.inTransaction) throw error;
       chain.rewind(end);
       seal.rewind(mark);
@@ -160,8 +164,8 @@ function prepareBatches(
     }
   }
 
-  // IMMEDIATE takes the write lock first: what a write finds cannot change before it commits. Of a batch that throws,
-  // at COMMIT too, the whole is rolled back.
+  // IMMEDIATE takes the write lock first, so what a write finds cannot change before it commits. When
+  // anything throws, COMMIT included, the whole batch is rolled back.
   const transaction = database.transaction(
     ({ writes, nonces }: Batch, applyOne: (write: Write) => WriteOutcome) => {
       const mayDiffer = chain.refresh();
@@ -175,8 +179,8 @@ function prepareBatches(
       return outcomes;
     },
   );
-  // A savepoint for each write costs half as much as the write. Hardly ever is one refused by the database itself, so
-  // they are taken only once that has happened, and the batch begins anew.
+  // A savepoint for each write costs half as much as the write. The database rarely refuses a write, so
+  // savepoints are taken only after it has refused one: the batch is then rolled back and run again.
   const forget = (): void => {
     chain.forget();
     seal.forget();
@@ -196,7 +200,8 @@ function prepareBatches(
       return { kind: 'done', outcomes: applyTogether(batch) };
     } catch (error) {
       forget();
-      // Within a transaction that could not be rolled back no later batch would be durable: the thread must end.
+      // Inside a transaction that could not be rolled back, no later batch would be durable, so the thread
+      // must end.
       if (database.inTransaction) throw error;
       return { kind: 'failed', failure: toFailure(error, path) };
     }

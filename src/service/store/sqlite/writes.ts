@@ -1,6 +1,7 @@
-// Each kind of write once: the types of a write and of its result, and the way to its statements, are inferred from one
-// table. INVARIANT: a write looks before it changes anything, under the lock of its batch's transaction, so one that is
-// refused for what it finds leaves no trace and harms no other of its batch.
+// Defines each kind of write once: the types of a write and of its result, and the way to its statements, are
+// inferred from one table. INVARIANT: a write looks before it changes anything, under the lock of its batch's
+// transaction, so a write that is refused because of what it finds leaves no trace and does no harm to others
+// of its batch.
 
 import type { Database } from 'better-sqlite3';
 import type { PlantRow } from '../contract/records.ts';
@@ -13,7 +14,7 @@ import { prepareRecordWrites } from './record-writes.ts';
 import { prepareStatisticsWrites } from './statistics.ts';
 import { prepareWriteContext, type WriteContext, type WriteOptions } from './write-context.ts';
 
-/** The kinds of write by name, each as a function that makes it and yields its result. */
+/** The kinds of write by name, each as a function that makes the write and returns its result. */
 type WriteKinds = ReturnType<typeof prepareWriteKinds>;
 
 function prepareWriteKinds(database: Database, context: WriteContext) {
@@ -50,7 +51,7 @@ function prepareOtherWrites(database: Database) {
 
 export type WriteKind = keyof WriteKinds;
 
-/** What each kind of write answers. */
+/** The result of each kind of write. */
 export type WriteResults = { readonly [K in WriteKind]: ReturnType<WriteKinds[K]> };
 
 type WritesByKind = { readonly [K in WriteKind]: { readonly kind: K } & Parameters<WriteKinds[K]>[0] };
@@ -59,13 +60,16 @@ export type Write = WriteOf<WriteKind>;
 
 export type ApplyWrite = (write: Write) => WriteResults[WriteKind];
 
-/** Prepares all statements. The function returned is to be called inside a transaction that holds the write lock. */
+/**
+ * Prepares all statements. The returned function is to be called inside a transaction that holds the write
+ * lock.
+ */
 export function prepareWrites(database: Database, options: WriteOptions): ApplyWrite {
   const context = prepareWriteContext(database, options);
   const basisKinds = new Set(Object.keys(prepareBasisWrites(database, context)));
   const kinds = prepareWriteKinds(database, context);
   return (write) => {
-    // The type of a write follows from its kind, which the compiler does not see through the table.
+    // The type of a write follows from its kind, but the compiler does not see that through the table.
     const apply = kinds[write.kind] as (write: Write) => WriteResults[WriteKind];
     const result = apply(write);
     if (basisKinds.has(write.kind)) options.basis.forget();

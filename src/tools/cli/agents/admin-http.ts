@@ -1,5 +1,5 @@
-// `writ agent` on a running service. The roles of the token's person decide what it can do, and changes are recorded in
-// their name.
+// Implements `writ agent` on a running service. The roles of the token's person decide what the command can
+// do, and changes are recorded in the name of that person.
 
 import { type Api, allItems, type Page, refuse, step } from '../client/api-client.ts';
 import type { AgentAdmin } from './agent-admin.ts';
@@ -33,7 +33,7 @@ export function httpAdmin(api: Api): AgentAdmin {
       return { agent: shown(agent), isChanged: before.status !== status };
     },
     setRate: async (name, { ratePerMinute: rate_per_minute, burst }) =>
-      // JSON leaves out what is undefined.
+      // JSON leaves out undefined fields, so only the given fields change.
       shown(await api.patch<ShownAgent>(pathOf(await agentOf(name)), { rate_per_minute, burst })),
     setTelling: async (name, tell_change) =>
       shown(await api.patch<ShownAgent>(pathOf(await agentOf(name)), { tell_change })),
@@ -55,7 +55,7 @@ export function httpAdmin(api: Api): AgentAdmin {
   };
 }
 
-/** The agent with this id or name. Ends the command where there is none that the caller can see. */
+/** Finds the agent with this id or name. Ends the command when the caller can see no such agent. */
 export async function findAgent(api: Api, idOrName: string): Promise<ShownAgent> {
   const found = await listAgents(api, idOrName);
   const agent = found.find(({ id }) => id === idOrName) ?? found.find((one) => isNamed(one, idOrName));
@@ -67,13 +67,13 @@ async function listAgents(api: Api, text?: string): Promise<readonly ShownAgent[
   return all.map(shown).toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Compares names as the store does: without regard to the case of ASCII letters. */
+/** Compares names as the store does: the case of ASCII letters does not matter. */
 export function isNamed({ name }: { readonly name: string }, wanted: string): boolean {
   const fold = (text: string) => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
   return fold(name) === fold(wanted);
 }
 
-/** Only the fields that the store's agents have, too. */
+/** Keeps only the fields that the store's agents have, too. */
 function shown(agent: ShownAgent): ShownAgent {
   const { id, name, risk_tier, control_owner, tags, status, signing } = agent;
   const { rate_per_minute, burst, tell_change, created_at } = agent;

@@ -1,4 +1,5 @@
-// `writ agent` on the store of a data directory. The service may be running: a change takes effect within a second.
+// Implements `writ agent` on the store of a data directory. The service may be running: a change takes effect
+// within a second.
 
 import {
   type AgentDraft,
@@ -16,10 +17,13 @@ import { type ExitCode, exitCodes, printError } from '../output/output.ts';
 import type { AgentAdmin } from './agent-admin.ts';
 import { agentJson, keyJson, type ShownAgent, shownTime } from './text.ts';
 
-/** The operation is not possible; the message holds the lines to print. A class because it is thrown. */
+/** An operation that is not possible; the message holds the lines to print. A class because it is thrown. */
 class CommandError extends Error {}
 
-/** Opens and closes the store; an error of the operation or the store is printed for the operator. */
+/**
+ * Opens the store, runs the operation and closes the store. Prints an error of the operation or the store for
+ * the operator.
+ */
 export async function withStoreAdmin(
   options: DataOption,
   run: (admin: AgentAdmin) => Promise<void>,

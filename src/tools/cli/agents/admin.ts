@@ -1,5 +1,5 @@
-// `writ agent` works on the store of a data directory or on a running service: the options choose which. INVARIANT: it
-// prints the same either way.
+// Chooses by the options whether `writ agent` works on the store of a data directory or on a running service.
+// INVARIANT: the command prints the same either way.
 
 import type { Command } from 'commander';
 import { type ApiOptions, withApi } from '../client/api-client.ts';
@@ -23,7 +23,10 @@ export function withAgentOptions(command: Command): Command {
     .option('--json', 'print the result as JSON');
 }
 
-/** Runs `run` against the store or the service, prints what goes wrong, and resolves to the exit code. */
+/**
+ * Runs `run` against the store or the service, prints errors, and resolves to the exit code. Throws a
+ * UsageError for options that exclude each other.
+ */
 export function withAgentAdmin(
   options: AgentOptions,
   run: (admin: AgentAdmin) => Promise<void>,

@@ -1,9 +1,12 @@
-// The operations of `writ agent`, which both the store of a data directory and a running service offer.
+// The operations of `writ agent`, which the store of a data directory and a running service both offer.
 
 import type { AgentStatus, SigningMode } from '../../../service/store/contract/records.ts';
 import type { ShownAgent, ShownKey } from './text.ts';
 
-/** Each operation takes an agent's name or id. It rejects with an error that the command prints as one line. */
+/**
+ * The operations of `writ agent`. Each takes an agent's name or id, and rejects with an error that the
+ * command prints.
+ */
 export interface AgentAdmin {
   list(): Promise<readonly ShownAgent[]>;
   add(draft: ShownDraft): Promise<{ readonly agent: ShownAgent; readonly apiKey: string }>;
@@ -12,9 +15,9 @@ export interface AgentAdmin {
     name: string,
     status: AgentStatus,
   ): Promise<{ readonly agent: ShownAgent; readonly isChanged: boolean }>;
-  /** A field that is undefined does not change; null restores the service's default. */
+  /** Sets the agent's rate. An undefined field does not change; null restores the service's default. */
   setRate(name: string, rate: ShownRate): Promise<ShownAgent>;
-  /** Whether refusals say what would pass. */
+  /** Sets whether refusals tell the agent what change would pass. */
   setTelling(name: string, tellsChange: boolean): Promise<ShownAgent>;
   rotate(name: string, graceMs: number): Promise<Rotated>;
   sign(name: string, signing: { readonly mode: SigningMode; readonly isSecretNew: boolean }): Promise<Signed>;
@@ -40,6 +43,6 @@ export interface Rotated {
 
 export interface Signed {
   readonly agent: ShownAgent;
-  /** Null when the operation made none. */
+  /** The new signing secret; null when the operation made none. */
   readonly signingSecret: string | null;
 }

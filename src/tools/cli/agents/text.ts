@@ -1,4 +1,5 @@
-// Turns agents and their keys into tables and JSON. INVARIANT: the output holds no secret, sealed or not.
+// Turns agents and their keys into tables and JSON. INVARIANT: the output holds no secret, not even a sealed
+// one.
 
 import type { AgentRow, KeyRow } from '../../../service/store/contract/records.ts';
 import { localTime } from '../output/local-time.ts';
@@ -12,10 +13,10 @@ export interface ShownAgent {
   readonly tags: readonly string[];
   readonly status: string;
   readonly signing: string;
-  /** Null: what all may send. */
+  /** Requests a minute; null when the service's default for all agents applies. */
   readonly rate_per_minute: number | null;
   readonly burst: number | null;
-  /** Whether refusals say what would pass. */
+  /** Whether refusals tell the agent what change would pass. */
   readonly tell_change: boolean;
   readonly created_at: string;
 }
@@ -64,7 +65,7 @@ export function agentTable(agents: readonly ShownAgent[]): string {
   );
 }
 
-/** Requests a minute, and at once. */
+/** Requests a minute, then requests at once: `600/min,100`. A dash is the service's default. */
 export function rateText({ rate_per_minute: rate, burst }: ShownAgent): string {
   return rate === null && burst === null ? '-' : `${rate ?? '-'}/min,${burst ?? '-'}`;
 }

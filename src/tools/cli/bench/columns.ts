@@ -1,10 +1,12 @@
-// Cells into columns: texts to the left, figures to the right.
+// Arranges cells in columns: text aligned to the left, figures to the right.
 
 import { escapeForTerminal } from '../../../language/diagnostic/render.ts';
 
 export type Align = 'left' | 'right';
 
-/** A line a row, indented by two; the first row is the head. Control characters are shown, not obeyed. */
+/**
+ * Returns one line a row, indented by two spaces; the first row is the head. Control characters are escaped.
+ */
 export function columns(rows: readonly (readonly string[])[], aligns: readonly Align[]): readonly string[] {
   const shown = rows.map((row) => row.map(escapeForTerminal));
   const widths = aligns.map((_, at) => Math.max(...shown.map((row) => [...(row[at] ?? '')].length)));

@@ -1,5 +1,5 @@
-// Compares two sets of policies on the same requests: first the decisions that differ, then the cost of the second
-// relative to the first, round by round.
+// Compares two policy sets on the same requests: first the decisions that differ, then the cost of the second
+// set relative to the first, round by round.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Decision } from '../../../language/model/decision.ts';
@@ -11,7 +11,7 @@ import { benchTable, describeRequests, describeSet, many, perSecond, ratio } fro
 import type { Result } from './result.ts';
 
 export interface BenchDifference {
-  /** Of the file of requests. */
+  /** The request's line in the file of requests. */
   readonly line: number;
   readonly action: string;
   readonly before: Decision;
@@ -22,7 +22,7 @@ export interface Ratio {
   readonly what: string;
   readonly before: string;
   readonly after: string;
-  /** How many times the first the second is. */
+  /** The second set's figure divided by the first set's. */
   readonly ratio: Figure;
 }
 
@@ -37,7 +37,7 @@ export interface Side {
   readonly result: Result;
 }
 
-/** `lines` are the places of the requests in their file. */
+/** Compares two measured sides. `lines` holds each request's line in the file of requests. */
 export function compareSides(
   [before, after]: readonly [Side, Side],
   requests: readonly Facts[],
@@ -79,7 +79,7 @@ function ratiosOf(before: Side, after: Side): readonly Ratio[] {
 
 const differencesShownMax = 50;
 
-/** `name` is the file of requests. */
+/** Returns the comparison as text. `name` is the file of requests. */
 export function renderComparison({ results, differences, ratios }: BenchComparison, name: string): string {
   const [before, after] = results;
   const rows = ratios.map((one) => [one.what, one.before, one.after, ratio(one.ratio)]);
@@ -104,7 +104,7 @@ function renderDifferences(differences: readonly BenchDifference[], name: string
   return `${title}\n${benchTable([head, ...rows], ['left', 'left', 'left', 'left'], differences.length)}`;
 }
 
-/** The decisions; where outcome and rule are equal, the first thing that is not. */
+/** The two decisions as text. When outcome and rule are equal, the text adds the first field that differs. */
 function changed(before: Decision, after: Decision): readonly [string, string] {
   const told = ({ outcome, by }: Decision): string => `${outcome} by ${by}`;
   if (told(before) !== told(after)) return [told(before), told(after)];

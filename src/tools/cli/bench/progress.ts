@@ -1,9 +1,10 @@
-// A bar on standard error while something takes time. Only eyes see it: never files and pipes.
+// Draws a progress bar on standard error. Draws nothing when the stream is no terminal, such as a file or a
+// pipe.
 
 export interface Progress {
-  /** Of the whole, from 0 to 1. */
+  /** Draws the bar. `share` is the part that is done, from 0 to 1. */
   readonly show: (share: number, what: string) => void;
-  /** Takes the bar away. */
+  /** Removes the bar. */
   readonly end: () => void;
 }
 

@@ -1,4 +1,4 @@
-// A measured set of policies as people read it.
+// Turns the measurements of a policy set into text for people.
 
 import { escapeForTerminal } from '../../../language/diagnostic/render.ts';
 import { type Outcome, outcomes } from '../../../language/model/decision.ts';
@@ -20,13 +20,13 @@ export function renderResult(result: Result): string {
   return `${sections.filter((section) => section !== '').join('\n\n')}\n`;
 }
 
-/** What was measured. */
+/** One line that names the measured policies and their size. */
 export function describeSet({ path, policies, rules, actions }: Result): string {
   const what = `${many(policies, 'policy', 'policies')}, ${many(rules, 'rule')}, ${many(actions, 'action')}`;
   return `${escapeForTerminal(path)}: ${what}`;
 }
 
-/** What it was measured on. */
+/** One line about the requests, and how many of them the language's definition has decided, too. */
 export function describeRequests(requests: number, checked: number): string {
   const agreed = checked === requests ? 'all' : `${count(checked)} of them`;
   return `${many(requests, 'request')}, ${agreed} decided by the definition too, with the same decisions`;
@@ -85,14 +85,14 @@ function renderRules({ used: { rules } }: Result): string {
   return benchTable([head, ...rows], aligns, tried.length) + note;
 }
 
-/** What keeps decisions from being faster, where an index is at work. */
+/** Lists the rules that an action's index always tries; these keep decisions from being faster. */
 function renderUnfiled({ used: { unfiled } }: Result): string {
   if (unfiled.length === 0) return '';
   const rows = unfiled.slice(0, rowsMax).map(({ action, rule, why }) => [action, rule, why]);
   return benchTable([['always tried for', 'rule', 'why'], ...rows], ['left', 'left', 'left'], unfiled.length);
 }
 
-/** With a line for the rows that are left out. */
+/** A table, with a last line that counts the rows that are left out of `all` rows. */
 export function benchTable(
   rows: readonly (readonly string[])[],
   aligns: readonly Align[],
@@ -109,7 +109,7 @@ export function many(number: number, one: string, more = `${one}s`): string {
   return `${count(number)} ${number === 1 ? one : more}`;
 }
 
-/** Smallest and largest round. */
+/** The smallest and the largest round. */
 function spread({ min, max }: Figure, show: (value: number) => string): string {
   return `${show(min)}..${show(max)}`;
 }
@@ -118,12 +118,12 @@ export function ratio({ median, min, max }: Figure): string {
   return `${times(median)} (${times(min)}..${times(max)})`;
 }
 
-/** Decisions a second, from nanoseconds a decision. */
+/** Turns nanoseconds a decision into decisions a second. */
 export function perSecond(nanoseconds: number): string {
   return count(1e9 / nanoseconds);
 }
 
-/** Rates in the place of times: the longest is the smallest. */
+/** Turns times into rates: the longest time gives the smallest rate. */
 function inverse({ median, min, max }: Figure): Figure {
   return { median: 1e9 / median, min: 1e9 / max, max: 1e9 / min };
 }

@@ -1,4 +1,4 @@
-// The summary of the measurements of one set of policies, which is printed for people and is the JSON for programs.
+// Summarises the measurements of one policy set: printed as text for people, and as JSON for programs.
 
 import { rulesInOneTextMax } from '../../../language/emit/code/emit.ts';
 import { type Outcome, outcomes } from '../../../language/model/decision.ts';
@@ -15,18 +15,18 @@ export interface Result {
   readonly actions: number;
   readonly textBytes: number;
   readonly requests: number;
-  /** Requests that the definition has decided too, with the same decision. */
+  /** Requests that the language's definition has decided, too, with the same decision. */
   readonly checked: number;
   readonly outcomes: Readonly<Record<Outcome, number>>;
-  /** Milliseconds. */
+  /** Milliseconds until the set is ready to decide. */
   readonly ready: Figure;
   readonly keptBytes: number;
-  /** Nanoseconds. */
+  /** Nanoseconds of one decision, by percentile. */
   readonly latency: Readonly<Record<'p50' | 'p90' | 'p99' | 'max', Figure>>;
-  /** Nanoseconds a decision, one after the other. */
+  /** Nanoseconds a decision, when decisions run one after the other. */
   readonly each: Figure;
   readonly used: UsedRules;
-  /** The most frequent first. */
+  /** The most frequent action first. */
   readonly byAction: readonly ActionResult[];
 }
 
@@ -35,9 +35,9 @@ export interface ActionResult {
   readonly isDeclared: boolean;
   readonly requests: number;
   readonly rules: number;
-  /** Rules tried of one request at most. */
+  /** The most rules that a single request tried. */
   readonly triedMax: number;
-  /** Nanoseconds. */
+  /** Nanoseconds of one decision. */
   readonly p50: number;
   readonly p99: number;
   readonly outcomes: Readonly<Record<Outcome, number>>;
@@ -47,7 +47,7 @@ export interface ResultOf {
   readonly path: string;
   readonly textBytes: number;
   readonly requests: readonly Facts[];
-  /** Milliseconds for measuring what rules cost. */
+  /** Milliseconds to spend on measuring what rules cost. */
   readonly rulesMs: number;
 }
 

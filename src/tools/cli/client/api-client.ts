@@ -1,5 +1,6 @@
-// Calls the management API for a command, and turns each failure into one line that says what to do. INVARIANT: a token
-// comes from the environment or an option, goes to that address alone, and is never printed.
+// Calls the management API for a command, and turns each failure into one line that names what to do.
+// INVARIANT: a token comes from the environment or an option, goes to the service's address alone, and is
+// never printed.
 
 import type { Command } from 'commander';
 import { type ExitCode, exitCodes, printError, printJson, UsageError } from '../output/output.ts';
@@ -33,9 +34,11 @@ export interface Api {
   delete(path: string): Promise<void>;
 }
 
-/** The service refused a call or did not answer; the message is printed. A class because it is thrown. */
+/**
+ * The service refused a call or did not answer; the command prints the message. A class because it is thrown.
+ */
 export class ApiError extends Error {
-  /** Nothing that could answer was there; it may be back later. */
+  /** True when nothing answered at the address; the service may be back later. */
   readonly isAway: boolean;
 
   constructor(message: string, isAway = false) {
@@ -44,12 +47,12 @@ export class ApiError extends Error {
   }
 }
 
-/** Ends the command with a line that says why. */
+/** Ends the command with `message` as its error. Always throws an ApiError. */
 export function refuse(message: string): never {
   throw new ApiError(message);
 }
 
-/** Runs a command against the service and turns what goes wrong into a line and an exit code. */
+/** Runs a command against the service. Prints an ApiError as a line and resolves to the exit code. */
 export async function withApi(options: ApiOptions, run: (api: Api) => Promise<void>): Promise<ExitCode> {
   try {
     await run(openApi(options));
@@ -61,19 +64,22 @@ export async function withApi(options: ApiOptions, run: (api: Api) => Promise<vo
   }
 }
 
-/** Prints `result` as JSON with `--json`, else through `print`. */
+/** Prints `result` as JSON when `--json` is set, otherwise through `print`. */
 export function show<T>({ json }: ApiOptions, result: T, print: (result: T) => void): void {
   if (json === true) printJson(result);
   else print(result);
 }
 
-/** An id as one step of a path. */
+/** Encodes an id as one step of a path. Throws a UsageError when the text cannot be an id. */
 export function step(id: string): string {
   if (/^\.{0,2}$/.test(id)) throw new UsageError(`\`${id}\` is not an id`);
   return encodeURIComponent(id);
 }
 
-/** The address of the service, without a slash at its end. Throws a UsageError. */
+/**
+ * The address of the service, without a slash at its end. Throws a UsageError when the address is not HTTP or
+ * HTTPS, or holds credentials.
+ */
 export function serviceAddress({ url }: ApiOptions): string {
   return baseOf(url ?? environment('WRIT_URL') ?? defaultUrl);
 }
@@ -100,7 +106,7 @@ function openApi(options: ApiOptions): Api {
   };
 }
 
-/** An empty variable counts as unset. */
+/** Reads an environment variable; an empty one counts as unset. */
 function environment(name: string): string | undefined {
   const value = process.env[name];
   return value === '' ? undefined : value;
@@ -191,7 +197,7 @@ export interface Page<T> {
   readonly next_cursor?: string | null;
 }
 
-/** All pages of a list. */
+/** Fetches all pages of a list and returns their items. */
 export async function allItems<T>(
   api: Api,
   path: string,
@@ -206,10 +212,10 @@ export async function allItems<T>(
   return all;
 }
 
-/** As much as the service gives at once. */
+/** The most items that the service returns in one page. */
 const pageSize = '200';
 
-/** Says on standard error how to list the next page, when there is one. */
+/** Prints on standard error how to list the next page, when there is one. */
 export function printRest({ next_cursor: next }: Page<unknown>): void {
   if (next) printError(`for the next page: --cursor ${next}\n`);
 }

@@ -1,5 +1,5 @@
-// Opens the store of a data directory for one command, in the name of the user who runs it, and closes it again. An
-// error of the store becomes one line for the operator.
+// Opens the store of a data directory for one command, in the name of the user who runs the command, and
+// closes it again. An error of the store becomes one line for the operator.
 
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
@@ -19,13 +19,13 @@ import { type ExitCode, exitCodes, printError, printJson, UsageError } from '../
 
 export interface DataOption {
   readonly data: string;
-  /** Address of the database, where the service has one. */
+  /** Address of the database; absent when the store is a file of the data directory. */
   readonly store?: string | undefined;
 }
 
 export const storeMeaning = 'the PostgreSQL database of the service, where it has one (WRIT_STORE)';
 
-/** Adds the option that names the data directory. */
+/** Adds the options that name the data directory and the database. */
 export function withDataOption(command: Command): Command {
   return command
     .option('--data <directory>', 'the data directory of the service', './var')
@@ -37,7 +37,10 @@ export interface StoreOptions extends DataOption {
   readonly json?: boolean | undefined;
 }
 
-/** Runs a command on the store. A store that is missing is an error: a misspelt directory must not become an empty store. */
+/**
+ * Runs a command on the store. A missing store is an error, because a misspelt directory must not become an
+ * empty store.
+ */
 export function withStore(
   options: StoreOptions,
   run: (store: Store) => Promise<ExitCode>,
@@ -45,7 +48,7 @@ export function withStore(
   return withPlace(options, (place) => openStore({ ...place, actor: commandLineUser() }), run);
 }
 
-/** Runs a command on the records of the store, which it only reads. */
+/** Runs a command on the records of the store, which it opens for reading only. */
 export function withRecords(
   options: StoreOptions,
   run: (records: RecordReader) => Promise<ExitCode>,
@@ -53,7 +56,7 @@ export function withRecords(
   return withPlace(options, openRecords, run);
 }
 
-/** Runs a command on what `open` makes of the place. */
+/** Runs a command on what `open` opens at the place, and closes that again. */
 export async function withPlace<Opened extends { close(): Promise<void> }>(
   { json, ...options }: StoreOptions,
   open: (place: StorePlace) => Promise<Opened>,
@@ -85,7 +88,7 @@ export async function withPlace<Opened extends { close(): Promise<void> }>(
   }
 }
 
-/** Throws UsageError for an address that is none. */
+/** The place of the store. Throws a UsageError when `store` is not the address of a database. */
 export function commandPlace({ data, store = process.env.WRIT_STORE }: DataOption): StorePlace {
   if (store !== undefined && !isDatabaseAddress(store))
     throw new UsageError('--store must be an address such as postgres://user@host/database');
@@ -97,7 +100,7 @@ export function commandLineUser(): string {
   try {
     return userInfo().username;
   } catch {
-    // A user id without a name, as in many containers.
+    // The user id has no name, as in many containers.
     return `uid ${process.getuid?.() ?? 'unknown'}`;
   }
 }

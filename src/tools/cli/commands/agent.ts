@@ -248,7 +248,7 @@ function defineTelling(command: Command, finish: Finish): void {
     });
 }
 
-/** The library has no null for the value of an option. */
+/** An option of commander cannot have the value null, so `default` stands for null. */
 type Count = number | 'default';
 
 function countOf(count: Count | undefined): number | null | undefined {

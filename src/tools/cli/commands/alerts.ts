@@ -1,4 +1,5 @@
-// `writ alerts`: what is out of the ordinary in a running service, what was, and what counts as such.
+// `writ alerts`: lists the alerts of a running service, past and present, and shows and changes the rules
+// that raise them.
 
 import { type Command, InvalidArgumentError } from 'commander';
 import {

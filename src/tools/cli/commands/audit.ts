@@ -1,5 +1,5 @@
-// `writ audit`: verifies the store, exports the records, signs checkpoints, deletes old records, and replays decisions. It
-// works on the data directory of the service, whether the service runs or not.
+// `writ audit`: verifies the store, exports the records, signs checkpoints, deletes old records, and replays
+// decisions. The command works on the data directory of the service, whether the service runs or not.
 
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -151,7 +151,7 @@ function defineExport(command: Command, finish: Finish): void {
 
 async function exportAll(store: Store, { since, until, format }: ExportCommandOptions): Promise<ExitCode> {
   for await (const line of exportRecords(store, { format, sinceMs: since, untilMs: until })) {
-    // A slow reader must not make the lines pile up in memory.
+    // With a slow reader, lines must not pile up in memory.
     if (!process.stdout.write(line)) await once(process.stdout, 'drain');
   }
   return exitCodes.ok;
@@ -167,7 +167,7 @@ function defineCheckpoint(command: Command, finish: Finish): void {
     });
 }
 
-/** Signs only records that verify. */
+/** Signs a checkpoint, but only of records that verify. */
 async function checkpoint(store: Store): Promise<ExitCode> {
   const result = await verifyWithProgress(store);
   const { chain } = result;
@@ -224,7 +224,10 @@ function defineAccept(command: Command, finish: Finish): void {
     });
 }
 
-/** Does not change the records: `verify` still finds a changed record afterwards. */
+/**
+ * Accepts changes that were made beside the records. The records stay the same: `verify` still finds a
+ * changed record afterwards.
+ */
 async function accept(store: Store, { yes }: AcceptCommandOptions): Promise<ExitCode> {
   const differences = await store.state.differences({ isQuick: false });
   if (differences.length === 0) {
@@ -250,7 +253,10 @@ function count(number: number): string {
   return number.toLocaleString('en');
 }
 
-/** One line on a terminal, in which each text replaces the last; nothing for pipes and files. */
+/**
+ * Shows progress as one line on a terminal, in which each text replaces the last. Shows nothing for pipes and
+ * files.
+ */
 function createProgress(): { readonly show: (text: string) => void; readonly clear: () => void } {
   const stream = process.stderr;
   const intervalMs = 100;

@@ -1,5 +1,6 @@
-// `writ bench`: measures the cost of decisions on a user's own policies and requests, and shows where the time goes. With
-// `--compare` it measures two sets side by side. It measures nothing before the definition has agreed.
+// `writ bench`: measures the cost of decisions on a user's own policies and requests, and shows where the
+// time goes. With `--compare` it measures two sets side by side. Measuring starts only after the language's
+// definition has made the same decisions.
 
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
@@ -55,7 +56,7 @@ interface Options {
   readonly compare?: string;
   readonly plot?: string;
   readonly rounds: number;
-  /** In seconds. */
+  /** How long to measure, in seconds. */
   readonly duration: number;
   readonly json?: boolean;
 }
@@ -92,7 +93,10 @@ async function readLines(file: string): Promise<readonly RequestLine[]> {
   return lines;
 }
 
-/** The gate refuses them, since a digest is not of the shape of what it stands for. */
+/**
+ * Notes how many recorded requests hold digests of secrets. The payload gate refuses these requests, because
+ * a digest has another shape than the value that it replaces.
+ */
 function noteDigests(lines: readonly RequestLine[]): void {
   const count = lines.filter(
     ({ isRecorded, situation }) => isRecorded && holdsDigests(situation.payload),
@@ -109,7 +113,7 @@ interface RequestsOfSets {
   readonly name: string;
 }
 
-/** The facts for each set; throws a UsageError that lists every mistake. */
+/** The facts of all requests, for each set. Throws a UsageError that lists every mistake. */
 function readAllFacts(
   lines: readonly RequestLine[],
   { sets, paths, name }: RequestsOfSets,
@@ -128,7 +132,7 @@ function readAllFacts(
   return read.map(({ facts }) => facts);
 }
 
-/** The time for the costs of single rules, as a part of the time for the rounds. */
+/** The time for measuring the costs of single rules, as a share of the time for the rounds. */
 const rulesShare = 0.5;
 
 function measureSides(

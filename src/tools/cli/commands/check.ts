@@ -1,5 +1,5 @@
-// `writ check`: reads and compiles a policy set, shows every diagnostic, and proves the guarantees; where it is asked to,
-// it first applies the fixes that diagnostics offer.
+// `writ check`: reads and compiles a policy set, shows every diagnostic, and proves the guarantees. With
+// `--fix` it first applies the fixes that diagnostics offer.
 
 import { type Command, Option } from 'commander';
 import { type Diagnostic, hasErrors, sortDiagnostics } from '../../../language/diagnostic/diagnostic.ts';
@@ -87,10 +87,10 @@ interface Checked {
 }
 
 interface Result extends Checked {
-  /** The diagnostics with their severity after `--strict`. */
+  /** The diagnostics, with the severity that `--strict` gives them. */
   readonly diagnostics: readonly Diagnostic[];
   readonly claims: readonly JudgedClaim[];
-  /** Actions in which no needless rules were looked for. */
+  /** Actions in which the check did not look for needless rules. */
   readonly leftOut: readonly string[];
   readonly isStrict: boolean;
   readonly isGood: boolean;
@@ -109,7 +109,7 @@ function judge(checked: Checked, { strict, trials, thorough }: Options): Result 
   return { ...checked, diagnostics, claims, leftOut, isStrict, isGood };
 }
 
-/** The diagnostics with what is proved to be needless. */
+/** The diagnostics, with those for rules that are proved to be needless. */
 function withProved(
   { compiled, diagnostics, read }: CheckedPolicies,
   isThorough: boolean,
@@ -131,13 +131,13 @@ function asError(diagnostic: Diagnostic): Diagnostic {
 
 // ---- fixes
 
-/** Returns the fixed text, whether it was written or not: the check continues with it. */
+/** Applies the fixes. Returns the fixed policies even with `--dry-run`, so the check continues with them. */
 async function fix(loaded: CheckedPolicies, options: Options): Promise<Checked> {
   const { root, sources } = loaded.read;
   if (root === null && sources.files.length > 0)
     throw new UsageError('a bundle is made anew, not fixed: use --fix on its policies');
   const fixed = fixPolicies(sources, loaded.compiled);
-  // When a program reads the result, standard output holds nothing else.
+  // When a program reads the result, standard output must hold the result alone.
   const show = formatOf(options) === 'text' ? print : printError;
   const { showDiff } = await import('../output/show-diff.ts');
   for (const { path, before, after } of fixed.changes) {
@@ -185,7 +185,10 @@ function report(result: Result, format: Options['format']): void {
   }
 }
 
-/** What was not looked for is said, so that no warning is not taken for "nothing is needless". */
+/**
+ * Names the actions in which needless rules were not looked for, because the absence of a warning would
+ * otherwise read as "nothing is needless".
+ */
 function leftOutText(actions: readonly string[]): string {
   const shownMax = 3;
   const named = actions.slice(0, shownMax).join(', ');

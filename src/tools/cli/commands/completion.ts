@@ -1,5 +1,5 @@
-// `writ completion`: a script for a shell that completes commands, options and the values an option can take. It is made
-// from the commands themselves, as `--help` is.
+// `writ completion`: prints a shell script that completes commands, options and the values of options. The
+// script is made from the command definitions, as the text of `--help` is.
 
 import { Argument, type Command, type Option } from 'commander';
 import { type ExitCode, exitCodes, print } from '../output/output.ts';
@@ -8,7 +8,7 @@ const shells = ['bash', 'zsh', 'fish'] as const;
 
 type Shell = (typeof shells)[number];
 
-/** `command` hangs below the program with all its commands. */
+/** Defines the command. `command.parent` is the program, which holds all commands. */
 export function defineCompletion(command: Command, finish: (code: ExitCode) => void): void {
   command
     .addArgument(new Argument('<shell>', 'the shell that reads the script').choices(shells))
@@ -27,13 +27,13 @@ Examples:
   writ completion fish > ~/.config/fish/completions/writ.fish
 `;
 
-/** A command, and what can follow it. */
+/** A command and the words that can follow it. */
 interface Place {
   /** The words of the command, without the program's name. */
   readonly path: readonly string[];
   readonly commands: readonly Command[];
   readonly options: readonly Option[];
-  /** The values of the first argument, where they are a choice. */
+  /** The values of the first argument, when they are a fixed choice. */
   readonly values: readonly string[];
 }
 
@@ -49,7 +49,7 @@ function placesOf(command: Command, path: readonly string[]): readonly Place[] {
   return [here, ...below];
 }
 
-/** The command that runs where its word is left out: its options follow the word before it, too. */
+/** The command that runs when its word is left out: its options may follow the word before it, too. */
 function defaultOf(command: Command): readonly Command[] {
   const name: unknown = Reflect.get(command, '_defaultCommandName');
   return command.commands.filter((one) => one.name() === name);
@@ -62,7 +62,10 @@ const scripts: Readonly<Record<Shell, (places: readonly Place[]) => string>> = {
   fish: (places) => `# Completes writ in fish: writ completion fish | source\n${fishScript(places)}`,
 };
 
-/** Zsh reads it, too. \`*\` stands for a value that the script does not know, such as a file. */
+/**
+ * A completion script for bash, which zsh can read, too. `*` stands for a value that the script does not
+ * know, such as a file.
+ */
 function bashScript(places: readonly Place[]): string {
   const commands = places.map(({ path, commands: all }) => [
     pathText(path),
@@ -161,7 +164,7 @@ function takesValue({ required, optional }: Option): boolean {
   return required || optional;
 }
 
-/** As one word of any of the shells. */
+/** Quotes the text as one word for bash, zsh and fish. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

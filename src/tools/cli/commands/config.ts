@@ -1,5 +1,5 @@
-// `writ config`: prints every setting and where its value comes from, as `writ serve` would read them here. Secrets are
-// masked.
+// `writ config`: prints every setting that `writ serve` would use in the current directory, and where its
+// value comes from. Secrets are masked.
 
 import type { Command } from 'commander';
 import { loadConfig } from '../../../service/http/config.ts';

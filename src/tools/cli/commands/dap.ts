@@ -1,4 +1,4 @@
-// `writ dap`: the debugger of decisions for editors, over standard input and output.
+// `writ dap`: a debugger of decisions for editors, which speaks over standard input and output.
 
 import type { Command } from 'commander';
 import { serveDebugger } from '../dap/serve.ts';

@@ -1,5 +1,6 @@
-// `writ decide`: decides one request by a policy set and shows the decision, the deciding rule and what would change it.
-// With `--trace` it shows every rule with the value of each part. It records nothing and touches no meter.
+// `writ decide`: decides one request by a policy set and shows the decision, the deciding rule and what would
+// change the decision. With `--trace` it shows every rule with the value of each part. The command records
+// nothing and changes no meter.
 
 import type { Command } from 'commander';
 import type { Json, JsonObject } from '../../../language/model/json.ts';
@@ -72,7 +73,7 @@ async function decide(options: Options): Promise<ExitCode> {
   if (working === null) return exitCodes.wrong;
   const { set, engine, read } = working;
   const facts = readFacts(given, set);
-  // Digests stand for secrets in a record; no rule reads those.
+  // In a recorded request, digests stand for secrets, which no rule reads.
   const isDigested = given.isRecorded && holdsDigests(facts.payload);
   const decider = isDigested
     ? {
@@ -92,7 +93,7 @@ async function decide(options: Options): Promise<ExitCode> {
   return decision.outcome === 'ALLOW' ? exitCodes.ok : exitCodes.notAllowed;
 }
 
-/** The facts as JSON, from options or from standard input. */
+/** Reads the facts as JSON, from the options or from standard input. */
 async function readGiven(options: Options): Promise<GivenFacts> {
   const whole = options.action === undefined ? await readWhole() : null;
   const parts = await Promise.all(

@@ -1,5 +1,5 @@
-// `writ diff`: which requests two revisions of policies, or two folders, decide otherwise, the loosest first, and the proof
-// that nothing else changes.
+// `writ diff`: shows which requests get another decision from one revision or folder of policies than from
+// another, the loosest change first, with the proof that nothing else changes.
 
 import { statSync } from 'node:fs';
 import { type Command, Option } from 'commander';
@@ -94,7 +94,8 @@ async function diff(
     return isGood(report, options.failOn) ? exitCodes.ok : exitCodes.wrong;
   };
   if (options.log === undefined) return finish(null);
-  // Most comparisons read no log, and reading one takes the stores.
+  // Most comparisons read no log, and the modules that read one load the stores, so they are imported only
+  // when needed.
   const { showFaults, withLog } = await import('../replay/open-log.ts');
   const { countInLog } = await import('../replay/file-findings.ts');
   return await withLog({ ...namedLog(options.log), sinceMs, windowMs: 0 }, async (log) => {
@@ -136,12 +137,15 @@ function show(report: DiffReport, { options: { format, json }, path, sides }: Sh
   else print(texts[wanted]());
 }
 
-/** In the order of the findings. */
+/** The keys of the changed actions, in the order of the findings. */
 function changedActions({ findings }: DiffReport): readonly string[] {
   return [...new Set(findings.flatMap(({ actions }) => actions))];
 }
 
-/** What is not decided might be loosened, and so might be what a guarantee does not forbid any more. */
+/**
+ * Fails on undecided requests, which might be loosened, and on guarantees that are no longer proved, whose
+ * requests might be loosened, too.
+ */
 function isGood(report: DiffReport, failOn: Options['failOn']): boolean {
   if (failOn === undefined) return true;
   const isLoosened = report.loosened + report.undecided > 0;

@@ -1,5 +1,5 @@
-// `writ dump`: prints what a stage of the compiler made of a policy file or directory, for people who work on the
-// compiler or want to see what it understood.
+// `writ dump`: prints the result of one compiler stage for a policy file or directory. It serves people who
+// work on the compiler or want to see how the compiler understood a text.
 
 import { type Command, Option } from 'commander';
 import { hasErrors } from '../../../language/diagnostic/diagnostic.ts';
@@ -58,7 +58,7 @@ async function dumpTokens(path: string): Promise<ExitCode> {
   return diagnostics.length === 0 ? exitCodes.ok : exitCodes.wrong;
 }
 
-/** The parser always makes a tree, also of a broken text. */
+/** Prints the syntax trees. The parser makes a tree even of a text with errors. */
 async function dumpTree(path: string): Promise<ExitCode> {
   const { parse } = await import('../../../language/syntax/parse.ts');
   const read = await readSources(path);

@@ -95,7 +95,7 @@ async function explain(request: string, options: Options): Promise<ExitCode> {
   return exitCodes.ok;
 }
 
-/** The facts of a file. The default of `now` is the current time. */
+/** Reads the facts from a file. The default of `now` is the current time. */
 async function readGiven(path: string): Promise<GivenFacts> {
   if (path !== '-' && !existsSync(path))
     throw new UsageError(`\`${path}\` is neither the id of a request nor a file`);
@@ -110,7 +110,7 @@ function isRequestId(text: string): boolean {
 async function findRecord(id: string, options: DataOption): Promise<RequestRecord | 'none'> {
   const { data } = options;
   const place = commandPlace(options);
-  // Opening the store would create a missing one.
+  // Opening a store that does not exist would create it.
   if (!existsSync(fileOf(place))) return fail(`there is no store in \`${data}\``);
   try {
     const store = await openStore(place);
@@ -172,7 +172,10 @@ function digestNote({ policySet: { digest: then, commit } }: RequestRecord, now:
   return `these policies (digest ${short(now)}) are not the ones that decided (digest ${short(then)}${place})`;
 }
 
-/** Old records do not name their engine. */
+/**
+ * Notes each version that has changed since the decision. Old records do not name their engine, so they get
+ * no note.
+ */
 function versionNotes({ engine }: Partial<RequestRecord>): readonly string[] {
   if (engine === undefined) return [];
   return versionDifferences(engine, engineVersions).map((difference) => `it was decided under ${difference}`);
@@ -192,7 +195,7 @@ function short(text: string): string {
 
 interface Answer {
   readonly explained: Explained;
-  /** Null for a request from a file. */
+  /** The recorded request; null for a request from a file. */
   readonly record: RequestRecord | null;
   readonly notes: readonly string[];
 }

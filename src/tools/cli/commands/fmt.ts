@@ -57,19 +57,19 @@ async function fmt(paths: readonly string[], options: Options): Promise<ExitCode
   return isWrong ? exitCodes.wrong : exitCodes.ok;
 }
 
-/** What to do with the canonical form. */
+/** Chooses what to do with the canonical form. */
 function modeOf({ check, stdin }: Options): 'check' | 'print' | 'write' {
   if (check === true) return 'check';
   return stdin === true ? 'print' : 'write';
 }
 
 interface Formatted {
-  /** Relative to the current folder. */
+  /** The path relative to the current folder. */
   readonly path: string;
   readonly before: string;
-  /** Null for a file with syntax errors, which stays as it is. */
+  /** The canonical text; null for a file with syntax errors, which stays unchanged. */
   readonly after: string | null;
-  /** The syntax errors. */
+  /** The syntax errors of the file. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -121,7 +121,7 @@ function isError({ severity }: Diagnostic): boolean {
   return severity === 'error';
 }
 
-/** The content of a file without positions. */
+/** The content of a file without positions, to compare two texts. */
 function meaningOf({ declarations, comments }: PolicyFile): string {
   return JSON.stringify([declarations, comments.map(({ text }) => text)], (key, value: unknown) =>
     key === 'span' || key === 'operatorSpan' || key === 'leftSpan' ? undefined : value,

@@ -1,5 +1,5 @@
-// `writ init`: makes a directory with a small policy or a pack, its tests and a page about them. INVARIANT: it changes no
-// existing file, and refuses a directory that is not empty.
+// `writ init`: makes a directory with a small policy or a pack, its tests and a page about them. INVARIANT:
+// the command changes no existing file, and refuses a directory that is not empty.
 
 import { existsSync, readdirSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
@@ -49,7 +49,7 @@ async function init({ directory, pack, domain }: InitAnswers): Promise<ExitCode>
     await mkdir(directory, { recursive: true });
     if ((await readdir(directory)).length > 0)
       throw new UsageError(`${directory} is not empty; nothing was written`);
-    // `wx` fails on a file that somebody made in the meantime.
+    // The flag `wx` fails on a file that somebody made in the meantime.
     for (const [index, name] of starters.entries()) {
       await mkdir(dirname(join(directory, name)), { recursive: true });
       const text = ofDomain(name, asPlaced(texts[index]!, directory), domain);
@@ -65,7 +65,10 @@ async function init({ directory, pack, domain }: InitAnswers): Promise<ExitCode>
   return exitCodes.ok;
 }
 
-/** In a checkout and in a package: those that `npm start` serves, and those that are there to start from. */
+/**
+ * The folders of the packs, in a checkout and in a package: the policies that `npm start` serves, and packs
+ * to start from.
+ */
 const packFolders = ['policies', 'examples/packs'].map((path) =>
   fileURLToPath(new URL(`../../../../${path}/`, import.meta.url)),
 );
@@ -86,7 +89,7 @@ function folderOf(pack: string): string {
   throw new UsageError(`there is no pack \`${escapeForTerminal(pack)}\`: ${hint}`);
 }
 
-/** Paths under the folder; requests that benchmarks decide stay where they are. */
+/** Paths of a pack's files, relative to its folder. Requests for benchmarks (`.jsonl`) are left out. */
 async function startersIn(folder: string): Promise<readonly string[]> {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true });
   return entries
@@ -95,7 +98,7 @@ async function startersIn(folder: string): Promise<readonly string[]> {
     .toSorted();
 }
 
-/** Links and commands of a checkout as they are in the directory. */
+/** Rewrites the links and commands of a checkout for files that lie in `directory`. */
 function asPlaced(text: string, directory: string): string {
   return text
     .replaceAll(/^npm run writ -- bench .*\n/gm, '')
@@ -104,7 +107,7 @@ function asPlaced(text: string, directory: string): string {
     .replaceAll(/\b(?:examples\/packs|policies)\/\w[\w-]*(?=[ \n])/g, () => pathOf(directory));
 }
 
-/** With another domain in place of that of the example, and policies as `writ fmt` leaves them. */
+/** Replaces the example's domain by `domain`, and formats policies as `writ fmt` does. */
 function ofDomain(name: string, text: string, domain: string | null): string {
   if (domain === null) return text;
   const changed = text.replaceAll(new RegExp(exampleDomain.replace('.', '\\.'), 'gi'), (found) =>
@@ -113,7 +116,7 @@ function ofDomain(name: string, text: string, domain: string | null): string {
   return name.endsWith('.policy') ? printFile(parse({ path: name, text: changed }).file) : changed;
 }
 
-/** The example gives an agent and a meter, since unknown facts never open the gate. */
+/** The example names an agent and a meter, because unknown facts never open the gate. */
 const exampleRequest = `--action refund.create --payload '{"order": "A-1001", "amount": 20, "currency": "EUR"}' --agent '{"risk_tier": "low"}' --meters '{"refunded_today": "0 EUR"}'`;
 
 function describe(directory: string, starters: readonly string[], requests: readonly string[]): string {
@@ -128,7 +131,7 @@ function describe(directory: string, starters: readonly string[], requests: read
   return `${made.join('')}\nNext:\n${commands.map((line) => `  ${line}\n`).join('')}`;
 }
 
-/** As a shell takes it. */
+/** The directory's path, quoted for a shell if needed. */
 function pathOf(directory: string): string {
   const path = isAbsolute(directory) ? directory : relative('', directory) || '.';
   return /^[\w./-]+$/.test(path) && !path.startsWith('-') ? path : `'${path.replaceAll("'", "'\\''")}'`;

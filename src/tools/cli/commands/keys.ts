@@ -1,4 +1,4 @@
-// `writ keys`: the keys that a running service signs receipts with.
+// `writ keys`: lists and rotates the keys by which a running service signs receipts.
 
 import type { Command } from 'commander';
 import { type ApiOptions, apiHelp, show, withApi, withApiOptions } from '../client/api-client.ts';

@@ -1,4 +1,4 @@
-// `writ lsp`: the language server for editors, over standard input and output.
+// `writ lsp`: runs the language server for editors, over standard input and output.
 
 import type { Command } from 'commander';
 import manifest from '../../../../package.json' with { type: 'json' };

@@ -1,5 +1,5 @@
-// `writ prove`: proves the guarantees of a policy set, or one question that stands in no file; writes certificates of
-// what is proved, and checks such certificates again.
+// `writ prove`: proves the guarantees of a policy set, or a question from the command line. It can write the
+// proofs as certificates, and check such certificates again.
 
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
@@ -86,7 +86,7 @@ async function prove(
   return isGood ? exitCodes.ok : exitCodes.wrong;
 }
 
-/** With `--on` a single argument is the claim. */
+/** Splits the arguments into path and claim. With `--on`, a single argument is the claim. */
 function argumentsOf(
   first: string | undefined,
   second: string | undefined,
@@ -108,7 +108,10 @@ interface Question {
 
 const questionFile = 'question';
 
-/** Null where the policies, or the question, are wrong; they have been shown then. */
+/**
+ * Loads the policies, with the question added. Null when the policies or the question have errors, which are
+ * printed then.
+ */
 async function load(path: string, question: Question | null) {
   const { read, compiled, diagnostics } = await loadChecked(path);
   const plain = { read, compiled, diagnostics, sourceOf: read.sourceOf };

@@ -1,5 +1,5 @@
-// `writ replay`: tries a policy set on recorded requests, and shows what it would have decided otherwise and what it would
-// have asked of people. It reads the records and changes nothing.
+// `writ replay`: tries a policy set on recorded requests, and shows which decisions would have differed and
+// what people would have been asked. The command reads the records and changes nothing.
 
 import type { Command } from 'commander';
 import type { ReplayCandidate } from '../../../reasoning/replay/candidate.ts';

@@ -1,5 +1,5 @@
-// `writ serve`: starts the service. Every setting is a flag; the environment and writ.yaml give the other
-// values.
+// `writ serve`: starts the service. Every setting is a flag; settings without a flag come from the
+// environment and writ.yaml.
 
 import type { Command } from 'commander';
 import { type ConfigSources, flagOf, type SettingName } from '../../../service/http/config.ts';
@@ -61,7 +61,10 @@ async function startService(given: Pick<ConfigSources, 'file' | 'flags'>): Promi
   return exitCodes.ok;
 }
 
-/** What a demo may be told; everything else would let it reach what is real, or strangers reach it. */
+/**
+ * The only flags that a demo takes. Any other could let the demo reach real systems, or let strangers reach
+ * the demo.
+ */
 const demoFlags: ReadonlySet<string> = new Set<SettingName>(['port', 'log.level']);
 
 async function startDemo({

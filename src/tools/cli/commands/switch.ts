@@ -1,4 +1,4 @@
-// `writ switch`: the kill switch of a running service.
+// `writ switch`: lists, sets and lifts the kill switches of a running service.
 
 import type { Command } from 'commander';
 import { nearestOf } from '../../../language/diagnostic/suggest.ts';
@@ -86,7 +86,7 @@ Examples:
 const tierScopes = riskTiers.map((tier) => `tier:${tier}`);
 const wordsForAll = ['everything', 'everybody', 'everyone', '*'];
 
-/** The scope as it is, or a UsageError that lists the scopes there are. */
+/** Returns the scope unchanged. Throws a UsageError that lists the possible scopes when the text is none. */
 function checkScope(scope: string): string {
   const isScope =
     scope === 'all' || tierScopes.includes(scope) || /^(area:[^\s:]+|agent:[0-9A-Za-z._-]+)$/.test(scope);
@@ -104,7 +104,7 @@ function nearestScope(scope: string): string | null {
   return tierScopes.find((tier) => tier === `tier:${word}`) ?? nearestOf(word, ['all', ...tierScopes]);
 }
 
-/** People know agents by name, and the service takes ids. */
+/** Replaces an agent's name in the scope by its id: people know agents by name, and the service takes ids. */
 async function withAgentId(api: Api, scope: string): Promise<string> {
   const [, name] = /^agent:(.+)$/.exec(scope) ?? [];
   return name === undefined ? scope : `agent:${(await findAgent(api, name)).id}`;
@@ -120,7 +120,7 @@ function switchTable(items: readonly ShownSwitch[]): string {
   );
 }
 
-/** As people write it: with the name of an agent. */
+/** The scope as people write it, with the name of an agent. */
 function scopeShown({ scope, agent_name: name }: ShownSwitch): string {
   return printable(name === null ? scope : `agent:${name}`);
 }

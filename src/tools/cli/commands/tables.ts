@@ -1,4 +1,4 @@
-// `writ tables`: the rows of pushed tables of a running service.
+// `writ tables`: shows and changes the rows of pushed tables in a running service.
 
 import type { Command } from 'commander';
 import { isJsonObject, type Json, type JsonObject } from '../../../language/model/json.ts';
@@ -134,7 +134,7 @@ function readRow(text: string): JsonObject {
   try {
     row = JSON.parse(text) as Json;
   } catch {
-    // Told below.
+    // Text that is not JSON is reported below.
   }
   if (isJsonObject(row)) return row;
   throw new UsageError(`\`${text}\` is no row: write a JSON object such as '{"owner": "ann"}'`);

@@ -1,5 +1,6 @@
-// `writ test`: runs the test files beside the policies, on the compiled function and on the definition. With
-// `--mutate` it also tries mutants of the policies. An empty run fails: a build server would take it for success.
+// `writ test`: runs the test files beside the policies, on the compiled function and on the language's
+// definition. With `--mutate` it also tries mutants of the policies. A run without cases fails, because a
+// build server would take it for success.
 
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
@@ -61,7 +62,7 @@ interface Options {
   readonly json?: boolean;
 }
 
-/** What speaks of cases that people wrote. */
+/** Options about test cases that people wrote; `--requests` excludes them. */
 const optionsOfCases = [
   'filter',
   'bundle',
@@ -139,7 +140,9 @@ function reportText(run: TestRun, { coverage, coverageMin = 0 }: Options): void 
   else if (run.coverage.percent < coverageMin) print(`\nnot covered:\n${reportLacking(run.coverage)}`);
 }
 
-/** Null without `--mutate`, or where tests fail without any mutant. */
+/**
+ * Tries mutants of the policies. Null when no option asks for mutants, or when tests fail without any mutant.
+ */
 async function tryMutants(run: TestRun, options: Options, signal?: AbortSignal): Promise<Mutation | null> {
   if (!wantsMutants(options) || !isPassed(run)) return null;
   const onProgress = process.stderr.isTTY === true ? showProgress : () => undefined;
@@ -147,7 +150,7 @@ async function tryMutants(run: TestRun, options: Options, signal?: AbortSignal):
 }
 
 function showProgress(done: number, total: number): void {
-  // Moves to the start of the line and clears it.
+  // The escape sequence moves to the start of the line and clears the line.
   printError(`\r\u001b[K${done === total ? '' : `${done}/${total} mutants`}`);
 }
 
@@ -194,7 +197,7 @@ async function writeJunit(run: TestRun, { junit }: Options): Promise<void> {
   }
 }
 
-/** Resolves to success whatever the tests said: the person who ends a watch has seen them. */
+/** Resolves to success whatever the test results are, because the person who ends a watch has seen them. */
 async function watchAndTest(paths: readonly string[], options: Options): Promise<ExitCode> {
   const end = new AbortController();
   const again = createBell();
@@ -218,7 +221,7 @@ async function watchAndTest(paths: readonly string[], options: Options): Promise
   return exitCodes.ok;
 }
 
-/** Clears the visible part only, and keeps the scrollback. */
+/** Clears the visible part of the terminal only, and keeps the scrollback. */
 const clearScreen = '\u001b[2J\u001b[H';
 const endKeys = ['q', '\u0003', '\u0004'];
 const endSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -228,7 +231,10 @@ interface Wishes {
   readonly again: () => void;
 }
 
-/** Single keys from a terminal, or the same characters from a pipe. Returns how to stop listening. */
+/**
+ * Listens for single keys from a terminal, or the same characters from a pipe. Returns a function that stops
+ * listening.
+ */
 function listenForKeys({ end, again }: Wishes): () => void {
   const { stdin } = process;
   const isTerminal = stdin.isTTY === true;

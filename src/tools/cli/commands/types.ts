@@ -1,4 +1,4 @@
-// `writ types`: prints TypeScript types of the declared actions' payloads, for the client.
+// `writ types`: prints TypeScript types for the payloads of the declared actions, for users of the client.
 
 import type { Command } from 'commander';
 import { type ExitCode, exitCodes, print } from '../output/output.ts';

@@ -1,5 +1,6 @@
-// What an editor asks to debug → a decision, walked step by step: a request in a JSON file or in the launch itself, or a case of a
-// test file. Throws a LaunchError that says what is missing, for the person who sees the editor.
+// Turns what an editor asks to debug into a decision that can be walked step by step. The request comes from
+// a JSON file, from the launch itself, or from a case of a test file. Throws a LaunchError that names what is
+// missing, for the person at the editor.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
@@ -24,17 +25,20 @@ import { explainDecision } from '../tasks/explain.ts';
 import { bodyOf, readFacts, readRequestFile } from '../tasks/facts.ts';
 import type { DapSource } from './protocol.ts';
 
-/** What a person writes into the configuration of a launch. */
+/** The launch configuration that a person writes in an editor. */
 export interface LaunchArguments {
-  /** A folder, a file or a bundle; `policies` of `cwd` unless it is given, and those that the test file names. */
+  /**
+   * A folder, a file or a bundle. The default is `policies` of `cwd`, or `cwd` itself; for a test, the
+   * policies that the test file names.
+   */
   readonly policies?: string;
-  /** A request: a JSON file as `writ explain` takes it, or the request itself. */
+  /** The request: a JSON file as `writ explain` takes it, or the request itself. */
   readonly decide?: string | JsonObject;
-  /** A test file; the case by its name, or by a line in it. */
+  /** A test file; `case` chooses a case by its name, `line` by a line within it. */
   readonly test?: string;
   readonly case?: string;
   readonly line?: number;
-  /** To stop at the first step; true unless it is given. */
+  /** Whether to stop at the first step; true when absent. */
   readonly stopOnEntry?: boolean;
   readonly cwd?: string;
 }
@@ -45,9 +49,9 @@ export interface Launched {
   readonly walked: WalkedDecision;
   readonly steps: readonly WalkStep[];
   readonly read: ReadSources;
-  /** The request, as it is shown below all that it is decided by. */
+  /** The request, shown in the stack below the steps that decide it. */
   readonly asked: { readonly name: string; readonly source: DapSource; readonly line: number };
-  /** The file that a path of the set names. */
+  /** Returns the file on disk for a path of the set. */
   readonly pathOf: (file: string) => string;
 }
 
@@ -107,7 +111,10 @@ async function launchCase(test: string, given: LaunchArguments, cwd: string): Pr
   return walk(working, facts, { file: path, line, pathRoot: working.read.root ?? dirname(path) });
 }
 
-/** By its name, by a line within it, or the only one. */
+/**
+ * Finds a case by its name, by a line within it, or as the only case. Throws a LaunchError when there is no
+ * such case.
+ */
 function findCase(cases: readonly TestCase[], { case: name, line }: LaunchArguments, text: string): TestCase {
   const names = cases.map((one) => one.name);
   const listed = names
@@ -149,7 +156,7 @@ function workingOf(read: ReadSources): Working {
 }
 
 interface AskedBy {
-  /** Null for a request that the launch itself holds. */
+  /** The file of the request; null when the launch itself holds the request. */
   readonly file: string | null;
   readonly line: number;
   /** The folder that paths of the set are relative to. */

@@ -1,4 +1,4 @@
-// The debugger alone, as an editor's extension starts it.
+// Runs only the debugger, as an editor's extension starts it.
 
 import { serveDebugger } from './serve.ts';
 

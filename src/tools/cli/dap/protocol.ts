@@ -1,5 +1,5 @@
-// The messages of the Debug Adapter Protocol (microsoft.github.io/debug-adapter-protocol, 1.68) that the debugger of decisions
-// takes and sends, and no others.
+// The messages of the Debug Adapter Protocol (microsoft.github.io/debug-adapter-protocol, 1.68) that the
+// debugger of decisions takes and sends. Messages that it does not use are left out.
 
 export interface DapRequest {
   readonly seq: number;
@@ -57,11 +57,11 @@ export interface DapVariable {
   readonly name: string;
   readonly value: string;
   readonly variablesReference: number;
-  /** What to ask for to see it again. */
+  /** The expression that an editor evaluates to show the variable again. */
   readonly evaluateName?: string;
 }
 
-/** What the debugger can do beyond what every debugger can. */
+/** The optional features of the protocol that the debugger supports. */
 export const capabilities = {
   supportsConfigurationDoneRequest: true,
   supportsFunctionBreakpoints: true,

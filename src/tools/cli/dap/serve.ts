@@ -1,12 +1,12 @@
-// The debugger over two streams, such as standard input and output. The protocol frames its messages as that of language servers
-// does, so that its reader and writer serve.
+// Runs the debugger over two streams, such as standard input and output. The protocol frames messages as the
+// Language Server Protocol does, so the reader and writer for that protocol serve the debugger, too.
 
 import type { Readable } from 'node:stream';
 import { type Message, StreamMessageReader, StreamMessageWriter } from 'vscode-languageserver/node';
 import type { DapRequest } from './protocol.ts';
 import { DebugSession } from './session.ts';
 
-/** Resolves when the editor has gone. */
+/** Serves one editor. Resolves when the editor has gone. */
 export async function serveDebugger(input: Readable, output: NodeJS.WritableStream): Promise<void> {
   const reader = new StreamMessageReader(input);
   const writer = new StreamMessageWriter(output);
@@ -17,7 +17,7 @@ export async function serveDebugger(input: Readable, output: NodeJS.WritableStre
       void writer.write({ seq, ...message } as unknown as Message).catch(() => resolve());
     };
     const session = new DebugSession(send, resolve);
-    // One after the other, as each may rest on the one before.
+    // Requests run one after the other, because each may depend on the one before.
     let work = Promise.resolve();
     reader.listen((message) => {
       const request = message as unknown as DapRequest;
@@ -27,6 +27,6 @@ export async function serveDebugger(input: Readable, output: NodeJS.WritableStre
     reader.onClose(() => resolve());
     input.once('end', () => void work.then(() => resolve()));
   });
-  // Nothing more is read, so that the process can end.
+  // Nothing more is read from the input, so the process can end.
   input.destroy();
 }

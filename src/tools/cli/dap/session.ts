@@ -1,5 +1,6 @@
-// A session of the debugger: the requests of an editor, each with its answer, and the events between them. A decision is made at
-// the launch; what an editor walks through is how it came about, so that it can go back as well as on.
+// A session of the debugger: answers the requests of an editor and sends the events between them. The
+// decision is made at the launch. The editor then walks through how the decision was reached, so it can go
+// back as well as forward.
 
 import { existsSync, realpathSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -28,30 +29,33 @@ import { createWatchCache, evaluateInWalk } from './watch.ts';
 
 export type Send = (message: DapResponse | DapEvent) => void;
 
-/** There is one decision at a time, which has no threads. */
+/** The only thread: the debugger shows one decision at a time, and a decision has no threads. */
 const threadId = 1;
-/** Of the request, below all steps. */
+/** Id of the stack frame of the request, below the frames of all steps. */
 const askedFrame = 1_000_000;
 
 type Arguments = Readonly<Record<string, unknown>>;
 type Handler = (given: Arguments) => object | undefined | Promise<object | undefined>;
 
-/** A class because a person stands somewhere in it. */
+/** A class because it holds the step at which a person stands. */
 export class DebugSession {
   readonly #send: Send;
-  /** Called once the editor has gone. */
+  /** Called when the editor has gone. */
   readonly #end: () => void;
   #launched: Launched | null = null;
-  /** Files of the set on which steps are written, by their real path. */
+  /** Files of the set in which steps are written, by their real path. */
   #files: ReadonlyMap<string, string> = new Map();
   #given: LaunchArguments = {};
   #at = 0;
-  /** How far it has been told of. */
+  /** Index of the last step that was sent to the editor as output; -1 before the first. */
   #told = -1;
   #variables = new DebugVariables();
   #watchCache = createWatchCache();
   #lastStop: Stop = { at: 0, reason: 'entry' };
-  /** As they were asked for, by path: lines are found once there are steps. */
+  /**
+   * The breakpoint lines that the editor asked for, by path. They become lines of steps only after the
+   * launch.
+   */
   readonly #asked = new Map<string, readonly number[]>();
   #rules: readonly string[] = [];
   #atUnknown = false;
@@ -128,13 +132,13 @@ export class DebugSession {
     this.#files = new Map([...written].map((file) => [realPath(this.#walk.pathOf(file)), file]));
   }
 
-  /** What is on disk now. */
+  /** Launches again, with the files that are on disk now. */
   async #restart(given: LaunchArguments | undefined): Promise<undefined> {
     await this.#launch({ ...this.#given, ...given });
     this.#later(() => this.#start());
   }
 
-  /** Behind the answer to the request that brings it about. */
+  /** Runs `act` after the answer to the current request has been sent. */
   #later(act: () => void): undefined {
     setImmediate(act);
   }
@@ -180,7 +184,7 @@ export class DebugSession {
     this.#send({ type: 'event', event: 'terminated' });
   }
 
-  /** Each step once, as it is first passed. */
+  /** Sends the steps up to `last` as output, each once, when it is first passed. */
   #tellUntil(last: number): void {
     for (; this.#told < last; this.#told++) {
       const step = this.#steps[this.#told + 1]!;
@@ -212,12 +216,15 @@ export class DebugSession {
     return { lines: new Map(lines), rules: this.#rules, atUnknown: this.#atUnknown };
   }
 
-  /** The line itself, or the first one below it on which a step of this decision is written. */
+  /**
+   * The line itself, or the first line below it on which a step of this decision is written; null when there
+   * is none.
+   */
   #lineNear(file: string, line: number): number | null {
     return this.#linesOf(file).find((one) => one >= line) ?? null;
   }
 
-  /** On which steps of this decision are written, in order. */
+  /** The lines of a file on which steps of this decision are written, in order. */
   #linesOf(file: string): readonly number[] {
     const lines = this.#steps.flatMap(({ kind, place }) =>
       kind !== 'outcome' && place?.file === file ? [place.line] : [],
@@ -266,7 +273,7 @@ export class DebugSession {
     return { breakpoints: inRange.map((one) => ({ line: one })) };
   }
 
-  // ---- what is seen
+  // ---- what the editor shows
 
   #stackTrace({ startFrame = 0, levels }: Arguments): object {
     const { asked } = this.#walk;
@@ -317,7 +324,7 @@ function lineOf({ depth, text, truth, value }: WalkStep): string {
   return `${'  '.repeat(depth)}${text}${shown === null ? '' : `: ${shown}`}\n`;
 }
 
-/** Editors name files by links, too. */
+/** Follows links, because editors may name a file by a link. */
 function realPath(path: string): string {
   return existsSync(path) ? realpathSync(path) : path;
 }

@@ -1,5 +1,5 @@
-// What a person sees of a decision under way: the parts of a condition with their values, the request, the agent, meters, and what
-// is not known. INVARIANT: the value of a secret is never shown.
+// Turns a decision under way into the variables that an editor shows: the parts of a condition with their
+// values, the request, the agent, meters, and unknown facts. INVARIANT: the value of a secret is never shown.
 
 import { randomBytes } from 'node:crypto';
 import type { Reading } from '../../../language/model/request.ts';
@@ -10,7 +10,7 @@ import type { Launched } from './launch.ts';
 import type { DapScope, DapVariable } from './protocol.ts';
 import { partsOfStep } from './walk-cursor.ts';
 
-/** A value under the name that people ask for it by; null as a value is one. */
+/** A value that an editor shows; null is a value, too. */
 export type ShownValue =
   | { readonly [name: string]: ShownValue }
   | readonly ShownValue[]
@@ -19,10 +19,13 @@ export type ShownValue =
   | boolean
   | null;
 
-/** The payload, the agent and the request as they are shown: `payload`, `agent`, `request`, `meters`. */
+/** The facts as an editor shows them, by name: `payload`, `agent`, `request`, `meters`, `now`. */
 export type ShownFacts = Readonly<Record<string, ShownValue>>;
 
-/** Nobody compares what stands for a secret with what stands for it elsewhere. */
+/**
+ * The key is random, because nobody compares the text in place of a secret with the text for the same secret
+ * elsewhere.
+ */
 const hideSecrets = createSecretHider(randomBytes(32));
 
 export function shownFacts({ walked: { facts, set, decision } }: Launched): ShownFacts {
@@ -43,7 +46,7 @@ function readingText({ low, high }: Reading): string {
   return compare(low, high) === 0 ? formatDecimal(low) : `${formatDecimal(low)} to ${formatDecimal(high)}`;
 }
 
-/** What is shown in parts has a number by which an editor asks for these. */
+/** Gives a number to each value that has parts; an editor asks for the parts by that number. */
 export class DebugVariables {
   readonly #groups: (() => readonly DapVariable[])[] = [];
 
@@ -81,7 +84,7 @@ export class DebugVariables {
     return this.#groups[reference - 1]?.() ?? [];
   }
 
-  /** A value as an answer to what a person asks for. */
+  /** A value as the answer to an expression that a person evaluates. */
   show(name: string, value: ShownValue): DapVariable {
     return this.#shown(name, value, name);
   }

@@ -1,14 +1,14 @@
-// Where a person stands in a walk through a decision, and where the next stop is: forwards and backwards, over what is within a
-// step, out of what is around it, and to breakpoints. Steps count from 0.
+// Finds the next stop in a walk through a decision: forwards and backwards, over the parts of a step, out of
+// the enclosing step, and to breakpoints. Steps count from 0.
 
 import { isUnknownPart, type WalkStep } from '../../../service/playground/decision-walk.ts';
 
 export interface Stops {
-  /** Lines, by the path of a file of the set. */
+  /** Lines with breakpoints, by the path of a file of the set. */
   readonly lines: ReadonlyMap<string, ReadonlySet<number>>;
-  /** By `isStepOf`. */
+  /** Names of rules to stop at, in the form that `isStepOf` takes. */
   readonly rules: readonly string[];
-  /** Whether to stop where a part of a condition is not known. */
+  /** Whether to stop when a part of a condition is unknown. */
   readonly atUnknown: boolean;
 }
 
@@ -17,19 +17,22 @@ export interface Stop {
   readonly reason: 'entry' | 'step' | 'breakpoint' | 'function breakpoint' | 'exception';
 }
 
-/** The next step that is no part of this one; null behind the last. */
+/** The next step that is not a part of the step `at`; null after the last. */
 export function stepOver(steps: readonly WalkStep[], at: number): number | null {
   const depth = steps[at]!.depth;
   return found(steps.findIndex((step, index) => index > at && step.depth <= depth));
 }
 
-/** The next step around this one. */
+/**
+ * The next step outside the step that contains `at`, or the next step of the top level; null when there is
+ * none.
+ */
 export function stepOut(steps: readonly WalkStep[], at: number): number | null {
   const depth = steps[at]!.depth;
   return found(steps.findIndex((step, index) => index > at && (step.depth < depth || step.depth === 0)));
 }
 
-/** Null before the first. */
+/** The nearest earlier step that is not deeper than the step `at`; null before the first. */
 export function stepBack(steps: readonly WalkStep[], at: number): number | null {
   const depth = steps[at]!.depth;
   return found(steps.findLastIndex((step, index) => index < at && step.depth <= depth));
@@ -39,7 +42,7 @@ function found(index: number): number | null {
   return index < 0 ? null : index;
 }
 
-/** The next step at which something stops, forwards or backwards; null where nothing does. */
+/** The next step with a reason to stop, forwards or backwards; null when there is none. */
 export function nextStop(steps: readonly WalkStep[], at: number, stops: Stops, by: 1 | -1 = 1): Stop | null {
   for (let next = at + by; next >= 0 && next < steps.length; next += by) {
     const reason = reasonAt(steps, next, stops);
@@ -55,18 +58,18 @@ function reasonAt(steps: readonly WalkStep[], at: number, stops: Stops): Stop['r
   if (step.kind === 'outcome' || step.place === null) return null;
   const { file, line } = step.place;
   if (stops.lines.get(file)?.has(line) !== true) return null;
-  // A line is stopped at once, however many parts stand on it.
+  // A breakpoint stops once, however many parts stand on its line.
   const before = steps[at - 1]?.place;
   const isFirst = before === undefined || before === null || before.file !== file || before.line !== line;
   return isFirst ? 'breakpoint' : null;
 }
 
-/** Whether a step is of a rule: `policy/rule`, or the name of the rule alone. */
+/** Whether a step belongs to a rule. `name` is `policy/rule`, or the rule's name alone. */
 export function isStepOf({ rule }: WalkStep, name: string): boolean {
   return rule !== null && (rule.id === name || rule.id.slice(rule.id.indexOf('/') + 1) === name);
 }
 
-/** A step with what it is a part of, the innermost first. */
+/** The step `at` and all steps that contain it, the innermost first. */
 export function around(steps: readonly WalkStep[], at: number): readonly number[] {
   const chain = [at];
   let depth = steps[at]!.depth;
@@ -78,7 +81,7 @@ export function around(steps: readonly WalkStep[], at: number): readonly number[
   return chain;
 }
 
-/** The parts of a step, as they follow it. */
+/** The direct parts of a step, in their order. */
 export function partsOfStep(steps: readonly WalkStep[], at: number): readonly WalkStep[] {
   const { depth, kind } = steps[at]!;
   if (kind !== 'condition' && kind !== 'rule') return [];

@@ -1,5 +1,5 @@
-// What an expression of the language is in a decision under way: it is checked and evaluated like the condition of a rule for the
-// action that is asked for, by the definition.
+// Evaluates an expression of the language within a decision under way. The language's definition checks and
+// evaluates the expression like the condition of a rule for the requested action.
 
 import { hasErrors } from '../../../language/diagnostic/diagnostic.ts';
 import type { PolicySet } from '../../../language/model/policy.ts';
@@ -12,15 +12,18 @@ import { type ShownValue, shownFacts } from './variables.ts';
 
 const policy = 'watched_by_a_debugger';
 
-/** The sets with what was asked last, of which most stays as it is. */
+/**
+ * A compile cache for sets with a watched expression, of which most stays the same from one expression to the
+ * next.
+ */
 export type WatchCache = ReturnType<typeof createCompileCache>;
 export const createWatchCache = createCompileCache;
 
-/** Its value, or why it has none. */
+/** The value of the expression, or a text with the reason why it has none. */
 export function evaluateInWalk(expression: string, launched: Launched, cache: WatchCache): ShownValue {
   const known = pathValue(expression.trim(), launched);
   if (known !== undefined) return known;
-  // A value is compared with itself, so that it stands in a condition.
+  // A value cannot be a condition, so it is compared with itself.
   const asCondition = evaluated(`(${expression}\n)`, launched, cache);
   if (typeof asCondition !== 'string') return plainValue(asCondition);
   const asValue = evaluated(`(${expression}\n) == (${expression}\n)`, launched, cache);
@@ -32,13 +35,16 @@ function plainValue({ truth, value }: Explanation): ShownValue {
   return truth === 'false' ? false : value;
 }
 
-/** A path through what is known, which needs no rule: lists and records have no value in conditions. */
+/**
+ * Follows a path through the shown facts without a rule, because lists and records have no value in
+ * conditions. Undefined for any other text.
+ */
 function pathValue(path: string, launched: Launched): ShownValue | undefined {
   if (!/^(?:payload|agent|request|meters|now)(?:\.\w+)*$/.test(path)) return undefined;
   return valueAt(shownFacts(launched), path.split('.')) as ShownValue | undefined;
 }
 
-/** How the condition comes about, or what is wrong with it. */
+/** The explanation of the condition, or a text with what is wrong with the condition. */
 function evaluated(
   condition: string,
   { walked: { facts }, read }: Launched,

@@ -1,5 +1,5 @@
-// What changes of rules without a decision changing, as lines for people: below the findings, since nothing of it opens or
-// closes the gate.
+// Turns changes of rules that change no decision into lines for people. The lines come below the findings,
+// because none of these changes opens or closes the gate.
 
 import { escapeForTerminal } from '../../../language/diagnostic/render.ts';
 import type { ReportedRemark } from '../../../reasoning/diff/report.ts';
@@ -13,7 +13,7 @@ export function remarkLines(remarks: readonly ReportedRemark[]): readonly string
   return more > 0 ? [...lines, `· and ${more} more of the kind`] : lines;
 }
 
-/** Folded: it is read once the findings have been. */
+/** The remarks in a folded block, because people read them after the findings. */
 export function remarksToMarkdown(remarks: readonly ReportedRemark[]): string {
   if (remarks.length === 0) return '';
   const lines = remarkLines(remarks).map((line) => `- ${codeSpan(line.slice(2))}\n`);

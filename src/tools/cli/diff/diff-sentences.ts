@@ -1,11 +1,12 @@
-// What changes, in the sentences that people read who read no policies: the ones that went and the ones that came.
+// Shows a change in the sentences for people who read no policies: the sentences that are gone and the new
+// ones.
 
 import { escapeForTerminal } from '../../../language/diagnostic/render.ts';
 import { type SentenceChange, sentenceChanges } from '../../../reasoning/summary/changes.ts';
 import type { LoadedSide } from '../../findings/compared-side.ts';
 import { codeSpan } from './diff-text.ts';
 
-/** Summaries take proofs, which is too much for each action of a large change. */
+/** Sentences take proofs, which cost too much for each action of a large change. */
 const actionsMax = 20;
 
 export function changedSentences(
@@ -24,7 +25,7 @@ export function sentencesToMarkdown(changes: readonly SentenceChange[]): string 
   return `\n#### In sentences\n${blocks.join('')}`;
 }
 
-/** As a diff, between more backticks than stand in a row in it. */
+/** A code block in the form of a diff. Its fence is longer than any run of backticks in the lines. */
 function fenced(lines: readonly string[]): string {
   const text = lines.map(escapeForTerminal).join('\n');
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));

@@ -1,6 +1,6 @@
-// A comparison of two policy sets as people read it: on a terminal, and in Markdown for a pull request. The loosest comes
-// first, and the last lines say what is proved.
-// INVARIANT: text of policies and requests stands in code spans in Markdown, and is escaped on a terminal.
+// Turns a comparison of two policy sets into text: for a terminal, and in Markdown for a pull request. The
+// loosest finding comes first, and the last lines state what is proved. INVARIANT: text of policies and
+// requests stands in code spans in Markdown, and is escaped on a terminal.
 
 import { escapeForTerminal } from '../../../language/diagnostic/render.ts';
 import { exceptText } from '../../../language/model/describe.ts';
@@ -15,7 +15,7 @@ import type {
 import { shownCondition } from '../../../reasoning/prove/report/wording.ts';
 import type { GroupWorkload } from '../../../reasoning/replay/workload.ts';
 
-/** How the parts of a line are set off. */
+/** How code and emphasis are marked in a line. */
 interface Style {
   readonly code: (text: string) => string;
   readonly strong: (text: string) => string;
@@ -32,7 +32,7 @@ export function diffToText(report: DiffReport): string {
   return [title, ...findings, '\n', ...end].join('');
 }
 
-/** Each as lines of a terminal. */
+/** The findings as text for a terminal, some lines each. */
 export function findingTexts({ findings }: DiffReport): readonly string[] {
   return findings.map((finding) => {
     const [head, ...lines] = findingLines(finding, plainStyle);
@@ -67,7 +67,7 @@ function many(count: number, one: string): string {
 
 // ---- a finding
 
-/** The heading, and a line for each thing that there is to say. */
+/** The heading of a finding, then a line for each thing that is known about it. */
 function findingLines(finding: ReportedFinding, style: Style): readonly string[] {
   const { actions, when, example } = finding;
   const mark = example === null ? '❓' : { loosened: '🔓', stricter: '🔒', reworded: '·' }[finding.direction];
@@ -87,12 +87,12 @@ function filedText({ requests, agents }: NonNullable<ReportedFinding['log']>): s
   return `in the log ${many(requests, 'request')} of ${many(agents, 'agent')}`;
 }
 
-/** Those of whom more or fewer answers are asked. */
+/** The groups that have to give more or fewer answers than before. */
 export function changedPeople(people: readonly GroupWorkload[]): readonly GroupWorkload[] {
   return people.filter(({ words }) => words.before !== words.now);
 }
 
-/** A line for each group; none where nobody is asked, before or now. */
+/** A line for each group; empty when no group is asked, before or now. */
 export function peopleTexts(
   people: readonly GroupWorkload[],
   { code }: Pick<Style, 'code'> = plainStyle,
@@ -184,7 +184,7 @@ function nearText({ name, changed }: { name: string; changed: readonly string[] 
   return `the test ${style.code(name)} ${but}`;
 }
 
-/** Without what is empty. */
+/** The request without its empty fields. */
 function shortened(request: object): object {
   const isEmpty = (value: unknown): boolean =>
     typeof value === 'object' && value !== null && Object.values(value).flat().length === 0;
@@ -217,7 +217,7 @@ function durationText(seconds: number): string {
   return formatDuration(fromNumber(seconds));
 }
 
-// ---- what holds for the whole
+// ---- the whole comparison
 
 function endLines(report: DiffReport, style: Style): readonly string[] {
   const { findings, limits, meters } = report;
@@ -294,7 +294,7 @@ function becameText(old: GuaranteeChange['old'], now: GuaranteeChange['new']): s
   return old === now ? `is ${now} on both sides` : `was ${old} and is ${now}`;
 }
 
-/** With as many backticks around it as it takes. */
+/** The text as a code span, between more backticks than it holds in a row. */
 export function codeSpan(text: string): string {
   const shown = escapeForTerminal(text);
   const longest = Math.max(0, ...[...shown.matchAll(/`+/g)].map(([ticks]) => ticks.length));

@@ -1,4 +1,4 @@
-// One of the two sides of a comparison, for a command that shows what is wrong with it.
+// Loads one of the two sides of a comparison for a command, and prints what is wrong with it.
 
 import { escapeForTerminal } from '../../../language/diagnostic/render.ts';
 import type { CompileCache } from '../../../pipeline.ts';
@@ -6,7 +6,7 @@ import { type AskedSide, type LoadedSide, readSide } from '../../findings/compar
 import { printError } from '../output/output.ts';
 import { showDiagnostics } from '../tasks/policies.ts';
 
-/** Null where it does not compile; what is wrong has been shown then. */
+/** Null when the side does not compile; its errors are printed then. */
 export async function loadSide(asked: AskedSide, memory?: CompileCache): Promise<LoadedSide | null> {
   const read = await readSide(asked, memory);
   if (read.side !== null) return read.side;

@@ -1,4 +1,4 @@
-// `writ doctor`: what is wrong with an installation of the service, each with what to do.
+// `writ doctor`: examines an installation of the service, and names each fault with what to do about it.
 
 import type { Command } from 'commander';
 import { loadConfig } from '../../../service/http/config.ts';

@@ -1,5 +1,5 @@
-// An installation, part by part, as the settings describe it. INVARIANT: nothing is changed but a small file that is written to
-// the data directory and deleted again.
+// Examines an installation part by part, as the settings describe it. INVARIANT: nothing is changed except
+// for a small file that is written to the data directory and deleted again.
 
 import type { Config } from '../../../service/http/config.ts';
 import { type PartFinding, unused } from './finding.ts';
@@ -8,17 +8,17 @@ import { clockOf, examineAddress, examineIssuer, examineMail, examinePort } from
 import { examineBundle, examinePolicies } from './policies.ts';
 import { examineClock, examineRecords, type SeenTime } from './records.ts';
 
-/** Words of docs/CLI.md. */
+/** The parts of an installation, in the words of docs/CLI.md. */
 export type InstallationPart =
   | ('packages' | 'data' | 'disk' | 'key' | 'store' | 'clock' | 'policies' | 'bundle')
   | ('port' | 'address' | 'mail' | 'sign-on' | 'users');
 
 export type NamedFinding = PartFinding & { readonly part: InstallationPart };
 
-/** In the order in which one rests on the other. */
+/** Examines all parts. Parts on which other parts depend come first. */
 export async function examineInstallation(config: Config): Promise<readonly NamedFinding[]> {
   const packages = await examinePackages(config);
-  // Without them the rest would only say the same.
+  // Without the packages, the findings about other parts would only repeat this one.
   if (packages.state === 'wrong') return [{ part: 'packages', ...packages }];
   const { key, store, examined } = await examineRecords(config);
   const { sso, users } = config;
@@ -58,7 +58,7 @@ export async function examineInstallation(config: Config): Promise<readonly Name
   return [...findings.slice(0, 1), ...data, ...findings.slice(1)];
 }
 
-/** The clocks of the others that the settings name. */
+/** The clocks of other machines that the settings name, and that of the database. */
 async function timesOf(
   { publicUrl, sso, users }: Config,
   serverMs: number | null,

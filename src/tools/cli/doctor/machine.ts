@@ -1,4 +1,5 @@
-// What the service finds on its machine: a Node that loads the packages, a directory for its data, room and a disk that is quick.
+// Examines the machine of the service: a Node that loads the packages, a data directory, free room and a fast
+// disk.
 
 import {
   accessSync,
@@ -32,7 +33,7 @@ export async function examinePackages({ store }: Pick<Config, 'store'>): Promise
   return ok(`Node ${process.versions.node} on ${process.platform} ${process.arch}`);
 }
 
-/** The directory, or what it will be made in. */
+/** Examines the data directory, or the nearest existing directory above it. */
 export function examineData({ data }: Config): readonly PartFinding[] {
   const place = nearest(data);
   try {
@@ -52,7 +53,10 @@ function userName(): string {
   return process.env.USER ?? String(process.geteuid?.() ?? 'USER');
 }
 
-/** Root may do everything, so it sees nothing of what the service may not. */
+/**
+ * Warns root about a data directory of another user, because root does not see which permissions that user
+ * lacks.
+ */
 function ownerFinding(place: string): PartFinding | null {
   const owner = statSync(place).uid;
   if (process.geteuid?.() !== 0 || owner === 0) return null;
@@ -64,10 +68,10 @@ function ownerFinding(place: string): PartFinding | null {
 
 const probeBytes = 4_096;
 const probeCount = 5;
-/** At 20 ms a commit the service decides about a thousand requests a second. */
+/** Milliseconds of a slow commit: at 20 ms the service decides about a thousand requests a second. */
 const slowMs = 20;
 
-/** Writes as the store does, and takes it away again. */
+/** Times writes like those of the store, in a file that is deleted again. */
 function probe(place: string, data: string): PartFinding {
   const path = join(place, `.writ-doctor-${process.pid}`);
   try {
@@ -106,12 +110,12 @@ export function diskFinding(medianMs: number, place: string): PartFinding {
 
 const mebibyte = 1024 ** 2;
 const leastBytes = 256 * mebibyte;
-/** A million requests take about as much. */
+/** About as much as a million requests take. */
 const fewBytes = 2_200 * mebibyte;
-/** NFS, SMB 2, CIFS, as `statfs` numbers them. */
+/** The `statfs` numbers of network file systems: NFS, SMB 2, CIFS. */
 const networkTypes: ReadonlySet<number> = new Set([0x6969, 0xfe534d42, 0xff534d42]);
 
-/** What `statfs` says, by the names that it has there. */
+/** The fields of `statfs` that are read, by their names there. */
 export interface FileSystemRoom {
   readonly type: number;
   readonly bsize: number;

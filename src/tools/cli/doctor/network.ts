@@ -1,4 +1,5 @@
-// What the service is reached by, and whom it reaches: its port, its address, the mail server, issuers of tokens.
+// Examines how the service is reached and what it has to reach: its port, its address, the mail server and
+// issuers of tokens.
 
 import { createServer, isIP } from 'node:net';
 import { connect, type PeerCertificate } from 'node:tls';
@@ -13,7 +14,7 @@ const waitMs = 5_000;
 const dayMs = 24 * 60 * 60_000;
 const certificateDays = 14;
 
-/** A port in use is right where a process serves the records. */
+/** Examines the port. A port in use is right when a process serves the records. */
 export async function examinePort(config: Config, isServed: boolean): Promise<PartFinding> {
   const { host, port } = config;
   const server = createServer();
@@ -33,7 +34,9 @@ export async function examinePort(config: Config, isServed: boolean): Promise<Pa
   }
 }
 
-/** The address that people type: encrypted, by a certificate that holds, and known to be behind a proxy. */
+/**
+ * Examines the address that people type: encrypted, with a valid certificate, and known to be behind a proxy.
+ */
 export async function examineAddress({ publicUrl, trustedProxies }: Config): Promise<PartFinding> {
   if (publicUrl === null) return unused('no public_url: people reach the service on this machine alone');
   const { protocol, hostname, port } = new URL(publicUrl);
@@ -107,7 +110,10 @@ export async function examineMail({ smtp }: Config): Promise<PartFinding> {
   }
 }
 
-/** The issuer of a setting, and where its keys are if not where it says. */
+/**
+ * The issuer that a setting names. `keys` is the address of its keys; null when the issuer itself names that
+ * address.
+ */
 interface Issuer {
   readonly setting: string;
   readonly issuer: string;
@@ -129,7 +135,7 @@ export async function examineIssuer({ setting, issuer, keys }: Issuer): Promise<
   }
 }
 
-/** By the header of any answer; null where there is none. */
+/** The time of another machine, by the `Date` header of any answer; null when there is none. */
 export async function clockOf(address: string): Promise<SeenTime | null> {
   try {
     const reply = await fetch(address, {

@@ -1,4 +1,5 @@
-// What the service decides by: the policy directory, or the bundle that it follows in its place.
+// Examines what the service decides by: the policy directory, or the bundle that the service follows in its
+// place.
 
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -68,7 +69,7 @@ export async function examineBundle({ bundle, data }: Config): Promise<PartFindi
   }
 }
 
-/** 0 where none is kept that can be read: then any may take over. */
+/** When the kept bundle was made. 0 when no readable bundle is kept: then any bundle may replace it. */
 async function madeMsOfKept(path: string): Promise<number> {
   try {
     return (await readBundle(await readFile(path))).madeMs;

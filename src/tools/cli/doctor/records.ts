@@ -1,4 +1,4 @@
-// What the service keeps: its master key, its records, and the clock that both are dated by.
+// Examines what the service keeps: its master key, its records, and the clock that dates them.
 
 import { existsSync } from 'node:fs';
 import { clockFault } from '../../../service/clock.ts';
@@ -11,7 +11,7 @@ import { ok, type PartFinding, warned, wrong, wrongBy } from './finding.ts';
 export interface RecordsLook {
   readonly key: PartFinding;
   readonly store: PartFinding;
-  /** Null where there is none, or none that can be looked at. */
+  /** The examined store; null when there is no store, or none that can be examined. */
   readonly examined: ExaminedStore | null;
 }
 
@@ -53,16 +53,16 @@ function storeFinding({ isEarlier, isServed, difference }: ExaminedStore, shown:
   return ok(`${shown}, ${isServed ? 'served by a process now' : 'served by no process now'}`);
 }
 
-/** From which the clocks of two machines are apart. */
+/** The difference, in milliseconds, from which two clocks count as apart. */
 const apartMs = 30_000;
 
 export interface SeenTime {
-  /** Whose clock it is, for people. */
+  /** The owner of the clock, in words for people. */
   readonly whose: string;
   readonly atMs: number;
 }
 
-/** Against the newest record, and against the clocks of others. */
+/** Compares the clock with the newest record, and with the clocks of other machines. */
 export function examineClock(
   nowMs: number,
   newestMs: number | null,

@@ -1,6 +1,7 @@
-// One event of a coding agent into what its hook answers: asks the service, waits for people, and refuses whatever is in doubt.
-// INVARIANT: the exit code is 0 where the service has granted just this, or the run is put off, and 2 in every other case,
-// whatever breaks; any other code would let the tool run.
+// Turns one event of a coding agent into the answer of its hook: asks the service, waits for people, and
+// refuses when anything is in doubt. INVARIANT: the exit code is 0 when the service has granted just this
+// call or the run is put off, and 2 in every other case, whatever breaks. Any other code would let the tool
+// run.
 
 import type { Readable } from 'node:stream';
 import { connect, type Decision } from '../../../../integrations/typescript/client.ts';
@@ -12,15 +13,15 @@ import type { Dialect } from './dialects.ts';
 export interface HookOptions {
   readonly dialect: Dialect;
   readonly url: string;
-  /** Of an agent, or of an enforcement point. */
+  /** The key of an agent, or of an enforcement point. */
   readonly key: string;
-  /** With the key of an enforcement point: the agent that it asks for. */
+  /** The agent that an enforcement point asks for; undefined with the key of an agent. */
   readonly agent: string | undefined;
-  /** How long people are waited for. */
+  /** Milliseconds to wait for people. */
   readonly waitMs: number;
-  /** When all has to be over. */
+  /** Milliseconds within which the hook must answer. */
   readonly withinMs: number;
-  /** Whether a run is put off while people decide, where the dialect has a word for it. */
+  /** Whether a run is put off while people decide, if the dialect has a word for that. */
   readonly isDeferring: boolean;
 }
 
@@ -30,7 +31,7 @@ export interface HookAnswer {
   readonly stderr: string;
 }
 
-/** Never rejects. */
+/** Answers the event that `input` holds. Never rejects. */
 export async function answerHook(options: HookOptions, input: Readable): Promise<HookAnswer> {
   const over = AbortSignal.timeout(options.withinMs);
   try {
@@ -72,7 +73,7 @@ async function bytesOf(input: Readable): Promise<Buffer> {
   for await (const part of input) {
     parts.push(Buffer.from(part));
     length += part.length;
-    // It is too long already, and refused as that.
+    // The event is too long already, and is refused for that.
     if (length > jsonLimits.bytesMax) break;
   }
   return Buffer.concat(parts);

@@ -1,6 +1,7 @@
-// What four coding agents send to a command hook before a tool runs, and what each reads as its answer. A refusal is always exit
-// code 2 with the reason on standard error, which stops the tool in all four; `ask` is never said, as some run the tool then.
-// INVARIANT: an event that is not one of these, in each field that counts, is null.
+// Reads what four coding agents send to a command hook before a tool runs, and holds what each reads as an
+// answer. A refusal is always exit code 2 with the reason on standard error, which stops the tool in all
+// four. The answer `ask` is never given, because some agents run the tool then. INVARIANT: an event that
+// differs from the known ones in any field that counts is read as null.
 
 import { readJson } from '../../../language/json/read.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../language/model/json.ts';
@@ -17,9 +18,12 @@ export type DialectName = (typeof dialectNames)[number];
 
 export interface Dialect {
   readonly read: (event: JsonObject) => HookedCall | null;
-  /** On standard output where the tool may run: no more than that nothing speaks against it, where there is such a word. */
+  /**
+   * Standard output when the tool may run: at most that nothing speaks against the call, if the dialect has
+   * such a word.
+   */
   readonly allowed: string;
-  /** Ends a run until it is resumed; null where there is no such word. */
+  /** Makes the answer that ends a run until it is resumed; null when the dialect has no such answer. */
   readonly deferred: ((reason: string) => string) | null;
 }
 
@@ -62,7 +66,10 @@ function readToolUse(event: JsonObject, host: Host): HookedCall | null {
   );
 }
 
-/** A tool of an MCP server says so beside its name, which is `mcp_files_read_file` or the tool's own. */
+/**
+ * The event of a tool of an MCP server also names the server. The tool's name is `mcp_files_read_file` or the
+ * server's own name for it.
+ */
 function readGemini(event: JsonObject): HookedCall | null {
   const tool = textIn(event, 'tool_name');
   const session = textIn(event, 'session_id');
@@ -87,7 +94,7 @@ function readCursor(event: JsonObject): HookedCall | null {
     }
     case 'beforeReadFile': {
       const file_path = textIn(event, 'file_path');
-      // What is in the file is nobody's business.
+      // The content of the file is nobody's business, so it is left out.
       return file_path === null ? null : called('cursor.Read', { file_path }, session);
     }
     case 'beforeMCPExecution':
@@ -109,7 +116,7 @@ function cursorTool(event: JsonObject, session: string): HookedCall | null {
   return called(isOwn ? toolKey(tool, 'cursor') : serverToolKey(server, own), input, session);
 }
 
-/** Some versions send the arguments as the text of an object. */
+/** The arguments of a tool. Some versions send them as the text of an object. */
 function objectIn(input: Json | undefined): JsonObject | null {
   if (typeof input !== 'string') return isJsonObject(input) ? input : null;
   const json = readJson(Buffer.from(input));

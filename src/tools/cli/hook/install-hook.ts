@@ -1,5 +1,6 @@
-// Writes the hook into the settings of a coding agent, beside what stands there. INVARIANT: settings that are not understood
-// are left as they are; each hook that is written stops the tool where it fails itself.
+// Writes the hook into the settings of a coding agent, beside the settings that are there. INVARIANT:
+// settings that are not understood stay unchanged; each installed hook stops the tool when the hook itself
+// fails.
 
 import { isJsonObject, type Json, type JsonObject } from '../../../language/model/json.ts';
 
@@ -7,9 +8,9 @@ export const hostNames = ['claude-code', 'codex', 'gemini', 'cursor'] as const;
 export type HostName = (typeof hostNames)[number];
 
 export interface HookedHost {
-  /** Where the settings of a project are. */
+  /** The path of a project's settings. */
   readonly path: string;
-  /** The settings with the hook; null where they have another shape than they should. */
+  /** Returns the settings with the hook; null when they have an unexpected shape. */
   readonly add: (settings: JsonObject, service: Service) => JsonObject | null;
 }
 
@@ -17,7 +18,7 @@ export interface Service {
   readonly url: string;
 }
 
-/** Longer than people are waited for. */
+/** Seconds that the agent gives the hook; longer than the hook waits for people. */
 const timeoutSeconds = 60;
 
 export const hookedHosts: Readonly<Record<HostName, HookedHost>> = {
@@ -73,12 +74,15 @@ export const hookedHosts: Readonly<Record<HostName, HookedHost>> = {
   },
 };
 
-/** Where the command itself is missing or dies, the tool does not run either. */
+/** The hook's command line. It stops the tool even when the command itself is missing or dies. */
 function commandOf(dialect: string, { url }: Service): string {
   return `writ hook --dialect ${dialect} --url '${url}' || exit 2`;
 }
 
-/** With one more group of an event, in place of an earlier one of ours. */
+/**
+ * The settings with one more group for an event, in place of an earlier group of Writ's. Null when they have
+ * an unexpected shape.
+ */
 function withGroup(settings: JsonObject, event: string, group: JsonObject): JsonObject | null {
   const { hooks = {} } = settings;
   if (!isJsonObject(hooks)) return null;

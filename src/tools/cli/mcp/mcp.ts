@@ -1,5 +1,5 @@
-// `writ mcp`: the proxy between clients and a server of the Model Context Protocol, and what goes before it: declarations of
-// the server's tools, their review, and what has changed since.
+// `writ mcp`: the proxy between clients and a server of the Model Context Protocol. Its subcommands come
+// before that: they declare the server's tools, record their review, and show what has changed since.
 
 import type { Command } from 'commander';
 import type { ExitCode } from '../output/output.ts';

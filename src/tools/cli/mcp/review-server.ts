@@ -1,4 +1,5 @@
-// `writ mcp actions`, `lock` and `diff`: what a server says about itself, as declarations, as a review, and against one.
+// `writ mcp actions`, `lock` and `diff`: read the tools of a server, and print them as declarations, record
+// them as reviewed, or compare them with an earlier review.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { openServer } from '../../../../integrations/mcp/proxy.ts';
@@ -78,7 +79,7 @@ export async function showDifferences(
   return found.length === 0 ? exitCodes.ok : exitCodes.wrong;
 }
 
-/** Throws a UsageError where it is not there. */
+/** The reviewed server of a lock file. Throws a UsageError when the file does not hold the server. */
 export function lockedServer(path: string, as: string) {
   const { servers } = lockAt(path);
   const locked = Object.hasOwn(servers, as) ? servers[as] : undefined;
@@ -96,7 +97,7 @@ function lockAt(path: string): Lock {
   }
 }
 
-/** Null where it cannot be asked, which is told. */
+/** Reads the tools of a server. Null when the server cannot be asked; the reason is printed then. */
 async function liveServer(command: readonly string[], options: ServerOptions): Promise<LiveServer | null> {
   const place = serverPlace(command, options);
   const warn = (line: string) => printError(`writ mcp: ${line}\n`);

@@ -1,4 +1,4 @@
-// `writ mcp` itself: the proxy, over the standard streams or on an address.
+// `writ mcp run`, which is also `writ mcp` alone: runs the proxy over the standard streams or on an address.
 
 import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
@@ -80,7 +80,7 @@ function keyIn(path: string): string {
   }
 }
 
-/** Until the client or the server ends. */
+/** Resolves when the client or the server ends. */
 function runOnStreams(settings: ProxySettings, key: string): Promise<void> {
   return new Promise((resolve) => {
     runStdioProxy({ settings, key, input: process.stdin, output: process.stdout, onEnd: resolve });

@@ -1,4 +1,4 @@
-// The options that every part of `writ mcp` shares: how the server is called, and where it is.
+// The options that all parts of `writ mcp` share: the name of the server, and where the server is.
 
 import type { Command } from 'commander';
 import type { ServerPlace } from '../../../../integrations/mcp/proxy.ts';
@@ -18,7 +18,7 @@ export function withServerOptions(command: Command): Command {
     .option('--header <line...>', '`Name: value` or `Name: env:VARIABLE`, sent to the server at `--url`');
 }
 
-/** Of this process, without what only it may know. */
+/** The environment of this process, without the secrets that only this process may know. */
 function environmentOfServer(): NodeJS.ProcessEnv {
   const { WRIT_API_KEY: key, WRIT_TOKEN: token, ...environment } = process.env;
   return environment;
@@ -39,7 +39,7 @@ export function serverPlace(command: readonly string[], { url, header = [] }: Se
   return { kind: 'url', url: addressOf(url ?? ''), headers: Object.fromEntries(header.map(headerOf)) };
 }
 
-/** As the lock file keeps it. Headers may be secret. */
+/** Where a server is, as the lock file keeps it. Headers are left out, because they may be secret. */
 export function sourceOf(place: ServerPlace): readonly string[] {
   return place.kind === 'command' ? place.command : [place.url.href];
 }

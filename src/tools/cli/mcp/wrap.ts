@@ -1,5 +1,6 @@
-// `writ mcp wrap`: puts the proxy in front of every server that a client's configuration names. What it does not know of an
-// entry stays as it is, and secrets of headers go into the environment, where other users of the machine do not see them.
+// `writ mcp wrap`: puts the proxy in front of every server that a client's configuration names. Fields of an
+// entry that the command does not know stay unchanged. Secrets of headers move into the environment, where
+// other users of the machine do not see them.
 
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -15,7 +16,7 @@ export interface WrapOptions {
   readonly dryRun?: boolean;
 }
 
-/** Where clients keep their servers. */
+/** The sections in which clients keep their servers. */
 const sections = ['mcpServers', 'servers'] as const;
 
 export async function wrapConfiguration(path: string, options: WrapOptions): Promise<ExitCode> {
@@ -103,7 +104,7 @@ function withEnv(env: JsonObject): JsonObject {
   return Object.keys(env).length === 0 ? {} : { env };
 }
 
-/** A plain word, as actions begin with one. */
+/** Turns a server's name into a plain word, because the keys of its actions begin with that word. */
 function asOf(name: string): string {
   const word = name
     .toLowerCase()

@@ -6,7 +6,7 @@ const phrases: Readonly<Record<string, string>> = {
   EACCES: 'you may not read or write it',
 };
 
-/** What follows "cannot read FILE: ". */
+/** The phrase for an error, to follow "cannot read FILE: ". */
 export function fileError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return ('code' in error ? phrases[String(error.code)] : undefined) ?? error.message;

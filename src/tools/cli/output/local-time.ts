@@ -1,6 +1,6 @@
-// Moments as people read them at a terminal.
+// Formats times for people at a terminal.
 
-/** `2026-03-02 11:00` in the zone of this machine; `--json` has the exact moment. */
+/** A time such as `2026-03-02 11:00` in the zone of this machine; `--json` has the exact time. */
 export function localTime(iso: string): string {
   const at = new Date(iso);
   if (Number.isNaN(at.getTime())) return iso;

@@ -1,15 +1,16 @@
-// The terminal for every command: exit codes, colours, JSON, and a reader that closes the pipe.
+// What every command needs of the terminal: exit codes, colours, JSON output, and the handling of a reader
+// that closes the pipe.
 
 import { styleText } from 'node:util';
 import type { Marks } from '../../testing/report.ts';
 
-/** Documented in docs/CLI.md. */
+/** The exit codes of all commands, which docs/CLI.md documents. */
 export const exitCodes = {
   ok: 0,
   /** The command found something wrong: diagnostics, failed tests, an unknown agent. */
   wrong: 1,
   usage: 2,
-  /** `decide`: the decision is not ALLOW. */
+  /** Exit code of `decide` when the decision is not ALLOW. */
   notAllowed: 3,
   internal: 70,
 } as const;
@@ -45,7 +46,7 @@ export function createMarks(stream: NodeJS.WriteStream = process.stdout): Marks 
   return { good: marked('green'), bad: marked('red'), faint: marked('dim') };
 }
 
-/** A reader such as `head` closes the pipe when it has enough: that ends a command silently. */
+/** Sets what a command does when its reader, such as `head`, closes the pipe: end silently, or go on. */
 export function whenReaderLeaves(what: 'end' | 'go on'): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {

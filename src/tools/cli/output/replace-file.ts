@@ -6,11 +6,12 @@ import { basename, dirname, join } from 'node:path';
 import { fileError } from './file-error.ts';
 import { UsageError } from './output.ts';
 
-/** Throws a UsageError where the file or its folder may not be written. */
+/** Throws a UsageError when the file or its folder may not be written. */
 export async function replaceFile(path: string, text: string): Promise<void> {
   try {
     const target = await realpath(path);
-    // Begins with a dot, so that nobody who watches or reads the folder takes it for a policy.
+    // The draft's name begins with a dot, so programs that watch or read the folder do not take the draft for
+    // a policy.
     const draft = join(dirname(target), `.${basename(target)}.${process.pid}.new`);
     try {
       await writeDraft(draft, text, (await stat(target)).mode);

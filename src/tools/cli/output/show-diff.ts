@@ -1,10 +1,13 @@
-// A unified diff as people read it on a terminal, and unchanged for programs.
+// Turns two texts into a unified diff: readable for people on a terminal, unchanged for programs.
 
 import { escapeForTerminal } from '../../../language/diagnostic/render.ts';
 import { createMarks } from './output.ts';
 import { unifiedDiff } from './text-diff.ts';
 
-/** Into a pipe the diff goes as it is, for `patch`; on a terminal what could drive it is escaped. */
+/**
+ * Into a pipe the diff goes unchanged, for `patch`. On a terminal, characters that could control it are
+ * escaped.
+ */
 export function showDiff(path: string, before: string, after: string): string {
   const diff = unifiedDiff(path, before, after);
   if (process.stdout.isTTY !== true) return diff;

@@ -1,6 +1,6 @@
-// Tables and other text for a terminal. INVARIANT: text from elsewhere does not steer the terminal.
+// Renders tables and other text for a terminal. INVARIANT: text from elsewhere cannot control the terminal.
 
-/** With a mark in place of each control and formatting character. */
+/** The text with a mark in place of each control and formatting character. */
 export function printable(text: string): string {
   return text.replaceAll(/[^\P{Cc}\n]|[\p{Cf}\p{Zl}\p{Zp}]/gu, '\u{FFFD}');
 }
@@ -10,7 +10,10 @@ export function table(names: readonly string[], rows: readonly (readonly string[
   return createTable(names)(rows);
 }
 
-/** A table whose rows come one after the other: what the function returns begins with the names once. */
+/**
+ * A table whose rows arrive in parts. The returned function renders a part; the first part begins with the
+ * column names.
+ */
 export function createTable(names: readonly string[]): (rows: readonly (readonly string[])[]) => string {
   const widths = names.map(() => 0);
   let isBegun = false;

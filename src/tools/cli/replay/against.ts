@@ -1,5 +1,5 @@
-// The policies that a candidate is compared with when it is tried on a log: those that are named, or those of HEAD where they
-// decided some of the log.
+// Chooses the policies that a candidate is compared with when it is tried on a log: the policies that
+// `--against` names, or those of HEAD if they decided some of the log.
 
 import { diffPolicies, type PolicyDiff } from '../../../reasoning/diff/diff.ts';
 import type { BothSides } from '../../../reasoning/diff/joint-set.ts';
@@ -16,11 +16,11 @@ import { loadSide } from '../diff/load-side.ts';
 export interface CandidateComparison {
   readonly sides: BothSides<LoadedSide>;
   readonly diff: PolicyDiff;
-  /** Somebody has named the policies. */
+  /** Whether `--against` names the policies. */
   readonly isNamed: boolean;
 }
 
-/** Null where the policies that were named do not compile; what is wrong has been shown then. */
+/** Null when the policies that `--against` names do not compile; their errors are printed then. */
 export async function compareWith(
   against: string | undefined,
   after: LoadedSide,
@@ -57,7 +57,10 @@ export function findingsToFile(compared: CandidateComparison | NoComparison): re
   return replayFindings({ diff, sides, decidedBy: isNamed ? null : sides.before.digest });
 }
 
-/** Policies that nobody named and that decided nothing of the log tell nothing of it. */
+/**
+ * The comparison for the report, or the reason why there is none. Policies of HEAD that decided nothing of
+ * the log are not reported.
+ */
 export function filedComparison(
   compared: CandidateComparison | NoComparison,
   result: ReplayResult,

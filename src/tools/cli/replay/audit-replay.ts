@@ -77,7 +77,7 @@ async function load(options: Options): Promise<ReplayPolicies | null> {
 
 const recordsAtOnce = 100;
 
-/** All requests, the oldest first. It holds one part of the chain in memory at a time. */
+/** Reads all requests, the oldest first. Holds one part of the chain in memory at a time. */
 async function* recordsOf(store: Store): AsyncGenerator<ReplayableRecord> {
   let after = 0;
   for (;;) {
@@ -98,7 +98,7 @@ function recordOfEntry(entry: ChainEntry): ReplayableRecord {
 type Columns = Pick<ReplayableRecord, 'id' | 'actionKey' | 'createdAtMs'>;
 
 function recordOf(columns: Columns, recordJson: string): ReplayableRecord {
-  // `requestRow` wrote this; `writ audit verify` tells whether somebody changed it.
+  // `requestRow` wrote this JSON; `writ audit verify` shows whether somebody changed it.
   return { ...decisionRecord(recordJson), ...columns };
 }
 
@@ -107,18 +107,23 @@ interface Tally {
   finish(): ExitCode;
 }
 
-/** Beyond this many differing records, only their number is shown. */
+/** Records that are listed; of further differing records, only the number is shown. */
 const shownMax = 100;
 
 function createTally({ json, all }: Options): Tally {
   const counts = { same: 0, different: 0, 'other-policies': 0, withheld: 0 };
   const different: object[] = [];
-  /** What was read of tables is another value in these policies. */
+  /**
+   * Records of other policies, for which the values that were read from tables are different in these
+   * policies.
+   */
   const otherRows: object[] = [];
   const versions = new Set<string>();
   let decisionOnly = 0;
   const marks = createMarks();
-  /** Under a mark of what is wrong, or of rows that are others by now. */
+  /**
+   * Lists a record: with a mark when it was decided differently, or as one whose rows of tables have changed.
+   */
   const note = (into: object[], record: ReplayableRecord, differences: readonly ReplayDifference[]) => {
     if (into.length >= shownMax) return;
     into.push({ id: record.id, action: record.actionKey, differences });

@@ -1,4 +1,4 @@
-// Every request that changes, as a table: a line each, written as they are found.
+// Writes every changed request as a line of a CSV file, while the requests are found.
 
 import { closeSync, openSync, writeSync } from 'node:fs';
 import type { ChangedRequest } from '../../../reasoning/replay/tally.ts';
@@ -28,10 +28,10 @@ export interface ChangedCsv {
   readonly close: () => void;
 }
 
-/** Lines that are written at once. */
+/** Lines in one write. */
 const linesAtOnce = 500;
 
-/** Takes the place of a file that is there. Throws a UsageError where it cannot be written. */
+/** Opens the file, and replaces an existing one. Throws a UsageError when the file cannot be written. */
 export function openChangedCsv(path: string): ChangedCsv {
   const file = tryOn(path, () => openSync(path, 'w'));
   let lines = [Object.keys(cellsOf).join(',')];

@@ -1,4 +1,5 @@
-// Requests of a log counted under the findings of a comparison, for `writ diff --log`, which decides the log by both sides.
+// Counts the requests of a log under the findings of a comparison. For `writ diff --log`, which decides the
+// log by both sides.
 
 import { nothingSatisfied } from '../../../language/model/request.ts';
 import { linkSet } from '../../../pipeline.ts';
@@ -19,7 +20,10 @@ export interface CountedLog {
   readonly sinceMs: number;
 }
 
-/** Whatever decided the log: each request counts as both sides decide it on the facts of its record, with nothing satisfied. */
+/**
+ * Counts each request as both sides decide it on the facts of its record, with nothing satisfied. Which
+ * policies decided the log does not matter.
+ */
 export async function countInLog(log: LogSource, { sides, diff, sinceMs }: CountedLog): Promise<Tallied> {
   const { before, after } = sides;
   const candidate = candidateOf(after.set, linkSet(after.set));

@@ -1,4 +1,4 @@
-// The log that a command reads: an export of requests, or the records of a data directory.
+// Opens the log that a command reads: an export of requests, or the records of a data directory.
 
 import type { LogSource } from '../../../service/replay/log-source.ts';
 import { NoExportError, openExport } from '../../../service/replay/read-export.ts';
@@ -14,7 +14,7 @@ export interface NamedLog extends StoredLogOptions {
   readonly json?: boolean | undefined;
 }
 
-/** Throws a UsageError for a file that cannot be read. */
+/** Opens the log and runs `run` on it. Throws a UsageError for a file that cannot be read. */
 export async function withLog(
   named: NamedLog,
   run: (log: LogSource) => Promise<ExitCode>,
@@ -32,7 +32,7 @@ export async function withLog(
   return await run(log);
 }
 
-/** What of a log could not be read. */
+/** Prints which parts of a log could not be read. */
 export function showFaults({ named, count }: LogSource['faults']): void {
   for (const text of named) printError(`error: ${text}\n`);
   if (count > 0)

@@ -1,5 +1,5 @@
-// The result of trying policies on a log, for people: the matrix, what is asked of whom, what could not be told, and a few
-// of the requests that change.
+// Renders the result of trying policies on a log: the matrix of decisions, what is asked of whom, what could
+// not be decided, and a few of the changed requests.
 
 import { escapeForTerminal } from '../../../language/diagnostic/render.ts';
 import { type Outcome, outcomes } from '../../../language/model/decision.ts';

@@ -1,5 +1,5 @@
-// `writ test --requests`: an export of requests as a test suite. Each recorded request is decided on the facts of its record,
-// and has to be decided as it was then, with the same people asked.
+// `writ test --requests`: runs an export of requests as a test suite. Each recorded request is decided on the
+// facts of its record; the decision and the people asked must be the same as then.
 
 import { escapeForTerminal } from '../../../language/diagnostic/render.ts';
 import type { ReplayResult } from '../../../reasoning/replay/replay.ts';
@@ -19,7 +19,7 @@ interface RecordedTest {
   readonly isJson: boolean;
 }
 
-/** Beyond this many requests that differ, only their number is shown. */
+/** Requests that are listed; of further differing requests, only the number is shown. */
 const shownMax = 100;
 
 export async function testRecorded({ file, path, isJson }: RecordedTest): Promise<ExitCode> {

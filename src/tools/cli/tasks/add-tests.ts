@@ -1,4 +1,4 @@
-// Requests that refute claims → cases in the test files beside the policies, each once.
+// Turns requests that refute claims into cases of the test files beside the policies, each once.
 
 import { readFile, writeFile } from 'node:fs/promises';
 import type { SourceOf } from '../../../language/diagnostic/render.ts';
@@ -16,7 +16,10 @@ interface Place {
   readonly sourceOf: SourceOf;
 }
 
-/** A line a file about what was written. `file` is true for the file beside each guarantee. */
+/**
+ * Adds the cases, and returns a line for each file about what was written. `file` is true for the file beside
+ * each guarantee.
+ */
 export async function addTests(
   judged: readonly JudgedClaim[],
   { root, sourceOf }: Place,
@@ -49,7 +52,7 @@ async function addTo(path: string, cases: readonly AddedCase[]): Promise<string>
   return `${path}: ${added.length} added${there === 0 ? '' : `, ${there} there already`}\n`;
 }
 
-/** Null where there is no such file. */
+/** The text of a file; null when there is no such file. */
 async function textOf(path: string): Promise<string | null> {
   try {
     return await readFile(path, 'utf8');

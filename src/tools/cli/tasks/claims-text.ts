@@ -1,4 +1,5 @@
-// What becomes of a set's guarantees, as people read it: a line a claim, and below one that is refuted the request that does it.
+// Renders the results for a set's guarantees: a line for each claim, and below a refuted claim the request
+// that refutes it.
 
 import { escapeForTerminal, position, type SourceOf } from '../../../language/diagnostic/render.ts';
 import type { Span } from '../../../language/diagnostic/span.ts';
@@ -8,7 +9,10 @@ import { claimText } from '../../../reasoning/prove/report/wording.ts';
 import { type JudgedClaim, undecidedLines } from '../../findings/guarantees.ts';
 import { createMarks } from '../output/output.ts';
 
-/** A line a claim; below one that is refuted the request that does it, as `writ decide` takes it. */
+/**
+ * A line for each claim; below a refuted claim the request that refutes it, in the form that `writ decide`
+ * takes.
+ */
 export function renderClaims(judged: readonly JudgedClaim[], sourceOf: SourceOf): string {
   return judged.map((one) => renderClaim(one, sourceOf)).join('');
 }

@@ -32,7 +32,7 @@ export interface Explained {
   readonly near: readonly NearRule[];
   readonly unknown: readonly UnknownFact[];
   readonly changes: readonly SmallestChange[];
-  /** What was decided; null where a record withholds it. */
+  /** The facts of the decision; null when a record withholds them. */
   readonly facts: Facts | null;
 }
 
@@ -41,7 +41,10 @@ export interface ExplainEngine {
   readonly decide: (facts: Facts) => Decision;
 }
 
-/** Decides twice, by `decide` and by the definition; throws where they disagree, which is a bug in Writ. */
+/**
+ * Decides twice, by `decide` and by the language's definition. Throws when the two disagree, which is a bug
+ * in Writ.
+ */
 export function explainDecision({ set, decide }: ExplainEngine, facts: Facts): Explained {
   const { action } = facts;
   const decision = decide(facts);
@@ -62,7 +65,7 @@ export function explainDecision({ set, decide }: ExplainEngine, facts: Facts): E
   };
 }
 
-/** A few lines. An action that is not declared gets the nearest one that is. */
+/** A few lines about the decision. For an action that is not declared, they name the nearest declared one. */
 export function renderDecision({ set, action, decision }: Explained): string {
   const { outcome, by, reason, risk, validForSeconds, requires, withShadow } = decision;
   const marks = createMarks();
@@ -85,7 +88,7 @@ export interface ShownExplanation {
   readonly isWhole: boolean;
 }
 
-/** An empty line and each rule with its condition; the ones that took part first. */
+/** An empty line, then each rule with its condition. Rules that took part come first. */
 export function renderRules({ rules, decision }: Explained, { sourceOf, isWhole }: ShownExplanation): string {
   const marks = createMarks();
   const rank = ({ rule }: ExplainedRule): number =>
@@ -112,7 +115,7 @@ export function renderSource({ set, decision }: Explained, sourceOf: SourceOf): 
   return section(`${escapeForTerminal(rule.span.file)}:${line}`, lines);
 }
 
-/** The rules of which a single part was not true. */
+/** Rules of which a single part was not true. */
 export function renderNear({ near, decision }: Explained): string {
   const missed = near.filter(({ rule }) => !decision.rules.includes(rule));
   const lines = missed.map(
@@ -161,7 +164,7 @@ function escapeLines(text: string): readonly string[] {
   const lines = text.split(/\r?\n/);
   const indents = lines.slice(1).flatMap((line) => (line.trim() === '' ? [] : [line.search(/\S/)]));
   const indent = Math.min(...indents);
-  // The first line begins at the rule; what hangs under it keeps two columns.
+  // The first line begins at the rule; the lines below it are indented by two columns.
   return lines.map((line, index) =>
     escapeForTerminal(index === 0 ? line : `  ${line.slice(indent)}`).trimEnd(),
   );

@@ -1,4 +1,4 @@
-// Reads a request as JSON, from a file, standard input or options, and makes the facts of one policy set.
+// Reads a request as JSON, from a file, standard input or options, and turns it into facts for a policy set.
 
 import { readFile } from 'node:fs/promises';
 import { readJson } from '../../../language/json/read.ts';
@@ -15,14 +15,17 @@ import { fromJson, type Report } from '../../testing/yaml.ts';
 import { fileError } from '../output/file-error.ts';
 import { UsageError } from '../output/output.ts';
 
-/** A request as JSON. */
+/** A request as JSON, and where it comes from. */
 export interface GivenFacts {
   readonly given: JsonObject;
-  /** Out of an export, so that it may name what the set does not have. */
+  /** Whether the request comes from an export; then it may name things that the set does not have. */
   readonly isRecorded: boolean;
 }
 
-/** The facts of a test, the body of `POST /v1/authorize`, or a line of an export of requests. Throws a UsageError. */
+/**
+ * Reads the facts of a test, the body of `POST /v1/authorize`, or a line of an export of requests. Throws a
+ * UsageError for anything else.
+ */
 export async function readRequestFile(text: string, name: string): Promise<GivenFacts> {
   const bytes = await readBytes(text, name);
   const foreign = foreignText(bytes);
@@ -36,12 +39,12 @@ export async function readRequestFile(text: string, name: string): Promise<Given
   return { given: bodyOf(value as JsonObject), isRecorded: false };
 }
 
-/** The body of `POST /v1/authorize` names its action by another word. */
+/** The body of `POST /v1/authorize` as facts: the body calls the action `action_key`. */
 export function bodyOf({ action_key: action, ...rest }: JsonObject): JsonObject {
   return action === undefined ? rest : { action, ...rest };
 }
 
-/** Refuses several requests, each on a line, and nothing. */
+/** Throws a UsageError for an empty text, and for several requests on lines of their own. */
 function oneLine(bytes: Uint8Array, name: string): Uint8Array {
   const lines = Buffer.from(bytes)
     .toString('utf8')
@@ -64,7 +67,7 @@ function recordedRequest(value: JsonObject, name: string): JsonObject | null {
   throw new UsageError(`${name} is a record of something else than a request`);
 }
 
-/** JSON text, `@file`, or `-` for standard input. Throws a UsageError. */
+/** Reads JSON text, `@file`, or `-` for standard input. Throws a UsageError when the text is not JSON. */
 export async function readFactValue(text: string, name: string): Promise<Json> {
   return jsonOf(await readBytes(text, name), name);
 }
@@ -76,7 +79,7 @@ function jsonOf(bytes: Uint8Array, name: string): Json {
   throw new UsageError(`${name} is not JSON: ${detail}${pointer === '' ? '' : ` at ${pointer}`}`);
 }
 
-/** Throws a UsageError that lists every mistake. */
+/** Turns a request into facts for the set. Throws a UsageError that lists every mistake. */
 export function readFacts({ given, isRecorded }: GivenFacts, set: PolicySet): Facts {
   const mistakes: string[] = [];
   const report: Report = (_span, message, help) => {

@@ -17,7 +17,7 @@ const roundsMax = 10;
 export interface Fixed {
   readonly sources: PolicySources;
   readonly compiled: Checked;
-  /** In the order in which they were applied. */
+  /** The applied fixes, in their order. */
   readonly applied: readonly AppliedFix[];
   /** The files whose text changed. */
   readonly changes: readonly FileChange[];
@@ -36,7 +36,7 @@ export interface FileChange {
   readonly after: string;
 }
 
-/** Writes nothing. Never throws for what a policy says. */
+/** Applies the fixes in memory and writes nothing. Never throws because of the text of a policy. */
 export function fixPolicies(sources: PolicySources, compiled: Checked): Fixed {
   const cache = createCompileCache();
   const applied: AppliedFix[] = [];
@@ -61,7 +61,10 @@ interface OfferedFix {
   readonly fix: Fix;
 }
 
-/** Those that edit policy files, in the order of the diagnostics; of several that overlap the first. */
+/**
+ * Fixes that edit policy files, in the order of the diagnostics. Of fixes that overlap, only the first
+ * counts.
+ */
 function offeredFixes({ sources, compiled }: State): readonly OfferedFix[] {
   const known = new Set(sources.files.map(({ path }) => path));
   const taken: Edit[] = [];
@@ -77,7 +80,7 @@ function offeredFixes({ sources, compiled }: State): readonly OfferedFix[] {
   });
 }
 
-/** Two insertions at one place overlap too: they are likely the same one, offered twice. */
+/** Two insertions at one place overlap, too: they are likely the same fix, offered twice. */
 function overlaps({ span: a }: Edit, { span: b }: Edit): boolean {
   return a.file === b.file && (a.start === b.start || (a.start < b.end && b.start < a.end));
 }
@@ -87,7 +90,10 @@ interface Choice {
   readonly result: State;
 }
 
-/** Applies all fixes at once if that adds no error, otherwise by halves: so one harmful fix costs few compilations. */
+/**
+ * Applies all fixes at once if that adds no error, otherwise each half alone: one harmful fix then costs few
+ * compilations.
+ */
 function chooseHarmless(round: Round, offered: readonly OfferedFix[]): Choice {
   return extend(round, { chosen: [], result: round.before }, offered);
 }
@@ -108,7 +114,10 @@ function extend(round: Round, choice: Choice, offered: readonly OfferedFix[]): C
   return extend(round, extend(round, choice, offered.slice(0, middle)), offered.slice(middle));
 }
 
-/** Identifies errors by their message, since their places shift. */
+/**
+ * Whether `after` has errors that `before` lacks. Errors are identified by their message, because their
+ * places shift.
+ */
 function addsError(before: Checked, after: Checked): boolean {
   const allowed = countErrors(before);
   return [...countErrors(after)].some(([key, count]) => count > (allowed.get(key) ?? 0));

@@ -1,5 +1,5 @@
-// Follows the requests of a running service: asks for the new ones every second, and goes on where the service is away for
-// a while. INVARIANT: each request is handed on once, the earlier ones first.
+// Follows the requests of a running service: fetches the new ones every second, and goes on after the service
+// was away for a while. INVARIANT: each request is handed on once, the earlier ones first.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Api, ApiError, allItems, type Page } from '../client/api-client.ts';
@@ -7,7 +7,7 @@ import { printError } from '../output/output.ts';
 import type { ShownRequest } from './request-text.ts';
 
 const everyMs = 1_000;
-/** A request may become visible after one that was asked later: replicas share no order. */
+/** Milliseconds by which a request may become visible after a later one: replicas share no order. */
 const lateMs = 10_000;
 const firstCount = '20';
 
@@ -15,7 +15,7 @@ type Query = Readonly<
   Partial<Record<'status' | 'decision' | 'text' | 'agent' | 'action' | 'policy' | 'from' | 'limit', string>>
 >;
 
-/** Never resolves; rejects where the service refuses. */
+/** Hands on requests as they arrive. Never resolves; rejects when the service refuses a call. */
 export async function followRequests(
   api: Api,
   { status, decision, text, agent, action, policy, from, limit = firstCount }: Query,
@@ -24,7 +24,7 @@ export async function followRequests(
   const query = { status, decision, text, agent, action, policy };
   const handed = new Map<string, number>();
   let newestMs = 0;
-  /** Those before the first page are of no interest. */
+  /** Time of the earliest request of the first page; earlier requests are of no interest. */
   let sinceMs = 0;
   let isAway = false;
   for (let isFirst = true; ; ) {

@@ -1,10 +1,10 @@
-// Findings → workflow commands of GitHub Actions, a line each, which show as annotations beside the code.
-// INVARIANT: no text from a file can end a property or a line, and so begin a command of its own.
+// Turns findings into workflow commands of GitHub Actions, a line each, which show as annotations beside the
+// code. INVARIANT: no text from a file can end a property or a line, and so begin a command of its own.
 
 import { escapeForTerminal, type Position } from '../../../language/diagnostic/render.ts';
 import type { Finding } from '../../findings/findings.ts';
 
-/** Ends with a line break unless there is nothing to say; `notes` are about the run itself. */
+/** The text ends with a line break, unless it is empty. `notes` are about the run itself. */
 export function toGithub(findings: readonly Finding[], notes: readonly string[] = []): string {
   const commands = [...findings.map(toCommand), ...notes.map((note) => `::notice::${escapeData(note)}`)];
   return commands.map((command) => `${command}\n`).join('');
@@ -19,7 +19,7 @@ function toCommand({ code, severity, message, file, start, end, help, related }:
   return `::${severity} ${properties}::${escapeData(text)}`;
 }
 
-/** Columns belong to places within one line only. */
+/** The properties of a place. Only a place within one line has columns. */
 function storePlaceOf(start: Position | null, end: Position | null): object {
   if (start === null || end === null) return {};
   if (start.line !== end.line) return { line: start.line, endLine: end.line };

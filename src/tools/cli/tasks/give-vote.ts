@@ -1,4 +1,4 @@
-// Gives one person's vote on a request that waits: `writ approve` and `writ reject` share it.
+// Gives one person's vote on a request that waits, for `writ approve` and `writ reject`.
 
 import type { Command } from 'commander';
 import { type ApiOptions, apiHelp, show, step, withApi, withApiOptions } from '../client/api-client.ts';
@@ -25,7 +25,8 @@ export function defineVote(
     )
     .action(async (id: string, options: VoteOptions) => {
       const { comment, group } = options;
-      // Not a required option: the parser would name a missing comment before a missing id.
+      // The comment is not a required option, because the parser would name a missing comment before a
+      // missing id.
       if (comment === undefined) throw new UsageError('say why: --comment TEXT is recorded with your vote');
       finish(
         await withApi(options, async (api) => {

@@ -1,19 +1,20 @@
-// What `writ init` asks on a terminal, for what its arguments leave open: one line each, with an answer for who only presses
-// Enter. INVARIANT: where there is no terminal nothing is asked, and who ends the input answers nothing.
+// Asks on a terminal for what the arguments of `writ init` leave open: a line for each question, with a
+// default answer for Enter. INVARIANT: without a terminal nothing is asked, and a person who ends the input
+// answers nothing.
 
 import { createInterface } from 'node:readline/promises';
 import { nearestOf } from '../../../language/diagnostic/suggest.ts';
 import { UsageError } from '../output/output.ts';
 
 export interface InitAnswers {
-  /** Null for the small policy. */
+  /** The name of the pack; null for the small policy. */
   readonly pack: string | null;
   readonly directory: string;
-  /** That of the organisation; null where the one of the texts stays. */
+  /** The domain of the organisation; null keeps the domain of the texts. */
   readonly domain: string | null;
 }
 
-/** What the command line says; what is undefined is asked. */
+/** The values from the command line; the questions ask for undefined ones. */
 export interface InitArguments {
   readonly pack?: string | undefined;
   readonly directory?: string | undefined;
@@ -38,7 +39,7 @@ export async function answersOf(
   if (input.isTTY !== true || output.isTTY !== true)
     return { pack: pack ?? null, directory: directory ?? directoryDefault, domain: domain ?? null };
   const lines = createInterface({ input, output });
-  // What was typed ahead is kept for the questions behind, also when the input has ended.
+  // Lines that were typed ahead are kept for later questions, even after the input has ended.
   const typed = lines[Symbol.asyncIterator]();
   let isOpen = true;
   lines.once('close', () => {

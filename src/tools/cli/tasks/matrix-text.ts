@@ -1,4 +1,4 @@
-// The matrix of actions and rules as people read it: an aligned table for terminals, and one in Markdown for reviews.
+// Renders the matrix of actions and rules: as an aligned table for terminals, and in Markdown for reviews.
 
 import { escapeForTerminal } from '../../../language/diagnostic/render.ts';
 import { createMarks } from '../output/output.ts';
@@ -7,7 +7,7 @@ import { effectOrder, type MatrixRow, type MatrixRule } from './matrix.ts';
 const legend =
   '● always  ○ under a condition  (approval), (reauth): grants after that  (shadow): recorded, never enforced';
 
-/** A line a rule, with the policy that it belongs to; columns without a rule are left out. */
+/** A line for each rule, with its policy; columns without a rule are left out. */
 export function matrixToText(rows: readonly MatrixRow[]): string {
   const columns = columnsOf(rows);
   const marks = createMarks();
@@ -30,7 +30,7 @@ export function matrixToText(rows: readonly MatrixRow[]): string {
   return `${table.join('\n')}\n${closedToText(rows)}`;
 }
 
-/** A row an action. */
+/** A row for each action. */
 export function matrixToMarkdown(rows: readonly MatrixRow[]): string {
   const columns = columnsOf(rows);
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
@@ -61,7 +61,7 @@ function policiesOf(rules: readonly MatrixRule[]): readonly string[] {
   return [...new Set(rules.map(({ policy }) => policy))];
 }
 
-/** The rules of one policy, those of each effect one below the other. */
+/** The lines for the rules of one policy; rules of the same effect stand one below the other. */
 function policyLines(
   policy: string,
   rules: readonly MatrixRule[],
@@ -85,7 +85,7 @@ function signOf({ isUnconditional }: MatrixRule): string {
   return isUnconditional ? '●' : '○';
 }
 
-/** Such as ` +30 (shadow)`. */
+/** The points and notes of a rule, such as ` +30 (shadow)`. */
 function notesOf({ points, after, isShadow }: MatrixRule): string {
   const risk = points === 0 ? '' : ` ${points > 0 ? '+' : ''}${points}`;
   const notes = [...(after === null ? [] : [after]), ...(isShadow ? ['shadow'] : [])];
@@ -100,7 +100,7 @@ function closedToText(rows: readonly MatrixRow[]): string {
   return lines.length === 0 ? '' : `\nnothing can allow:\n${lines.join('')}`;
 }
 
-/** Colours take no room. */
+/** The width of a cell; colour codes take no room. */
 function widthOf(cell: string): number {
   return [...cell.replace(colour, '')].length;
 }
@@ -108,7 +108,7 @@ function widthOf(cell: string): number {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what a colour begins with.
 const colour = /\u001b\[\d+m/g;
 
-/** Quoted keys may hold any character. */
+/** A key as a code span. Quoted keys may hold any character. */
 function code(text: string): string {
   const shown = escapeForTerminal(text).replaceAll('|', '\\|');
   const fence = text.includes('`') ? '``' : '`';

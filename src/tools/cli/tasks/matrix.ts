@@ -1,5 +1,6 @@
-// The program of a policy set → the rules that can apply to each action, and the actions that nothing can allow. Conditions
-// on the action itself are evaluated: a rule that they exclude from an action does not appear beside it.
+// Turns the program of a policy set into a matrix: the rules that can apply to each action, and the actions
+// that nothing can allow. Conditions on the action itself are evaluated: a rule that they exclude from an
+// action does not appear beside it.
 
 import type { Effect } from '../../../language/model/policy.ts';
 import type { ActionProgram, PlannedRule, Program } from '../../../language/program/program.ts';
@@ -8,21 +9,21 @@ export const effectOrder: readonly Effect[] = ['allow', 'escalate', 'reauth', 'd
 
 export interface MatrixRow {
   readonly action: string;
-  /** Sorted by id. */
+  /** The rules that can apply to the action, sorted by id. */
   readonly rules: readonly MatrixRule[];
-  /** Why nothing can allow the action; null where something can. */
+  /** Why nothing can allow the action; null when something can. */
   readonly closed: string | null;
 }
 
 export interface MatrixRule {
-  /** `policy/rule`. */
+  /** The rule as `policy/rule`. */
   readonly id: string;
   readonly policy: string;
   readonly name: string;
   readonly effect: Effect;
-  /** It is true for every request for this action. */
+  /** Whether the rule is true for every request for this action. */
   readonly isUnconditional: boolean;
-  /** What an `allow` requires before it grants. */
+  /** What an `allow` rule requires before it grants; null when it requires nothing. */
   readonly after: 'approval' | 'reauth' | null;
   readonly isShadow: boolean;
   /** The points that the rule adds to the risk. */

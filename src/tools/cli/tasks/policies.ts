@@ -24,10 +24,10 @@ export interface LoadedPolicies<Made extends Checked = Compiled> {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** What they say, without functions that decide. */
+/** Policies that were checked only, without functions that decide. */
 export type CheckedPolicies = LoadedPolicies<Checked>;
 
-/** A directory with all that is under it, one file, or a bundle. */
+/** Reads and compiles a directory with everything under it, one file, or a bundle. */
 export function loadCompiled(path: string): Promise<LoadedPolicies> {
   return load(path, compile);
 }
@@ -54,14 +54,14 @@ async function load<Made extends Checked>(
   };
 }
 
-/** Policies without an error, and what was made of them. */
+/** Policies without an error, with everything compiled from them. */
 export interface WorkingPolicies extends LoadedPolicies {
   readonly set: NonNullable<Compiled['set']>;
   readonly program: NonNullable<Compiled['program']>;
   readonly engine: NonNullable<Compiled['engine']>;
 }
 
-/** Null where there are errors; they have been shown then. */
+/** Reads and compiles policies. Null when they have errors, which are printed then. */
 export async function loadWorking(path: string): Promise<WorkingPolicies | null> {
   const loaded = await loadCompiled(path);
   const { set, program, engine } = loaded.compiled;
@@ -71,7 +71,7 @@ export async function loadWorking(path: string): Promise<WorkingPolicies | null>
   return null;
 }
 
-/** What keeps policies from working, on standard error. */
+/** Prints the errors of policies on standard error. */
 export function showErrors({ diagnostics, read }: Pick<LoadedPolicies, 'diagnostics' | 'read'>): void {
   showDiagnostics(
     diagnostics.filter(({ severity }) => severity === 'error'),

@@ -21,7 +21,7 @@ import {
 /** The parts of a record that deciding it again needs, with the recorded result. */
 export type ReplayableRecord = RecordedRequest &
   Pick<RequestRecord, 'id' | 'decision' | 'trace' | 'policySet'> & {
-    /** Missing from old records. */
+    /** The versions of the engine that decided; missing from old records. */
     readonly engine?: EngineVersions;
   };
 
@@ -32,22 +32,25 @@ export interface ReplayPolicies {
 }
 
 export interface ReplayDifference {
-  /** Such as `decision.risk.high`. */
+  /** The path of the difference, such as `decision.risk.high`. */
   readonly place: string;
   readonly recorded: unknown;
   readonly replayed: unknown;
 }
 
 export type Replayed =
-  /** `isWhole`: the trace was compared, too, which withheld secrets prevent. */
+  /** `isWhole` is true when the trace was compared, too; withheld secrets prevent that. */
   | { readonly kind: 'same'; readonly isWhole: boolean; readonly versions: readonly string[] }
   | {
       readonly kind: 'different';
       readonly differences: readonly ReplayDifference[];
-      /** The versions that differ. */
+      /** Versions of the engine that differ from the recorded ones. */
       readonly versions: readonly string[];
     }
-  /** `rows`: what the record read of tables that these policies have, where it is another value in them. */
+  /**
+   * `rows` holds what the record read from tables that these policies also have, if the value is different in
+   * them.
+   */
   | { readonly kind: 'other-policies'; readonly digest: string; readonly rows: readonly ReplayDifference[] }
   /** The gate refused the payload for its shape, and the record withholds its content. */
   | { readonly kind: 'withheld' };
@@ -66,7 +69,10 @@ export function replay(record: ReplayableRecord, policies: ReplayPolicies): Repl
   return compare({ decision: decide(facts) }, { record, isWhole: false, versions });
 }
 
-/** The trace is asked by path: what rules these policies have besides does not matter. */
+/**
+ * Finds what the record read from tables and what has another value in these policies. Values are compared by
+ * path, so other rules in these policies do not matter.
+ */
 function rowsDiffering(
   record: ReplayableRecord,
   { set, engine }: ReplayPolicies,
@@ -98,7 +104,7 @@ interface Compared {
 function compare(now: object, { record, isWhole, versions }: Compared): Replayed {
   const { decision } = record;
   const then = isWhole ? { decision, trace: tracedRules(record.trace) } : { decision };
-  // Compared as JSON, as the record holds it.
+  // The results are compared as JSON, because the record holds JSON.
   const plain: unknown = JSON.parse(JSON.stringify(now));
   const differences = differencesOf(then, plain);
   return differences.length === 0

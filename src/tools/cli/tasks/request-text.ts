@@ -15,7 +15,7 @@ export interface ShownRequest {
   readonly message: string;
   readonly expires_at: string;
   readonly action_key: string;
-  /** What it is about, in one line; may be empty. */
+  /** What the request is about, in one line; may be empty. */
   readonly title: string;
   readonly agent: { readonly id?: string; readonly name?: string };
   readonly on_behalf_of?: { readonly user: UserFacts | null; readonly unknown: string | null } | null;
@@ -33,7 +33,7 @@ interface ShownVote {
   readonly is_approved: boolean;
   readonly comment: string;
   readonly at: string;
-  /** Why it no longer counts; null while it does. */
+  /** Why the vote no longer counts; null while it does. */
   readonly fell_away: string | null;
 }
 
@@ -46,7 +46,7 @@ interface ShownComment {
 
 interface ShownStepUp {
   readonly by: string;
-  /** The name of the passkey; null where a password and a code were given. */
+  /** The name of the passkey; null when a password and a code were given. */
   readonly passkey: string | null;
   readonly at: string;
 }
@@ -70,14 +70,14 @@ export function requestText(one: ShownRequest): string {
   return `${printable(lines.join('\n'))}\n`;
 }
 
-/** For whom the agent asks, or why nobody knows. */
+/** The user on whose behalf the agent asks, or why the user is unknown. */
 function forWhom({ on_behalf_of: onBehalf = null }: ShownRequest): readonly string[] {
   if (onBehalf === null) return [];
   const { user, unknown } = onBehalf;
   return [user === null ? `nobody who is known: ${unknown}` : (user.email ?? user.id ?? '')];
 }
 
-/** What people did, the earliest first. */
+/** What people did about the request, the earliest first. */
 function peopleLines({
   approvals = [],
   comments = [],

@@ -1,5 +1,6 @@
-// Findings → a SARIF 2.1.0 log with one run, for code scanning. Lines and columns count from 1, columns in code points;
-// every code is a rule of the log; those that were found come with their page.
+// Turns findings into a SARIF 2.1.0 log with one run, for code scanning. Lines and columns count from 1,
+// columns in code points. Every diagnostic code is a rule of the log; a code that was found comes with its
+// page.
 
 import { pathToFileURL } from 'node:url';
 import manifest from '../../../../package.json' with { type: 'json' };

@@ -1,9 +1,9 @@
-// Every setting of the service as a flag of a command line.
+// Turns every setting of the service into a flag of a command line.
 
 import type { Command } from 'commander';
 import { flagOf, type SettingName, settings } from '../../../service/http/config.ts';
 
-/** As they were given; one that was not is undefined. */
+/** The values of the flags; undefined for a flag that was not given. */
 export type SettingFlags = Readonly<Record<string, string | undefined>>;
 
 const names = Object.keys(settings) as readonly SettingName[];

@@ -1,4 +1,5 @@
-// A summary as people read it: on a terminal, in Markdown for reviews, and as JSON, each sentence with the line it is from.
+// Renders a summary on a terminal, in Markdown for reviews, and as JSON, each sentence with the line that it
+// comes from.
 
 import { escapeForTerminal, position, type SourceOf } from '../../../language/diagnostic/render.ts';
 import type { Span } from '../../../language/diagnostic/span.ts';
@@ -61,7 +62,7 @@ export function summaryToJson({ actions, words }: Summary, sourceOf: SourceOf) {
   };
 }
 
-/** One that is not confirmed is told as such, never as a fact. */
+/** A sentence that is not confirmed is marked as such, and never told as a fact. */
 function sentenceText({ text, unconfirmed }: SaidSentence): string {
   return unconfirmed === null ? text : `Not confirmed (${unconfirmed}): ${text}`;
 }

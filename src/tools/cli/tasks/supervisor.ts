@@ -1,10 +1,11 @@
-// Tells a supervisor of the kind of systemd that the service is ready, as `Type=notify` waits for it.
+// Tells a supervisor such as systemd that the service is ready, for units with `Type=notify`.
 
 import { execFile } from 'node:child_process';
 
 /**
- * Resolves once it is told, and at once where nobody has asked. Node speaks no Unix datagrams, so systemd's own command
- * sends it. Where that fails, `warn` is called with a line: the service runs on.
+ * Resolves when the supervisor has been told, or at once when no supervisor has asked. Node cannot send Unix
+ * datagrams, so systemd's own command sends the message. When that fails, `warn` gets a line and the service
+ * runs on.
  */
 export function tellReady(warn: (line: string) => void, environment = process.env): Promise<void> {
   if (environment.NOTIFY_SOCKET === undefined) return Promise.resolve();

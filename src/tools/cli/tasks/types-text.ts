@@ -1,5 +1,5 @@
-// Declared actions into TypeScript: an interface with the payload of each, so that a call which the gate would refuse for its
-// shape does not compile. Limits, patterns and forms of texts are left to the gate.
+// Turns declared actions into TypeScript: an interface with the payload of each action. A call that the gate
+// would refuse for its shape then does not compile. Limits, patterns and forms of texts are left to the gate.
 
 import type { Action } from '../../../language/model/policy.ts';
 import type { Field, Shape, Slot, TextType, Type } from '../../../language/model/type.ts';
@@ -16,7 +16,7 @@ export function typesText(actions: readonly Action[]): string {
 function shapeText({ fields, isOpen }: Shape, indent: string): string {
   const inner = `${indent}  `;
   const lines = fields.map((field) => `${inner}${fieldText(field, inner)};\n`);
-  // What is not declared may be there as well, unseen by every policy.
+  // An open shape may hold fields that are not declared; no policy sees them.
   if (isOpen) lines.push(`${inner}readonly [name: string]: unknown;\n`);
   return lines.length === 0 ? '{ readonly [name: string]: never }' : `{\n${lines.join('')}${indent}}`;
 }
@@ -57,7 +57,7 @@ function typeText(type: Type, indent: string): string {
   }
 }
 
-/** Of an enumeration its values. */
+/** The type of a text; for an enumeration, its values. */
 function textText({ values }: TextType): string {
   if (values === null || values.length === 0) return 'string';
   return values.map(quoted).join(' | ');

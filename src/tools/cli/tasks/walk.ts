@@ -1,4 +1,5 @@
-// A walk through a decision on a terminal: one step at a time by keys, or all of it where there is no terminal.
+// Walks through a decision on a terminal: one step at a time by keys, or all steps at once without a
+// terminal.
 
 import { escapeForTerminal } from '../../../language/diagnostic/render.ts';
 import type { WalkStep } from '../../../service/playground/decision-walk.ts';
@@ -6,7 +7,7 @@ import { createMarks } from '../output/output.ts';
 
 const truthWidth = 7;
 
-/** With the place of each rule, and below what is not known the reason. */
+/** A step as text: a rule has its place, and an unknown part has its reason below it. */
 function stepText({ kind, depth, text, truth, value, why, rule }: WalkStep): string {
   const marks = createMarks();
   const indent = '  '.repeat(depth);
@@ -36,7 +37,10 @@ export interface KeyTerminal {
 const help = 'Enter: next step, r: next rule, a: all that is left, q: end\n';
 const ends = ['q', '\u0003', '\u0004', '\u001B'];
 
-/** Shows steps as they are asked for; resolves at the last one, or when the person or the input ends it. */
+/**
+ * Shows steps as the person asks for them. Resolves at the last step, or when the person or the input ends
+ * the walk.
+ */
 export async function walkByKeys(steps: readonly WalkStep[], { input, output }: KeyTerminal): Promise<void> {
   let at = 0;
   const showUntil = (isLast: (step: WalkStep) => boolean): void => {

@@ -1,4 +1,5 @@
-// `writ serve` where several processes serve the address: this one is their supervisor, or one of them.
+// Starts `writ serve` when several processes serve the address: this process is their supervisor, or one of
+// them.
 
 import cluster from 'node:cluster';
 import type { Config } from '../../../service/http/config.ts';
@@ -7,7 +8,10 @@ import { superviseWorkers } from '../../../service/http/workers/supervise.ts';
 import { serveAsWorker } from '../../../service/http/workers/worker.ts';
 import { type ExitCode, exitCodes, print } from '../output/output.ts';
 
-/** Resolves once it serves, with the exit code of a first worker that cannot, which has said why. Rejects as `serve` does. */
+/**
+ * Resolves once the service serves. When the first worker cannot serve, it prints why, and its exit code is
+ * returned. Rejects as `serve` does.
+ */
 export async function startWorkers(config: Config): Promise<ExitCode> {
   if (cluster.isWorker) {
     await serveAsWorker(config);

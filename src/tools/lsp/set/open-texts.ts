@@ -1,9 +1,9 @@
-// Texts of files, with what is open and not saved yet laid over them.
+// Lays texts that are open and not saved yet over the texts of files.
 
 import { readFile } from 'node:fs/promises';
 import type { SourceText } from '../../../language/diagnostic/span.ts';
 
-/** In the order of their paths. What is open and stands in no file is there where `isTaken` says so. */
+/** The texts in the order of their paths. An open text is included only if `isTaken` returns true for it. */
 export function withOpen(
   files: readonly SourceText[],
   open: readonly SourceText[],
@@ -14,7 +14,7 @@ export function withOpen(
   return [...texts.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** Null where it cannot be read. */
+/** The text of a file; null when the file cannot be read. */
 export async function readTextFile(path: string): Promise<string | null> {
   return await readFile(path, 'utf8').catch(() => null);
 }

@@ -1,4 +1,4 @@
-// Places of the language as places of the protocol, and back.
+// Turns places of the language into places of the protocol, and back.
 
 import type { Location, Position, Range } from 'vscode-languageserver';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
@@ -13,10 +13,10 @@ export function locationOf(snapshot: SetSnapshot, span: Span): Location {
   return { uri: uriOf(snapshot, span.file), range: rangeOf(documentOf(snapshot, span.file), span) };
 }
 
-/** A place that a feature is asked about. */
+/** The place that an editor's request is about. */
 export interface DocumentPlace {
   readonly snapshot: SetSnapshot;
-  /** The path of its file, as spans name it. */
+  /** The path of the place's file, in the form that spans use. */
   readonly file: string;
   readonly document: TextDocument;
   readonly offset: number;

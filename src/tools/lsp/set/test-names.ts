@@ -1,5 +1,5 @@
-// Names of a policy set that stand in a test file: actions, fields, meters, rules, policies and groups, so that they lead to
-// their declaration, are found from it and are changed with it.
+// Finds the names of a policy set in a test file: actions, fields, meters, rules, policies and groups. With
+// them, an editor leads from a test to a declaration and back, and renames in tests, too.
 
 import type { NamedKind, Occurrence } from '../../../language/assist/names.ts';
 import type { SourceText, Span } from '../../../language/diagnostic/span.ts';
@@ -8,7 +8,7 @@ import { type Located, type LocatedMap, readYaml } from '../../testing/yaml.ts';
 
 const known = new WeakMap<SourceText, readonly Occurrence[]>();
 
-/** In the order of their places; none while the text is no YAML. */
+/** The names in the order of their places; empty while the text is not valid YAML. */
 export function namesInTests(source: SourceText): readonly Occurrence[] {
   const before = known.get(source);
   if (before !== undefined) return before;
@@ -23,7 +23,7 @@ export function namesInTests(source: SourceText): readonly Occurrence[] {
 
 interface Reading {
   readonly text: string;
-  /** The one that is asked for; null where the file does not say. */
+  /** The action that the part of the file is about; null when the file does not name one. */
   readonly action: string | null;
   readonly found: Occurrence[];
 }
@@ -58,7 +58,7 @@ function actionOf(part: Located | null, inherited: string | null): string | null
   return textOf(find(mapOf(part), 'action')) ?? inherited;
 }
 
-/** The facts of a test, a case or a step, and what is expected of it. */
+/** Adds the names in a test, a case or a step: in its facts and in what is expected of it. */
 function addPart(part: Located, reading: Reading): void {
   const map = mapOf(part);
   addText('action', find(map, 'action'), reading);
@@ -92,7 +92,10 @@ function addFields(located: Located | null, path: string, reading: Reading): voi
   }
 }
 
-/** `payload.amount`, `meters.paid`; steps in quotes and places of lists are passed over with what is behind them. */
+/**
+ * Adds the names in a path such as `payload.amount` or `meters.paid`. Paths with quoted steps or places of
+ * lists are skipped.
+ */
 function addPath(text: string, span: Span, reading: Reading): void {
   const [root = '', ...steps] = text.split('.');
   const isPlain = steps.every((step) => /^[A-Za-z_]\w*$/.test(step));
@@ -110,7 +113,7 @@ function addPath(text: string, span: Span, reading: Reading): void {
   }
 }
 
-/** `payments/large`: the policy, and the rule in it. */
+/** Adds the names in `payments/large`: the policy, and the rule in it. */
 function addRule(located: Located, reading: Reading): void {
   const text = textOf(located) ?? '';
   const [policy = '', rule] = text.split('/');
@@ -132,7 +135,7 @@ interface Mention {
   readonly kind: NamedKind;
   readonly name: string;
   readonly span: Span;
-  /** As it stands there, but for quotes. */
+  /** The name as the file holds it, without quotes. */
   readonly written: string;
 }
 
@@ -150,7 +153,10 @@ function add({ kind, name, span, written }: Mention, reading: Reading): void {
   });
 }
 
-/** Behind a quote; null where the text is written in another way, as with escapes. */
+/**
+ * The offset of a text in the file, behind its quote; null when the file writes the text in another way, as
+ * with escapes.
+ */
 function placeOf(written: string, { start, end }: Span, { text }: Reading): number | null {
   const at = text.indexOf(written, start);
   return written !== '' && at >= start && at <= start + 1 && at + written.length <= end ? at : null;

@@ -1,4 +1,4 @@
-// The words of a set, made once for each state of it.
+// Makes the vocabulary of a set, once for each snapshot.
 
 import type { Vocabulary } from '../../../language/assist/vocabulary.ts';
 import type { PolicySet } from '../../../language/model/policy.ts';
@@ -19,7 +19,7 @@ const noSet = {
 
 const known = new WeakMap<SetSnapshot, Vocabulary>();
 
-/** With the actions of the last set without an error, while there is one. */
+/** The vocabulary, with the actions of the last set without an error, if there was one. */
 export function setWords(snapshot: SetSnapshot): Vocabulary {
   const made = known.get(snapshot) ?? vocabularyOf(snapshot.lastSet ?? noSet, snapshot.files);
   known.set(snapshot, made);

@@ -1,5 +1,5 @@
-// The policy sets of a workspace, with what is open and not yet saved laid over the files. INVARIANT: what a set says of
-// itself is what `writ check` would say of the same texts.
+// Holds the policy sets of a workspace, with texts that are open and not yet saved laid over the files.
+// INVARIANT: a set has the same diagnostics as `writ check` finds in the same texts.
 
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
@@ -24,19 +24,19 @@ import { readTextFile, withOpen } from './open-texts.ts';
 
 /** One state of a policy set. */
 export interface SetSnapshot {
-  /** Absolute; what the paths of files are relative to. */
+  /** The absolute folder that the paths of files are relative to. */
   readonly root: string;
   readonly files: readonly PolicyFile[];
-  /** By path relative to the root. */
+  /** Texts of policy files, by path relative to the root. */
   readonly texts: ReadonlyMap<string, SourceText>;
   readonly byFile: DiagnosticsByFile;
-  /** Null while there is an error. */
+  /** The compiled set; null while there is an error. */
   readonly set: PolicySet | null;
-  /** The last one without an error; null where there was none yet. */
+  /** The last set without an error; null when there was none yet. */
   readonly lastSet: PolicySet | null;
   /** The texts of test files, by path relative to the root. */
   readonly tests: ReadonlyMap<string, SourceText>;
-  /** What is open and not saved, policies and tests. */
+  /** Texts that are open and not saved, of policies and tests. */
   readonly open: readonly SourceText[];
 }
 
@@ -48,7 +48,7 @@ interface OpenSet {
   tests: readonly SourceText[] | null;
   snapshot: SetSnapshot | null;
   lastSet: PolicySet | null;
-  /** Where a test file alone has changed, what was found of the policies still holds. */
+  /** The last check of the policies; its result still holds when only a test file has changed. */
   last: {
     readonly files: readonly SourceText[];
     readonly read: ReadSources;
@@ -57,24 +57,29 @@ interface OpenSet {
 }
 
 export interface OpenSets {
-  /** Folders that hold sets; a file in none of them makes a set of the folder that it lies in. */
+  /** Names the folders that hold sets. A file in none of them makes a set of the folder that it lies in. */
   setFolders(folders: readonly string[], policies: string | null): void;
-  /** The text of an open document; null where it is closed, and its file counts again. */
+  /** Sets the text of an open document. A null text closes the document, and its file counts again. */
   put(uri: string, text: string | null): void;
-  /** Files have changed on disk. */
+  /** Called when files have changed on disk. */
   forget(): void;
-  /** Null for what is no file of a set: a policy file, or a test file. */
+  /** The set of a file; null when the file is neither a policy file nor a test file. */
   snapshotOf(uri: string): Promise<SetSnapshot | null>;
-  /** Of all sets that are known. */
+  /** Snapshots of all known sets. */
   snapshots(): Promise<readonly SetSnapshot[]>;
-  /** Of those that have not been checked yet, the errors of files that are open, which take the least time. */
+  /**
+   * Snapshots of sets that have not been checked yet, with the errors of open files only, which take the
+   * least time.
+   */
   openErrorsFirst(): Promise<readonly SetSnapshot[]>;
-  /** Of those that have not been checked yet, with errors and without warnings, which take longer. */
+  /**
+   * Snapshots of sets that have not been checked yet, with errors but without warnings, which take longer.
+   */
   errorsFirst(): Promise<readonly SetSnapshot[]>;
 }
 
 export function createOpenSets(): OpenSets {
-  /** By path. */
+  /** Open texts by path. */
   const open: OpenTexts = new Map();
   const sets = new Map<string, OpenSet>();
   let roots: readonly string[] = [];
@@ -147,7 +152,7 @@ async function currentOf(one: OpenSet, open: OpenTexts): Promise<SetSnapshot> {
   return one.snapshot;
 }
 
-/** What is in error in the files that are open. */
+/** A snapshot with the errors in open files. */
 async function openErrorsIn(one: OpenSet, open: OpenTexts): Promise<SetSnapshot> {
   const texts = layOver(await readSet(one), one, open);
   const sources = { files: texts.files, readListFile: texts.read.sources.readListFile };
@@ -155,14 +160,14 @@ async function openErrorsIn(one: OpenSet, open: OpenTexts): Promise<SetSnapshot>
   return snapshotFrom(one, texts, findErrorsIn(paths, sources, one.cache));
 }
 
-/** What is in error, which is found in less than half of the time that warnings take. */
+/** A snapshot with errors only, which are found in less than half of the time that warnings take. */
 async function errorsIn(one: OpenSet, open: OpenTexts): Promise<SetSnapshot> {
   const texts = layOver(await readSet(one), one, open);
   const sources = { files: texts.files, readListFile: texts.read.sources.readListFile };
   return snapshotFrom(one, texts, findErrors(sources, one.cache));
 }
 
-/** The texts of a set, what is open laid over them. */
+/** The texts of a set, with open texts laid over them. */
 interface SetTexts {
   readonly read: ReadSources;
   readonly files: readonly SourceText[];
@@ -193,7 +198,7 @@ function layOver({ read, tests }: SavedTexts, { root }: OpenSet, open: OpenTexts
 }
 
 function snapshotFrom(one: OpenSet, { read, files, tests, open }: SetTexts, checked: Checked): SetSnapshot {
-  // A folder whose first file is not saved yet has one.
+  // A folder whose first policy file is not saved yet does have a policy file.
   const ofReading = read.diagnostics.filter(({ code }) => code !== 'no-policy-files' || files.length === 0);
   one.lastSet = checked.set ?? one.lastSet;
   return {
@@ -230,7 +235,7 @@ async function readTests(root: string): Promise<readonly SourceText[]> {
   });
 }
 
-/** A test file is one of a set where the set is known, or lies beside it. */
+/** Whether a file belongs to a set. A test file does if its set is known, or if policies lie beside it. */
 function isOfSet(path: string, roots: readonly string[]): boolean {
   if (path.endsWith('.policy')) return true;
   if (!path.endsWith(testEnding)) return false;
@@ -245,7 +250,7 @@ function holdsPolicies(folder: string): boolean {
   }
 }
 
-/** As `writ check` takes a folder: `policies` in it, where that is there. */
+/** The folder of the policies, chosen as `writ check` does: the subfolder `policies` if there is one. */
 function policiesIn(folder: string, policies: string | null): string {
   const own = join(folder, policies ?? 'policies');
   const chosen = existsSync(own) ? own : folder;
@@ -256,7 +261,7 @@ function isIn(root: string, path: string): boolean {
   return path.startsWith(root.endsWith(sep) ? root : root + sep);
 }
 
-/** Null for what lies in no file system. */
+/** The path of an address; null when the address is not in the file system. */
 export function pathOf(uri: string): string | null {
   if (!uri.startsWith('file:')) return null;
   const path = fileURLToPath(uri);
@@ -267,7 +272,7 @@ export function uriOf({ root }: SetSnapshot, file: string): string {
   return pathToFileURL(join(root, file)).href;
 }
 
-/** The path by which spans name a document. */
+/** The path of a document, in the form that spans use. */
 export function fileNameOf({ root }: SetSnapshot, uri: string): string {
   return relative(root, pathOf(uri) ?? '')
     .split(sep)
@@ -276,7 +281,7 @@ export function fileNameOf({ root }: SetSnapshot, uri: string): string {
 
 const documents = new WeakMap<SourceText, TextDocument>();
 
-/** The same for the same text, so that its lines are counted once. */
+/** The document of a file. The same text gives the same document, so its lines are counted once. */
 export function documentOf(snapshot: SetSnapshot, file: string): TextDocument {
   const source = snapshot.texts.get(file) ?? snapshot.tests.get(file) ?? { path: file, text: '' };
   const known = documents.get(source);

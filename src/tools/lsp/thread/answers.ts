@@ -1,5 +1,6 @@
-// Answers of the second thread: guarantees as `writ check` judges them, tests as `writ test` runs them, and what has changed as
-// `writ diff` finds it, each with what is not saved yet.
+// Answers of the second thread: guarantees as `writ check` judges them, tests as `writ test` runs them,
+// changes as `writ diff` finds them, and walks through decisions. All of them include texts that are not
+// saved yet.
 
 import { hash } from 'node:crypto';
 import { join, relative, sep } from 'node:path';
@@ -53,7 +54,7 @@ type Answering = {
   readonly [Q in ThreadQuestion]: (asked: ThreadAsk[Q]) => Promise<ThreadAnswers[Q]>;
 };
 
-/** What is known of one set. */
+/** Caches and results for one set. */
 interface Known {
   readonly memory: ReadCache;
   readonly cache: CompileCache;
@@ -79,7 +80,7 @@ interface CheckedState {
   readonly checked: Checked;
   readonly read: ReadSources;
   readonly sourceOf: ReadSources['sourceOf'];
-  /** Of all texts and of the list files that they name. */
+  /** A hash of all texts and of the list files that they name. */
   readonly mark: string;
 }
 
@@ -178,7 +179,7 @@ function shownCase(judged: JudgedCase): ShownCase {
   return { name: test.name, start: test.span.start, outcome, text: caseText(judged) };
 }
 
-/** Compiles each group of paths once, with what is open laid over it. */
+/** Compiles each group of paths once, with open texts laid over the files. */
 function createLoader({ root, open }: SetState, counter: CoverageCounter): LoadPolicies {
   const loaded = new Map<string, ReturnType<LoadPolicies>>();
   const load = async (paths: readonly string[]): ReturnType<LoadPolicies> => {
@@ -226,7 +227,7 @@ function failed(failure: string): ShownChanges {
   return { findings: [], failure };
 }
 
-/** Or why there is nothing to compare with. */
+/** The policies of HEAD, or a text with the reason why there is nothing to compare with. */
 async function headOf(root: string): Promise<LoadedSide | string> {
   try {
     const { side }: ReadSide = await readSide({ revision: 'HEAD', name: 'HEAD', path: root });

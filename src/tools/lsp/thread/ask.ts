@@ -1,17 +1,19 @@
-// The second thread as the language server sees it: questions in, answers out. One question at a time; of those that wait, the
-// latest about the same is the one that counts, since what it asks about has been typed over. INVARIANT: a thread that hangs,
-// grows or dies is a refusal of its question, and nothing else.
+// The second thread as the language server sees it: questions go in, answers come out, one question at a
+// time. A new question replaces a waiting one about the same, because the text of that one is outdated.
+// INVARIANT: when the thread hangs, grows too large or dies, only its question is refused.
 
 import { LimitedThread } from '../../../service/policies/limited-thread.ts';
 import type { AskThread, FromThread, ThreadAnswers, ThreadAsk, ThreadQuestion } from './questions.ts';
 
 export interface AskedThread {
-  /** Rejects with ThreadRefusal. */
+  /** Resolves to the answer, or rejects with a ThreadRefusal. */
   ask<Q extends ThreadQuestion>(question: Q, asked: ThreadAsk[Q]): Promise<ThreadAnswers[Q]>;
   close(): Promise<void>;
 }
 
-/** `overtaken`: it has been asked again since. A class because it is thrown. */
+/**
+ * A question without an answer. `overtaken`: a newer question has replaced it. A class because it is thrown.
+ */
 export class ThreadRefusal extends Error {
   readonly kind: 'overtaken' | 'failed';
 
@@ -22,23 +24,26 @@ export class ThreadRefusal extends Error {
 }
 
 interface Job {
-  /** Of what asks about the same. */
+  /** The same for questions about the same thing, of which only the newest counts. */
   readonly about: string;
   readonly message: AskThread;
   readonly resolve: (answer: ThreadAnswers[ThreadQuestion]) => void;
   readonly reject: (refusal: ThreadRefusal) => void;
 }
 
-/** Proofs of large sets take their time; nobody waits for more. */
+/** Milliseconds for one answer. Proofs of large sets take long, but nobody waits longer. */
 const timeoutMs = 60_000;
 const memoryMegabytes = 1_024;
 
-/** `script`: another file for the thread to start with, by which tests make it fail. */
+/**
+ * Starts the thread when it is first asked. `script` is another start file for the thread, by which tests
+ * make it fail.
+ */
 export function createAskedThread(script = new URL('./thread.ts', import.meta.url)): AskedThread {
   return new LiveThread(script);
 }
 
-/** A class because it holds a thread and what waits for it. */
+/** A class because it holds a thread and the questions that wait for it. */
 class LiveThread implements AskedThread {
   readonly #script: URL;
   #thread: LimitedThread<AskThread, FromThread> | null = null;
@@ -58,7 +63,7 @@ class LiveThread implements AskedThread {
         this.#waiting.filter((job) => job.about !== about),
       ];
       for (const job of overtaken) job.reject(new ThreadRefusal('overtaken', 'it was asked again'));
-      // An answer goes with its question.
+      // The resolver belongs to the question, so the type of its answer is right.
       const job = { about, message: { question, asked }, resolve: resolve as Job['resolve'], reject };
       this.#waiting = [...others, job];
       this.#next();
@@ -112,7 +117,7 @@ class LiveThread implements AskedThread {
     this.#next();
   }
 
-  /** The next question finds a new one. */
+  /** Refuses the running question; the next question starts a new thread. */
   #handleExit(summary: string): void {
     this.#thread = null;
     this.#running?.reject(new ThreadRefusal('failed', summary));

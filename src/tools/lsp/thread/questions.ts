@@ -1,5 +1,5 @@
-// What the language server asks of its second thread, and what it is answered: plain data, which goes from thread to thread as
-// it is. These are the questions that may take longer than a key may take to be typed.
+// The questions that the language server asks its second thread, and their answers: plain data that passes
+// between threads unchanged. They are the questions whose answer may take longer than typing a key.
 
 import type { Diagnostic } from '../../../language/diagnostic/diagnostic.ts';
 import type { SourceText } from '../../../language/diagnostic/span.ts';
@@ -9,25 +9,25 @@ import type { Finding } from '../../findings/findings.ts';
 import type { RuleCoverage } from '../../testing/coverage.ts';
 import type { CaseResult } from '../../testing/run.ts';
 
-/** A policy set as the files have it, with what is not saved laid over them. */
+/** A policy set on disk, with unsaved texts laid over the files. */
 export interface SetState {
-  /** Absolute. */
+  /** The absolute folder of the set. */
   readonly root: string;
-  /** By path relative to the root. */
+  /** Unsaved texts, with paths relative to the root. */
   readonly open: readonly SourceText[];
 }
 
 export interface ThreadAsk {
   readonly claims: SetState;
-  /** `only`: the one test file that is run, by its path in the set; null for all of them. */
+  /** `only` is the path in the set of the one test file to run; null for all test files. */
   readonly tests: SetState & { readonly only: string | null };
-  /** Since HEAD. */
+  /** Asks for the changes since HEAD. */
   readonly changes: SetState;
   readonly walk: SetState & { readonly request: GivenRequest };
 }
 
 export interface ThreadAnswers {
-  /** Null where the set has errors. */
+  /** The judged claims; null when the set has errors. */
   readonly claims: readonly ShownClaim[] | null;
   readonly tests: ShownTests;
   readonly changes: ShownChanges;
@@ -36,51 +36,51 @@ export interface ThreadAnswers {
 
 export type ThreadQuestion = keyof ThreadAsk;
 
-/** What `writ check` says of a claim. */
+/** The verdict of `writ check` on a claim. */
 export interface ShownClaim {
   readonly file: string;
   readonly start: number;
   readonly result: 'proved' | 'refuted' | 'undecided';
-  /** Why it is undecided, or how the request that refutes it is decided; null where it is proved. */
+  /** Why the claim is undecided, or how the refuting request is decided; null when the claim is proved. */
   readonly why: string | null;
-  /** The request that refutes it, as `writ decide` takes it. */
+  /** The request that refutes the claim, in the form that `writ decide` takes. */
   readonly request: object | null;
 }
 
 export interface ShownTests {
   readonly files: readonly ShownTestFile[];
-  /** Of all files that were run; the files of rules are paths in the set. */
+  /** The coverage of all files that were run; files of rules are paths in the set. */
   readonly coverage: readonly RuleCoverage[];
 }
 
 export interface ShownTestFile {
   readonly path: string;
-  /** Whether its policies have errors, or it has: then no case was run. */
+  /** Whether the test file or its policies have errors; then no case was run. */
   readonly isBroken: boolean;
   readonly cases: readonly ShownCase[];
   readonly diagnostics: readonly CaseDiagnostic[];
 }
 
 export interface ShownCase extends Pick<CaseResult, 'name' | 'outcome'> {
-  /** Where it begins. */
+  /** The offset at which the case begins. */
   readonly start: number;
-  /** What came out otherwise. */
+  /** How the result differs from the expected one. */
   readonly text: string;
 }
 
-/** As a diagnostic; a case that fails has a code of its own. */
+/** A diagnostic of a test file; a failing case has a code of its own. */
 export type CaseDiagnostic = Omit<Diagnostic, 'code'> & { readonly code: string };
 
 export interface ShownChanges {
-  /** As `writ diff` has them, with paths in the set; lines and columns from 1. */
+  /** Findings of `writ diff`, with paths in the set; lines and columns count from 1. */
   readonly findings: readonly Finding[];
-  /** Why nothing was compared; null where it was. */
+  /** Why nothing was compared; null when the comparison was made. */
   readonly failure: string | null;
 }
 
-/** How a request is decided, step by step. */
+/** The decision of a request, step by step. */
 export interface ShownWalk {
-  /** Null where the policies have errors, or the request is not understood. */
+  /** The steps; null when the policies have errors or the request cannot be read. */
   readonly steps: readonly WalkStep[] | null;
   /** What is wrong with the request. */
   readonly issues: readonly RequestIssue[];
@@ -94,5 +94,5 @@ export interface AskThread<Q extends ThreadQuestion = ThreadQuestion> {
 export type FromThread =
   | { readonly kind: 'ready' }
   | { readonly kind: 'answer'; readonly answer: ThreadAnswers[ThreadQuestion] }
-  /** A mistake of ours. */
+  /** An error inside Writ. */
   | { readonly kind: 'mistake'; readonly text: string };

@@ -1,4 +1,4 @@
-// The file that the second thread of the language server starts with: it answers one question at a time.
+// The start file of the language server's second thread. The thread answers one question at a time.
 
 import { parentPort } from 'node:worker_threads';
 import { createAnswers } from './answers.ts';
@@ -10,7 +10,7 @@ const send = (message: FromThread): void => port.postMessage(message);
 const answers = createAnswers();
 
 port.on('message', ({ question, asked }: AskThread) => {
-  // Each question goes with what it asks.
+  // Each question comes with its own arguments.
   const answering = answers[question] as (about: typeof asked) => Promise<ThreadAnswers[ThreadQuestion]>;
   answering(asked).then(
     (answer) => send({ kind: 'answer', answer }),

@@ -1,5 +1,6 @@
-// Cases into the text of a test file, after those that are there, whose lines stay as they are. INVARIANT: read again, the
-// file has exactly the situation that was added, whatever its defaults say; a case that is there is not added twice.
+// Adds cases to the text of a test file, after the existing cases, whose lines stay unchanged. INVARIANT:
+// when the file is read again, it holds exactly the added situation, whatever the file's defaults are; an
+// existing case is not added twice.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { SourceText } from '../../../language/diagnostic/span.ts';
@@ -14,7 +15,7 @@ export interface WithCases {
   readonly added: readonly AddedCase[];
 }
 
-/** Null where the file is malformed, or its tests are not a list of lines. */
+/** Null when the file is malformed, or its tests are not a list of lines. */
 export function addCases({ path, text }: SourceText, cases: readonly AddedCase[]): WithCases | null {
   let now = text.trim() === '' ? 'tests:\n' : text;
   const added: AddedCase[] = [];
@@ -36,7 +37,7 @@ function isSameCase(a: TestCase, b: TestCase): boolean {
   return isDeepStrictEqual([plain(a.situation), a.expectation], [plain(b.situation), b.expectation]);
 }
 
-/** Without the places. */
+/** The situation without source places. */
 function plain({ meters, satisfied, ...facts }: Situation): object {
   return {
     ...facts,
@@ -54,7 +55,7 @@ function withCase(source: SourceText, one: AddedCase): string | null {
     const isApart = before.endsWith('\n') || before === '';
     return `${before}${isApart ? '' : '\n'}${lines.join('')}${source.text.slice(place.offset)}`;
   };
-  // What the defaults of the file say beside it is taken away again.
+  // Facts that only the file's defaults add are removed by `unset`.
   const read = readTestFile({ ...source, text: inserted([]) }).cases.at(-1);
   return inserted(read === undefined ? [] : surplus(read.situation, one.facts));
 }
@@ -65,7 +66,7 @@ function caseLines({ name, facts, expect }: AddedCase, unset: readonly string[])
   return [`- name: ${flow(name)}`, ...entries, ...removed, `  expect: ${flow(expect)}`];
 }
 
-/** JSON, which is YAML. */
+/** JSON, which is valid YAML. */
 function flow(value: Json | readonly string[]): string {
   return JSON.stringify(value);
 }

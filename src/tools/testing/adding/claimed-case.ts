@@ -1,5 +1,5 @@
-// A request that refutes a claim as a case of a test file, which expects what the claim says: it fails until the policies
-// are changed.
+// Turns a request that refutes a claim into a case of a test file that expects what the claim demands. The
+// case fails until the policies are changed.
 
 import type { Decision } from '../../../language/model/decision.ts';
 import type { Json, JsonObject } from '../../../language/model/json.ts';
@@ -10,7 +10,7 @@ import { requestJson } from '../../../reasoning/prove/report/request-json.ts';
 
 export interface AddedCase {
   readonly name: string;
-  /** The facts as a test gives them; what is not among them is unknown or absent. */
+  /** The facts in the form of a test file; a missing fact is unknown or absent. */
   readonly facts: JsonObject;
   readonly expect: JsonObject;
 }
@@ -31,11 +31,11 @@ export function claimedCase({ guarantee, claim, claimText, facts, decision }: Re
   };
 }
 
-/** Without what is empty: that is what a test begins with. */
+/** The facts without empty values, which are what a test starts with. */
 function givenFacts({ satisfied, ...facts }: Facts): JsonObject {
   const met = Object.entries(satisfied).filter(([, rules]) => rules.length > 0);
   const all = requestJson({ ...facts, satisfied: nothingSatisfied });
-  // Plain data, of which nothing is `undefined`.
+  // Plain data without `undefined`.
   const plain = JSON.parse(JSON.stringify({ ...all, satisfied: Object.fromEntries(met) })) as JsonObject;
   const isGiven = ([key, value]: [string, Json]): boolean =>
     key === 'payload' || typeof value !== 'object' || Object.keys(value ?? {}).length > 0;

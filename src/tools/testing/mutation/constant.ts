@@ -1,5 +1,5 @@
-// A constant → the constants next to it: one unit of the last digit as written, a currency's smallest unit, one of a
-// duration's own unit, a day, a minute.
+// The constants next to a constant: one unit of the last written digit away, one of a currency's smallest
+// unit, one of a duration's own unit, one day, or one minute.
 
 import type { LiteralNode } from '../../../language/syntax/tree/tree.ts';
 import {
@@ -12,7 +12,7 @@ import {
 } from '../../../language/value/decimal.ts';
 import { formatDate, parseDate, secondsPerDay } from '../../../language/value/time.ts';
 
-/** The texts one step below and one step above; none for what has no order. */
+/** The texts one step below and one step above; empty for a constant without an order. */
 export function neighbours(literal: LiteralNode): readonly string[] {
   switch (literal.kind) {
     case 'number':
@@ -52,7 +52,7 @@ function around(written: string, digits: number): readonly string[] {
   });
 }
 
-/** With the sign and the grouping of the number that it stands in for. */
+/** The moved number with the sign and the digit grouping of the number that it replaces. */
 function writtenLike(written: string, moved: string): string {
   const sign = written.startsWith('+') && !moved.startsWith('-') ? '+' : '';
   const [whole = '', fraction] = moved.split('.');
@@ -64,7 +64,7 @@ function fractionDigits(written: string): number {
   return written.split('.')[1]?.length ?? 0;
 }
 
-/** Of the currency's smallest unit, as ISO 4217 has it. */
+/** Digits of the currency's smallest unit, as in ISO 4217. */
 function minorDigits(currency: string): number {
   try {
     const format = new Intl.NumberFormat('en', { style: 'currency', currency });
@@ -83,14 +83,14 @@ function dates(written: string): readonly string[] {
   });
 }
 
-/** Moves the last part that is written, minutes or seconds, and keeps the offset. */
+/** Moves the last written part, minutes or seconds, and keeps the offset. */
 function instants(written: string): readonly string[] {
   const match = /^(.{10})[Tt ](\d\d):(\d\d)(?::(\d\d))?(.*)$/.exec(written);
   if (match === null) return [];
   const [, date = '', hour, minute, second, rest = ''] = match;
   const hasSeconds = second !== undefined;
   const time = Date.parse(`${date}T${hour}:${minute}:${second ?? '00'}Z`);
-  // A date that is none, in a file with errors.
+  // A file with errors may hold an invalid date.
   if (Number.isNaN(time)) return [];
   return directions.map((step) => {
     const moved = new Date(time + step * (hasSeconds ? 1_000 : 60_000)).toISOString();

@@ -1,11 +1,12 @@
-// Edits of a policy file's text, made so that what is left still reads well: what takes whole lines goes with its lines.
+// Edits of a policy file's text that leave it well readable: removing whole lines removes their line breaks,
+// too.
 
 import type { Edit } from '../../../language/diagnostic/diagnostic.ts';
 import type { Span } from '../../../language/diagnostic/span.ts';
 
-/** One way to change a text, and what it does in words. */
+/** One way to change a text, with a description in words. */
 export interface PolicyEdit {
-  /** In one file, none over another. */
+  /** All in one file, without overlaps. */
   readonly edits: readonly Edit[];
   /** Such as `\`<=\` became \`<\``. */
   readonly change: string;
@@ -20,8 +21,8 @@ export function applyEdits(text: string, edits: readonly Edit[]): string {
 }
 
 /**
- * Takes a span out with its lines where it has them to itself, else with the blanks before it: not with a line break,
- * since a comment may end there.
+ * Removes a span with its lines if nothing else is on them, else with the blanks before the span. A line
+ * break is then kept, since a comment may end there.
  */
 export function removal(text: string, span: Span): Edit {
   const lineStart = text.lastIndexOf('\n', span.start - 1) + 1;
@@ -33,7 +34,7 @@ export function removal(text: string, span: Span): Edit {
   return { span: { ...span, start }, text: '' };
 }
 
-/** As `removal`, and one of the blank lines that would then meet. */
+/** Works like `removal`, and also removes one of two blank lines that would otherwise meet. */
 export function paragraphRemoval(text: string, span: Span): Edit {
   const { span: taken } = removal(text, span);
   const blank = /^[^\S\n]*\n/.exec(text.slice(taken.end));
@@ -41,7 +42,7 @@ export function paragraphRemoval(text: string, span: Span): Edit {
   return { span: { ...taken, end: taken.end + (isLine ? (blank?.[0].length ?? 0) : 0) }, text: '' };
 }
 
-/** Takes one of several entries out, with the comma that it needs no more. */
+/** Removes one of several entries, with the comma that is no longer needed. */
 export function entryRemoval(text: string, entries: readonly { readonly span: Span }[], index: number): Edit {
   const { span } = entries[index]!;
   const comma = /^\s*,/.exec(text.slice(span.end));
@@ -55,7 +56,7 @@ export function entryRemoval(text: string, entries: readonly { readonly span: Sp
   return before === undefined ? { span, text: '' } : { span: { ...span, start: before.span.end }, text: '' };
 }
 
-/** What a span holds, in one line of 60 characters at most. */
+/** The text of the span on one line, cut to 60 characters. */
 export function excerpt(text: string, { start, end }: Span): string {
   const characters = [...text.slice(start, end).replace(/\s+/g, ' ')];
   return characters.length > excerptMax

@@ -1,5 +1,5 @@
-// A condition → the ways in which it might have been written wrong: a comparison that takes in its end or not, a part
-// left out, a part turned round, a constant one step away. INVARIANT: each change alters one place.
+// The ways in which a condition may have been written wrong: a comparison that includes its end or not, a
+// part left out, a part reversed, a constant one step away. INVARIANT: each change alters one place.
 
 import type { Span } from '../../../language/diagnostic/span.ts';
 import type {
@@ -13,7 +13,7 @@ import type {
 import { neighbours } from './constant.ts';
 import { entryRemoval, excerpt, type PolicyEdit, replacement } from './edit.ts';
 
-/** `text` is the whole file that the expression stands in. */
+/** `text` is the whole file that contains the expression. */
 export function conditionChanges(expression: ExpressionNode, text: string): readonly PolicyEdit[] {
   switch (expression.kind) {
     case 'binary':
@@ -47,13 +47,13 @@ export function conditionChanges(expression: ExpressionNode, text: string): read
   }
 }
 
-/** The condition's opposite. */
+/** Replaces the condition by its opposite. */
 export function negatedExpression({ span }: ExpressionNode, text: string): PolicyEdit {
   const put = `not (${text.slice(span.start, span.end)})`;
   return { edits: [{ span, text: put }], change: `negated \`${excerpt(text, span)}\`` };
 }
 
-/** Null: the operator has no neighbour and the comparison is negated, or its operands alone are changed. */
+/** Null for an operator without a neighbour: the comparison is negated, or only its operands are changed. */
 const neighbourOf = {
   or: null,
   and: null,
@@ -127,7 +127,10 @@ function binaryChanges(expression: Binary, text: string): readonly PolicyEdit[] 
   }
 }
 
-/** Either operand left out, unless it is a chain of the same operator, whose links are left out one by one. */
+/**
+ * Drops either operand, unless the operand is a chain of the same operator, whose links are dropped one by
+ * one.
+ */
 function dropChanges(expression: Binary, text: string): readonly PolicyEdit[] {
   const { span, operator, operatorSpan, left, right } = expression;
   const before = text.slice(0, operatorSpan.start).trimEnd().length;
@@ -208,7 +211,7 @@ function valueChanges(expression: ExpressionNode, text: string): readonly Policy
 }
 
 function entryChanges({ entries }: ListExpression, text: string): readonly PolicyEdit[] {
-  // A list of one entry would be empty without it, which is another kind of mistake.
+  // A list of one entry would become empty, which is another kind of mistake.
   if (entries.length < 2) return [];
   return entries.map((entry, index) => ({
     edits: [entryRemoval(text, entries, index)],

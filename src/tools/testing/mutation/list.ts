@@ -1,5 +1,5 @@
-// A list → the same list without one of its entries, or without one of the lists that it joins. Of long lists a few
-// entries, evenly spread, stand for all.
+// Changes of a list: without one of its entries, or without one of the lists that it joins. For a long list,
+// a few evenly spread entries are enough.
 
 import { posix } from 'node:path';
 import type { Span } from '../../../language/diagnostic/span.ts';
@@ -8,10 +8,13 @@ import type { PolicySources } from '../../../pipeline.ts';
 import { neighbours } from './constant.ts';
 import { entryRemoval, excerpt, type PolicyEdit, replacement } from './edit.ts';
 
-/** Entries of one list that are left out, each in a mutant of its own. */
+/** The most entries of one list that are left out, each in a mutant of its own. */
 const sampledEntriesMax = 5;
 
-/** `text` is the file that the declaration stands in; a change may be one of the list file that it names. */
+/**
+ * `text` is the file that contains the declaration; a change may also be in the list file that the
+ * declaration names.
+ */
 export function listChanges(
   { source }: ListDeclaration,
   text: string,
@@ -39,7 +42,7 @@ export function listChanges(
   }
 }
 
-/** A value one step away, or a row that is gone: of a file a line. */
+/** Changes of a table: a value one step away, or, for a table file, a removed line. */
 export function tableChanges(
   { source }: TableDeclaration,
   text: string,
@@ -53,7 +56,10 @@ export function tableChanges(
   });
 }
 
-/** Indices; a list of one entry would be empty without it, which is another kind of mistake. */
+/**
+ * Indices of sampled entries; none for a list of one entry, which would become empty, another kind of
+ * mistake.
+ */
 function sample(entries: readonly unknown[]): readonly number[] {
   const { length } = entries;
   if (length < 2) return [];
@@ -61,7 +67,7 @@ function sample(entries: readonly unknown[]): readonly number[] {
   return Array.from({ length: count }, (_, at) => Math.round((at * (length - 1)) / Math.max(1, count - 1)));
 }
 
-/** Relative to the policy directory, as the file that names it is. */
+/** Relative to the policy directory, like the path of the file that names the list. */
 function listPath({ span, value }: TextLiteral): string {
   return posix.join(posix.dirname(span.file), value);
 }
@@ -71,7 +77,7 @@ export function fileChanges(
   readListFile: PolicySources['readListFile'],
 ): readonly PolicyEdit[] {
   const path = listPath(named);
-  // In YAML and JSON an entry is more than a line.
+  // An entry of YAML or JSON can be more than one line.
   if (/\.(?:ya?ml|json)$/.test(path)) return [];
   const file = readListFile(path);
   if (!('text' in file)) return [];
@@ -82,7 +88,7 @@ export function fileChanges(
   });
 }
 
-/** The lines that are entries, line breaks included. */
+/** The lines that are entries, with their line breaks. */
 function entryLines(file: string, text: string): readonly Span[] {
   const spans: Span[] = [];
   for (const { index, 0: line } of text.matchAll(/[^\n]*\n|[^\n]+$/g)) {

@@ -1,7 +1,7 @@
-// A policy set → a text that is equal for sets which no request can tell apart, as far as that is cheap to see: what
-// whole numbers, declared ranges and the sums that risk can reach make the same is written the same.
-// Shadow rules are left out: they are never enforced, and no test sees what they would have said.
-// INVARIANT: equal texts mean equal decisions; different texts may.
+// Turns a policy set into a text that is equal for sets which no request can tell apart, as far as that is
+// cheap to see. Forms that are equal because of whole numbers, declared ranges or reachable risk sums are
+// written alike. Shadow rules are left out: they are never enforced, and no test sees their decisions.
+// INVARIANT: equal texts mean equal decisions; different texts may mean equal decisions, too.
 
 import { canonicalMeaning } from '../../../language/model/canonical.ts';
 import {
@@ -40,13 +40,16 @@ export function meaningOf(set: PolicySet): string {
 
 interface Context {
   readonly set: PolicySet;
-  /** Ascending. */
+  /** Reachable risk scores, ascending. */
   readonly risks: readonly number[];
 }
 
 const riskMax = 100;
 
-/** Every risk that some request to some action can come to; contributions are there or not, independently. */
+/**
+ * Every risk score that some request for some action can reach; each contribution may be present or not,
+ * independently of others.
+ */
 function reachableRisks({ actions, policies }: PolicySet): readonly number[] {
   const reached = new Set<number>();
   for (const action of actions.keys()) {
@@ -149,7 +152,10 @@ function opposite(operand: Expression, whole: Expression & { readonly kind: 'not
     : { ...whole, operand };
 }
 
-/** Flat, without what changes nothing, and one truth where that decides: so it is in three-valued logic too. */
+/**
+ * Flattens operands, drops those that change nothing, and returns one truth if an operand decides;
+ * three-valued logic allows all of it.
+ */
 function joined(kind: 'and' | 'or', operands: readonly Expression[], whole: Expression): Expression {
   const decisive = kind === 'or';
   const flat = operands.flatMap((operand) => (operand.kind === kind ? operand.operands : [operand]));
@@ -186,7 +192,7 @@ function normalizeCompare(whole: Compare, ctx: Context): Expression {
   return settled === null ? comparison(whole, end) : truth(settled, whole);
 }
 
-/** Numbers, dates and durations are measured by one decimal; money is not, since it has a currency. */
+/** Numbers, dates and durations are single decimals; money is not, since it has a currency. */
 function quantityOf({ type, value }: Literal): Decimal | null {
   const isQuantity = 'range' in type && type.kind !== 'money';
   return isQuantity && typeof value === 'object' && value !== null && 'coefficient' in value
@@ -201,7 +207,7 @@ interface End {
   readonly bound: Decimal;
 }
 
-/** Among whole numbers `< 5` is `<= 4`. */
+/** For whole numbers, `< 5` means `<= 4`. */
 function wholeEnd(operator: Inequality, bound: Decimal): End {
   const below = floor(bound);
   const isExact = isInteger(bound);
@@ -217,12 +223,15 @@ function wholeEnd(operator: Inequality, bound: Decimal): End {
   }
 }
 
-/** The bounds of whole ends are far from the limits of precision, or else stay as they are. */
+/**
+ * The next whole number, or the bound itself if precision does not allow a step; such bounds are far from the
+ * limit.
+ */
 function next(bound: Decimal, step: 1 | -1): Decimal {
   return add(bound, fromNumber(step)) ?? bound;
 }
 
-/** The nearest risk that can be; one beyond all of them where none satisfies the comparison. */
+/** Moves the bound to the nearest reachable risk, or beyond all risks if none satisfies the comparison. */
 function reachedEnd({ operator, bound }: End, risks: readonly number[]): End {
   const at = toNumber(bound);
   const nearest =
@@ -232,7 +241,7 @@ function reachedEnd({ operator, bound }: End, risks: readonly number[]): End {
   return { operator, bound: fromNumber(nearest) };
 }
 
-/** What a declared range alone makes of a comparison; null where it depends on the value. */
+/** The comparison's truth if the declared range alone decides it, else null. */
 function settle({ operator, bound }: End, { low, high }: Range): boolean | null {
   const toLow = low === null ? null : compare(bound, low);
   const toHigh = high === null ? null : compare(bound, high);
@@ -249,7 +258,7 @@ function settle({ operator, bound }: End, { low, high }: Range): boolean | null 
 }
 
 function comparison(whole: Compare, { operator, bound }: End): Compare {
-  // The literal's type may carry how it was written; its value alone counts.
+  // The literal's own type may hold how it was written; only its value counts.
   const right: Literal = { kind: 'literal', value: bound, type: whole.left.type, span: whole.right.span };
   return { ...whole, operator, right };
 }

@@ -1,5 +1,6 @@
-// A policy file → its mutants: the same file with one thing wrong, as people get things wrong. What no test can see is
-// left alone: shapes are refused before any rule, meters are readings that tests give, guarantees decide nothing.
+// The mutants of a policy file: the file with one typical mistake each. Parts that no test can see are left
+// alone: shapes are refused before any rule, tests give the readings of meters, and guarantees decide
+// nothing.
 
 import type {
   Declaration,
@@ -16,13 +17,13 @@ import { fileChanges, listChanges, tableChanges } from './list.ts';
 import { ruleChanges } from './rule.ts';
 
 export interface Mutant extends PolicyEdit {
-  /** `policy/rule`, or the name of the policy or declaration that is changed. */
+  /** `policy/rule`, or the name of the changed policy or declaration. */
   readonly subject: string;
-  /** The policy whose actions alone can be decided otherwise; null where others may be. */
+  /** The policy whose actions alone may be decided differently; null when others may be, too. */
   readonly policy: string | null;
 }
 
-/** `text` is the file's own. Mutants may fail to compile, or mean the same as the file. */
+/** `text` is the text of `file`. A mutant may fail to compile, or mean the same as the file. */
 export function mutantsOf(
   file: PolicyFile,
   text: string,
@@ -83,7 +84,7 @@ function policyMutants(policy: PolicyDeclaration, text: string): readonly Mutant
   ];
 }
 
-/** The condition's own span leaves out the parentheses that it may stand in. */
+/** Removes the whole condition with its parentheses, which its span leaves out. */
 function withoutWhen({ span }: ExpressionNode, text: string): PolicyEdit {
   const start = text.lastIndexOf('when', span.start);
   const opened = text.slice(start, span.start).split('(').length - 1;
@@ -107,7 +108,7 @@ function exceptDropped({ except }: Pick<HoursDeclaration, 'except'>, text: strin
   return except === null ? [] : [withoutExcept(except.span, text)];
 }
 
-/** Of a leap year. */
+/** The next day of a leap year. */
 function dayAfter(text: string): string {
   return new Date(Date.parse(`2024-${text}T00:00Z`) + 86_400_000).toISOString().slice(5, 10);
 }

@@ -1,5 +1,6 @@
-// Policies and their tests → the mutation score: how many of the policies' mutants some test tells from the original.
-// A mutant that does not compile, or that no request can tell from the original or from an earlier mutant, does not count.
+// Computes the mutation score of policies and their tests: how many mutants of the policies some test tells
+// from the original. A mutant does not count if it does not compile, or if no request can tell it from the
+// original or an earlier mutant.
 
 import { createHash } from 'node:crypto';
 import { join, relative } from 'node:path';
@@ -24,11 +25,11 @@ import { type Mutant, mutantsOf } from './mutants.ts';
 import { type Hunk, hunkOf } from './unified-diff.ts';
 
 export interface Mutation {
-  /** Sorted by path; those without a mutant are left out. */
+  /** Sorted by path; files without a mutant are left out. */
   readonly files: readonly FileMutation[];
   readonly killed: number;
   readonly survived: number;
-  /** Killed of all, 0 to 100, rounded down; 100 where nothing could be changed. */
+  /** The share of killed mutants from 0 to 100, rounded down; 100 when there is nothing to change. */
   readonly score: number;
 }
 
@@ -38,9 +39,9 @@ export interface FileMutation extends Omit<Mutation, 'files'> {
   readonly survivors: readonly Survivor[];
 }
 
-/** A mutant that every test takes for the original. */
+/** A mutant that no test tells from the original. */
 export interface Survivor {
-  /** From 1. */
+  /** Line number, from 1. */
   readonly line: number;
   readonly subject: string;
   readonly change: string;
@@ -48,15 +49,15 @@ export interface Survivor {
 }
 
 export interface MutateOptions {
-  /** Called with what is done of all that is to be tried. */
+  /** Called now and then with the number of mutants tried, and the number of all mutants. */
   readonly onProgress?: (done: number, total: number) => void;
-  /** Once aborted, what was found so far is returned. */
+  /** Aborting returns what has been found so far. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Every test must pass on the policies as they are. Mutants are decided by the definition: a function would be made for each, to
- * be asked a few times.
+ * Tries every mutant on the tests; every test must pass on the unchanged policies. Mutants are decided by the
+ * definition: compiling a function for each would not pay for a few decisions.
  */
 export async function mutate(
   tested: readonly TestedPolicies[],
@@ -67,7 +68,7 @@ export async function mutate(
   let yieldAt = 0;
   for (const [done, trial] of trials.entries()) {
     if (signal?.aborted === true) break;
-    // Now and then, so that keys and signals are heard.
+    // Yields now and then, so that key presses and signals are handled.
     if (performance.now() >= yieldAt) {
       onProgress?.(done, trials.length);
       await setImmediate();
@@ -75,7 +76,7 @@ export async function mutate(
     }
     const isKilled = judge(trial);
     if (isKilled === null) continue;
-    // A file that two groups of tests reach has each mutant once, killed by either.
+    // A file that two groups of tests reach counts each mutant once, killed by either group.
     const known = verdicts.get(trial.key);
     verdicts.set(trial.key, { trial, isKilled: isKilled || known?.isKilled === true });
   }
@@ -85,24 +86,24 @@ export async function mutate(
 
 const busyMsMax = 50;
 
-/** One mutant beside what it is tried on. */
+/** One mutant with what it is tried on. */
 interface Trial {
   readonly key: string;
   readonly mutant: Mutant;
   /** Relative to the current directory. */
   readonly path: string;
-  /** The text that it changes. */
+  /** The text before the mutant's change. */
   readonly before: string;
   readonly group: Group;
 }
 
-/** A policy set, its cases, and what its mutants share. */
+/** A policy set with its cases, and what its mutants share. */
 interface Group {
   readonly sources: PolicySources;
   readonly set: NonNullable<Compiled['set']>;
   readonly cases: readonly TestCase[];
   readonly cache: CompileCache;
-  /** Digests of the meanings that have been tried, the original's first. */
+  /** Digests of the meanings tried so far, the original's first. */
   readonly meanings: Set<string>;
 }
 
@@ -137,7 +138,7 @@ function fileOf({ edits }: Mutant): string {
   return edits[0]!.span.file;
 }
 
-/** Whether a test fails on the mutant; null where it does not count. */
+/** Whether a test fails on the mutant; null when the mutant does not count. */
 function judge({ mutant, before, group }: Trial): boolean | null {
   const after = applyEdits(before, mutant.edits);
   const sources = withText(group.sources, fileOf(mutant), after);
@@ -150,7 +151,7 @@ function judge({ mutant, before, group }: Trial): boolean | null {
   let engine: Compiled['engine'] = null;
   const tried = {
     set,
-    // For the meters of a sequence.
+    // Compiled only when a sequence needs meters.
     get engine() {
       engine ??= compile(sources, group.cache, () => checked).engine;
       return engine!;
@@ -160,7 +161,7 @@ function judge({ mutant, before, group }: Trial): boolean | null {
   return group.cases.some((test) => {
     const asked = [test, ...(test.before ?? [])].map(({ situation }) => situation.action);
     if (actions !== null && !actions.some((action) => asked.includes(action))) return false;
-    // A name that the mutant has lost fails the test as well.
+    // A name that the mutant no longer declares also fails the test.
     const facts = caseFacts(test, tried, () => undefined);
     return facts === null || differences(test.expectation, authorize(set, facts)).length > 0;
   });
@@ -198,7 +199,7 @@ function countOf(verdicts: readonly Verdict[]): Omit<Mutation, 'files'> {
 function survivorOf({ mutant, before }: Trial): Survivor {
   const { subject, change, edits } = mutant;
   const offset = edits[0]!.span.start;
-  // What takes a whole line away begins at the line's end before it only when nothing else stands there.
+  // The edit may begin at the end of the line before, so blanks are skipped to find the changed line.
   const { line } = position(before, offset + /^\s*/.exec(before.slice(offset))![0].length);
   return { line, subject, change, hunk: hunkOf(before, applyEdits(before, edits)) };
 }

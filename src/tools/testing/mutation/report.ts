@@ -1,11 +1,11 @@
-// Mutation as text for people, each survivor with the lines that no test misses, and as plain JSON.
+// Reports a mutation run as text for people, each survivor with its changed lines, and as plain JSON.
 
 import { escapeForTerminal } from '../../../language/diagnostic/render.ts';
 import type { Marks } from '../report.ts';
 import type { FileMutation, Mutation, Survivor } from './mutate.ts';
 import { mutantDiff } from './unified-diff.ts';
 
-/** Survivors, a line a file, and the score. Ends with a line break. */
+/** Survivors, one line per file, and the score. Ends with a line break. */
 export function reportMutation(mutation: Mutation, marks: Marks): string {
   const { killed, survived, score, files } = mutation;
   if (killed + survived === 0) return '\nmutation: there is nothing to change in these policies\n';
@@ -15,7 +15,7 @@ export function reportMutation(mutation: Mutation, marks: Marks): string {
   return `\n${[...survivors, ...table].join('\n')}\nmutation score ${score} %: ${marks.good(`${killed} killed`)}${left}\n`;
 }
 
-/** As plain data; `diff` is a unified diff of the policy file. */
+/** Plain data; `diff` is a unified diff of the policy file. */
 export function mutationToJson({ killed, survived, score, files }: Mutation): object {
   return {
     killed,

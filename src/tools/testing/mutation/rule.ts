@@ -1,5 +1,5 @@
-// A rule → the ways in which it might have been written wrong: left out, another effect, a parameter one step away, a
-// grant without its approval, and all that may be wrong with its conditions.
+// The ways in which a rule may have been written wrong: left out, another effect, a parameter one step away,
+// a grant without its approval, and any mistake in its conditions.
 
 import type { Edit } from '../../../language/diagnostic/diagnostic.ts';
 import type { Clause, NameNode, RuleNode } from '../../../language/syntax/tree/tree.ts';
@@ -7,7 +7,7 @@ import { neighbours } from './constant.ts';
 import { excerpt, type PolicyEdit, paragraphRemoval, removal, replacement } from './edit.ts';
 import { conditionChanges, negatedExpression } from './expression.ts';
 
-/** `text` is the whole file that the rule stands in. */
+/** `text` is the whole file that contains the rule. */
 export function ruleChanges(rule: RuleNode, text: string): readonly PolicyEdit[] {
   return [
     { edits: [paragraphRemoval(text, rule.span)], change: 'dropped the rule' },
@@ -16,7 +16,7 @@ export function ruleChanges(rule: RuleNode, text: string): readonly PolicyEdit[]
   ];
 }
 
-/** The clauses that say who must approve, and how. */
+/** The clauses that set who must approve, and how. */
 const approvalClauses: readonly Clause['kind'][] = ['to', 'except', 'needs'];
 const conditionOfGrant: readonly Clause['kind'][] = [
   'after-approval',
@@ -73,7 +73,7 @@ function without(rule: RuleNode, kinds: readonly Clause['kind'][], text: string)
   return rule.clauses.filter(({ kind }) => kinds.includes(kind)).map(({ span }) => removal(text, span));
 }
 
-/** One group less is asked. */
+/** Drops one of the groups that are asked. */
 function withoutGroup(groups: readonly NameNode[], at: number, text: string): PolicyEdit {
   const { span } = groups[at]!;
   const start = at === 0 ? span.start : groups[at - 1]!.span.end;

@@ -1,16 +1,17 @@
-// Two versions of a file → the one hunk that holds all that differs, as `git apply` takes it.
+// Compares two versions of a file, and writes the one hunk that holds all differences, in the form that `git
+// apply` reads.
 
-/** Lines around what differs. */
+/** Unchanged lines shown around the difference. */
 const contextLines = 2;
 
 export interface Hunk {
-  /** `@@ -7,5 +7,4 @@`. */
+  /** Such as `@@ -7,5 +7,4 @@`. */
   readonly head: string;
-  /** Each begins with a blank, `-` or `+`. */
+  /** Each line begins with a blank, `-` or `+`. */
   readonly lines: readonly string[];
 }
 
-/** The texts must differ. */
+/** The hunk of all differences; the texts must differ. */
 export function hunkOf(before: string, after: string): Hunk {
   const old = linesOf(before);
   const now = linesOf(after);
@@ -33,14 +34,16 @@ export function hunkOf(before: string, after: string): Hunk {
   return { head: `@@ -${place(oldCount)} +${place(nowCount)} @@`, lines };
 }
 
-/** The hunk with the header that names the file, and the prefixes that are usual for a path inside of where one is. */
+/**
+ * The hunk with a header that names the file; a path inside the current directory gets the usual prefixes.
+ */
 export function mutantDiff(path: string, hunk: Hunk): string {
   const isInside = !path.startsWith('..') && !path.startsWith('/');
   const [old, fresh] = isInside ? [`a/${path}`, `b/${path}`] : [path, path];
   return [`--- ${old}`, `+++ ${fresh}`, hunk.head, ...hunk.lines, ''].join('\n');
 }
 
-/** A last line without a line break says so, as diffs do. */
+/** A last line without a line break is marked, as diffs do. */
 function linesOf(text: string): readonly string[] {
   const lines = text.split('\n');
   const last = lines.pop() ?? '';

@@ -1,4 +1,4 @@
-// The copy compared with the active policies by the service, once for each copy.
+// Lets the service compare the copy with the active policies, once for each version of the copy.
 
 import { type CallOptions, call } from '../../../api/client.ts';
 import type { Compared } from '../../../parts/comparison/comparison-words.ts';
@@ -6,7 +6,7 @@ import { type Answering, useAnswer } from '../../../parts/comparison/use-answer.
 
 export type ComparedFiles = CallOptions<'comparePolicies'>['body']['files'];
 
-/** `version` says what the copy is compared with: the active policies. */
+/** `version` identifies the active policies that the copy is compared with. */
 export function useComparison(files: ComparedFiles, version: string): Answering<Compared> {
   const key = files.length === 0 ? null : `${version} ${JSON.stringify(files)}`;
   return useAnswer(key, (signal) => call('comparePolicies', { body: { files }, signal }));

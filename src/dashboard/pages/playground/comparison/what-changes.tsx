@@ -1,4 +1,5 @@
-// Which requests the copy decides otherwise than the active policies, the loosest first, and what is proved of all others.
+// Which requests the copy decides differently from the active policies, the loosest first, and what is proved
+// of all other requests.
 
 import { ComparisonResult } from '../../../parts/comparison/comparison-result.tsx';
 import { type Compared, countsText } from '../../../parts/comparison/comparison-words.ts';
@@ -9,9 +10,9 @@ import { type ComparedFiles, useComparison } from './use-comparison.ts';
 
 export interface WhatChangesProps {
   readonly ways: FindingWays;
-  /** What the copy has that the active policies have not. */
+  /** Files of the copy that differ from the active policies. */
   readonly changes: ComparedFiles;
-  /** Of the active policies. */
+  /** Digest of the active policies. */
   readonly digest: string | null;
 }
 

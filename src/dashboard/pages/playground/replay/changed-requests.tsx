@@ -1,5 +1,5 @@
-// Recorded requests that the copy decides otherwise, each under the finding that it meets, the loosest first. INVARIANT: a
-// finding without a request says so, and a request without a finding is shown after all others.
+// Recorded requests that the copy decides differently, each under the finding that it meets, the loosest
+// first. INVARIANT: a finding without a request says so, and requests without a finding are shown last.
 
 import { Finding, type FindingWays } from '../../../parts/comparison/finding.tsx';
 import { DecisionBadge } from '../../../parts/layout/badge.tsx';

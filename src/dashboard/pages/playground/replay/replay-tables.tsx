@@ -1,4 +1,5 @@
-// The figures of a replay: decisions as recorded and now, and what is asked of people a day, by all requests or by some.
+// The figures of a replay: decisions as recorded and by the copy, and what is asked of people a day, by all
+// requests or by some.
 
 import { DecisionBadge } from '../../../parts/layout/badge.tsx';
 import { TableScroll } from '../../../parts/layout/table-scroll.tsx';
@@ -48,7 +49,7 @@ function Figure({ count, isChange }: { readonly count: number; readonly isChange
 
 interface PeopleTableProps {
   readonly people: ReplayResult['people'];
-  /** That one answer is taken to cost. */
+  /** Minutes that one answer is assumed to take. */
   readonly minutes: number;
 }
 
@@ -112,7 +113,7 @@ function Turned({ before, now }: Turn) {
   );
 }
 
-/** What some of the requests ask of people, a line for each group. */
+/** What some of the requests ask of people, one line for each group. */
 export function AskedOfPeople({ people }: Pick<PeopleTableProps, 'people'>) {
   if (people.length === 0) return null;
   return (

@@ -1,4 +1,5 @@
-// "Run on the last 7 days": what the copy would have decided of the recorded requests, and what it would have asked of people.
+// "Run on the last 7 days": what the copy would have decided about the recorded requests, and what it would
+// have asked of people.
 
 import { Field } from '../../../parts/form/field.tsx';
 import { Button } from '../../../parts/layout/button.tsx';
@@ -79,7 +80,7 @@ function ReplayControls({ replaying }: Pick<ReplayViewProps, 'replaying'>) {
 }
 
 function statusText({ progress, answer, problem }: Replaying): string {
-  // Spoken once: the bar has the rest.
+  // Spoken only once; the progress bar shows the rest.
   if (progress !== null) return 'Your copy is being tried on the recorded requests…';
   if (problem !== null) return 'There is no result.';
   if (answer === null) return '';

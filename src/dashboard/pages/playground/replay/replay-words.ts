@@ -1,4 +1,4 @@
-// What trying a copy on the recorded requests says, in the words of `writ replay`.
+// The result of trying a copy on the recorded requests, in the words of `writ replay`.
 
 import type { ReplayResult } from './use-replay.ts';
 
@@ -17,14 +17,14 @@ export function many(count: number, one: string): string {
   return `${count.toLocaleString()} ${one}${count === 1 ? '' : 's'}`;
 }
 
-/** How many answers more or fewer people give. */
+/** How many more or fewer answers people have to give. */
 export function moreText({ before, now }: ReplayResult['people'][number]['words']): string {
   if (before === now) return 'as many answers';
   const count = Math.abs(now - before);
   return `${count.toLocaleString()} ${now > before ? 'more' : 'fewer'} ${count === 1 ? 'answer' : 'answers'}`;
 }
 
-/** One sentence for the whole. */
+/** The whole result in one sentence. */
 export function replayText({ requests, changes, reading }: ReplayResult): string {
   if (requests === 0) return 'No request was recorded in this time.';
   const changed = changes.outcome + changes.asked;
@@ -35,7 +35,7 @@ export function replayText({ requests, changes, reading }: ReplayResult): string
     : `${changed.toLocaleString()} of ${many(requests, 'request')} would have been decided otherwise (${how}).`;
 }
 
-/** What a reader has to know before they trust the figures. */
+/** What a reader has to know before trusting the figures. */
 export function replayNotes(result: ReplayResult): readonly string[] {
   const { withheld, unfiled, unread, against, requests, readings_as_recorded: readings, waits } = result;
   const others = requests - against.requests;
@@ -103,7 +103,7 @@ function verb(count: number): string {
 
 const strictness: Readonly<Record<string, number>> = { ALLOW: 0, ESCALATE: 1, REAUTH_REQUIRED: 2, DENY: 3 };
 
-/** By how much a request is decided more loosely: the loosest first. */
+/** Sorts examples by how much more loosely they are decided, the loosest first. */
 export function loosestFirst(a: ReplayExample, b: ReplayExample): number {
   return loosened(b) - loosened(a) || strictnessOf(a.now) - strictnessOf(b.now) || (a.at < b.at ? 1 : -1);
 }

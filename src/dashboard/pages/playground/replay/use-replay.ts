@@ -1,5 +1,5 @@
-// The copy tried on the recorded requests by the service, when somebody asks for it. INVARIANT: one run at a time, which ends
-// with the page; an answer about another copy says so.
+// Lets the service try the copy on the recorded requests, on demand. INVARIANT: one run at a time, which ends
+// with the page; an answer about another copy is marked as such.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { callLines, type Reply } from '../../../api/client.ts';
@@ -13,25 +13,25 @@ export type ReplayResult = NonNullable<ReplayAnswer['replay']>;
 export interface Replaying {
   readonly days: number;
   readonly setDays: (days: number) => void;
-  /** How much of the records has been read, from 0 to 1; null where nothing runs. */
+  /** Share of the records that has been read, from 0 to 1; null when nothing is running. */
   readonly progress: number | null;
-  /** Of the last run, whatever it was about. */
+  /** The answer of the last run, whatever copy it was about. */
   readonly answer: ReplayAnswer | null;
   readonly problem: ApiProblem | null;
-  /** Whether the answer is about this copy, over the active policies, and so many days. */
+  /** Whether the answer is about this copy, these active policies and this number of days. */
   readonly isOfNow: boolean;
   readonly start: () => void;
   readonly cancel: () => void;
 }
 
 interface State extends Pick<Replaying, 'progress' | 'answer' | 'problem'> {
-  /** What was tried. */
+  /** Identifies the days, the active policies and the copy of the run. */
   readonly key: string;
 }
 
 const nothing: State = { key: '', progress: null, answer: null, problem: null };
 
-/** `version` says what the copy is laid over: the active policies. */
+/** `version` identifies the active policies that the copy is laid over. */
 export function useReplay(files: ComparedFiles, version: string): Replaying {
   const [days, setDays] = useState(7);
   const [state, setState] = useState<State>(nothing);
@@ -83,6 +83,6 @@ async function run(
     change({ progress: null, answer });
   };
   await askUntilFree(() => callLines('replayPolicies', { body, signal }, hear), signal);
-  // Without a last line the reply was cut off.
+  // The reply was cut off before its last line.
   if (!isDone) throw problemIn(null, 502);
 }

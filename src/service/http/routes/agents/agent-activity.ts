@@ -1,5 +1,6 @@
-// What an agent does: how often it asked lately and what came of it, and what is usual in what it was granted. INVARIANT:
-// what is usual is told to those who may see the agent's requests, and to those who are asked to approve one like them.
+// Shows what an agent does: how often it asked lately and with what result, and what is usual in the payloads
+// that it was granted. INVARIANT: what is usual is shown only to those who may see the agent's requests, and
+// to those who are asked to approve a request for the same action.
 
 import type { JsonObject } from '../../../../language/model/json.ts';
 import { isControlOwner } from '../../../agents/control-owner.ts';
@@ -32,7 +33,7 @@ import { refusalsExample, refusalsSchema, shownRefusals } from '../../views/refu
 interface AgentActivityDeps {
   readonly signInDeps: SignInDeps;
   readonly store: Store;
-  /** Of agents that have none of their own. */
+  /** The rate of agents that have no rate of their own. */
   readonly rate: RateLimit;
   readonly daysOf: DaysOf;
   readonly statistics: Pick<Statistics, 'read'>;
@@ -183,7 +184,7 @@ const getPayloadProfile = route<AgentActivityDeps>({
     const actionKey = call.query.action;
     if (actionKey === undefined) throw new ProblemError('invalid_query', '`action` must be there');
     const found = await lastGranted(store, agent.id, actionKey);
-    // Written by `requestRow`.
+    // The text was written by `requestRow`, so it is valid JSON.
     const payloads = found.map(({ payloadJson }) => JSON.parse(payloadJson) as JsonObject);
     return {
       count: found.length,
@@ -196,19 +197,22 @@ const getPayloadProfile = route<AgentActivityDeps>({
 
 export const agentActivityRoutes: readonly Route<AgentActivityDeps>[] = [getAgentActivity, getPayloadProfile];
 
-/** The agent's refusals of the last 24 hours. */
+/** The agent's refusals of the last 24 hours, by error code. */
 async function refusalsOf(statistics: Pick<Statistics, 'read'>, agentId: string, nowMs: number) {
   const day = createCell();
   await statistics.read({ fromMs: nowMs - 24 * hourMs, untilMs: nowMs + 1 }, ({ addTo }) => addTo(day));
   return shownRefusals(refusalsByCode(day, agentId));
 }
 
-/** The agent, where the caller may see its requests, or is asked to approve one of the action. */
+/**
+ * The agent, when the caller may see its requests or is asked to approve one for the action; else throws a
+ * ProblemError (404).
+ */
 async function agentToCompare(store: Store, call: ManagedCall<unknown>, nowMs: number): Promise<AgentRow> {
   const { id = '' } = call.params;
   const agent = await store.agents.find(id);
   if (agent === null || agent.id !== id) throw notFound('agent');
-  // Its control owner, by whichever role they may look at requests at all.
+  // A control owner may look, by whichever role they may see requests at all.
   const actor = actorOf(call);
   if (call.reach.all || isControlOwner(actor.person, agent.controlOwner)) return agent;
   const { action: actionKey = '' } = call.query;

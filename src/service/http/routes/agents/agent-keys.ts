@@ -1,5 +1,5 @@
-// /v1/agents/{id}/keys and /signing: what an agent proves itself by. INVARIANT: a key or a secret is shown in the reply
-// that made it and never again.
+// /v1/agents/{id}/keys and /signing: the keys and signing secrets of an agent. INVARIANT: a key or a secret
+// is shown in the reply that made it and never again.
 
 import * as registry from '../../../agents/registry.ts';
 import { type AgentRow, type SigningMode, signingModes } from '../../../store/contract/records.ts';

@@ -1,5 +1,5 @@
-// /v1/agents: which agents may ask, and who is in charge of each. INVARIANT: an owner sees their own agents alone; to them
-// no others exist. A key is shown in the reply that made it and never again.
+// /v1/agents: which agents may ask, and who is in charge of each. INVARIANT: an owner sees only their own
+// agents; for them no others exist. A key is shown in the reply that made it and never again.
 
 import { riskTiers } from '../../../../language/model/request.ts';
 import * as registry from '../../../agents/registry.ts';
@@ -276,7 +276,7 @@ async function setStatus(
   return shownAgent((await agents.find(agent.id)) ?? agent);
 }
 
-/** The address of the person who is named by address or id. */
+/** The address of an active person, found by address or id; throws a ProblemError when there is none. */
 async function ownerNamed({ people }: Directory, text: string): Promise<string> {
   const found = (await people.findByName(text)) ?? (await people.find(text));
   if (found?.value.status === 'active') return found.value.email;
@@ -284,7 +284,7 @@ async function ownerNamed({ people }: Directory, text: string): Promise<string> 
   throw invalidBody({ kind: 'invalid', problems: [{ field: 'control_owner', detail }] });
 }
 
-/** Who does this, as the record of changes names them. */
+/** The person who makes the call, as the record of a change names them. */
 export function by(call: ManagedCall<unknown>): { readonly who: string } {
   return { who: recordName(actorOf(call).person) };
 }
@@ -302,7 +302,7 @@ function invalidDraft(
   });
 }
 
-/** Without the members that are undefined. */
+/** The values without the members that are undefined. */
 function given<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   const entries = Object.entries(values).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> };

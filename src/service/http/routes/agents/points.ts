@@ -1,5 +1,5 @@
-// /v1/points: enforcement points, the agents that each asks for, and their keys. INVARIANT: a key is shown in the reply that
-// made it and never again.
+// /v1/points: enforcement points, the agents that each asks for, and their keys. INVARIANT: a key is shown in
+// the reply that made it and never again.
 
 import * as changes from '../../../agents/points/change-point.ts';
 import { type EnforcementPoint, pointsIn } from '../../../agents/points/point.ts';
@@ -24,7 +24,7 @@ interface PointDeps {
 
 interface PointBody {
   readonly name: string;
-  /** Each by name or id. */
+  /** The agents that the point asks for, each by name or id. */
   readonly agents: readonly string[];
 }
 
@@ -252,7 +252,7 @@ async function pointOf({ documents }: Store, call: ManagedCall<unknown>): Promis
   return found.value;
 }
 
-/** The ids of agents that are named by name or id. */
+/** The ids of agents that are given by name or id; throws a ProblemError when one does not exist. */
 async function agentsNamed({ agents }: Store, names: readonly string[]): Promise<readonly string[]> {
   const found = await Promise.all(names.map((one) => agents.find(one)));
   const unknown = names.filter((_, i) => (found[i] ?? null) === null);

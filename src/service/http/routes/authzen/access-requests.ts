@@ -1,6 +1,7 @@
-// Access requests of AuthZEN (Access Request and Approval Profile, draft 1): a denial that people could lift becomes a wait, and
-// its approval is shown with the next evaluation. INVARIANT: an access request is for just what was evaluated, by who evaluated
-// it, within ten minutes; who approves, and why, is told to nobody here.
+// Access requests of AuthZEN (Access Request and Approval Profile, draft 1): a denial that people could lift
+// becomes a wait, and its approval is shown with the next evaluation. INVARIANT: an access request is for
+// exactly what was evaluated, by the caller that evaluated it, within ten minutes; no reply tells who
+// approves, or why.
 
 import type { FastifyRequest } from 'fastify';
 import type { Decisions } from '../../../requests/decisions.ts';
@@ -30,7 +31,7 @@ const statusOf = {
   pending: 'pending',
   auto_approved: 'approved',
   approved: 'approved',
-  // It was approved, and has been used.
+  // The request was approved, and the approval has been used.
   consumed: 'approved',
   rejected: 'denied',
   expired: 'expired',
@@ -93,7 +94,7 @@ const requestAccess = route<AccessRequestDeps, AccessRequest>({
     id: 'requestAccess',
     summary: 'Asks people for what an evaluation has denied (draft)',
     description:
-      'Access Request and Approval Profile, draft 1. Subject, resource, action and context are those of the evaluation. People decide as about any request; `GET` says how it stands. The same denial again is the same access request. An approval is good for one evaluation that shows it as `context.approval`.',
+      'Access Request and Approval Profile, draft 1. Subject, resource, action and context are those of the evaluation. People decide as about any request; `GET` says how it stands. Without an `Idempotency-Key`, the same denial again is the same access request. An approval is good for one evaluation that shows it as `context.approval`.',
     body: {
       description: 'Unknown members are ignored.',
       schema: {
@@ -191,7 +192,10 @@ const cancelTask = route<AccessRequestDeps>({
 
 export const accessRequestRoutes: readonly Route<AccessRequestDeps>[] = [requestAccess, getTask, cancelTask];
 
-/** Whether the denial is this caller's, could be lifted, is for these entities, and not too long ago. */
+/**
+ * Throws a ProblemError unless the denial is this caller's, could be lifted by people, is for these entities,
+ * and is recent enough.
+ */
 function checkBinding(
   { keyedDigest, clock }: AccessRequestDeps,
   call: ManagedCall<AccessRequest>,
@@ -213,7 +217,10 @@ function checkBinding(
     throw new ProblemError('expired_denial', 'evaluate again: the denial is too long ago');
 }
 
-/** The request with a key of its denial: the same denial again is the same access request, whatever key it is sent with. */
+/**
+ * The call with the caller's idempotency key, or else a key of its denial: without a key, the same denial
+ * again is the same access request.
+ */
 function withKey(deps: AccessRequestDeps, request: FastifyRequest, deniedId: string) {
   const call = callOf(deps, request);
   const key = request.headers['idempotency-key'] ?? `denial ${deniedId}`;
@@ -231,7 +238,10 @@ function unknownTask(): ProblemError {
   return new ProblemError('unknown_task', 'there is no access request with this id, or not for you');
 }
 
-/** A step for each group, after one for a step-up. Whom it waits for by name is told to nobody here. */
+/**
+ * Progress with a step for each group, after one for a step-up. It never names the people that the request
+ * waits for.
+ */
 function progressOf({ record, decision }: RequestState) {
   const steps = stepsOf(decision);
   const total_steps = Math.max(stepsOf(record.decision).length, steps.length, 1);

@@ -1,5 +1,6 @@
-// The decision point of AuthZEN (Authorization API 1.0): one evaluation, several in one call, what an agent could do with a
-// resource, and where all this is. INVARIANT: what is denied is a 200; what is unknown in a body is ignored.
+// The decision point of AuthZEN (Authorization API 1.0): one evaluation, several in one call, what an agent
+// could do with a resource, and the addresses of all this. INVARIANT: a denial is a 200; unknown members of a
+// body are ignored.
 
 import type { FastifyRequest } from 'fastify';
 import { possibilities } from '../../../../language/model/possibility.ts';
@@ -77,7 +78,7 @@ interface Batch extends Partial<Entities> {
   readonly options?: { readonly evaluations_semantic?: keyof typeof endsWith };
 }
 
-/** The decision after which the rest is not asked. */
+/** The decision after which the remaining evaluations are skipped; null skips none. */
 const endsWith = { execute_all: null, deny_on_first_deny: false, permit_on_first_permit: true } as const;
 
 const batchReply: OperationReply = {
@@ -137,7 +138,10 @@ const evaluateAccesses = route<EvaluationDeps, Batch>({
   },
 });
 
-/** Throws what `POST /access/v1/evaluation` answers to such a body. */
+/**
+ * The entities, once they fit their schema; throws the error with which `POST /access/v1/evaluation` answers
+ * such a body.
+ */
 function checked(request: FastifyRequest, entities: object): Entities {
   const validate = request.compileValidationSchema(entitiesSchema);
   if (validate(entities)) return entities as Entities;
@@ -236,7 +240,7 @@ const describeDecisionPoint = route<EvaluationDeps>({
   handle: async ({ origin, receipts }) => metadataOf(origin, receipts.isOn),
 });
 
-/** Keys are told where something is signed. */
+/** The metadata of the decision point; it names the public keys only when receipts are signed. */
 function metadataOf(origin: string, areReceiptsOn: boolean) {
   return {
     policy_decision_point: origin,

@@ -1,15 +1,12 @@
 // How people get access: the first admin by a link, everybody else by an invitation.
 
-import type { FastifyRequest } from 'fastify';
 import { takeFirstAgent } from '../../../agents/first-agent.ts';
 import * as access from '../../../people/access.ts';
-import type { Reservation } from '../../../people/attempts.ts';
-import { reserveUnguessable } from '../../../people/guesses.ts';
 import { recordName } from '../../../people/person.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { PolicyHost } from '../../../policies/policy-host.ts';
 import type { Store } from '../../../store/contract/store.ts';
-import { refusal, reserved } from '../../calls/credentials.ts';
+import { attemptByLink, refusal } from '../../calls/credentials.ts';
 import { invalidBody, notAllowed, notFound } from '../../calls/refusals.ts';
 import { actorOf, type Route, route } from '../../calls/route.ts';
 import type { AccessNews } from '../../changes/access-news.ts';
@@ -35,7 +32,7 @@ export interface AccessDeps {
   readonly store: Store;
   readonly policies: Pick<PolicyHost, 'current'>;
   readonly signInDeps: SignInDeps;
-  /** Hears of the people to tell. */
+  /** Sends mail to the people concerned. */
   readonly accessNews: AccessNews;
 }
 
@@ -58,7 +55,7 @@ const setUp = route<AccessDeps, { token: string; email: string; name: string; pa
   },
   handle: async (deps, { body, request, reply }) => {
     const { directory } = deps.signInDeps;
-    const attempt = attemptByLink(deps, request);
+    const attempt = attemptByLink(deps.signInDeps, request);
     const { token: secret, ...newcomer } = body;
     const result = await access.setUpFirstAdmin(directory, { secret, ...newcomer });
     if (result.kind === 'no-link') throw linkNotValid();
@@ -169,7 +166,7 @@ const lookAtInvitation = route<AccessDeps, { token: string }>({
   },
   handle: async (deps, { body, request }) => {
     const { directory } = deps.signInDeps;
-    const attempt = attemptByLink(deps, request);
+    const attempt = attemptByLink(deps.signInDeps, request);
     const found = await access.lookAtInvitation(directory, body.token);
     if (found === null) throw linkNotValid();
     attempt.succeeded();
@@ -194,7 +191,7 @@ const acceptInvitation = route<AccessDeps, { token: string; password: string }>(
   },
   handle: async (deps, { body, request, reply }) => {
     const { directory } = deps.signInDeps;
-    const attempt = attemptByLink(deps, request);
+    const attempt = attemptByLink(deps.signInDeps, request);
     const result = await access.acceptInvitation(directory, { secret: body.token, password: body.password });
     if (result.kind === 'no-invitation') throw linkNotValid();
     attempt.succeeded();
@@ -213,14 +210,6 @@ export const accessRoutes: readonly Route<AccessDeps>[] = [
   lookAtInvitation,
   acceptInvitation,
 ];
-
-/** An attempt by a link; throws where it has to wait. */
-function attemptByLink(
-  { signInDeps: { attempts, directory } }: AccessDeps,
-  { clientAddress: address }: FastifyRequest,
-): Reservation {
-  return reserved(reserveUnguessable(attempts, { what: 'link', address }, directory.clock()));
-}
 
 function linkNotValid(): ProblemError {
   return new ProblemError('link_not_valid', 'ask for a new invitation');

@@ -1,10 +1,9 @@
-// The way back in for somebody who has lost their password: an admin makes a link, and the person who has it sets a new password.
+// The way back in for somebody who has lost their password: an admin makes a link, with which the person sets
+// a new password.
 
-import type { FastifyRequest } from 'fastify';
-import { reserveUnguessable } from '../../../people/guesses.ts';
 import * as recovery from '../../../people/recovery/reset-links.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
-import { refusal, reserved } from '../../calls/credentials.ts';
+import { attemptByLink, refusal } from '../../calls/credentials.ts';
 import { conflict, invalidBody, notFound } from '../../calls/refusals.ts';
 import { actorOf, type Route, route } from '../../calls/route.ts';
 import type { AccessNews } from '../../changes/access-news.ts';
@@ -14,7 +13,7 @@ import { personExample } from '../../views/person.ts';
 
 interface ResetDeps {
   readonly signInDeps: SignInDeps;
-  /** Hears of the people to tell. */
+  /** Sends mail to the person concerned. */
   readonly accessNews: Pick<AccessNews, 'resetLinkMade'>;
 }
 
@@ -138,10 +137,6 @@ const resetPassword = route<ResetDeps, { token: string; password: string }>({
 });
 
 export const resetLinkRoutes: readonly Route<ResetDeps>[] = [makeResetLink, lookAtResetLink, resetPassword];
-
-function attemptByLink({ attempts, directory }: SignInDeps, { clientAddress: address }: FastifyRequest) {
-  return reserved(reserveUnguessable(attempts, { what: 'link', address }, directory.clock()));
-}
 
 function linkNotValid(): ProblemError {
   return new ProblemError('link_not_valid', 'ask an admin for a new link');

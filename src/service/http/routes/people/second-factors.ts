@@ -1,4 +1,5 @@
-// What shows beside a password who somebody is: one-time codes and passkeys, set up by a person for themselves.
+// One-time codes and passkeys, which prove beside a password who somebody is; each person sets them up for
+// themselves.
 
 import { confirmTotp, offerTotp, removeTotp } from '../../../people/codes.ts';
 import { reserveUnguessable } from '../../../people/guesses.ts';

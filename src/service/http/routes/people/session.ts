@@ -1,4 +1,4 @@
-// /v1/session: signing in and out, and what a person sets up for themselves: password, one-time codes, passkeys, tokens.
+// /v1/session: people sign in and out, see their session, set a new password and dismiss notices.
 
 import * as passwords from '../../../people/change-password.ts';
 import * as notices from '../../../people/notices.ts';

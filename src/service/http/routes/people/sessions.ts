@@ -1,4 +1,4 @@
-// Where a person is signed in, and ending it there: by themselves, or by an admin.
+// Lists where a person is signed in, and ends sessions there: by the person themselves, or by an admin.
 
 import { type Session, signInWays } from '../../../people/person.ts';
 import * as sessions from '../../../people/sessions.ts';

@@ -1,5 +1,5 @@
-// The reply to a person who has just signed in, or looks up their session. INVARIANT: a session that the browser held before is
-// over, whoever put it there.
+// Makes the reply to a person who has just signed in, or looks up their session. INVARIANT: signing in ends
+// the session that the browser held before, whoever started it.
 
 import { createDevice } from '../../../people/device.ts';
 import { noticesOf } from '../../../people/notices.ts';
@@ -15,13 +15,13 @@ import { shownNotice } from '../../views/session.ts';
 
 export interface SignedInDeps {
   readonly signInDeps: SignInDeps;
-  /** Whether people reach the service by HTTPS, so that the cookie never goes another way. */
+  /** Whether people reach the service by HTTPS; then the cookie is sent by HTTPS only. */
   readonly isSecure: boolean;
-  /** Of the provider of single sign-on; null where there is none. */
+  /** The name of the provider of single sign-on; null when none is configured. */
   readonly ssoName: string | null;
 }
 
-/** The session's reply. A session that the browser held before ends, no matter who started it. */
+/** The reply to a new session. A session that the browser held before ends, no matter who started it. */
 export async function signedIn(
   deps: SignedInDeps,
   result: SignedIn,

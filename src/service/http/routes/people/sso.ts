@@ -1,5 +1,6 @@
-// Single sign-on: a browser goes to the provider and comes back with a session, or with a word why not. INVARIANT: what it brings
-// counts in the browser that was sent, once; nobody is sent on to an address of another service.
+// Single sign-on: a browser goes to the provider and comes back with a session, or with a word for why there
+// is none. INVARIANT: what a browser brings back counts once, and only in the browser that was sent; nobody
+// is sent on to an address of another service.
 
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { deriveKey, seal, unseal } from '../../../agents/sealing.ts';
@@ -10,14 +11,14 @@ import { clearSsoCookie, setSsoCookie, ssoCookieOf } from '../../calls/identify-
 import { type SignedInDeps, startedInBrowser } from './signed-in.ts';
 
 export interface SsoPageDeps extends SignedInDeps {
-  /** Null where no provider is configured. */
+  /** The provider of single sign-on; null when none is configured. */
   readonly sso: { readonly settings: SsoSettings; readonly provider: Provider } | null;
-  /** Where people reach the service, without a path. */
+  /** The address at which people reach the service, without a path. */
   readonly origin: string;
   readonly log: Pick<FastifyBaseLogger, 'warn'>;
 }
 
-/** What a browser keeps while it is away, and no longer than this. */
+/** How long a browser may be away at the provider; what its cookie keeps is not valid for longer. */
 const awayMs = 10 * 60_000;
 
 interface Away extends Ticket {
@@ -25,7 +26,7 @@ interface Away extends Ticket {
   readonly endsAtMs: number;
 }
 
-/** Why there is no session; the sign-in page has a sentence for each. */
+/** Why single sign-on gave no session; the sign-in page has a sentence for each reason. */
 export type SsoProblem = NotLetIn | 'off' | 'provider-away' | 'refused' | 'too-many-attempts';
 
 export async function ssoPages(app: FastifyInstance, deps: SsoPageDeps): Promise<void> {
@@ -79,7 +80,7 @@ async function comeBack(
   return reply.redirect(away.next);
 }
 
-/** The sign-in page, which says why. */
+/** Redirects to the sign-in page, which shows the problem. */
 function back(reply: FastifyReply, problem: SsoProblem): FastifyReply {
   return reply.redirect(`/?sso=${problem}`);
 }
@@ -101,7 +102,7 @@ function awayOf(deps: SsoPageDeps, request: FastifyRequest): Away | null {
   return deps.signInDeps.directory.clock() < away.endsAtMs ? away : null;
 }
 
-/** A path of this service; the start where it is anything else. */
+/** A path of this service; `/` when `next` is anything else. */
 function ownPath(next: unknown): string {
   if (typeof next !== 'string' || next.length > 2_000 || !/^\/(?![/\\])[\x21-\x7e]*$/.test(next)) return '/';
   return next.includes('\\') ? '/' : next;

@@ -1,5 +1,6 @@
-// /v1/requests/{id}/explain: the rule behind a decision, as it stands in its file, and the smallest change that would
-// have made it another. INVARIANT: a request that is not for the caller and none at all look the same.
+// /v1/requests/{id}/explain: the rule behind a decision, with its text from the file, and the smallest change
+// that would have changed the decision. INVARIANT: the reply is the same for a request that the caller may
+// not see and for a request that does not exist.
 
 import { type Route, route } from '../../calls/route.ts';
 import { objectSchema, textOrNull } from '../../contract/schemas.ts';

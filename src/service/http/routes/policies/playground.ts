@@ -1,6 +1,7 @@
-// /v1/policies/try, /compare, /vocabulary and /first-request, and the pages of diagnostics: what the policies, with files laid over them, would make of a request, and of
-// which requests they would make something else. INVARIANT: nothing is recorded and nothing granted; a recorded request is
-// tried by those alone who may see it.
+// /v1/policies/try, /compare, /vocabulary and /first-request, and the pages of diagnostics: how the active
+// policies, with files laid over them, would decide a request, and which requests they would decide
+// differently. INVARIANT: nothing is recorded and nothing granted; a recorded request is tried only by people
+// who may see it.
 
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { Playground } from '../../../playground/playground.ts';
@@ -46,7 +47,10 @@ interface TryBody {
   readonly request_id?: string;
 }
 
-/** The limits of a body with files. It may be as deep as a payload; reading the worst of this size takes the thread that decides some 50 ms. */
+/**
+ * The limits of a body with files. The body may be as deep as a payload; reading the worst body of this size
+ * takes the thread that decides some 50 ms.
+ */
 export const filesBodyMax = { bytesMax: 512 * 1024, depthMax: 34 };
 
 const tryPolicies = route<PlaygroundDeps, TryBody>({
@@ -213,7 +217,7 @@ export function refusePaths(files: readonly TextFile[]): void {
   if (errors.length > 0) throw new ProblemError('invalid_body', errors[0]?.detail ?? '', { errors });
 }
 
-/** Names of files are names alone here: nothing is looked up on disk. */
+/** Whether a path may name a file. Paths are only names in the playground: nothing is looked up on disk. */
 function isFilePath(path: string): boolean {
   return (
     !/[\\\p{Cc}\p{Cf}]/u.test(path) && path.split('/').every((name) => name !== '' && !name.startsWith('.'))

@@ -1,5 +1,6 @@
-// /v1/policies: which set is active, what stands in the way of the next, what it says of itself, and the texts that
-// either was made from. INVARIANT: a text is served from what was read of the directory, never from the disk.
+// /v1/policies: which set is active, why the next one did not take over, what the active set declares, and
+// the texts that each was made from. INVARIANT: a text is served from what was read of the directory, never
+// from the disk.
 
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { Playground } from '../../../playground/playground.ts';
@@ -22,11 +23,11 @@ interface PolicyDeps {
 
 interface AskedTexts {
   readonly texts: SetTexts;
-  /** Null for what has failed. */
+  /** The digest of the set; null for a set that has failed. */
   readonly digest: string | null;
 }
 
-/** Bytes of a file that are shown: all of a policy file, while a list may have more. */
+/** Bytes of a file that are shown: enough for all of a policy file, while a list may have more. */
 const shownBytesMax = 1024 * 1024;
 
 const ofParameter: Parameter = {
@@ -139,7 +140,7 @@ const getPolicies = route<PolicyDeps>({
     const { countMax, after } = readPage(query);
     const active = policies.current();
     const { policies: all, approvers, meters } = active.about();
-    // A place in another set means nothing in this one.
+    // A place in the list of another set means nothing in this set.
     const start = after?.id === active.digest ? after.createdAtMs : 0;
     const items = all.slice(start, start + countMax);
     const next = start + countMax;
@@ -243,7 +244,10 @@ export const policyRoutes: readonly Route<PolicyDeps>[] = [
   reloadPolicies,
 ];
 
-/** The texts of the active policies with their digest, or of the set that failed. */
+/**
+ * The texts of the active policies with their digest, or of the set that failed; throws a ProblemError when
+ * none has failed.
+ */
 function textsAsked(
   policies: PolicyDeps['policies'],
   { of = 'active' }: Readonly<Record<string, string>>,

@@ -1,5 +1,6 @@
-// /v1/policies/history and GET /v1/policies/compare: the sets that have been active, and what one of them decides otherwise
-// than another. INVARIANT: a set is compared by the texts that it was made from, never by those on the disk.
+// /v1/policies/history and GET /v1/policies/compare: the sets that have been active, and what one of them
+// decides differently from another. INVARIANT: a set is compared by the texts that it was made from, never by
+// those on the disk.
 
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { Playground } from '../../../playground/playground.ts';
@@ -82,7 +83,7 @@ const compareSets = route<HistoryDeps>({
 
 export const policyHistoryRoutes: readonly Route<HistoryDeps>[] = [listActivations, compareSets];
 
-/** Nobody reads more, line by line. */
+/** Nobody reads more files than this line by line. */
 const filesMax = 100;
 const shownBytesMax = 128 * 1024;
 

@@ -1,4 +1,5 @@
-// /v1/policies/hits: how often each rule of the active policies has taken part, and what shadow rules would have changed.
+// /v1/policies/hits: how often each rule of the active policies has taken part, and what shadow rules would
+// have changed.
 
 import { outcomes } from '../../../../language/model/decision.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';

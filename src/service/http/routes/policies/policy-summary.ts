@@ -1,5 +1,5 @@
-// GET /v1/policies/summary and /v1/policies/sentences: what a set does in plain sentences, for people who read no policies, and what two
-// sets say otherwise.
+// GET /v1/policies/summary and /v1/policies/sentences: what a set does in plain sentences, for people who
+// read no policies, and in which sentences two sets differ.
 
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { Playground } from '../../../playground/playground.ts';

@@ -1,5 +1,6 @@
-// /v1/policies/replay: the policies, with files laid over them, tried on the requests that were recorded. INVARIANT: it shows
-// nothing but what the caller may see of requests anyway, also when the answer comes; nothing is recorded or granted.
+// /v1/policies/replay: the active policies, with files laid over them, tried on recorded requests. INVARIANT:
+// the answer shows only what the caller may see of requests anyway, checked once more when it comes; nothing
+// is recorded or granted.
 
 import { Readable } from 'node:stream';
 import { grantOf, type OperationName } from '../../../people/operations.ts';
@@ -72,10 +73,10 @@ const replayPolicies = route<ReplayDeps, ReplayBody>({
     const ask = { texts, files, records: store.records, sinceMs };
     const news = startReplay(replays, ask, actorOf(call).person.id);
     const lines = Readable.from(linesOf(news, signInDeps, call), { objectMode: false });
-    // A caller that goes away ends the thread, whatever it is at.
+    // When the caller goes away, the thread ends, whatever it is doing.
     call.reply.raw.once('close', () => news.destroy());
     const { reply } = call;
-    // Nothing else follows on its connection, which would hold up a stop.
+    // No other request follows on the connection, which would hold up a stop if it stayed open.
     reply
       .type('application/jsonl; charset=utf-8')
       .header('x-accel-buffering', 'no')
@@ -101,7 +102,7 @@ async function* linesOf(
 ): AsyncGenerator<string> {
   try {
     for await (const one of news) {
-      // It may have taken minutes.
+      // The replay may have taken minutes, so the caller's rights are checked again.
       if ('answer' in one) await requireStillAllowed(deps, request);
       yield jsonLine(one);
     }

@@ -1,5 +1,6 @@
-// POST /v1/policies/roll-back: a set of the history back into the policy directory, recorded with who did it and why. INVARIANT:
-// the set that goes is kept in the history first, and a set that does not become active is taken out again.
+// POST /v1/policies/roll-back: writes a set of the history back into the policy directory, and records who
+// did so and why. INVARIANT: the set that is replaced is first kept in the history, and a set that does not
+// become active is taken out again.
 
 import { recordName } from '../../../people/person.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
@@ -84,7 +85,10 @@ const rollBackPolicies = route<RollBackDeps, RollBackAsked>({
 
 export const rollBackRoutes: readonly Route<RollBackDeps>[] = [rollBackPolicies];
 
-/** The texts of the active policies, which stand on the disk and are kept in the history. */
+/**
+ * The texts of the active policies, once they are sure to be on disk and kept in the history; else throws a
+ * ProblemError.
+ */
 async function presentSet({ policies, policyHistory, store }: RollBackDeps, seen: string): Promise<SetTexts> {
   const never = noRollBack(policies.state(), store.replicas);
   if (never !== null) throw refused(never);
@@ -107,7 +111,7 @@ async function write(
   wanted: SetTexts,
 ): Promise<readonly string[]> {
   try {
-    // A bundle has been refused before anything was read.
+    // The directory is set: a bundle has been refused before anything was read.
     return await rollBackFiles({ directory: policies.state().directory!, present, wanted });
   } catch (error) {
     throw error instanceof RollBackRefused ? refused(error.message) : error;

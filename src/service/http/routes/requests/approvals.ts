@@ -1,4 +1,5 @@
-// Approvals: the queue of those who may give them, and their votes on a request. A GET never decides.
+// Approvals: the inbox of people who may give them, and their votes and comments on a request. A GET never
+// decides.
 
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { Changed } from '../../../requests/approvals/change-request.ts';

@@ -1,8 +1,8 @@
-// POST /v1/authorize: may this agent do this now? `checksInOrder` lists the checks of a request. An ordinary Fastify route
-// but for two things that cost: it reads the body by itself, and writes the reply of a decision in one piece. INVARIANT: a
-// body that fails never reaches a policy, and no reply leaves before its record.
+// POST /v1/authorize: may this agent do this now? `checksInOrder` lists the checks of a request. It is an
+// ordinary Fastify route, except that it reads the body itself and writes the reply of a decision in one
+// piece, because Fastify's ways cost too much. INVARIANT: a body that fails never reaches a policy, and no
+// reply leaves before its record.
 
-import { performance } from 'node:perf_hooks';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Receipts } from '../../../receipts/issue-receipt.ts';
 import type { VoteJudge } from '../../../requests/approvals/votes-now.ts';
@@ -24,7 +24,6 @@ import { contentTypeFault } from '../../contract/content-type.ts';
 import { actionKeyLengthMax } from '../../contract/envelope.ts';
 import type { DescribedRoute, Operation, Parameter } from '../../contract/operation.ts';
 import { ProblemError } from '../../contract/problem.ts';
-import type { Metrics } from '../../telemetry/metrics.ts';
 import { viewExample, viewSchema } from '../../views/request.ts';
 
 export interface AuthorizeRouteOptions {
@@ -34,23 +33,22 @@ export interface AuthorizeRouteOptions {
   readonly lastWords: LastWords;
   readonly waits: Waits;
   readonly receipts: Pick<Receipts, 'issue' | 'isOn'>;
-  /** A request with its votes as of now. */
+  /** Counts the votes of requests as of now. */
   readonly judge: VoteJudge['judge'];
   readonly bodyBytesMax: number;
   readonly clock: () => number;
-  readonly metrics: Metrics;
   readonly shutdown: AbortSignal;
 }
 
 export async function authorizeRoute(app: FastifyInstance, options: AuthorizeRouteOptions): Promise<void> {
-  const { identify, authorizeHandler, lastWords, waits, receipts, bodyBytesMax, metrics } = options;
+  const { identify, authorizeHandler, lastWords, waits, receipts, bodyBytesMax } = options;
   const replyWith = createDecisionReplies(options.shutdown);
   const readBody = createBodyReader(bodyBytesMax);
 
   app.route({
     method: 'POST',
     url: '/v1/authorize',
-    // The reply is made here, before the framework reads a body: it never comes to the handler.
+    // The reply is made before the framework reads a body, so the handler is never reached.
     onRequest(request, reply) {
       const identifying = identify(request);
       if (identifying === null) return read(request, reply);
@@ -65,7 +63,7 @@ export async function authorizeRoute(app: FastifyInstance, options: AuthorizeRou
   function read(request: FastifyRequest, reply: FastifyReply): void {
     readBody(request.raw, (body) => {
       if (body instanceof Error) {
-        // What else the client sends is not for a next request.
+        // The rest of what the client sends belongs to this body, not to a next request.
         reply.header('connection', 'close').send(body);
         return;
       }
@@ -81,7 +79,8 @@ export async function authorizeRoute(app: FastifyInstance, options: AuthorizeRou
     const call = callOf(request);
     const fault = contentTypeFault(request.headers);
     if (fault !== null) throw new ProblemError('unsupported_content_type', fault);
-    // Before the decision: a caller that may not wait is refused while nothing has happened.
+    // The wait begins before the decision, so that a caller that may not wait is refused while nothing has
+    // happened.
     const wait = waits.begin({ request, reply }, call.identity.agent.id);
     const answer = await authorizeHandler.decide(call, bodyOf(request) ?? Buffer.alloc(0));
     const latest = await whilePending(options, answer, { call, wait });
@@ -92,19 +91,18 @@ export async function authorizeRoute(app: FastifyInstance, options: AuthorizeRou
     return view;
   }
 
-  /** Signed where the agent asks for it, and what it asks is granted. */
+  /** Adds a receipt when the agent asks for one and its request is granted. */
   async function addReceipt({ view, input }: Answer, request: FastifyRequest): Promise<void> {
     if (typeof input.receiptFor !== 'string' || view.status !== 'auto_approved' || !receipts.isOn) return;
     const issued = await receipts.issue(view.request_id, input);
-    // Without one nobody who asks for receipts acts.
+    // Otherwise the grant comes without a receipt: whoever asks for receipts does not act without one.
     if (issued.kind === 'issued') request.replyHeaders['writ-receipt'] = issued.receipt;
   }
 
-  // A request of a known agent that is refused is recorded too, before the reply.
+  // A refused request of a known agent is recorded too, before the reply.
   app.setErrorHandler<FastifyError>(async (error, request, reply) => {
     const problem = toProblem(error);
-    metrics.took(performance.now() - request.startedAtMs);
-    if (request.identity === null) authorizeHandler.refuseUnknown(problem);
+    if (request.identity === null) authorizeHandler.refuseUnknown(problem, request.startedAtMs);
     else await authorizeHandler.refuse(problem, callOf(request), bodyOf(request));
     return sendProblem(problem, request, reply);
   });
@@ -167,7 +165,7 @@ const headers: readonly Parameter[] = [
 
 const checksText = checksInOrder.map(({ check, status }) => `${check} (${status})`).join(', ');
 
-/** The route as the document shows it, with the limit that is configured. */
+/** The route as the OpenAPI document shows it, with the configured limit on the body. */
 export function describeAuthorize(bodyBytesMax: number): DescribedRoute {
   return { method: 'POST', url: '/v1/authorize', operation: describeOperation(bodyBytesMax) };
 }

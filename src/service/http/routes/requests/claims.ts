@@ -1,5 +1,6 @@
-// Claims: who is looking at a request that waits. They are read, taken and given back by those whom the request asks, and
-// seen by everybody who may see the request. INVARIANT: a person who has approved holds no claim, and a request that waits no more has none.
+// Claims: who is looking at a request that waits. Those whom the request asks take claims and give them back;
+// everybody who may see the request sees its claims. INVARIANT: a person who has approved holds no claim, and
+// a request that no longer waits has none.
 
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import { hasApproved } from '../../../requests/approvals/votes-now.ts';

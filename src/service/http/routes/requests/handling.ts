@@ -1,5 +1,6 @@
-// How people share the work on requests that wait: one is assigned to somebody who is asked, or put off by one's own choice.
-// INVARIANT: none of it decides anything or keeps anybody from deciding, and it is over when the request waits no more.
+// Lets people share the work on requests that wait: a request is assigned to somebody who is asked, or put
+// off by a person for themselves. INVARIANT: neither decides anything or keeps anybody from deciding, and
+// both end when the request no longer waits.
 
 import { isControlOwner } from '../../../agents/control-owner.ts';
 import type { Person } from '../../../people/person.ts';
@@ -195,7 +196,9 @@ export const handlingRoutes: readonly Route<HandlingDeps>[] = [
   unsnoozeRequest,
 ];
 
-/** Whether the person can still approve it for somebody, or step up for it. */
+/**
+ * Whether the person can still approve the request for a group or as the control owner, or step up for it.
+ */
 function isAsked(person: Person, { state, agent }: Seen): boolean {
   const caller = callerOf({ person, roles: person.roles });
   const isOwner = isControlOwner(person, agent.controlOwner);

@@ -1,6 +1,6 @@
-// What people want to know of a payload: what in it may pass for something else, and its amounts as they write them; for
-// everybody who may see the request. INVARIANT: nothing is decided by it; it
-// is computed when somebody looks.
+// Shows two things about a payload to everybody who may see its request: values that may pass for something
+// else, and its amounts as people write them. INVARIANT: nothing is decided by either; both are computed when
+// somebody looks.
 
 import type { JsonObject } from '../../../../language/model/json.ts';
 import type { PolicyHost } from '../../../policies/policy-host.ts';
@@ -82,7 +82,7 @@ const listLookAlikes = route<LookAlikeDeps>({
     const granted = (await lastGranted(store, agentId, actionKey)).filter(
       (one) => one.createdAtMs < createdAtMs,
     );
-    // Written by `requestRow`.
+    // The text was written by `requestRow`, so it is valid JSON.
     const payloads = granted.map(({ payloadJson }) => JSON.parse(payloadJson) as JsonObject);
     return { items: await Promise.all(lookAlikes(payload, payloads).map(shownLookAlike)) };
   },
@@ -128,7 +128,7 @@ const listAmounts = route<LookAlikeDeps>({
 export const lookAlikeRoutes: readonly Route<LookAlikeDeps>[] = [listLookAlikes, listAmounts];
 
 async function shownLookAlike({ path, value, scripts, looksLike, characters }: LookAlike) {
-  // Loaded with the first look-alike: it has the names of all characters.
+  // Loaded with the first look-alike, because it holds the names of all characters.
   const { unicodeCorrectName } = await import('unicode-name');
   return {
     path,

@@ -1,4 +1,5 @@
-// What became of grants: said by the callers that asked for them, one at a time or many together, or by a person.
+// Reports of what became of grants, by the callers that asked for them, one at a time or many together, or by
+// a person.
 
 import type { JsonObject } from '../../../../language/model/json.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
@@ -14,11 +15,14 @@ import { requestId } from './requests.ts';
 interface OutcomeDeps {
   readonly signInDeps: SignInDeps;
   readonly decisions: Decisions;
-  /** Whether an agent's own report that it did not use a grant takes it out of the meters, as that of its point does. */
+  /**
+   * Whether a grant leaves the meters when only its agent reports that it did not use the grant, as it does
+   * when an enforcement point reports so.
+   */
   readonly areAgentReportsTrusted: boolean;
 }
 
-/** The result of a call, as its action declares it. */
+/** The result of a call, in the shape that its action declares. */
 const resultSchema = { type: 'object', additionalProperties: true } as const;
 
 const reportOutcome = route<OutcomeDeps, { executed: boolean; result?: JsonObject }>({

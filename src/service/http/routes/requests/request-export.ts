@@ -1,5 +1,5 @@
-// /v1/requests/export: what a list of requests finds, as one file: JSON Lines for programs, CSV for tables. INVARIANT:
-// memory is bounded by one stretch, and between two stretches others have their turn.
+// /v1/requests/export: the requests that a list finds, as one file: JSON Lines for programs, CSV for tables.
+// INVARIANT: memory is bounded by one stretch of rows, and other work has its turn between two stretches.
 
 import { setImmediate as pause } from 'node:timers/promises';
 import { csvCell } from '../../../audit/export.ts';
@@ -32,7 +32,7 @@ const format: Parameter = {
 };
 
 const rowsMax = 100_000;
-/** Rows that are read in one step, so few that nobody is held up. */
+/** Rows that are read in one step, so few that no other work is held up. */
 const rowsAtOnce = 50;
 
 const csvColumns = {
@@ -124,7 +124,7 @@ function jsonLine(request: RequestDetail, recorded: object): string {
   return `${JSON.stringify({ ...request, recorded })}\n`;
 }
 
-/** What deciding a request again takes besides its payload and its agent, and what became of it. */
+/** What deciding a request again needs besides its payload and its agent, and what became of the request. */
 async function recordedOf(store: Store, { record, seen }: RequestState): Promise<object> {
   const { id, decision, request, meters, rows, satisfied, createdAtMs } = record;
   const events = seen === 0 ? [] : await store.requests.events(id);

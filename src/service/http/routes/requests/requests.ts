@@ -1,5 +1,6 @@
-// /v1/requests: requests as they are now, for the agents that made them and for people by their roles. `Prefer: wait=N` holds the answer while a request is pending. INVARIANT: a request that is not
-// for the caller and none at all look the same.
+// /v1/requests: requests as they are now, for the agents that made them and for people by their roles.
+// `Prefer: wait=N` holds the answer while a request is pending. INVARIANT: the reply is the same for a
+// request that the caller may not see and for a request that does not exist.
 
 import type { FastifyRequest } from 'fastify';
 import type { SignInDeps } from '../../../people/sign-in.ts';
@@ -24,7 +25,7 @@ interface RequestDeps {
   readonly signInDeps: SignInDeps;
   readonly store: Store;
   readonly decisions: Decisions;
-  /** Requests of a list, with their votes as of now. */
+  /** Counts the votes of listed requests as of now. */
   readonly judge: VoteJudge['judge'];
   readonly identifyAgain: IdentifyAgain;
   readonly waits: Waits;
@@ -180,7 +181,7 @@ export const requestRoutes: readonly Route<RequestDeps>[] = [
   withdrawRequest,
 ];
 
-/** The request as the caller may see it; null where it is none, or not for them. */
+/** The request as the caller may see it; null when it does not exist, or the caller may not see it. */
 async function viewFor(
   { decisions }: RequestDeps,
   call: ManagedCall<unknown>,
@@ -190,7 +191,7 @@ async function viewFor(
   return seen !== undefined && isSeenBy(call, seen) ? detailFor(call, seen) : null;
 }
 
-/** Throws or rejects where the caller may not ask any more. */
+/** The returned function throws or rejects when the caller may no longer ask. */
 function recheckOf(deps: RequestDeps, { request, agent }: ManagedCall<unknown>): () => unknown {
   let { identity } = request;
   return async () => {

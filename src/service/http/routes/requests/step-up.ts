@@ -1,6 +1,6 @@
-// Step-up: an agent's control owner shows there and then to be there, by a passkey, or by password and one-time code,
-// for one request or for the agent. INVARIANT: nobody else is even asked for credentials, and what is asked of a
-// passkey counts for that person and that request alone.
+// Step-up: an agent's control owner proves then and there to be present, by a passkey, or by password and
+// one-time code, for one request or for the agent. INVARIANT: nobody else is even asked for credentials, and
+// a passkey's answer counts only for that person and that request or agent.
 
 import { isControlOwner } from '../../../agents/control-owner.ts';
 import { passkeyRequestOptions } from '../../../people/passkeys.ts';
@@ -145,7 +145,10 @@ export const stepUpRoutes: readonly Route<StepUpDeps>[] = [
   stepUpForAgent,
 ];
 
-/** The agent of the request, where the caller is its control owner. */
+/**
+ * The agent of the request; throws a ProblemError when the request is unknown, or the caller is not the
+ * agent's control owner.
+ */
 async function agentOfRequest({ store }: StepUpDeps, call: ManagedCall<unknown>): Promise<AgentRow> {
   const row = await store.requests.find(call.params.id ?? '');
   const agent = row === null ? null : await store.agents.find(row.agentId);
@@ -160,7 +163,10 @@ async function agentNamed({ store }: StepUpDeps, call: ManagedCall<unknown>): Pr
   return ownedBy(call, agent);
 }
 
-/** Throws unless the caller has shown, here and now, to be who they are; the name of the passkey where they used one. */
+/**
+ * Throws a ProblemError unless the caller has proved, here and now, who they are. Returns the name of the
+ * passkey that was used; null for any other proof.
+ */
 async function check(
   { signInDeps: deps }: StepUpDeps,
   call: ManagedCall<ShownProof>,
@@ -175,7 +181,8 @@ async function check(
     throw new ProblemError('invalid_body', detail, { errors: [{ pointer: '', detail }] });
   }
   if (result.kind !== 'right') throw refusal(result);
-  // A password alone may have been stolen with the session, and a factor may have been set up with a stolen one.
+  // A password alone may have been stolen with the session, and a thief may have set up a new factor with
+  // both.
   if (result.factorSinceMs === null) {
     throw new ProblemError('second_factor_missing', 'set up one-time codes or a passkey first');
   }
@@ -191,7 +198,7 @@ function ownedBy(call: ManagedCall<unknown>, agent: AgentRow): AgentRow {
   throw notAllowed('only the control owner of the agent steps up for it');
 }
 
-/** An answer to this question counts for nothing else, and for nobody else. */
+/** The purpose of a passkey question; the answer counts for no other purpose, and for no other person. */
 function purposeOf(call: ManagedCall<unknown>, kind: 'request' | 'agent'): string {
   return `step up for ${kind} ${call.params.id} by ${actorOf(call).person.id}`;
 }

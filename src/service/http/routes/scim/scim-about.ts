@@ -1,4 +1,4 @@
-// What the service says of its SCIM (RFC 7643, sections 5 to 7): what it can do, and which attributes it keeps.
+// Describes what the service supports of SCIM (RFC 7643, sections 5 to 7), and which attributes it keeps.
 
 import { listUrn } from './scim-described.ts';
 import { groupUrn } from './scim-groups.ts';

@@ -1,4 +1,4 @@
-// The SCIM routes as the OpenAPI document shows them. What a user and a group are, `/scim/v2/Schemas` says.
+// The SCIM routes as the OpenAPI document shows them. `/scim/v2/Schemas` defines what a user and a group are.
 
 import type { DescribedRoute, JsonSchema, OperationReply, Parameter } from '../../contract/operation.ts';
 import { idParameter } from '../../contract/schemas.ts';

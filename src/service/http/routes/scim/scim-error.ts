@@ -1,4 +1,4 @@
-// What a SCIM client is told where something is wrong (RFC 7644, section 3.12).
+// The error that a SCIM client gets (RFC 7644, section 3.12).
 
 export const errorUrn = 'urn:ietf:params:scim:api:messages:2.0:Error';
 
@@ -10,7 +10,7 @@ export type ScimType =
   | 'mutability'
   | 'uniqueness';
 
-/** A class, because Fastify takes a thrown error wherever a request stands. */
+/** A class, because Fastify takes a thrown error at any stage of a request. */
 export class ScimError extends Error {
   readonly status: number;
   readonly scimType: ScimType | null;

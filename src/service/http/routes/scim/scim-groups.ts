@@ -1,4 +1,4 @@
-// A group of SCIM (RFC 7643, section 4.2) into what is kept of it, and back. Members are users.
+// Turns a group of SCIM (RFC 7643, section 4.2) into what is kept of it, and back. Members are users.
 
 import type { ProvisionedGroup } from '../../../people/person.ts';
 import type { GroupDraft } from '../../../people/sso/provision.ts';
@@ -10,7 +10,7 @@ export const groupUrn = 'urn:ietf:params:scim:schemas:core:2.0:Group';
 
 const membersMax = 10_000;
 
-/** All of it: what is not there is nothing. */
+/** Reads a whole group; an attribute that is absent counts as empty. */
 export function readGroup(body: unknown): GroupDraft {
   const group = objectOf(body, 'the body');
   return {
@@ -63,7 +63,7 @@ function membersAfter(before: readonly string[], { op, filter, value }: Assignme
   return value === undefined || value === null ? [] : before.filter((id) => !ids.includes(id));
 }
 
-/** Whether a filter finds the group; null where it asks what is not answered here. */
+/** A test for the groups that a filter finds; null when the filter is not supported. */
 export function groupFilter(filter: string): ((group: ProvisionedGroup) => boolean) | null {
   const wanted = equalTo(filter);
   switch (wanted?.name) {

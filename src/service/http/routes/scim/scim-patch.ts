@@ -1,14 +1,15 @@
-// The operations of a PATCH (RFC 7644, section 3.5.2) as assignments, one attribute each, however a client writes them: with a
-// path, with an object of several attributes, with the URN of the schema before a name, `op` in whatever case.
+// Turns the operations of a PATCH (RFC 7644, section 3.5.2) into assignments, one attribute each, however a
+// client writes them: with a path, with an object of several attributes, with the URN of the schema before a
+// name, `op` in whatever case.
 
 import { ScimError } from './scim-error.ts';
 import { memberOf, objectOf } from './scim-values.ts';
 
 export interface Assignment {
   readonly op: 'add' | 'replace' | 'remove';
-  /** In lower case, without the schema's URN; without a filter in brackets. */
+  /** The path of the attribute in lower case, without the schema's URN and without a filter in brackets. */
   readonly path: string;
-  /** What is in the brackets; null where there are none. */
+  /** The filter in brackets; null when there is none. */
   readonly filter: string | null;
   readonly value: unknown;
 }
@@ -46,7 +47,7 @@ function assignment(op: Assignment['op'], text: string, value: unknown): Assignm
   return { op, path: `${head}${tail}`.toLowerCase(), filter: filter ?? null, value };
 }
 
-/** The value of a filter that asks for one value of one attribute; null where it asks for anything else. */
+/** The attribute and value of a filter of the form `ATTRIBUTE eq "VALUE"`; null for any other filter. */
 export function equalTo(filter: string): { readonly name: string; readonly value: string } | null {
   const [, name, quoted] = /^\s*([\w.:[\]" -]+?)\s+eq\s+("(?:[^"\\]|\\.)*")\s*$/i.exec(filter) ?? [];
   if (name === undefined || quoted === undefined) return null;

@@ -1,5 +1,5 @@
-// A user of SCIM (RFC 7643, section 4.1) into what is kept of a person, and back. Attributes that are not kept are passed over,
-// as the standard allows.
+// Turns a user of SCIM (RFC 7643, section 4.1) into what is kept of a person, and back. Attributes that are
+// not kept are ignored, as the standard allows.
 
 import type { ProvisionedGroup, ProvisionedPerson } from '../../../people/person.ts';
 import type { PersonDraft } from '../../../people/sso/provision.ts';
@@ -17,7 +17,10 @@ import {
 
 export const userUrn = 'urn:ietf:params:scim:schemas:core:2.0:User';
 
-/** All of it: what is not there is nothing, but nobody may sign in by leaving `active` out. */
+/**
+ * Reads a whole user; an attribute that is absent counts as empty. Only `active` then stays as it is, so that
+ * leaving it out lets nobody in again; a new user is active.
+ */
 export function readUser(body: unknown, before: PersonDraft | null): PersonDraft {
   const user = objectOf(body, 'the body');
   const name = objectOf(memberOf(user, 'name') ?? {}, '`name`');
@@ -35,7 +38,7 @@ export function readUser(body: unknown, before: PersonDraft | null): PersonDraft
   };
 }
 
-/** The primary one, or the first. */
+/** The primary e-mail address, or else the first; null when there is none. */
 function mainEmail(value: unknown): string | null {
   const emails = scimList(value).map((one) =>
     typeof one === 'string' ? { value: one } : objectOf(one, 'an e-mail address'),
@@ -88,7 +91,7 @@ function assignName(user: PersonDraft, name: ScimObject): PersonDraft {
   );
 }
 
-/** Whether a filter finds the person; null where it asks what is not answered here. */
+/** A test for the people that a filter finds; null when the filter is not supported. */
 export function userFilter(filter: string): ((person: ProvisionedPerson) => boolean) | null {
   const wanted = equalTo(filter);
   if (wanted === null) return null;
@@ -113,7 +116,7 @@ export function userFilter(filter: string): ((person: ProvisionedPerson) => bool
 
 interface Shown {
   readonly groups: Iterable<ProvisionedGroup>;
-  /** Of the service, as SCIM clients reach it. */
+  /** The base address of SCIM, as clients reach the service. */
   readonly base: string;
 }
 

@@ -1,4 +1,5 @@
-// Values of SCIM as they come: names of attributes in whatever case, booleans also as text, as Entra ID sends them.
+// Reads values as SCIM clients send them: names of attributes in whatever case, booleans also as text, as
+// Entra ID sends them.
 
 import { invalidValue, ScimError } from './scim-error.ts';
 
@@ -11,13 +12,13 @@ export function objectOf(value: unknown, what: string): ScimObject {
   throw new ScimError(400, `${what} must be an object`, 'invalidSyntax');
 }
 
-/** The member of this name, in whatever case it is written; undefined where there is none. */
+/** The member of this name, in whatever case it is written; undefined when there is none. */
 export function memberOf(value: ScimObject, name: string): unknown {
   const wanted = name.toLowerCase();
   return Object.entries(value).find(([key]) => key.toLowerCase() === wanted)?.[1];
 }
 
-/** Null where it is empty or absent. */
+/** The text; null when it is empty or absent. Throws a ScimError for any other value. */
 export function scimText(value: unknown, name: string): string | null {
   if (value === undefined || value === null || value === '') return null;
   if (typeof value !== 'string' || value.length > textLengthMax || !value.isWellFormed()) {
@@ -39,7 +40,7 @@ export function booleanOf(value: unknown, name: string): boolean {
   return text === 'true';
 }
 
-/** One value is a list of one. */
+/** The values of a list; a single value is a list of one, an absent value an empty list. */
 export function scimList(value: unknown): readonly unknown[] {
   if (value === undefined || value === null) return [];
   return Array.isArray(value) ? value : [value];

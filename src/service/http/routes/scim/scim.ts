@@ -1,5 +1,5 @@
-// SCIM 2.0 (RFC 7643, RFC 7644): the identity provider says who is here, and in which groups. INVARIANT: without the token nothing is
-// said or taken; a body that cannot be read changes nothing.
+// SCIM 2.0 (RFC 7643, RFC 7644): the identity provider tells the service who has access, and in which groups.
+// INVARIANT: without the token nothing is shown or changed; a body that cannot be read changes nothing.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -20,10 +20,10 @@ import type { ScimObject } from './scim-values.ts';
 
 export interface ScimDeps {
   readonly directory: Directory;
-  /** Null lets nobody in. */
+  /** The token that the provider sends; null lets nobody in. */
   readonly token: string | null;
   readonly rules: readonly RoleRule[];
-  /** Where the provider reaches the service, without a path. */
+  /** The address at which the provider reaches the service, without a path. */
   readonly origin: string;
 }
 
@@ -73,9 +73,9 @@ function send(reply: FastifyReply, status: number, body: object): FastifyReply {
   return reply.code(status).header('cache-control', 'no-store').type(scimType).send(JSON.stringify(body));
 }
 
-/** What users and groups have in common. */
+/** What can be done with users and with groups. */
 interface Resource {
-  /** As they stand, the earliest first, those that a filter finds. */
+  /** The objects that a filter finds, the earliest first; null finds all. */
   list(filter: string | null): Promise<readonly ScimObject[]>;
   find(id: string): Promise<ScimObject | null>;
   add(body: unknown): Promise<ScimObject>;
@@ -127,7 +127,7 @@ function bodyOf({ body, headers }: FastifyRequest): unknown {
   return json.value;
 }
 
-/** The page of `count` objects from `startIndex` on, which counts from 1. */
+/** A page of `count` objects from `startIndex` on, which counts from 1. */
 function pageOf(all: readonly ScimObject[], query: Readonly<Record<string, unknown>>): ScimObject {
   const startIndex = Math.max(1, wholeNumber(query.startIndex, 1));
   const count = Math.min(countMax, Math.max(0, wholeNumber(query.count, 100)));
@@ -147,7 +147,7 @@ function wholeNumber(value: unknown, absent: number): number {
   throw new ScimError(400, '`startIndex` and `count` are whole numbers', 'invalidValue');
 }
 
-/** The attributes that are asked for; `id` and `schemas` always. */
+/** The resource with only the attributes that are asked for; `id` and `schemas` always stay. */
 function chosen(resource: ScimObject, query: Readonly<Record<string, unknown>>): ScimObject {
   const [wanted, unwanted] = [namesIn(query.attributes), namesIn(query.excludedAttributes)];
   const isShown = (name: string): boolean =>
@@ -157,7 +157,10 @@ function chosen(resource: ScimObject, query: Readonly<Record<string, unknown>>):
   return Object.fromEntries(Object.entries(resource).filter(([name]) => isShown(name)));
 }
 
-/** The attributes that are asked for: of `name.givenName` the whole `name`. */
+/**
+ * Names of attributes from a text with commas; `name.givenName` stands for the whole `name`. Null when the
+ * text is absent or empty.
+ */
 function namesIn(value: unknown): ReadonlySet<string> | null {
   if (typeof value !== 'string' || value === '') return null;
   const names = value.split(',').map((name) => name.trim().replace(/^urn:.*:/i, ''));
@@ -179,7 +182,7 @@ function taken<T>(result: provisioning.Provisioned<T>): T {
   }
 }
 
-/** The earliest first, so that pages stay as they are while others are added. */
+/** The objects that are found, the earliest first, so that pages stay the same while objects are added. */
 function found<T extends { readonly createdAtMs: number; readonly id: string }>(
   all: ReadonlyMap<string, { readonly value: T }>,
   isFound: ((one: T) => boolean) | null,

@@ -1,5 +1,5 @@
-// The requests of a database into a table of their words, whichever process comes first: the newest first, and then those from
-// before there was an index, from newer to older.
+// Fills a table with the words of requests, by whichever process comes first. The newest requests go first,
+// then those from before the index existed, from newer to older.
 
 import { indexedWords, type SearchedRequest } from '../../contract/search-text.ts';
 import type { RequestFilter } from '../../contract/store.ts';
@@ -42,7 +42,10 @@ const unindexed = {
   older: `SELECT ${columns} FROM requests WHERE sequence <= $1 AND sequence <= $3 ORDER BY sequence DESC LIMIT $2`,
 } as const;
 
-/** Of what is usual the newest rows hold a page, and are looked through faster than the index yields all; of what is rare it yields few. */
+/**
+ * The newest rows are looked through first: they hold a page of whatever is common, and faster than the index
+ * returns all of it. Of what is rare, the index returns little.
+ */
 const newestRows = 5_000;
 const newest = `SELECT sequence, words FROM request_words WHERE sequence < $1 ORDER BY sequence DESC LIMIT ${newestRows}`;
 
@@ -64,14 +67,14 @@ export function openDatabaseIndex(url: string): SearchIndex {
       await rows('COMMIT');
       return made;
     } catch (error) {
-      // Its rest goes with the connection.
+      // The server rolls back when the connection breaks.
       connection?.destroy();
       connection = null;
       throw error;
     }
   }
 
-  /** Beyond `settled` there may be requests still to come between those that are there. */
+  /** Returns whether more may follow. Beyond `settled`, requests may still appear between stored ones. */
   async function takeIn(which: 'newer' | 'older', countMax: number, settled: number): Promise<boolean> {
     const [mark] = await rows<Mark>('SELECT low, high FROM search_mark WHERE id = 1 FOR UPDATE');
     const [ends] = await rows<Ends>(endsText);
@@ -88,7 +91,7 @@ export function openDatabaseIndex(url: string): SearchIndex {
     const isMore = found.length === countMax;
     await putWords(rows, found);
     const end = found.at(-1)?.sequence;
-    // Nothing lies below those that are stored.
+    // There is nothing below the oldest stored request.
     const next =
       which === 'newer'
         ? { low, high: end ?? high }
@@ -97,7 +100,7 @@ export function openDatabaseIndex(url: string): SearchIndex {
     return isMore;
   }
 
-  /** Whether there is nothing to do, without a lock. */
+  /** Whether the index already has everything of this side. Takes no lock. */
   async function isIn(which: 'newer' | 'older'): Promise<boolean> {
     const [mark] = await rows<Mark & Ends>(markText);
     if (mark === undefined || mark.low === null || mark.high === null) return false;
@@ -108,7 +111,7 @@ export function openDatabaseIndex(url: string): SearchIndex {
   return {
     async takeIn(which, countMax) {
       if (await isIn(which)) return false;
-      // Before the transaction, which would keep all others waiting.
+      // Read before the transaction, in which its lock would keep all writers waiting.
       const settled = await settledSequence(rows);
       return await transaction(() => takeIn(which, countMax, settled));
     },

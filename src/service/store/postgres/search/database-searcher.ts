@@ -9,7 +9,7 @@ interface DatabaseSearcherData {
   readonly url: string;
 }
 
-// The thread is started by this project alone, with this data.
+// Only this project starts the thread, and with this data.
 const { url } = workerData as DatabaseSearcherData;
 if (parentPort === null) throw new Error('the searcher runs as a worker thread');
 runSearcher({

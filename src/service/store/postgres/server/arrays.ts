@@ -1,5 +1,5 @@
-// Lists of texts and numbers into arrays of PostgreSQL: texts in the binary form, so that none of their characters has to be
-// escaped. Records are full of quotation marks.
+// Turns lists of texts and numbers into arrays of PostgreSQL. Texts take the binary form, in which no
+// character has to be escaped: records are full of quotation marks.
 
 import { requestIdOrNull } from './request-ids.ts';
 
@@ -7,12 +7,13 @@ const textType = 25;
 const headBytes = 20;
 const lengthBytes = 4;
 
-/** A parameter of type `text[]`. */
+/** Returns a parameter of type `text[]`. */
 export function textArray(values: readonly (string | null)[]): Buffer {
   let size = headBytes;
   for (const value of values) size += lengthBytes + (value === null ? 0 : Buffer.byteLength(value));
   const bytes = Buffer.allocUnsafe(size);
-  // Dimensions, whether there may be nulls, the type; then the length and the first index of the one dimension.
+  // The number of dimensions, whether there may be nulls, the type; then the length and the first index of
+  // the one dimension.
   let at = 0;
   for (const number of [1, 1, textType, values.length, 1]) at = bytes.writeInt32BE(number, at);
   for (const value of values) {
@@ -23,12 +24,12 @@ export function textArray(values: readonly (string | null)[]): Buffer {
   return bytes;
 }
 
-/** A parameter of an array of numbers or truth values. */
+/** Returns a parameter for an array of numbers or truth values. */
 export function plainArray(values: readonly (number | bigint | boolean | null)[]): string {
   return `{${values.map((value) => value ?? 'NULL').join(',')}}`;
 }
 
-/** A parameter of ids of requests; null in the place of what is none. */
+/** Returns a parameter for an array of request ids, with null in the place of a text that is no such id. */
 export function idArray(ids: readonly string[]): string {
   return `{${ids.map((id) => requestIdOrNull(id) ?? 'NULL').join(',')}}`;
 }

@@ -1,35 +1,37 @@
-// One connection to PostgreSQL, which has an answer for every statement within a time, or is given up. INVARIANT: after an
-// answer did not come, or the server has cancelled the wait for its standby, nothing is sent over the connection any more.
+// One connection to PostgreSQL, which is given up when a statement is not answered in time. INVARIANT: after
+// an answer did not come, or the server has cancelled the wait for its standby, nothing is sent over the
+// connection any more.
 
 import pg from 'pg';
 import type { Durability } from '../../contract/durability.ts';
 import { toStoreFailure, unreachable } from './errors.ts';
 
 export interface Query {
-  /** Under which the server keeps it prepared; none for one that is rare. */
+  /** The name under which the server keeps the statement prepared; absent for a rare statement. */
   readonly name?: string;
   readonly text: string;
-  /** For one that may take longer than all others. */
+  /** Overrides `answerMaxMs` for a statement that may take longer than others. */
   readonly answerMaxMs?: number;
 }
 
 export interface Connection {
-  /** The rows. Rejects with what the server or the network reported. */
+  /** Returns the rows. Rejects with what the server or the network reported. */
   query<R>(statement: Query, values?: readonly unknown[]): Promise<readonly R[]>;
-  /** Whether it can be used; once it cannot, it never can again. */
+  /** Whether the connection cannot be used any more; a lost connection stays lost. */
   isLost(): boolean;
   onLoss(listener: () => void): void;
-  /** Breaks it at once. */
+  /** Breaks the connection at once. */
   destroy(): void;
   end(): Promise<void>;
 }
 
-/** A statement without an answer for so long costs the connection. */
+/** A statement without an answer within this time costs the connection. */
 export const answerMaxMs = 3_000;
 
 const int8 = 20;
 const types = {
-  // Numbers of this store are times, versions and places in the chain, all of which a double holds.
+  // The whole numbers of a store are times, versions and places in the chain, all of which a double holds
+  // exactly.
   getTypeParser: (oid: number, format?: 'text' | 'binary') =>
     oid === int8 ? Number : pg.types.getTypeParser(oid, format),
 } as pg.CustomTypesConfig;
@@ -40,12 +42,16 @@ const settings = [
   'lock_timeout=2s',
   'default_transaction_isolation=read\\ committed',
   'tcp_user_timeout=3s',
-  // That a commit did not wait for its standby is a warning, which a role may have turned off.
+  // The server warns when a commit did not wait for its standby; the settings of a role may have turned
+  // warnings off.
   'client_min_messages=warning',
   'jit=off',
 ];
 
-/** The options of a connection of any purpose; `durability` is what the server has to promise to who stores over it as one that serves. */
+/**
+ * Returns the options of a connection for any purpose. `durability` is what the server must promise to a
+ * process that serves over the connection.
+ */
 export function clientConfig(url: string, durability: Durability | null = null): pg.ClientConfig {
   const all = durability === null ? settings : [...settings, `writ.durability=${durability}`];
   return {
@@ -58,11 +64,11 @@ export function clientConfig(url: string, durability: Durability | null = null):
   };
 }
 
-/** Rejects with a StoreError. */
+/** Opens a connection. Rejects with a StoreError. */
 export async function connect(url: string, durability: Durability | null = null): Promise<Connection> {
-  // What is asked before the last answer came is sent at once, and carried out in its turn.
+  // With `pipeline`, a statement is sent before earlier ones are answered, and carried out in its turn.
   const client = new pg.Client({ ...clientConfig(url, durability), pipeline: true });
-  // What is reported after the start has failed, too, tells nothing more.
+  // Errors that are reported after a failed start tell nothing new.
   client.on('error', () => {});
   try {
     await client.connect();
@@ -83,7 +89,8 @@ function createConnection(client: pg.Client): Connection {
   };
   client.on('error', lose);
   client.on('end', lose);
-  // The statements of a store cause none: this is a commit that did not wait for its standby to the end.
+  // The statements of a store cause no notices, so this one means that a commit did not wait for its standby
+  // to the end.
   client.on('notice', () => {
     isCancelled = true;
   });
@@ -99,7 +106,7 @@ function createConnection(client: pg.Client): Connection {
         const query = name === undefined ? { text } : { name, text };
         const { rows } = await client.query({ ...query, values: [...values] });
         if (isCancelled) throw new Error('the server did not wait for its standby to the end');
-        // The columns are those that the statement names.
+        // The rows have the columns that the statement names.
         return rows as readonly R[];
       } catch (error) {
         if (isCancelled) destroy();
@@ -118,7 +125,7 @@ function createConnection(client: pg.Client): Connection {
   };
 }
 
-/** The driver has no other way to break a connection that does not answer. */
+/** The driver offers no other way to break a connection that does not answer. */
 function streamOf(client: pg.Client): { destroy(): void } {
   const { connection } = client as unknown as {
     readonly connection: { readonly stream: { destroy(): void } };

@@ -1,5 +1,5 @@
-// What PostgreSQL and the network report into a StoreError with a sentence for the operator. INVARIANT: a write whose end is
-// not known is never reported as one that was not stored.
+// Turns what PostgreSQL and the network report into a StoreError with a sentence for the operator. INVARIANT:
+// a write whose result is not known is never reported as not stored.
 
 import { StoreError, type StoreErrorCode } from '../../contract/store-error.ts';
 
@@ -21,13 +21,13 @@ const messages = {
   internal: 'the database refused a statement: this is a mistake in Writ, please report it',
 } as const satisfies Record<ReportedCode, string>;
 
-/** What an error means, by the beginning of the five characters that PostgreSQL gives each error. */
+/** What an error means, by the beginning of its five-character code in PostgreSQL. */
 const beginnings: readonly (readonly [string, ReportedCode])[] = [
   ['WR001', 'fenced'],
   ['08', 'unreachable'],
   ['57P', 'unreachable'],
   ['25006', 'unreachable'],
-  // Texts are well-formed before they are sent, so this is all that the server may find in them.
+  // Texts are well-formed before they are sent, so a zero byte is all that the server can object to in them.
   ['22021', 'zero-byte'],
   ['22P05', 'zero-byte'],
   ['53100', 'full'],
@@ -50,12 +50,15 @@ export function toStoreFailure(error: unknown): StoreError {
   return new StoreError(code, messages[code], { cause: error });
 }
 
-/** The server would not keep what it acknowledges; it says why itself. */
+/** Whether the server refused because it may lose what it acknowledges; its message tells why. */
 export function isServerFault(error: unknown): error is Error {
   return error instanceof Error && 'code' in error && error.code === 'WR006';
 }
 
-/** Another process has used the same idempotency key at the same moment, or holds what this one waits for and the other way round. */
+/**
+ * Whether another process used the same idempotency key at the same moment, or the two processes waited for
+ * each other's locks.
+ */
 export function isLostRace(error: unknown): boolean {
   if (!(error instanceof Error) || !('code' in error)) return false;
   return (
@@ -63,13 +66,13 @@ export function isLostRace(error: unknown): boolean {
   );
 }
 
-/** A row with this key is there already. */
+/** Whether a row with this key exists already. */
 export function isInUse(error: unknown): boolean {
   const cause = error instanceof StoreError ? error.cause : error;
   return cause instanceof Error && 'code' in cause && cause.code === '23505';
 }
 
-/** `fault`: the end of a sentence about the server. */
+/** `fault` is the end of a sentence about the server. */
 export function serverFault(fault: string, cause?: unknown): StoreError {
   return new StoreError('unwritable', `the server of the database ${fault}`, { cause });
 }
@@ -86,13 +89,19 @@ export function fenced(): StoreError {
   return new StoreError('fenced', messages.fenced);
 }
 
-/** The set that decided is not the active one, and this process has not got that. */
+/**
+ * The error when another policy set than that of the decision is active, and this process does not have the
+ * active one.
+ */
 export function otherPolicies(): StoreError {
   const message = 'another policy set is active, and this replica cannot decide by it yet: see /readyz';
   return new StoreError('not-ready', message);
 }
 
-/** The connection broke, or was given up, after a write had been sent and before its end was heard of. */
+/**
+ * The error when the connection broke, or was given up, after a write was sent and before its result was
+ * known.
+ */
 export function uncertain(cause: unknown): StoreError {
   const message = 'the connection to the database broke before it said whether the record is stored';
   return new StoreError('uncertain', message, { cause });
@@ -103,11 +112,14 @@ function classify(error: unknown): ReportedCode {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   const known = beginnings.find(([beginning]) => code.startsWith(beginning));
   if (known !== undefined) return known[1];
-  // What the network and the driver report has no code of PostgreSQL.
+  // Errors of the network and of the driver have no code of PostgreSQL.
   return /^[0-9A-Z]{5}$/.test(code) && 'severity' in error ? 'internal' : ofDriver(error);
 }
 
-/** Errors of our own code pass through the driver, too. */
+/**
+ * Errors of Writ's own code pass through the driver as well; all other errors mean that the server cannot be
+ * reached.
+ */
 function ofDriver(error: Error): ReportedCode {
   return error instanceof TypeError || error instanceof RangeError ? 'internal' : 'unreachable';
 }

@@ -1,20 +1,27 @@
-// Whether the server answers, and keeps what it acknowledges: what a process knows of it from its own statements.
+// What a process knows of the server from its own statements: whether the server answers, and whether it
+// keeps what it acknowledges.
 
 import { performance } from 'node:perf_hooks';
 import { isServerFault, toStoreFailure } from './errors.ts';
 import { ServerClock } from './server-clock.ts';
 
-/** How long a failed write is held against the store unless another succeeds; then the next may try. */
+/**
+ * How long the store counts as not writable after a failed write, unless another write succeeds; after this
+ * time the next write may try.
+ */
 const failureShownMs = 5_000;
-/** A server that does not answer for so long is not there, as far as anybody asks: together with the next, within a second. */
+/**
+ * A server that owes an answer for this long counts as gone. A process that serves asks it several times a
+ * second, so an outage shows within a second.
+ */
 const silenceShownMs = 650;
 
-/** What each answer to a process that serves tells beside its own matter. */
+/** What the server adds to each answer that it gives to a process that serves. */
 export interface ServerWord {
   readonly serverMs: number;
 }
 
-/** A class because it holds when the server was asked, and what it said last. */
+/** A class because it holds when the server was asked, and what it last reported. */
 export class Liveness {
   readonly clock = new ServerClock();
   /** Since when the server owes an answer; null while it owes none. */
@@ -31,7 +38,7 @@ export class Liveness {
     }
   }
 
-  /** As `asking`; the answer tells the server's time. */
+  /** Does what `asking` does, and takes the server's time from the answer. */
   async hearing<T>(ask: () => Promise<T>, wordOf: (answer: T) => ServerWord | null): Promise<T> {
     const askedAt = performance.now();
     const answer = await this.asking(ask);
@@ -50,12 +57,12 @@ export class Liveness {
     this.#fault = null;
   }
 
-  /** `fault`: what the server said of itself; null where all is as it should be. */
+  /** `fault` is what the server reported about itself; null when nothing is wrong. */
   told(fault: string | null): void {
     this.#fault = fault;
   }
 
-  /** Why nothing is stored, as far as the server has said it. */
+  /** Why nothing is stored, if the server has told; else null. */
   fault(): string | null {
     return this.#fault;
   }

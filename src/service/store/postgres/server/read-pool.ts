@@ -1,18 +1,18 @@
-// Queries on connections of their own, each of which sees the latest commit of any process. INVARIANT: they read the primary,
-// and one that has no answer within a time is given up.
+// Runs queries on connections of their own; each query sees the latest commit of any process. INVARIANT:
+// queries read the primary, and one without an answer in time is given up.
 
 import pg from 'pg';
 import { StoreError } from '../../contract/store-error.ts';
 import { answerMaxMs, clientConfig } from './connection.ts';
 import { toStoreFailure } from './errors.ts';
 
-/** The rows of a query; the server plans one with a name once for a connection. */
+/** Returns the rows of a query; a query with a name is planned once for each connection. */
 export type Rows = <R>(text: string, values?: readonly unknown[], name?: string) => Promise<readonly R[]>;
 
 export interface ReadPool {
-  /** Rejects with a StoreError. */
+  /** Runs one query on any connection of the pool. Rejects with a StoreError. */
   readonly rows: Rows;
-  /** All that `work` reads is of one moment. Rejects with a StoreError. */
+  /** Runs `work`, whose reads are all of one moment. Rejects with a StoreError. */
   snapshot<T>(work: (rows: Rows) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
@@ -27,9 +27,9 @@ export function createReadPool(url: string): ReadPool {
     idleTimeoutMillis: 60_000,
     allowExitOnIdle: true,
   });
-  // A connection that breaks while nobody uses it is made anew by the next query.
+  // The next query replaces a connection that broke while it was idle.
   pool.on('error', () => {});
-  // While one is used, its query rejects.
+  // When a connection breaks while it is used, its query rejects.
   pool.on('connect', (client) => client.on('error', () => {}));
   let closing: Promise<void> | null = null;
 
@@ -66,7 +66,7 @@ export function createReadPool(url: string): ReadPool {
   };
 }
 
-/** The columns are those that the statement names. */
+/** The rows have the columns that the statement names. */
 function rowsOf(client: pg.PoolClient): Rows {
   return async <R>(text: string, values: readonly unknown[] = [], name?: string) => {
     const query = name === undefined ? { text } : { name, text };

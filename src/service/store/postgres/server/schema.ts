@@ -1,6 +1,6 @@
-// A database into one with the tables of this version, step by step from nothing or from those of an earlier one. INVARIANT: a
-// database that Writ did not make, that a later version made, or that an earlier one serves, is refused before anything in
-// it is changed.
+// Brings a database to the tables of this version, step by step, from an empty database or an earlier
+// version. INVARIANT: a database that Writ did not make, that a later version made, or that an earlier
+// version is serving, is refused before anything in it is changed.
 
 import { readFileSync } from 'node:fs';
 import { masterKeyCheck, masterKeyMismatch, masterKeySetting, readKeyOf } from '../../contract/master-key.ts';
@@ -8,22 +8,28 @@ import { StoreError } from '../../contract/store-error.ts';
 import type { Connection } from './connection.ts';
 import { isServing } from './serving.ts';
 
-/** A file each; the functions are made anew after any of them. */
+/**
+ * The versions of the schema, each with a migration file; after the last one that runs, all functions are
+ * created again.
+ */
 const steps = [3, 4, 5, 6, 7, 8] as const;
 const latest = 8;
-/** Indices of a large database are made anew. */
+/** A step may rebuild the indexes of a large database. */
 const stepMaxMs = 60 * 60 * 1000;
 
-/** Two processes that find the same empty database make its tables one after the other. */
+/**
+ * The advisory lock by which two processes that find the same empty database create its tables one after the
+ * other.
+ */
 const makingLock = 0x57524954;
 
-/** Rejects with a StoreError, or with what the server reported. */
+/** Creates or migrates the tables. Rejects with a StoreError, or with what the server reported. */
 export async function prepareSchema(connection: Connection): Promise<void> {
   await connection.query({ text: 'BEGIN' });
   await connection.query({ text: 'SELECT pg_advisory_xact_lock($1)' }, [makingLock]);
   const version = await schemaVersion(connection);
   if (version < latest) await migrate(connection, version);
-  // What follows from the records may come to them later.
+  // The tables of the search follow from the records, so they may be added at any later start.
   await connection.query({ text: readFileSync(new URL('../search/search.sql', import.meta.url), 'utf8') });
   await connection.query({ text: 'COMMIT' });
 }
@@ -52,7 +58,7 @@ export async function isServed(connection: Connection): Promise<boolean> {
   return serving.length > 0;
 }
 
-/** Rejects with a StoreError where the database has no tables of a store. */
+/** Rejects with a StoreError when the database does not have the tables of this version. */
 export async function requireSchema(connection: Connection): Promise<void> {
   const version = await schemaVersion(connection);
   if (version === latest) return;
@@ -64,7 +70,10 @@ export async function requireSchema(connection: Connection): Promise<void> {
   );
 }
 
-/** 0 where the database is empty. */
+/**
+ * Returns the version of the schema, 0 when the database is empty. Rejects with a StoreError when this
+ * version of Writ cannot use the database.
+ */
 async function schemaVersion(connection: Connection): Promise<number> {
   const tables = await connection.query<{ readonly name: string }>({
     text: 'SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema()',
@@ -94,7 +103,10 @@ function foreign(): StoreError {
   return new StoreError('foreign-database', message);
 }
 
-/** The master key in the file; a new one for a new database. Rejects where it is not the key of this database. */
+/**
+ * Returns the master key in the file; creates one for a new database. Rejects when the key is not that of
+ * this database.
+ */
 export async function keyOfDatabase(connection: Connection, keyFile: string): Promise<Buffer> {
   const key = readKeyOf(keyFile, (await knownKeyOf(connection)) !== null);
   await connection.query(
@@ -105,7 +117,7 @@ export async function keyOfDatabase(connection: Connection, keyFile: string): Pr
   return key;
 }
 
-/** What the database remembers of its master key; null where it knows of none. */
+/** Returns the digest that the database keeps of its master key; null when it keeps none. */
 export async function knownKeyOf(connection: Connection): Promise<string | null> {
   const text = 'SELECT value FROM settings WHERE name = $1';
   const [found] = await connection.query<{ readonly value: string }>({ text }, [masterKeySetting]);

@@ -1,20 +1,23 @@
-// Answers of the server into its time, by which all processes date what they do. INVARIANT: what is told is off by no more than
-// half of the round trip of the answer that it rests on.
+// Derives the server's time, by which all processes date what they do, from the server's answers. INVARIANT:
+// the time is off by no more than half of the round trip of the answer that it rests on.
 
 import { performance } from 'node:perf_hooks';
 
-/** What the server said in an answer, in milliseconds since 1970-01-01T00:00Z, and when it was asked and answered here. */
+/**
+ * The server's time in an answer, in milliseconds since 1970-01-01T00:00Z, and when this process asked and
+ * got the answer.
+ */
 export interface TimeSample {
   readonly serverMs: number;
   readonly askedAt: number;
   readonly answeredAt: number;
 }
 
-/** After so long the two clocks may have gone apart by more than a slower answer tells. */
+/** After this time the two clocks may have drifted apart by more than the error of a slower answer. */
 const sampleKeptMs = 10_000;
 
 interface Known {
-  /** Of the server's time over that of this process. */
+  /** The server's time minus the `performance.now()` of this process. */
   readonly aheadMs: number;
   readonly errorMs: number;
   readonly atMs: number;
@@ -32,12 +35,12 @@ export class ServerClock {
       known === null ||
       sample.errorMs <= known.errorMs ||
       answeredAt - known.atMs > sampleKeptMs ||
-      // Both cannot be true any more: the server's clock was set, or it is another server.
+      // Both samples cannot be right any more: the server's clock was set, or another server answered.
       Math.abs(aheadMs - known.aheadMs) > sample.errorMs + known.errorMs;
     if (isBetter) this.#known = sample;
   }
 
-  /** Milliseconds since 1970-01-01T00:00Z; null before the first answer. */
+  /** The server's time now, in milliseconds since 1970-01-01T00:00Z; null before the first answer. */
   now(): number | null {
     return this.#known === null ? null : performance.now() + this.#known.aheadMs;
   }

@@ -1,7 +1,7 @@
-// Which rows of `replicas` are those of processes that serve.
+// Which rows of `replicas` belong to processes that serve.
 
-/** Who has not been seen for so long has ended. */
+/** A process that has not been seen for this long has ended. */
 const goneAfterSeconds = 5;
 
-/** A condition in SQL. */
+/** SQL condition on a row of `replicas`. */
 export const isServing = `instance IS NOT NULL AND seen_at >= clock_timestamp() - interval '${goneAfterSeconds} s'`;

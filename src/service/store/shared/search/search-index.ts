@@ -1,26 +1,26 @@
-// What a kind of store brings to a search: an index of the words of its requests, which is filled behind the records, and the
-// columns of the requests that it finds.
+// What each kind of store provides for a search: an index of the words of its requests, which is filled after
+// the records, and the columns of the requests that the index finds.
 
 import type { RequestCount } from '../../contract/search.ts';
 import type { SearchedRequest } from '../../contract/search-text.ts';
 import type { RequestFilter, RequestPlace } from '../../contract/store.ts';
 
-/** A word as the index is asked for it. */
+/** A word to look up in the index. */
 export interface IndexTerm {
   readonly word: string;
   readonly isWhole: boolean;
 }
 
-/** A request that the index has named, or that a walk has come by. */
+/** A request that the index has found or that a walk has passed. */
 export interface LookedAt extends RequestPlace {
   readonly createdAtMs: number;
-  /** It fits the filter. */
+  /** Whether the request fits the filter. */
   readonly isFit: boolean;
-  /** What its words are made from; null where nobody asked for that. */
+  /** What the words of the request are made of; null when not asked for. */
   readonly searched: SearchedRequest | null;
 }
 
-/** Numbers of records from newer to older, all below `before`. */
+/** Record numbers in descending order, all below `before`. */
 export interface NumberStretch {
   readonly before: number;
   readonly countMax: number;
@@ -28,27 +28,30 @@ export interface NumberStretch {
 
 export interface SearchIndex {
   /**
-   * Puts the next requests into the index: those that are newer than all in it, or older. Yields whether there may be more of
-   * them. Words of requests that are no longer stored go.
+   * Puts the next requests into the index: those newer than all in it, or older. Returns whether more may
+   * follow. Also deletes the words of requests that are no longer stored.
    */
   takeIn(which: 'newer' | 'older', countMax: number): Promise<boolean>;
-  /** How many numbers of records there are that the index has not come by. */
+  /** How many record numbers the index does not cover yet. */
   unsearched(): Promise<number>;
-  /** Requests that hold all the words, in whatever order, the latest first. */
+  /** Requests that hold all the words, in any order, the latest first. */
   holding(terms: readonly IndexTerm[], stretch: NumberStretch): Promise<readonly number[]>;
-  /** How many hold all the words, as far as was counted in time; of no words, how many are stored. */
+  /**
+   * How many requests hold all the words, as far as counted within the time; without words, how many are
+   * stored.
+   */
   count(terms: readonly IndexTerm[], giveUpAt: number): Promise<RequestCount>;
-  /** The requests with these numbers, in this order; those that are not there are left out. */
+  /** The requests with these numbers, in this order; missing requests are left out. */
   look(sequences: readonly number[], asked: Asked): Promise<readonly LookedAt[]>;
   /** All requests that a list looks through. */
   walk(stretch: NumberStretch, filter: RequestFilter): Promise<readonly LookedAt[]>;
-  /** A number above those of all requests that were made at the time or before, and not much above. */
+  /** A record number above those of all requests made at `untilMs` or earlier, and not much above. */
   numberAfter(untilMs: number): Promise<number>;
   close(): Promise<void>;
 }
 
 export interface Asked {
   readonly filter: RequestFilter;
-  /** Whether `searched` is to be filled. */
+  /** Whether to fill `searched`. */
   readonly isTextAsked: boolean;
 }

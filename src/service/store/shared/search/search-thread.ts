@@ -1,5 +1,5 @@
-// The thread that searches, from outside: it is started when somebody searches or a while after a service has begun, and anew
-// after its death. INVARIANT: nothing that it does can hold up or harm a decision.
+// The search thread as seen from outside. The thread starts with the first search, or a while after a service
+// has begun, and starts again after its death. INVARIANT: nothing that it does can delay or harm a decision.
 
 import { Worker } from 'node:worker_threads';
 import type { RequestCount } from '../../contract/search.ts';
@@ -9,10 +9,10 @@ import { asksIndex, type FoundPlaces } from './search.ts';
 import type { FromSearcher, SearchAnswer, SearchQuestion, ToSearcher } from './search-worker.ts';
 
 export interface SearchThread {
-  /** Both reject with a StoreError. */
+  /** `page` and `count` reject with a StoreError. */
   page(page: RequestPage): Promise<FoundPlaces>;
   count(filter: RequestFilter): Promise<RequestCount>;
-  /** From now on the index is kept up with the records. */
+  /** From now on the index is kept up to date with the records. */
   follow(): void;
   close(): Promise<void>;
 }
@@ -22,7 +22,7 @@ interface Asking {
   readonly reject: (error: StoreError) => void;
 }
 
-/** A service that has begun has other things to do first. */
+/** A service that has just begun has more urgent work. */
 const followAfterMs = 3_000;
 const closeMaxMs = 1_000;
 
@@ -69,7 +69,7 @@ export function createSearchThread(script: URL, data: unknown): SearchThread {
     new Promise<T>((resolve, reject) => {
       if (isClosed) return reject(new StoreError('closed', 'the store is closed'));
       lastId += 1;
-      // A question has an answer of its kind.
+      // The answer to a question is of the question's kind.
       asking.set(lastId, { resolve: resolve as Asking['resolve'], reject });
       const to = started();
       to.ref();
@@ -89,7 +89,7 @@ export function createSearchThread(script: URL, data: unknown): SearchThread {
       ending.ref();
       const ended = new Promise((resolve) => ending.once('exit', resolve));
       ending.postMessage({ kind: 'close' } satisfies ToSearcher);
-      // What it has not written follows from the records: a stop does not wait for it.
+      // Whatever the thread has not written follows from the records, so a stop does not wait for it.
       const tooLate = setTimeout(() => void ending.terminate(), closeMaxMs);
       await ended;
       clearTimeout(tooLate);
@@ -97,15 +97,18 @@ export function createSearchThread(script: URL, data: unknown): SearchThread {
   };
 }
 
-/** The two ways to the requests of a list. */
+/** The two ways to read the requests of a list. */
 interface ListReads {
-  /** By looking through them. */
+  /** Reads a page by looking through requests. */
   walk(page: RequestPage): Promise<Omit<RequestsFound, 'unsearched'>>;
-  /** Those of these places, in this order. */
+  /** Reads the requests at these places, in this order. */
   at(places: readonly RequestPlace[]): Promise<RequestsFound['found']>;
 }
 
-/** A list by the index, where it knows what is asked; without a text a walk finds the same, if later. */
+/**
+ * Returns a function that lists requests by the index when the index knows what is asked. A filter without a
+ * text can fall back on the walk, which finds the same, only later.
+ */
 export function searchedList(
   search: Pick<SearchThread, 'page'>,
   { walk, at }: ListReads,

@@ -1,5 +1,5 @@
-// The inside of a thread that searches: it answers one question after the other, and between them fills its index behind the
-// records, for a small part of its time, so that nobody who asks for a decision feels it.
+// The inside of a search thread. It answers questions, and between them fills its index from the records, for
+// a small part of its time, so that calls for decisions are not slowed down.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MessagePort } from 'node:worker_threads';
@@ -17,7 +17,7 @@ export type ToSearcher =
   | { readonly kind: 'ask'; readonly id: number; readonly question: SearchQuestion }
   | { readonly kind: 'close' };
 
-/** What a StoreError says, as a message between threads. */
+/** A StoreError as a message between threads. */
 export interface SearchFailure {
   readonly code: StoreErrorCode;
   readonly message: string;
@@ -30,14 +30,16 @@ export type FromSearcher =
   | { readonly kind: 'answer'; readonly id: number; readonly answer: SearchAnswer }
   | { readonly kind: 'failure'; readonly id: number; readonly failure: SearchFailure };
 
-/** How much longer the thread rests than it works: while nobody searches, filling the index takes one part in thirty of its time. */
+/**
+ * How much longer the thread rests than it works: while nobody searches, filling the index takes a thirtieth
+ * of its time.
+ */
 const restPerWork = 29;
 const takenAtOnce = 250;
 const lookAgainMs = 1_000;
 
 export interface SearcherOptions {
   readonly port: MessagePort;
-  /** Called for each question, since what broke may work again. */
   readonly index: SearchIndex;
   readonly failureOf: (error: unknown) => SearchFailure;
 }
@@ -45,13 +47,13 @@ export interface SearcherOptions {
 export function runSearcher({ port, index, failureOf }: SearcherOptions): void {
   let last: Promise<unknown> = Promise.resolve();
   let isClosed = false;
-  // What changes the index goes one after the other; who counts lets others search meanwhile.
+  // Changes of the index run one after the other; a count lets other searches run meanwhile.
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const turn = last.then(work);
     last = turn.catch(() => undefined);
     return turn;
   };
-  // An index that is closed would open itself again, and keep the thread.
+  // A closed index would open itself again, and keep the thread alive.
   const takeIn: SearchIndex['takeIn'] = (which, countMax) =>
     inTurn(async () => !isClosed && (await index.takeIn(which, countMax)));
   const search = createRequestSearch({ ...index, takeIn });
@@ -81,7 +83,7 @@ export function runSearcher({ port, index, failureOf }: SearcherOptions): void {
   void follow();
 }
 
-/** The newest first, since these are what people look for. */
+/** The newest requests come first, since people look for these. */
 async function takeSome(takeIn: SearchIndex['takeIn']): Promise<boolean> {
   return (await takeIn('newer', takenAtOnce)) || (await takeIn('older', takenAtOnce));
 }

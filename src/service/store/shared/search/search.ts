@@ -1,6 +1,6 @@
-// A search over the index of a store: what it names is looked at in the records themselves, so that each request found holds
-// what is wanted, is stored and is for the caller. INVARIANT: it looks at so many requests for a page and no more, and a count
-// ends in time.
+// A search over the index of a store. The requests that the index names are checked against their records, so
+// each result holds what is wanted, is still stored and may be seen by the caller. INVARIANT: a page looks at
+// a limited number of requests, and a count ends within a time limit.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RequestCount } from '../../contract/search.ts';
@@ -18,20 +18,20 @@ import type { IndexTerm, LookedAt, NumberStretch, SearchIndex } from './search-i
 export interface FoundPlaces {
   readonly places: readonly RequestPlace[];
   readonly next: RequestPlace | null;
-  /** Numbers of records that the index has not come by. */
+  /** How many record numbers the index does not cover yet. */
   readonly unsearched: number;
 }
 
-/** A search waits so long for the index to hold what was recorded before it. */
+/** How long a search waits for the index to take in what was recorded before the search. */
 const catchUpMaxMs = 200;
-/** A list without a text has another way. */
+/** How long a list without a text waits for the index; a walk finds such a list as well. */
 const quickMaxMs = 20;
 const takenAtOnce = 250;
-/** A count that is not done after so long says what it has. */
+/** A count that is not done after this time returns what it has. */
 const countMaxMs = 250;
 const firstStretch = 200;
 const stretchMax = 1_000;
-/** Records that are read in one step. */
+/** How many records are read in one step. */
 const readMax = 200;
 
 export interface RequestSearch {
@@ -91,7 +91,7 @@ async function countFits(index: SearchIndex, filter: RequestFilter, giveUpAt: nu
   return { count, isWhole: true };
 }
 
-/** The requests that may fit, the latest first. */
+/** Yields the requests that may fit, the latest first. */
 async function* possible(
   index: SearchIndex,
   filter: RequestFilter,
@@ -107,18 +107,21 @@ async function* possible(
     for (const one of found.looked) yield one;
     if (found.next === null) return;
     before = found.next;
-    // Another question that has come meanwhile is answered in between.
+    // Another question that has come meanwhile is answered between two stretches.
     await nextTurn();
   }
 }
 
 interface FoundStretch {
   readonly looked: readonly LookedAt[];
-  /** Where the next one begins; null where there is none. */
+  /** Where the next stretch begins; null when this one is the last. */
   readonly next: number | null;
 }
 
-/** Where many requests hold what is wanted, those that stand as is asked are fewer. */
+/**
+ * When this many requests hold what is wanted, those of the wanted status are fewer, so they are walked
+ * instead.
+ */
 const indexedMax = 5_000;
 
 async function isWalked(index: SearchIndex, filter: RequestFilter): Promise<boolean> {
@@ -152,12 +155,15 @@ async function indexStretch(
   return { looked: looked, next: held.length < stretch.countMax ? null : (held.at(-1) ?? null) };
 }
 
-/** Whether the index knows more of it than a walk; it knows agents, too, which a walk finds as well. */
+/**
+ * Whether the index helps with the filter more than a walk. The index also knows agents, but a walk finds
+ * these as well.
+ */
 export function asksIndex({ text, actionKey, outcome, policy }: RequestFilter): boolean {
   return text !== null || actionKey !== null || outcome !== null || policy !== null;
 }
 
-/** Whether the index knows all of it. */
+/** Whether the index alone can answer the filter. */
 function isOfIndex(filter: RequestFilter): boolean {
   const { text, status, riskMin, riskMax, fromMs, untilMs, seenBy } = filter;
   const others = [status, riskMin, riskMax, fromMs, untilMs, seenBy];
@@ -173,7 +179,10 @@ function isFound({ isFit, searched }: LookedAt, text: WantedText | null): boolea
   return isFit && (searched === null || text === null || holdsText(wordsOfRequest(searched), text));
 }
 
-/** Requests are numbered as they are stored, and hardly ever made much earlier than their neighbours. */
+/**
+ * Whether the request, and so all that follow it, was made before the time asked for. Requests are numbered
+ * when they are stored, at most `outOfOrderMs` out of order.
+ */
 function isBefore({ createdAtMs }: LookedAt, { fromMs }: RequestFilter): boolean {
   return createdAtMs < (fromMs ?? 0) - outOfOrderMs;
 }

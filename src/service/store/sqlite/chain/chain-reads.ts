@@ -1,5 +1,6 @@
-// Stretches of the chain out of an SQLite database. INVARIANT: a stretch and the place where the chain begins are read
-// in one look, and the rows of a stretch are bounded by its numbers, however many records there are.
+// Reads stretches of the chain from an SQLite database. INVARIANT: a stretch and the place where the chain
+// begins are read at one moment, and the record numbers of a stretch bound its rows, however many records
+// there are.
 
 import type { Database } from 'better-sqlite3';
 import {
@@ -84,7 +85,10 @@ interface StoredRequest extends StoredRow {
   readonly event_expires_ms: number | null;
 }
 
-/** The present state of a request is no part of its record: it comes beside the record, with the state that its events give. */
+/**
+ * The present state of a request is no part of its record: it is read beside the record, with the state that
+ * its events give.
+ */
 function prepareRequestStretch(database: Database) {
   const select = database.prepare<[number, number], StoredRequest>(
     `SELECT requests.*, event.status AS event_status, event.decided_ms AS event_decided_ms,

@@ -1,22 +1,26 @@
-// The end of the chain in an SQLite database, to which the writer appends. INVARIANT: used only inside a transaction
-// that holds the write lock, after `refresh`, so that two processes never give out the same number.
+// The end of the chain in an SQLite database, to which the writer appends. INVARIANT: it is used only inside
+// a transaction that holds the write lock, and after `refresh`, so two processes never give out the same
+// number.
 
 import type { Database } from 'better-sqlite3';
 import { type ChainEntry, chainStart, type Link, linkHash, type RecordKind } from '../../contract/chain.ts';
 
 export interface Chain {
   /**
-   * Reads where the chain ends, if another process may have written since the last transaction; the first answer and that
-   * after `forget` is true, too.
+   * Reads where the chain ends, if another process may have written since the last transaction. Returns
+   * whether that may be so; the first call, and the first after `forget`, return true.
    */
   refresh(): boolean;
-  /** What was appended since `refresh` has been rolled back. */
+  /** To be called when everything appended since `refresh` has been rolled back. */
   forget(): void;
-  /** The last record. */
+  /** The last record of the chain. */
   end(): Link;
-  /** Goes back to an earlier end: what was appended since has been rolled back. */
+  /** Goes back to an earlier end, when everything appended since has been rolled back. */
   rewind(end: Link): void;
-  /** Hands the columns, and the number and hash of the record, to `insert`; the chain has grown if that stored a row. */
+  /**
+   * Gives the columns, and the number and hash of the record, to `insert`. Returns whether the chain has
+   * grown, which it does when `insert` stored a row.
+   */
   append<C extends object>(
     kind: RecordKind,
     columns: C,
@@ -26,7 +30,7 @@ export interface Chain {
 
 export function prepareChain(database: Database, hashOf = linkHash): Chain {
   const last = prepareChainEnd(database);
-  // Another one whenever another process has committed.
+  // The value changes whenever another process has committed.
   const version = database.prepare<[], number>('PRAGMA data_version').pluck();
   let end = chainStart;
   let endOf: number | undefined;
@@ -57,7 +61,7 @@ export function prepareChain(database: Database, hashOf = linkHash): Chain {
   };
 }
 
-/** The function returned reads the last record. */
+/** Returns a function that reads the last record. */
 export function prepareChainEnd(database: Database): () => Link {
   const last = database.prepare<[], Link>(
     `SELECT * FROM (SELECT sequence, hash FROM requests ORDER BY sequence DESC LIMIT 1)

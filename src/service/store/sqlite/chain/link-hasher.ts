@@ -1,11 +1,14 @@
-// The hash of a record, made fast: texts in which JSON changes nothing are taken as they are, and the names of a kind's
-// columns are put in order once. INVARIANT: it equals `linkHash`, the definition, for every entry; a law holds them equal.
+// Computes the hash of a record fast: texts that JSON does not change are taken unchanged, and the names of
+// the columns of a kind are put in order only once. INVARIANT: the hash equals that of `linkHash`, the
+// definition, for every entry; a law holds them equal.
 
 import { hash } from 'node:crypto';
 import { canonicalJson } from '../../contract/canonical-json.ts';
 import { type ChainEntry, longText } from '../../contract/chain.ts';
 
-/** A text of ASCII without quotes, backslashes and control characters. */
+/**
+ * A text of ASCII without quotation marks, backslashes and control characters, which JSON does not change.
+ */
 const plainText = /^[ !#-[\]-~]*$/;
 
 export function createLinkHasher(): (previousHash: string, entry: ChainEntry) => string {
@@ -25,11 +28,14 @@ export function createLinkHasher(): (previousHash: string, entry: ChainEntry) =>
 
 interface Named {
   readonly name: string;
-  /** What stands before the value. */
+  /** The text in front of the value. */
   readonly before: string;
 }
 
-/** The names in the canonical JSON of an entry, in their order, which the entries of a kind share. */
+/**
+ * Returns a function that gives the names of an entry in the order of its canonical JSON. The entries of a
+ * kind share that order, so it is remembered.
+ */
 function createNameOrders(): (entry: ChainEntry) => readonly Named[] {
   const known = new Map<string, { readonly names: readonly string[]; readonly order: readonly Named[] }>();
   return (entry) => {

@@ -1,15 +1,19 @@
-// A file of an earlier schema into a copy beside it, before it is brought up to date. INVARIANT: the copy is whole and on the disk
-// before anything of the database changes, and is of the state that it has then, however often a start was tried before.
+// Copies a database of an earlier schema before it is brought up to date; the copy lies beside it. INVARIANT:
+// the copy is whole and on the disk before anything in the database changes, and has the state of the
+// database at that time, however often a start was tried before.
 
 import { existsSync, rmSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { copyDatabase } from './copy.ts';
 import { withStoreErrors } from './errors.ts';
 
-/** The schema of a database that is to be brought up to date; null where there is nothing to do. */
+/** Returns the schema of a database that has to be brought up to date; null when there is nothing to do. */
 type EarlierVersion = (database: Database.Database) => number | null;
 
-/** Makes `<path>.schema-N` and its key where there is something to bring up to date. Rejects with a StoreError. */
+/**
+ * Makes `<path>.schema-N` and its key if the database has to be brought up to date. Rejects with a
+ * StoreError.
+ */
 export async function copyEarlier(path: string, versionOf: EarlierVersion): Promise<void> {
   const version = withStoreErrors(path, () => earlierVersion(path, versionOf));
   if (version === null) return;
@@ -21,10 +25,10 @@ export async function copyEarlier(path: string, versionOf: EarlierVersion): Prom
 }
 
 function earlierVersion(path: string, versionOf: EarlierVersion): number | null {
-  // No version without a key was ever released.
+  // Every released version made a key, so a database without one needs no copy.
   const isThere = [path, `${path}.key`].every((one) => existsSync(one)) && statSync(path).size > 0;
   if (!isThere) return null;
-  // Opened for writing, so that what a process left that was killed is rolled back.
+  // Opened for writing, so that SQLite rolls back the work of a process that was killed.
   const database = new Database(path, { fileMustExist: true });
   try {
     return versionOf(database);

@@ -1,5 +1,6 @@
-// A database in use, and its master key, into copies beside each other, in one step that does not wait for writers nor
-// make them wait. INVARIANT: a copy is there only whole, checked and on the disk; nothing that exists is overwritten.
+// Copies a database in use and its master key, in one step that neither waits for writers nor makes them
+// wait. INVARIANT: a copy appears only when it is whole, checked and on the disk; no existing file is
+// overwritten.
 
 import { randomBytes } from 'node:crypto';
 import {
@@ -17,7 +18,7 @@ import Database from 'better-sqlite3';
 import { StoreError } from '../../contract/store-error.ts';
 import { withStoreErrors } from './errors.ts';
 
-/** Rejects with a StoreError. */
+/** Copies the database at `path` to `target`, and its key to `<target>.key`. Rejects with a StoreError. */
 export async function copyDatabase(path: string, target: string): Promise<void> {
   const draft = `${target}.${process.pid}.${randomBytes(4).toString('hex')}`;
   try {
@@ -43,7 +44,7 @@ function createForOwner(draft: string): void {
 async function transfer(path: string, draft: string): Promise<void> {
   const source = withStoreErrors(path, () => new Database(path, { readonly: true, fileMustExist: true }));
   try {
-    // All pages in one step: between two steps a writer would make it begin again.
+    // All pages are copied in one step: a write between two steps would make the copy begin again.
     const pagesAtOnce = 0x7fffffff;
     await source.backup(draft, { progress: () => pagesAtOnce });
   } catch (error) {
@@ -55,7 +56,7 @@ async function transfer(path: string, draft: string): Promise<void> {
   }
 }
 
-/** Reads every page and index of the copy. */
+/** Reads every page and index of the copy. Throws StoreError when one is damaged. */
 function check(draft: string): void {
   const copy = new Database(draft);
   try {
@@ -71,7 +72,10 @@ function check(draft: string): void {
   }
 }
 
-/** A link is made only where there is nothing. The key comes first: a database without its key is of no use. */
+/**
+ * Gives the drafts their final names. A link never replaces an existing file. The key comes first, since a
+ * database without its key is of no use.
+ */
 function publish(draft: string, target: string): void {
   link(`${draft}.key`, `${target}.key`);
   try {

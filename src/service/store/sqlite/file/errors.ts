@@ -1,5 +1,5 @@
-// What SQLite and the file system report into a StoreError with a sentence for the operator. A failure is its plain
-// form, which can pass between threads.
+// Turns what SQLite and the file system report into a StoreError with a sentence for the operator. A failure
+// is the plain form of the error, which can pass between threads.
 
 import Database from 'better-sqlite3';
 import { StoreError, type StoreErrorCode } from '../../contract/store-error.ts';
@@ -7,11 +7,11 @@ import { StoreError, type StoreErrorCode } from '../../contract/store-error.ts';
 export interface StoreFailure {
   readonly code: StoreErrorCode;
   readonly message: string;
-  /** What was reported, for logs. */
+  /** What SQLite or the file system reported, for logs. */
   readonly detail: string;
 }
 
-/** The failure that an error met at the database file `path` stands for. */
+/** Returns the failure for an error that was met at the database file `path`. */
 export function toFailure(error: unknown, path: string): StoreFailure {
   const detail = error instanceof Error ? `${codeOf(error)}: ${error.message}` : String(error);
   if (error instanceof StoreError) return { code: error.code, message: error.message, detail };
@@ -23,7 +23,7 @@ export function toStoreError({ code, message, detail }: StoreFailure): StoreErro
   return new StoreError(code, message, { cause: detail });
 }
 
-/** Runs `work`; what it throws is thrown as a StoreError. */
+/** Runs `work` and returns its result; throws what it throws as a StoreError. */
 export function withStoreErrors<T>(path: string, work: () => T): T {
   try {
     return work();
@@ -61,7 +61,10 @@ const messages = {
   internal: 'the database refused a statement: this is a mistake in Writ, please report it',
 } as const satisfies Record<ReportedCode, string>;
 
-/** What an error means, by how its code begins: SQLite extends its codes at the end (`SQLITE_BUSY_SNAPSHOT`). */
+/**
+ * What an error means, by the beginning of its code: SQLite extends its codes at the end
+ * (`SQLITE_BUSY_SNAPSHOT`).
+ */
 const beginnings: readonly (readonly [string, ReportedCode])[] = [
   ['SQLITE_FULL', 'full'],
   ['SQLITE_BUSY', 'locked'],
@@ -84,7 +87,7 @@ function classify(error: unknown): ReportedCode {
   const code = codeOf(error);
   const known = beginnings.find(([beginning]) => code.startsWith(beginning));
   if (known !== undefined) return known[1];
-  // What else the file system reports (EACCES, EROFS, ENOTDIR, ENAMETOOLONG) speaks of the path.
+  // All other errors of the file system (EACCES, EROFS, ENOTDIR, ENAMETOOLONG) are about the path.
   return 'syscall' in error ? 'unwritable' : 'internal';
 }
 

@@ -1,5 +1,5 @@
-// Who serves a store: one process at a time, as each counts meters for itself. The lock is the operating system's on a
-// file beside the database, so that it goes with its process, however this ends.
+// Lets one process at a time serve a store, since each process counts meters for itself. The lock is one of
+// the operating system, on a file beside the database, so it ends with its process, however the process ends.
 
 import { closeSync, existsSync, openSync } from 'node:fs';
 import Database from 'better-sqlite3';
@@ -10,7 +10,7 @@ export interface ServingLock {
   release(): void;
 }
 
-/** Whether a process serves the database at `path`; nothing is locked by asking. */
+/** Whether a process serves the database at `path`; takes no lock. */
 export function isServedByProcess(path: string): boolean {
   const lockPath = `${path}.serving`;
   if (!existsSync(lockPath)) return false;
@@ -26,10 +26,10 @@ export function isServedByProcess(path: string): boolean {
   }
 }
 
-/** A process that is just ending gets so long. */
+/** How long to wait for the lock, for a process that is just ending. */
 const waitMs = 2_000;
 
-/** `path` is the database's. Throws a StoreError where another process serves it. */
+/** Takes the lock for the database at `path`. Throws a StoreError when another process serves it. */
 export function lockForServing(path: string): ServingLock {
   const lockPath = `${path}.serving`;
   closeSync(openSync(lockPath, 'a', 0o600));

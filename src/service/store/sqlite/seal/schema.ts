@@ -1,5 +1,5 @@
-// Whether the schema of a database is the one that its migrations make. INVARIANT: a table, index, trigger or view that
-// no migration made is found, and so is one that is missing or reads otherwise.
+// Compares the schema of a database with the one that its migrations make. INVARIANT: a table, index, trigger
+// or view that no migration made is found, and so is one that is missing or has another text.
 
 import Database from 'better-sqlite3';
 
@@ -9,7 +9,10 @@ interface SchemaObject {
   readonly sql: string | null;
 }
 
-/** The first object that differs, as a sentence in lower case without a final period; null where none does. */
+/**
+ * Returns the first difference, as a sentence in lower case without a final period; null when nothing
+ * differs.
+ */
 export function schemaDifference(
   database: Database.Database,
   build: (empty: Database.Database) => void,
@@ -40,7 +43,7 @@ function objectsOf(database: Database.Database): ReadonlyMap<string, string> {
   return new Map(objects.map(({ type, name, sql }) => [`the ${type} \`${name}\``, normalised(sql ?? '')]));
 }
 
-/** Versions of SQLite may keep white space otherwise. */
+/** Removes differences in white space, which versions of SQLite may store differently. */
 function normalised(sql: string): string {
   return sql.replaceAll(/\s+/g, ' ').trim();
 }

@@ -1,5 +1,5 @@
-// Compares what is stored with its seal, and names the tables and, where possible, the rows that differ. INVARIANT: the
-// check reads one snapshot, and keeps one row of a table in memory at a time.
+// Compares what is stored with its seal, and names the tables and, if possible, the rows that differ.
+// INVARIANT: the check reads one snapshot, and keeps one row of a table in memory at a time.
 
 import type { Database } from 'better-sqlite3';
 import type { Link } from '../../contract/chain.ts';
@@ -16,10 +16,10 @@ import type { StateDifference } from '../../contract/state.ts';
 import { prepareChainEnd } from '../chain/chain.ts';
 import { readSeal, rowsOf } from './seal.ts';
 
-/** Rows that a quick look reads of tables whose rows have no tags. */
+/** The most rows that a quick check reads from tables whose rows have no tags. */
 const quickRowsMax = 20_000;
 const rowsPerStep = 1_000;
-/** Enough to see what happened. */
+/** The most differences that a check returns: enough to see what happened. */
 const differencesMax = 20;
 
 export interface SealCheck {
@@ -28,7 +28,9 @@ export interface SealCheck {
   readonly isQuick: boolean;
 }
 
-/** Yields how many rows it has read, now and then. To be run inside one transaction. */
+/**
+ * Yields now and then how many rows it has read; returns the differences. To be run inside one transaction.
+ */
 export function* checkSeal(
   database: Database,
   { key, isQuick }: SealCheck,
@@ -73,7 +75,9 @@ function endDifferences({ end }: SealedState, found: Link): readonly StateDiffer
   return [difference('records', message, String(end.sequence))];
 }
 
-/** A row whose tag is kept adds nothing but its number where that is another. */
+/**
+ * Sums the tags of the stored rows. A row whose stored tag differs from its own only counts, and adds no tag.
+ */
 function* sumOf(database: Database, table: SealedTable, key: SealKey): Generator<number, TableSum> {
   const isKept = table.hasTags ? prepareKept(database, table) : () => true;
   const sum = createSum();
@@ -142,7 +146,7 @@ function rowDifferences(database: Database, table: SealedTable, key: SealKey): r
   return found;
 }
 
-/** An entry that contradicts the record of its request. */
+/** Returns the first meter entry that contradicts the record of its request; null when there is none. */
 function entryDifference(database: Database): StateDifference | null {
   const entry = database
     .prepare<[], { definition: string; id: string }>(

@@ -1,6 +1,7 @@
-// The seal as the writer keeps it: triggers of its own connection see every row that changes, and the transaction that
-// changes it stores the new seal. INVARIANT: nothing is written on top of a seal that is not genuine or of records that
-// it does not know, so a write never makes good what was changed behind the service's back.
+// The seal as the writer keeps it: triggers of the writer's own connection see every row that changes, and
+// the transaction that changes rows stores the new seal. INVARIANT: nothing is written on top of a seal that
+// is not genuine, or of records that the seal does not know, so a write never legitimises what was changed
+// behind the service's back.
 
 import type { Database } from 'better-sqlite3';
 import { memo } from '../../../../language/value/memo.ts';
@@ -23,18 +24,18 @@ import { tampered } from '../../contract/store-error.ts';
 
 export interface Seal {
   /**
-   * Begins a transaction on records that end there; throws StoreError where the seal does not hold. It is read again where
-   * another process may have written since the last transaction.
+   * Begins a transaction on records that end at `end`; throws StoreError when the seal does not hold. The
+   * seal is read again if another process may have written since the last transaction (`mayDiffer`).
    */
   begin(end: Link, mayDiffer: boolean): void;
-  /** Stores the seal of what has been written since. */
+  /** Stores the seal over everything written since `begin`. */
   finish(end: Link): void;
-  /** What has been written since `begin` was rolled back. */
+  /** To be called when everything written since `begin` was rolled back. */
   forget(): void;
-  /** Where `rewind` goes back to: what was written since has been rolled back. */
+  /** Returns the state to which `rewind` goes back, when everything written since was rolled back. */
   mark(): SealMark;
   rewind(mark: SealMark): void;
-  /** Makes a new seal of what is stored now, whatever the last one says. */
+  /** Makes a new seal over what is stored now, whatever the last seal holds. */
   renew(end: Link): void;
 }
 
@@ -43,7 +44,7 @@ interface SealMark {
   readonly tags: ReadonlyMap<string, Touched>;
 }
 
-/** A row whose tag is to be stored; null where the row is gone. */
+/** A row whose tag has to be stored; a null tag means that the row is gone. */
 interface Touched {
   readonly table: string;
   readonly key: string;
@@ -58,9 +59,9 @@ export function prepareSeal(database: Database, key: SealKey): Seal {
   let sums = new Map<string, RunningSum>();
   let tags = new Map<string, Touched>();
   let version = 0;
-  /** Whether rows have changed that the seal covers, since it was stored. */
+  /** Whether rows that the seal covers have changed since the seal was stored. */
   let isChanged = false;
-  /** The end that the seal is known to have; null where it must be read. */
+  /** The end of the chain that the stored seal has; null when the seal must be read. */
   let known: Link | null = null;
 
   function note(name: string, sign: 1 | -1, values: readonly StoredValue[]): void {
@@ -123,13 +124,15 @@ function valuesOf(sums: ReadonlyMap<string, RunningSum>): ReadonlyMap<string, Ta
   return new Map([...sums].map(([name, sum]) => [name, sum.value()]));
 }
 
-/** Triggers of the connection: they are in no file, and see changes however these come about. */
+/**
+ * Creates triggers of the connection: they are in no file, and see every change of a row, whatever causes it.
+ */
 function watchRows(
   database: Database,
   tables: Iterable<SealedTable>,
   note: (table: string, sign: 1 | -1, values: readonly StoredValue[]) => void,
 ): void {
-  // A row that takes the place of another is told as two changes.
+  // With this setting, the replacement of a row calls both triggers, for the old row and for the new one.
   database.pragma('recursive_triggers = ON');
   database.function(functionName, { varargs: true, safeIntegers: true }, (table, sign, ...values) => {
     note(String(table), sign === 1n ? 1 : -1, values as StoredValue[]);
@@ -166,7 +169,7 @@ function prepareSealRows(database: Database, key: SealKey) {
   const moveEnd = database.prepare<[number, string, string]>(
     'UPDATE state_seal SET sequence = ?, hash = ?, mac = ? WHERE id = 1',
   );
-  /** What the stored seal says of tables. */
+  /** The sums of tables in the stored seal. */
   let sumsJson = '';
   return {
     read(): SealedState {
@@ -177,7 +180,9 @@ function prepareSealRows(database: Database, key: SealKey) {
       sumsJson = columns.sums_json;
       return state;
     },
-    /** Most transactions add records and change no row that a table's sum is of. */
+    /**
+     * Stores a seal with a new end and the same sums: most transactions add records and change no sealed row.
+     */
     moveEnd({ sequence, hash }: Link): void {
       moveEnd.run(sequence, hash, sealCode(key, { sequence, hash, sums_json: sumsJson }));
     },
@@ -193,7 +198,7 @@ function prepareSealRows(database: Database, key: SealKey) {
   };
 }
 
-/** The seal that is stored; null where there is none, more than one, or one that is not genuine. */
+/** Returns the stored seal; null when there is none, more than one, or one that is not genuine. */
 export function readSeal(database: Database, key: SealKey): SealedState | null {
   const columns = readSealColumns(database);
   return columns === null ? null : openSeal(key, columns);
@@ -205,7 +210,7 @@ function readSealColumns(database: Database): SealColumns | null {
   return columns === undefined || found.length > 1 || columns.id !== 1 ? null : columns;
 }
 
-/** Seals what is stored, in the transaction that is open. */
+/** Seals what is stored, in the open transaction. */
 export function sealAll(database: Database, key: SealKey, end: Link): void {
   const rows = prepareSealRows(database, key);
   const version = Number(database.pragma('user_version', { simple: true }));
@@ -224,7 +229,7 @@ export function sealAll(database: Database, key: SealKey, end: Link): void {
   rows.write({ end, version, tables: sums }, tags);
 }
 
-/** All rows, one at a time, with the columns in the order of the schema. */
+/** All rows of a table, one at a time, with the columns in the order of the schema. */
 export function rowsOf(database: Database, { name, columns }: SealedTable): Iterable<readonly StoredValue[]> {
   return database
     .prepare<[], StoredValue[]>(`SELECT ${columns.map(quotedColumn).join(', ')} FROM ${quotedColumn(name)}`)

@@ -1,5 +1,6 @@
-// The requests of a database into the index beside it, behind the writer: the newest first, and then those from before the index
-// was made, from newer to older. INVARIANT: an index that is not of these records is never searched.
+// Fills the index beside a database with its requests, after the writer has stored them. The newest requests
+// go first, then those from before the index was made, from newer to older. INVARIANT: an index of other
+// records is never searched.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import Database from 'better-sqlite3';
@@ -22,20 +23,20 @@ interface LookedColumns extends SearchedRequest {
   readonly isFit: 0 | 1;
 }
 
-/** Throws what SQLite reports. */
+/** Opens the records at `path` and the index beside them. Throws what SQLite reports. */
 export function openFileIndex(path: string, busyTimeoutMs: number): SearchIndex {
   const records = new Database(path, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });
   const reads = prepareRecordReads(records);
   let file = openWhole(path, busyTimeoutMs, reads.hashAt);
   let forgotten = 0;
 
-  /** What is there already is older, what comes is newer. */
+  /** The mark of a new index: requests that exist already are older, all that follow are newer. */
   function startMark(): IndexMark {
     const last = reads.last();
     return { low: last, high: last, marked: last, hash: reads.hashAt(last) ?? '' };
   }
 
-  /** A damaged index is made anew, once. */
+  /** Runs `work`; if the index is damaged, makes a new one and runs `work` again, once. */
   function withFile<T>(work: (file: IndexFile) => T): T {
     try {
       return work(file);
@@ -81,7 +82,7 @@ export function openFileIndex(path: string, busyTimeoutMs: number): SearchIndex 
       for (const more of withFile((file) => file.counts(terms))) {
         count += more;
         if (performance.now() > giveUpAt) return { count, isWhole: false };
-        // A search that comes meanwhile is answered between two parts.
+        // Between two parts, a search that has come meanwhile is answered.
         await nextTurn();
       }
       return { count, isWhole: true };
@@ -96,7 +97,10 @@ export function openFileIndex(path: string, busyTimeoutMs: number): SearchIndex 
   };
 }
 
-/** Anew where it is damaged, or of other records: of a store that lay here before, or of a later moment of this one. */
+/**
+ * Opens the index. Makes a new one if the present one is damaged, or is of other records: of a store that lay
+ * here before, or of a later moment of this store.
+ */
 function openWhole(
   path: string,
   busyTimeoutMs: number,
@@ -125,7 +129,7 @@ interface TakenIn {
 
 function markAfter(mark: IndexMark, { which, found, isMore }: TakenIn): IndexMark {
   const [first, last] = [found[0], found.at(-1)];
-  // Nothing lies below those that are stored.
+  // There is nothing below the oldest stored request.
   if (which === 'older') return { ...mark, low: isMore && first !== undefined ? first.sequence - 1 : 0 };
   if (last === undefined) return mark;
   return { ...mark, high: last.sequence, marked: last.sequence, hash: last.hash };

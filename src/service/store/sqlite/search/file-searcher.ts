@@ -10,7 +10,7 @@ interface FileSearcherData {
   readonly busyTimeoutMs: number;
 }
 
-// The thread is started by this project alone, with this data.
+// Only this project starts the thread, and with this data.
 const { path, busyTimeoutMs } = workerData as FileSearcherData;
 if (parentPort === null) throw new Error('the searcher runs as a worker thread');
 runSearcher({

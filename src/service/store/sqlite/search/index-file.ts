@@ -1,17 +1,20 @@
-// The file beside a database in which the words of its requests are: full-text tables of SQLite, a part for each stretch of
-// record numbers, so that a search ends with the newest part that fills its page, and the words of records that are deleted
-// go. INVARIANT: it holds nothing that the database does not, is made anew where it is damaged or belongs to other records, and is
-// its owner's alone.
+// The file beside a database that holds the words of its requests, in full-text tables of SQLite. There is a
+// part for each stretch of record numbers, so that a search ends with the newest parts that fill its page,
+// and the words of deleted records can be deleted. INVARIANT: the file holds nothing that the database lacks,
+// is made again when it is damaged or belongs to other records, and only its owner can read it.
 
 import { closeSync, openSync, rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import type { IndexTerm, NumberStretch } from '../../shared/search/search-index.ts';
 
-/** The format of the tables; a file of another format is made anew. */
+/** The format of the tables; a file of another format is replaced. */
 const format = 1;
 const numbersPerPart = 65_536;
 
-/** The requests with numbers above `low`, up to `high`, are in. The hash is of one of them: that of `marked`. */
+/**
+ * The index holds the requests with numbers above `low`, up to and including `high`. `hash` is the hash of
+ * the record with the number `marked`, which is one of them.
+ */
 export interface IndexMark {
   readonly low: number;
   readonly high: number;
@@ -25,14 +28,17 @@ export interface IndexedRequest {
 }
 
 export interface IndexFile {
-  /** Null where nothing is in. */
+  /** Null when the index is empty. */
   mark(): IndexMark | null;
-  /** Null where another process has changed the mark since it was `seen`; what `made` yields is put in otherwise. */
+  /**
+   * Adds requests and sets the mark. Returns false, and adds nothing, when another process has changed the
+   * mark since it was `seen`.
+   */
   put(seen: IndexMark | null, requests: readonly IndexedRequest[], mark: IndexMark): boolean;
   holding(terms: readonly IndexTerm[], stretch: NumberStretch): readonly number[];
-  /** How many hold all the words, a part at a time. */
+  /** Yields, for one part after the other, how many requests hold all the words. */
   counts(terms: readonly IndexTerm[]): Iterable<number>;
-  /** The words of all requests with numbers below this one go. */
+  /** Deletes the words of all requests with lower numbers. */
   forgetBefore(sequence: number): void;
   close(): void;
 }
@@ -41,14 +47,14 @@ export function indexPathOf(databasePath: string): string {
   return `${databasePath}.search`;
 }
 
-/** Throws what SQLite and the file system report. */
+/** Opens the index file, and creates a missing one. Throws what SQLite and the file system report. */
 export function openIndexFile(path: string, busyTimeoutMs: number): IndexFile {
   // SQLite gives its other files the mode of this one.
   closeSync(openSync(path, 'a', 0o600));
   const database = new Database(path, { timeout: busyTimeoutMs });
   try {
     database.pragma('journal_mode = WAL');
-    // Whatever is lost with the power is filled in again.
+    // What a power loss takes is filled in again.
     database.pragma('synchronous = NORMAL');
     database.pragma('trusted_schema = OFF');
     prepareTables(database);
@@ -115,7 +121,7 @@ function wantedOf(terms: readonly IndexTerm[]): string {
   return terms.map(({ word, isWhole }) => `"${word}"${isWhole ? '' : ' *'}`).join(' AND ');
 }
 
-/** A table for each stretch of numbers, named after its place. */
+/** Full-text tables, one for each stretch of record numbers, named after its place. */
 function prepareParts(database: Database.Database) {
   const inserts = new Map<number, Database.Statement<[number, string]>>();
   const selects = new Map<number, Database.Statement<[string, number, number], { rowid: number }>>();
@@ -127,7 +133,8 @@ function prepareParts(database: Database.Database) {
   const insertOf = (part: number) => {
     const known = inserts.get(part);
     if (known !== undefined) return known;
-    // Words come as they are to be found: no two that differ become one. Only which request holds them is kept.
+    // Words come in the form in which they are searched for, so the tokeniser must not make two words equal.
+    // The table only keeps which request holds a word.
     database.exec(
       `CREATE VIRTUAL TABLE IF NOT EXISTS words_${part} USING fts5(words, content='', contentless_delete=1, detail=none,
          tokenize='ascii')`,
@@ -169,7 +176,7 @@ function prepareParts(database: Database.Database) {
           database.exec(`DROP TABLE words_${part}`);
         } else if (part === partOf(sequence)) {
           const { changes } = database.prepare(`DELETE FROM words_${part} WHERE rowid < ?`).run(sequence);
-          // What was deleted stays in the file until the part is written anew.
+          // Deleted words stay in the file until the part is written again.
           if (changes > 0) database.exec(`INSERT INTO words_${part} (words_${part}) VALUES ('optimize')`);
         }
       }

@@ -1,5 +1,6 @@
-// `writ people setup-link`: a way in for the person who has the data directory. While nobody has access it is a link for the first
-// admin; after that it lets an admin set a new password. INVARIANT: it lets nobody in who is no active admin.
+// `writ people setup-link`: makes a link for the person who has the data directory. While nobody has access,
+// the link makes the first admin; after that, an admin sets a new password with it. INVARIANT: once there are
+// people, the link lets in nobody but an active admin.
 
 import type { Command } from 'commander';
 import { createSetUpLink } from '../../../../service/people/access.ts';
@@ -12,7 +13,7 @@ import { localTime } from '../../output/local-time.ts';
 import { type ExitCode, exitCodes, print, printJson, UsageError } from '../../output/output.ts';
 
 interface SetUpLinkOptions extends DataOption, ApiOptions {
-  /** The address of the admin who is to get in. */
+  /** The mail address of the admin whose password the link sets. */
   readonly admin?: string;
   readonly removeSecondFactors?: boolean;
 }

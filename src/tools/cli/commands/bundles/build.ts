@@ -1,4 +1,4 @@
-// `writ build`: policies into one file, compiled and, with a key, signed.
+// `writ build`: compiles policies into one bundle file, signed when a key is given.
 
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -56,7 +56,7 @@ async function build(path: string, { output, sign: keyFile, json }: Options): Pr
   return exitCodes.ok;
 }
 
-/** Who has signed, for people. */
+/** Names the signer of a bundle for people; a null key is an unsigned bundle. */
 export function signedText(key: string | null): string {
   return key === null ? 'not signed' : `signed by ${key}`;
 }

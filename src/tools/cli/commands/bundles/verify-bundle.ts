@@ -1,4 +1,5 @@
-// `writ verify-bundle`: whether a bundle is whole, signed by whom it should be, and says what its texts compile to.
+// `writ verify-bundle`: checks that a bundle is whole, that the expected key has signed it, and that its
+// program is what its texts compile to.
 
 import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -48,7 +49,7 @@ async function verifyBundle(file: string, { key, json }: Options): Promise<ExitC
 }
 
 interface Examined {
-  /** Null where nothing is wrong. */
+  /** What is wrong with the bundle; null when nothing is. */
   readonly problem: string | null;
   readonly files: number;
   readonly key: string | null;
@@ -81,7 +82,7 @@ function saysWhatItsTextsSay({ texts, program, facts }: OpenedBundle): boolean {
   );
 }
 
-/** As they are read from a file. */
+/** The facts of a set in the form that reading a bundle gives them. */
 function asRead({ about, ...others }: SetFacts): unknown {
   return { others: JSON.parse(JSON.stringify(others)), about };
 }

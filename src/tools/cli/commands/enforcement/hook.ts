@@ -1,5 +1,6 @@
-// `writ hook`: the hook of a coding agent, which decides about a tool call that it reads from standard input; and `writ hook
-// install`, which writes it into the agent's settings. INVARIANT: as a hook it ends with 0 or 2 and with nothing else.
+// `writ hook`: the hook of a coding agent, which decides about a tool call that it reads from standard input.
+// `writ hook install` writes the hook into the agent's settings. INVARIANT: `writ hook` exits with 0 or 2,
+// never with another code.
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -21,7 +22,10 @@ interface HookOptions {
 }
 
 const waitSecondsDefault = 50;
-/** Beyond the wait, for everything else; together less than hosts give a hook. */
+/**
+ * Milliseconds for all work besides waiting for people. Together with the default wait, less than the time
+ * that hosts give a hook.
+ */
 const slackMs = 5_000;
 
 export function defineHook(command: Command, finish: (code: ExitCode) => void): void {
@@ -55,7 +59,7 @@ function readSeconds(text: string): number {
 }
 
 async function hook({ dialect, url = process.env.WRIT_URL, agent, wait, escalate }: HookOptions) {
-  // Whatever nobody has caught is no reason to let the tool run.
+  // An error that nothing else catches must not let the tool run.
   process.on('uncaughtException', () => process.exit(exitCodes.usage));
   const key = process.env.WRIT_API_KEY ?? '';
   const missing = dialect === undefined ? '--dialect' : url === undefined ? '--url' : 'WRIT_API_KEY';
@@ -75,7 +79,7 @@ async function hook({ dialect, url = process.env.WRIT_URL, agent, wait, escalate
   );
   if (answer.stdout !== '') print(`${answer.stdout}\n`);
   printError(answer.stderr);
-  // The input may never end.
+  // Standard input may never end, so the hook closes it.
   process.stdin.destroy();
   return answer.code === 0 ? exitCodes.ok : exitCodes.usage;
 }
@@ -121,7 +125,10 @@ async function install(host: HostName, options: InstallOptions): Promise<ExitCod
 const outOfReach =
   'Set WRIT_API_KEY where the agent starts, and WRIT_AGENT with the key of an enforcement point. What the agent can edit, it can turn off: only managed settings are out of its reach.';
 
-/** Empty where there are none yet. */
+/**
+ * Reads the settings; returns an empty object when the file does not exist. Throws a UsageError when the file
+ * cannot be read or holds no JSON object.
+ */
 async function settingsIn(file: string): Promise<JsonObject> {
   let bytes: Buffer;
   try {

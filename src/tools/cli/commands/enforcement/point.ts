@@ -1,4 +1,4 @@
-// `writ point`: the enforcement points of a running service, the agents that each asks for, and their keys.
+// `writ point`: manages the enforcement points of a running service, their agents and their keys.
 
 import type { Command } from 'commander';
 import { isNamed } from '../../agents/admin-http.ts';

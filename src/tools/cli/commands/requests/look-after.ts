@@ -1,5 +1,5 @@
-// `writ requests assign` and `writ requests put-off`: who looks after a request that waits, and when the caller sees it again.
-// Neither decides anything.
+// `writ requests assign` and `writ requests put-off`: set who looks after a request that waits, and when the
+// caller sees the request again. Neither command decides anything.
 
 import type { Command } from 'commander';
 import { escapeForTerminal } from '../../../../language/diagnostic/render.ts';

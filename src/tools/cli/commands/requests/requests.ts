@@ -1,4 +1,5 @@
-// `writ requests`: lists the requests of a running service, shows one with its state, and says who looks after it.
+// `writ requests`: lists the requests of a running service, shows one with its state, and sets who looks
+// after it.
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { outcomes } from '../../../../language/model/decision.ts';
@@ -73,7 +74,7 @@ export function defineRequests(command: Command, finish: (code: ExitCode) => voi
   withApiOptions(command.command('show').description('show one request'))
     .argument('<id>')
     .action(async (id: string, _own: unknown, own: Command) => {
-      // The command above has options of the same names, and takes their values.
+      // The parent command has options of the same names, and takes their values.
       const options = own.optsWithGlobals<ApiOptions>();
       finish(
         await withApi(options, async (api) => {
@@ -86,7 +87,7 @@ export function defineRequests(command: Command, finish: (code: ExitCode) => voi
   definePutOff(command, finish);
 }
 
-/** The dashboard's words for a status, where they differ from the API's. */
+/** The dashboard's words for statuses that have another name in the API. */
 const statusWords: Readonly<Record<string, string>> = {
   waiting: 'pending',
   allowed: 'auto_approved',
@@ -123,7 +124,10 @@ function rowOf(one: ShownRequest): readonly string[] {
   ];
 }
 
-/** Prints requests as they come, until it is interrupted; with `--json` as JSON Lines. Begins with the latest ones. */
+/**
+ * Prints the latest requests, then new ones as they arrive, until the command is interrupted. Prints JSON
+ * Lines with `--json`.
+ */
 async function follow(api: Api, options: ListOptions): Promise<void> {
   if (options.cursor !== undefined || options.to !== undefined)
     throw new UsageError('--follow has no end: leave out --cursor and --to');

@@ -1,4 +1,5 @@
-// `writ summary`: a policy set in plain sentences, for people who read no policies, each proved of the set.
+// `writ summary`: describes a policy set in plain sentences, for people who read no policies. Each sentence
+// is proved of the set, or marked as not confirmed.
 
 import { type Command, Option } from 'commander';
 import { summaryOf } from '../../../../reasoning/summary/summary.ts';

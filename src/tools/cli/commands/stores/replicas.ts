@@ -1,4 +1,4 @@
-// `writ replicas`: the processes that serve the same records as a running service.
+// `writ replicas`: lists the processes that serve the same records as a running service.
 
 import type { Command } from 'commander';
 import { type ApiOptions, apiHelp, show, withApi, withApiOptions } from '../../client/api-client.ts';

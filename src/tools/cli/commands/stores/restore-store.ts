@@ -1,6 +1,6 @@
-// A store whose records are those of an earlier moment into one that may be served: what was granted, used, stopped and revoked
-// between that moment and the restore is forgotten. INVARIANT: nothing from before can be used a second time, and nothing is
-// granted before an operator has looked.
+// Turns a store that was restored from a backup into one that may be served. What was granted, used, stopped
+// and revoked after the backup is forgotten. INVARIANT: nothing from before can be used a second time, and
+// nothing is granted before an operator has looked.
 
 import { randomUUID } from 'node:crypto';
 import { createDirectory } from '../../../../service/people/directory.ts';
@@ -13,17 +13,19 @@ import { StoreError } from '../../../../service/store/contract/store-error.ts';
 import { noteRestored } from '../../../../service/store/move/placement.ts';
 
 export interface RestoreOptions {
-  /** Who says that the store was restored, as the record names them. */
+  /** The person who states that the store was restored, by the name that the record gets. */
   readonly who: string;
   readonly nowMs: number;
-  /** Whether they say, too, that nothing was granted since that meters count. */
+  /**
+   * Whether that person also states that nothing was granted since the backup, so that meters go on from it.
+   */
   readonly areMetersKnown: boolean;
 }
 
 export interface RestoredStore {
-  /** When the last record was made; null where there is none. */
+  /** When the last record was made; null when there are no records. */
   readonly newestMs: number | null;
-  /** Requests that waited or were granted, and are over now. */
+  /** Requests that waited or were granted, and that the restore has ended. */
   readonly ended: number;
   readonly sessions: number;
   readonly switchId: string;
@@ -32,7 +34,7 @@ export interface RestoredStore {
 const atOnce = 500;
 const open: readonly RequestStatus[] = ['pending', 'approved', 'auto_approved'];
 
-/** Of a store that nobody serves. Rejects with a StoreError where somebody does. */
+/** Makes a restored store safe to serve. Rejects with a StoreError when a process serves the store. */
 export async function restoreStore(store: Store, options: RestoreOptions): Promise<RestoredStore> {
   await fence(store);
   const newestMs = await store.chain.latestAtMs();
@@ -43,7 +45,7 @@ export async function restoreStore(store: Store, options: RestoreOptions): Promi
   for (const status of open) ended += await endAll(store, status, { atMs, who: options.who });
   const { who, areMetersKnown } = options;
   await noteRestored(store, { atMs, who, areMetersKnown, lastAtMs: newestMs });
-  // Who has begun to serve meanwhile does not know of it.
+  // A process that began to serve meanwhile knows nothing of the restore.
   await fence(store);
   return { newestMs, ended, sessions, switchId };
 }
@@ -85,7 +87,10 @@ async function stopAll(
   return made.id;
 }
 
-/** A password that was changed since is the old one again, and so are the sessions that it ended. */
+/**
+ * Ends all sessions. A password that was changed since the backup is the old one again, and sessions that the
+ * change had ended are back.
+ */
 async function endSessions({ documents }: Store, atMs: number): Promise<number> {
   const { sessions } = createDirectory(documents, () => atMs);
   for (let count = 0; ; ) {
@@ -99,7 +104,7 @@ async function endSessions({ documents }: Store, atMs: number): Promise<number> 
   }
 }
 
-/** They may have been approved, taken or used since. */
+/** Ends all requests of a status, because each may have been approved, taken or used since the backup. */
 async function endAll(
   { requests }: Store,
   status: RequestStatus,

@@ -79,7 +79,7 @@ async function copy({ data, to, json }: CopyOptions): Promise<ExitCode> {
   }
 }
 
-/** What another run puts right. */
+/** The advice to run the command again, when another run can solve the error; empty otherwise. */
 function again({ code }: StoreError): string {
   return ['unreachable', 'uncertain', 'full', 'io', 'locked'].includes(code)
     ? 'nothing is lost, and nobody uses the copy: run the command again, and it goes on from there\n'

@@ -1,0 +1,54 @@
+// Finds the rules of an action that a request has to try: all of them, or those that the index names. Reads
+// their heads when they take part.
+
+import type { Facts } from '../../model/request.ts';
+import { applyPrefilter } from '../../program/index/prefilter.ts';
+import { createIndex, keysBy, select } from '../../program/index/rule-index.ts';
+import { type OpenAction, type OpenProgram, wholeAction } from '../../program/packed/unpack.ts';
+import type { RuleHead } from '../../program/program.ts';
+import { BoundedMap, memo } from '../../value/memo.ts';
+import type { CacheSession } from '../cache.ts';
+import { emitSubjects } from '../code/emit.ts';
+import type { Run } from '../run.ts';
+import type { State } from '../runtime/state.ts';
+import type { ListedCode, RuleHeads } from './indexed.ts';
+
+/**
+ * The most rule heads that are kept because they took part recently. Agents influence which rules take part,
+ * so the number is bounded.
+ */
+const headsKeptMax = 4_096;
+
+export function createRuleHeads(action: OpenAction): RuleHeads {
+  const kept = new BoundedMap<number, RuleHead>(headsKeptMax);
+  const read = (place: number) => action.head(place);
+  return { length: action.ruleCount, at: (place) => memo(kept, place, read) };
+}
+
+/** Finds every rule, without an index. */
+export function findAll({ ruleCount }: OpenAction): ListedCode['find'] {
+  return (_facts, _state, found) => {
+    for (let place = 0; place < ruleCount; place += 1) found[place] = place;
+    return ruleCount;
+  };
+}
+
+interface IndexContext {
+  readonly program: OpenProgram;
+  readonly session: CacheSession;
+  readonly run: Run;
+}
+
+type ReadSubjects = (facts: Facts, state: State, values: unknown[]) => void;
+
+/** Finds the rules whose index keys fit the values that the request has for the subjects of the index. */
+export function findByIndex(action: OpenAction, { program, session, run }: IndexContext): ListedCode['find'] {
+  const index = program.index(action.action) ?? createIndex(wholeAction(action).rules, keysBy(program.lists));
+  const make = () => run<ReadSubjects>(emitSubjects(program, index.subjects, session.lists));
+  const read = session.reuse({ action, part: 'subjects' }, make);
+  const values: unknown[] = index.subjects.map(() => undefined);
+  return (facts, state, found) => {
+    read(facts, state, values);
+    return applyPrefilter(index.prefilter, values, { found, count: select(index, values, found) });
+  };
+}
