@@ -17,12 +17,12 @@ import { type Emitted, emitAction, rulesInOneTextMax } from './code/emit.ts';
 import { emitPayloadCheck } from './code/payload.ts';
 import { resolvedTexts } from './code/payload-resolve.ts';
 import { type Decider, type DecideSome, digitsOf, type Frame } from './decide/decide.ts';
-import { createRuleHeads, findAll, findByIndex } from './decide/find-rules.ts';
 import { quotedKeyLengthMax, undeclaredAction } from './decide/gate.ts';
 import { type ListedCode, ListedDecider } from './decide/indexed.ts';
 import { type KeyedCode, KeyedDecider } from './decide/keyed.ts';
 import { type ActionCode, ownCode } from './decide/own-code.ts';
 import { createEntries, type EnterMeters } from './enter.ts';
+import { createRuleHeads, findAll, findByIndex } from './find-rules.ts';
 import {
   issuesOf,
   type PayloadCheck,

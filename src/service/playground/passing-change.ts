@@ -1,4 +1,4 @@
-// Turns a record of a refusal into the smallest change of its payload that makes the current policies grant
+// Turns a record of a refusal into the smallest change of its payload that makes the active policies grant
 // the request. INVARIANT: the change is of the payload alone, which the agent chooses, and the definition has
 // confirmed it.
 

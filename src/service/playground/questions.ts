@@ -232,7 +232,7 @@ export interface PolicyOutline {
 }
 
 export interface ExplainedRecord {
-  /** The outcome by the current policies. */
+  /** The outcome by the active policies. */
   readonly decision: Outcome;
   readonly change: string | null;
   readonly rule: {

@@ -1,6 +1,6 @@
 // A proof as data that can be stored, handed on and checked again: the clauses of the formula, and the steps
 // that show that they cannot hold while the claim is broken. The check compares the certificate with the
-// formula of the current policies.
+// formula of the given policies.
 
 import type { Claim, PolicySet } from '../../../language/model/policy.ts';
 import { fraction } from '../../linear/fraction.ts';

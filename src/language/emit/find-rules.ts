@@ -1,17 +1,17 @@
 // Finds the rules of an action that a request has to try: all of them, or those that the index names. Reads
 // their heads when they take part.
 
-import type { Facts } from '../../model/request.ts';
-import { applyPrefilter } from '../../program/index/prefilter.ts';
-import { createIndex, keysBy, select } from '../../program/index/rule-index.ts';
-import { type OpenAction, type OpenProgram, wholeAction } from '../../program/packed/unpack.ts';
-import type { RuleHead } from '../../program/program.ts';
-import { BoundedMap, memo } from '../../value/memo.ts';
-import type { CacheSession } from '../cache.ts';
-import { emitSubjects } from '../code/emit.ts';
-import type { Run } from '../run.ts';
-import type { State } from '../runtime/state.ts';
-import type { ListedCode, RuleHeads } from './indexed.ts';
+import type { Facts } from '../model/request.ts';
+import { applyPrefilter } from '../program/index/prefilter.ts';
+import { createIndex, keysBy, select } from '../program/index/rule-index.ts';
+import { type OpenAction, type OpenProgram, wholeAction } from '../program/packed/unpack.ts';
+import type { RuleHead } from '../program/program.ts';
+import { BoundedMap, memo } from '../value/memo.ts';
+import type { CacheSession } from './cache.ts';
+import { emitSubjects } from './code/emit.ts';
+import type { ListedCode, RuleHeads } from './decide/indexed.ts';
+import type { Run } from './run.ts';
+import type { State } from './runtime/state.ts';
 
 /**
  * The most rule heads that are kept because they took part recently. Agents influence which rules take part,
