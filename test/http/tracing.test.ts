@@ -120,6 +120,27 @@ test('a decision is a span of the caller, with its stages in it', async () => {
   expect(wholeMs[1]).toBeLessThanOrEqual(afterMs + 1);
 });
 
+test('a hook call is a span of its own route, decided or refused, and counts in the time of decisions', async () => {
+  const collector = await startCollector();
+  const { tracing } = await trace(collector.endpoint);
+  const service = await startService({ tracing });
+  const call = (input: object) =>
+    fetch(`${service.url}/v1/hooks/claude-code?wait=0`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-agent-api-key': service.apiKey },
+      body: JSON.stringify({ hook_event_name: 'PreToolUse', tool_name: 'Bash', tool_use_id: 't1', ...input }),
+    });
+  await call({ session_id: 's', tool_input: { command: 'ls' } });
+  await call({ session_id: '\n', tool_input: {} });
+  const metrics = await (await fetch(`${service.url}/metrics`)).text();
+  await tracing.close();
+  const whole = spansOf(collector).filter(({ name }) => name.startsWith('POST '));
+  expect(whole.map(({ name }) => name)).toEqual(Array(2).fill('POST /v1/hooks/claude-code'));
+  expect(whole.map((span) => attributesOf(span)['http.route'])).toEqual(Array(2).fill('/v1/hooks/claude-code'));
+  expect(whole.map((span) => attributesOf(span)['error.type'] === undefined)).toEqual([true, false]);
+  expect(metrics).toContain('writ_authorize_seconds_count 2\n');
+});
+
 test('a refusal is a span with its code, a request of nobody is none, and nothing that was sent is in either', async () => {
   const collector = await startCollector();
   const { tracing } = await trace(collector.endpoint);
