@@ -4,7 +4,7 @@
 import type { LockedServer } from '../review/lock.ts';
 import type { Authority } from './authority.ts';
 import type { RefusalSettings } from './refusals.ts';
-import { createRequestStates, type RequestStates } from './request-state.ts';
+import { createRequestStates, type RequestStates, stateKeptMs } from './request-state.ts';
 import { createTasks, type Tasks } from './tasks.ts';
 
 export interface GateSettings extends RefusalSettings {
@@ -44,19 +44,21 @@ export function createGate(settings: GateSettings): Gate {
 }
 
 /**
- * Remembers all taken turns for the life of the process, which also ends the states that carry turns. When
- * there are too many, further turns are refused, because a forgotten turn could be taken twice.
+ * Remembers each taken turn until the state that carried it has ended. When there are too many, further turns
+ * are refused, because a forgotten turn could be taken twice.
  */
-function createTakenTurns(): TakenTurns {
-  const open = new Set<string>();
+export function createTakenTurns(clock = () => performance.now(), turnsMax = 1_000_000): TakenTurns {
+  const takenAtMs = new Map<string, number>();
   return {
     take(turn) {
-      if (open.has(turn) || open.size >= turnsMax) return false;
-      open.add(turn);
+      const now = clock();
+      for (const [earlier, atMs] of takenAtMs) {
+        if (now - atMs < stateKeptMs) break;
+        takenAtMs.delete(earlier);
+      }
+      if (takenAtMs.has(turn) || takenAtMs.size >= turnsMax) return false;
+      takenAtMs.set(turn, now);
       return true;
     },
   };
 }
-
-/** More turns than a process takes in its life; further tries are refused. */
-const turnsMax = 1_000_000;

@@ -31,14 +31,17 @@ export interface RequestStates {
 }
 
 const beginning = 'writ1';
-const keptMs = 60 * 60_000;
 
-export function createRequestStates(clock: () => number = Date.now): RequestStates {
+/** How long a state is good, in milliseconds. */
+export const stateKeptMs = 60 * 60_000;
+
+/** `clock` never goes back: the states are good for this process alone, so it need not be the time of day. */
+export function createRequestStates(clock = () => performance.now()): RequestStates {
   const key = randomBytes(32);
   const codeOf = (body: string) => createHmac('sha256', key).update(body).digest('base64url');
   return {
     seal(state, scope) {
-      const body = JSON.stringify({ ...state, of: digestOf(scope), until: clock() + keptMs });
+      const body = JSON.stringify({ ...state, of: digestOf(scope), until: clock() + stateKeptMs });
       const text = Buffer.from(body).toString('base64url');
       return `${beginning}.${text}.${codeOf(text)}`;
     },

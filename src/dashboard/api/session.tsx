@@ -41,7 +41,7 @@ export function usePerson(): Session['person'] {
 /**
  * Returns a function that loads the session again, for use after a person has changed something of their own.
  */
-export function useSessionAnew(): () => Promise<void> {
+export function useReloadSession(): () => Promise<void> {
   const { take } = useSession();
   return async () => take(await call('getSession'));
 }

@@ -240,7 +240,7 @@ function flatten(value: unknown, prefix = ''): readonly (readonly [string, unkno
   );
 }
 
-const variables = new Map(settingNames.map((name) => [`WRIT_${name.replace('.', '_').toUpperCase()}`, name]));
+const variables = new Map(settingNames.map((name) => [variableOf(name), name]));
 /** Variables that many programs read; a variable with Writ's own name takes precedence. */
 const standardVariables: readonly (readonly [string, SettingName])[] = [
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'otel.endpoint'],
@@ -271,6 +271,11 @@ function readFlags({ directory, flags }: ConfigSources): readonly Found[] {
   return settingNames
     .filter((name) => flags[name] !== undefined)
     .map((name) => ({ name, value: flags[name], origin: flagOf(name), base: directory }));
+}
+
+/** The variable of a setting: `limits.rate_per_minute` → `WRIT_LIMITS_RATE_PER_MINUTE`. */
+export function variableOf(name: SettingName): string {
+  return `WRIT_${name.replace('.', '_').toUpperCase()}`;
 }
 
 /** The flag of a setting: `limits.rate_per_minute` → `--limits-rate-per-minute`. */

@@ -96,7 +96,7 @@ async function isEmpty({ people }: Directory): Promise<boolean> {
  */
 export async function createSetUpLink(
   directory: Directory,
-  { who, when }: { readonly who: string; readonly when: 'once' | 'anew' } = { who: 'system', when: 'once' },
+  { who, when }: { readonly who: string; readonly when: 'once' | 'again' } = { who: 'system', when: 'once' },
 ): Promise<string | null> {
   if (!(await isEmpty(directory))) return null;
   const [secret, present] = [createSecret(), await setUpLink(directory)];

@@ -3,7 +3,7 @@
 
 import { useState } from 'preact/hooks';
 import { call, type Reply } from '../../api/client.ts';
-import { usePerson, useSessionAnew } from '../../api/session.tsx';
+import { usePerson, useReloadSession } from '../../api/session.tsx';
 import { Dialog } from '../../parts/dialog/dialog.tsx';
 import { useSending } from '../../parts/form/form.ts';
 import { CodeField, codeDigits } from '../../parts/form/password-and-code.tsx';
@@ -72,14 +72,14 @@ interface ConfirmProps {
 
 function Confirm({ offer, onDone, onClose }: ConfirmProps) {
   const [code, setCode] = useState('');
-  const lookAnew = useSessionAnew();
+  const reload = useReloadSession();
   const confirm = async (proof: Proof): Promise<void> => {
     const body = { ...proof, secret: offer.secret, code: codeDigits(code) };
     const { recovery_codes: made } = await call('confirmCodes', { body });
     tellDone('One-time codes are set up');
     onDone(made);
     onClose();
-    await lookAnew();
+    await reload();
   };
   return (
     <div class="account-code">
@@ -103,12 +103,12 @@ function Confirm({ offer, onDone, onClose }: ConfirmProps) {
 }
 
 function RemoveDialog({ onClose }: { readonly onClose: () => void }) {
-  const lookAnew = useSessionAnew();
+  const reload = useReloadSession();
   const remove = async (proof: Proof): Promise<void> => {
     await call('removeCodes', { body: proof });
     tellDone('One-time codes are removed');
     onClose();
-    await lookAnew();
+    await reload();
   };
   return (
     <Dialog title="Remove one-time codes" onClose={onClose}>

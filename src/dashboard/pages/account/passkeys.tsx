@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { call, type Reply } from '../../api/client.ts';
 import { makePasskey } from '../../api/passkey.ts';
 import { useResource } from '../../api/resource.ts';
-import { useSessionAnew } from '../../api/session.tsx';
+import { useReloadSession } from '../../api/session.tsx';
 import { Dialog } from '../../parts/dialog/dialog.tsx';
 import { NameField } from '../../parts/form/name-field.tsx';
 import { type Proof, ProofForm } from '../../parts/form/proof-form.tsx';
@@ -72,14 +72,14 @@ interface DialogProps {
 
 function AddDialog({ onChange, onClose }: DialogProps) {
   const [name, setName] = useState('');
-  const lookAnew = useSessionAnew();
+  const reload = useReloadSession();
   const add = async (proof: Proof): Promise<void> => {
     const response = await makePasskey(await call('offerPasskey'));
     await call('addPasskey', { body: { name: name.trim(), response, ...proof } });
     tellDone('The passkey is set up');
     onChange();
     onClose();
-    await lookAnew();
+    await reload();
   };
   return (
     <Dialog title="Add a passkey" onClose={onClose}>
@@ -99,13 +99,13 @@ function AddDialog({ onChange, onClose }: DialogProps) {
 }
 
 function RemoveDialog({ passkey, onChange, onClose }: DialogProps & { readonly passkey: Passkey }) {
-  const lookAnew = useSessionAnew();
+  const reload = useReloadSession();
   const remove = async (proof: Proof): Promise<void> => {
     await call('removePasskey', { params: { id: passkey.id }, body: proof });
     tellDone('The passkey is removed');
     onChange();
     onClose();
-    await lookAnew();
+    await reload();
   };
   return (
     <Dialog title="Remove the passkey" onClose={onClose}>

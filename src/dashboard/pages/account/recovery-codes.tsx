@@ -4,7 +4,7 @@
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
-import { useSessionAnew } from '../../api/session.tsx';
+import { useReloadSession } from '../../api/session.tsx';
 import { Dialog } from '../../parts/dialog/dialog.tsx';
 import { ShownOnce } from '../../parts/dialog/shown-once.tsx';
 import { type Proof, ProofForm } from '../../parts/form/proof-form.tsx';
@@ -45,12 +45,12 @@ interface DialogProps {
 
 function MakeDialog({ onChange, onClose }: DialogProps) {
   const [codes, setCodes] = useState<readonly string[] | null>(null);
-  const lookAnew = useSessionAnew();
+  const reload = useReloadSession();
   const make = async (proof: Proof): Promise<void> => {
     const { recovery_codes: made } = await call('makeRecoveryCodes', { body: proof });
     setCodes(made);
     onChange();
-    await lookAnew();
+    await reload();
   };
   if (codes !== null) return <RecoveryCodesDialog codes={codes} onClose={onClose} />;
   return (

@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks';
 import { call, type Reply } from '../../api/client.ts';
 import { detailFor } from '../../api/problem.ts';
 import { useResource } from '../../api/resource.ts';
-import { usePerson, useSessionAnew } from '../../api/session.tsx';
+import { usePerson, useReloadSession } from '../../api/session.tsx';
 import { ConfirmDialog } from '../../parts/dialog/confirm-dialog.tsx';
 import { Dialog } from '../../parts/dialog/dialog.tsx';
 import { ShownOnce, StoredButton } from '../../parts/dialog/shown-once.tsx';
@@ -125,12 +125,12 @@ function MakeDialog({ onChange, onClose }: DialogProps) {
   const [roles, setRoles] = useState<readonly Role[]>(held.length === 1 ? held : []);
   const [days, setDays] = useState('90');
   const [made, setMade] = useState<Reply<'createToken'> | null>(null);
-  const lookAnew = useSessionAnew();
+  const reload = useReloadSession();
   const make = async (proof: Proof): Promise<void> => {
     const body = { name: name.trim(), roles, days: Number(days), ...proof };
     setMade(await call('createToken', { body }));
     onChange();
-    await lookAnew();
+    await reload();
   };
   if (made !== null) {
     return (

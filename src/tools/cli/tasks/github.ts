@@ -11,7 +11,7 @@ export function toGithub(findings: readonly Finding[], notes: readonly string[] 
 }
 
 function toCommand({ code, severity, message, file, start, end, help, related }: Finding): string {
-  const properties = Object.entries({ file, ...storePlaceOf(start, end), title: code })
+  const properties = Object.entries({ file, ...placeProperties(start, end), title: code })
     .map(([name, value]) => `${name}=${escapeProperty(String(value))}`)
     .join(',');
   const notes = related.map((one) => `note: ${one.message ?? ''} (${one.file}${lineOf(one)})`);
@@ -20,7 +20,7 @@ function toCommand({ code, severity, message, file, start, end, help, related }:
 }
 
 /** The properties of a place. Only a place within one line has columns. */
-function storePlaceOf(start: Position | null, end: Position | null): object {
+function placeProperties(start: Position | null, end: Position | null): object {
   if (start === null || end === null) return {};
   if (start.line !== end.line) return { line: start.line, endLine: end.line };
   return { line: start.line, col: start.column, endLine: end.line, endColumn: end.column };

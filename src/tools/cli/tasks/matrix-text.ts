@@ -1,6 +1,7 @@
 // Renders the matrix of actions and rules: as an aligned table for terminals, and in Markdown for reviews.
 
 import { escapeForTerminal } from '../../../language/diagnostic/render.ts';
+import { codeSpan } from '../diff/diff-text.ts';
 import { createMarks } from '../output/output.ts';
 import { effectOrder, type MatrixRow, type MatrixRule } from './matrix.ts';
 
@@ -108,9 +109,7 @@ function widthOf(cell: string): number {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what a colour begins with.
 const colour = /\u001b\[\d+m/g;
 
-/** A key as a code span. Quoted keys may hold any character. */
+/** A key as a code span within a table. Quoted keys may hold any character. */
 function code(text: string): string {
-  const shown = escapeForTerminal(text).replaceAll('|', '\\|');
-  const fence = text.includes('`') ? '``' : '`';
-  return `${fence}${shown}${fence}`;
+  return codeSpan(text).replaceAll('|', '\\|');
 }

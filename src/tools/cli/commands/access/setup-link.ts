@@ -48,7 +48,7 @@ Examples:
 
 async function linkForFirstAdmin(directory: Directory, options: SetUpLinkOptions): Promise<ExitCode> {
   if (options.admin !== undefined) throw new UsageError('nobody has access yet: leave `--admin` out');
-  const secret = await createSetUpLink(directory, { who: commandLineUser(), when: 'anew' });
+  const secret = await createSetUpLink(directory, { who: commandLineUser(), when: 'again' });
   if (secret === null) throw new UsageError('there are people and none of them is an active admin');
   const url = `${baseOf(options)}/setup#token=${secret}`;
   if (options.json === true) printJson({ url });
