@@ -1,10 +1,11 @@
-// THE PAGE: from the text of a policy set to the function that decides. The command line, tests, the service and the
-// playground all come through here. Every stage takes the value of the one before it and knows nothing of the others;
-// read the folders in this order:
+// From the text of a policy set to the function that decides. The command line, tests, the service and the
+// playground all use this file. Every stage takes the value of the stage before it and knows nothing of the
+// other stages; read the folders in this order:
 //
 //   text --syntax--> tree --check--> model --program--> program --emit--> function
 //
-// Two more readings start from the model: `spec`, which defines what it means, and `reasoning`, which asks about it.
+// Two more parts start from the model: `spec`, which defines its meaning, and `reasoning`, which answers
+// questions about it.
 
 import { hash } from 'node:crypto';
 import { check, checkErrors, checkErrorsIn, listFilesOf } from './language/check/check.ts';
@@ -36,7 +37,7 @@ import type { PolicyFile } from './language/syntax/tree/tree.ts';
 /** A policy set as text: its files, and the list files that they may name. */
 export interface PolicySources {
   readonly files: readonly SourceText[];
-  /** By path relative to the policy directory. */
+  /** Reads a list file by its path relative to the policy directory. */
   readonly readListFile: (path: string) => ListFile;
 }
 
@@ -44,32 +45,37 @@ export interface PolicySources {
 export interface Checked {
   readonly files: readonly PolicyFile[];
   readonly byFile: DiagnosticsByFile;
-  /** The same in one list, sorted by place. */
+  /** All diagnostics in one list, sorted by place. */
   readonly diagnostics: readonly Diagnostic[];
-  /** What comments took off. */
+  /** Diagnostics that comments in the policies have silenced. */
   readonly silenced: readonly Diagnostic[];
   readonly set: PolicySet | null;
-  /** Paths of the list files that the set names, whether they are there or not. */
+  /** Paths of the list files that the set names, whether the files exist or not. */
   readonly listFiles: readonly string[];
 }
 
-/** With the program as bytes, which another thread can be sent; null exactly when the set is. */
+/**
+ * A checked set with its program as bytes, which can be sent to another thread; `packed` is null exactly when
+ * `set` is.
+ */
 export interface CompiledProgram extends Checked {
   readonly packed: PackedProgram | null;
 }
 
-/** What became of each stage; `set`, `program` and `engine` are null exactly when a diagnostic is an error. */
+/**
+ * The results of all stages; `set`, `program` and `engine` are null exactly when a diagnostic is an error.
+ */
 export interface Compiled extends Checked {
   readonly program: OpenProgram | null;
   readonly engine: Linked | null;
 }
 
 /**
- * What one compilation leaves for the next, so that only what has changed goes through the stages again. A cache
+ * What one compilation leaves for the next, so that only changed parts go through the stages again. A cache
  * serves one policy directory and one compilation at a time.
  */
 export interface CompileCache {
-  /** By path, the text of a file and what became of it. */
+  /** The text of each file and its parsed form, by path. */
   readonly parsed: Map<string, ParsedText>;
   readonly checked: CheckState;
   readonly planned: PlanCache;
@@ -81,7 +87,7 @@ interface ParsedText {
   readonly parsed: ParsedFile;
 }
 
-/** `run` says how generated code comes about: as functions unless it says otherwise. */
+/** `run` runs generated code; the default runs it as functions. */
 export function createCompileCache(run?: Run): CompileCache {
   return {
     parsed: new Map(),
@@ -91,14 +97,15 @@ export function createCompileCache(run?: Run): CompileCache {
   };
 }
 
-/** What the stages, which are pure, are handed to tell one content from another. */
+/** Returns the SHA-256 digest by which the stages compare contents; passed to the stages, which are pure. */
 export function sha256(bytes: Uint8Array): Uint8Array {
   return hash('sha256', bytes, 'buffer');
 }
 
 /**
- * Never throws for what a policy says. What comes out does not depend on the cache, how fast it comes does. `checkBy`: `findErrors` for
- * callers that show no warnings, which take most of the time of a check.
+ * Compiles a policy set. Never throws because of what a policy contains. The cache changes only how fast the
+ * result comes. Callers that show no warnings pass `findErrors` as `checkBy`, because warnings take most of
+ * the time of a check.
  */
 export function compile(
   sources: PolicySources,
@@ -111,7 +118,7 @@ export function compile(
   return { ...checked, program, engine: link(program, cache.functions) };
 }
 
-/** As `compile`, where another thread links the program. */
+/** Like `compile`, for callers whose program is linked in another thread. */
 export function compileToProgram(
   sources: PolicySources,
   cache: CompileCache = createCompileCache(),
@@ -121,24 +128,27 @@ export function compileToProgram(
   return { ...checked, packed: checked.set === null ? null : planPacked(checked.set, cache.planned) };
 }
 
-/** A set without errors as the function that decides. */
+/** Links a set without errors to the functions that decide by it. */
 export function linkSet(set: PolicySet): Linked {
   return link(unpack(planPacked(set, createPlanCache(sha256))), createFunctionCache());
 }
 
-/** What the texts mean and what is wrong with them, without a program. */
+/** Checks the texts without making a program: their meaning, and what is wrong with them. */
 export function checkSources(sources: PolicySources, cache: CompileCache = createCompileCache()): Checked {
   return checkedBy(check, sources, cache);
 }
 
-/** As `checkSources`, for callers that show no warnings: it does not look for what takes long to find. */
+/**
+ * Like `checkSources`, for callers that show no warnings: warnings, which take long to find, are not looked
+ * for.
+ */
 export function findErrors(sources: PolicySources, cache: CompileCache = createCompileCache()): Checked {
   return errorsOf(checkedBy(checkErrors, sources, cache));
 }
 
 /**
- * As `findErrors`, of some files of a set that has not been checked yet, which are told by their paths: an editor shows what
- * is open first. All it says is said by a check of the whole set.
+ * Like `findErrors`, for the files at `paths` of a set that has not been checked yet, since an editor shows
+ * open files first. A check of the whole set reports the same errors.
  */
 export function findErrorsIn(
   paths: ReadonlySet<string>,
@@ -161,7 +171,8 @@ function checkedBy(run: typeof check, sources: PolicySources, cache: CompileCach
   const syntax = new Map(
     parsed.filter((one) => one.diagnostics.length > 0).map((one) => [one.file.span.file, one.diagnostics]),
   );
-  // What the parser had to skip makes the rest look unused, unconditional and the like: that is worth saying later.
+  // Text that the parser had to skip makes the rest look unused, unconditional and the like; such findings
+  // are worth reporting only once the text can be read.
   const broken = parsed.filter((one) => hasErrors(one.diagnostics));
   const meaning =
     broken.length > 0
@@ -171,7 +182,7 @@ function checkedBy(run: typeof check, sources: PolicySources, cache: CompileCach
           ),
         )
       : checked.byFile;
-  // A proof of what the set says finds more of some codes.
+  // Unused silences of codes that a later proof reports more often are not reported yet.
   const { byFile, silenced } = silenceByFile(
     files,
     sources.files,
@@ -192,7 +203,9 @@ const unknown: ReadonlySet<Code> = new Set([
 ]);
 
 /**
- * Whether an error lies where the parser gave up, or is of something that holds a slip and was read as what was probably meant; or a name is unknown because its declaration could not be read.
+ * Whether an error follows from text that could not be read: it is where the parser gave up, or in something
+ * with a slip that was read as what was probably meant, or it is about a name whose declaration could not be
+ * read.
  */
 function followsFromBroken(
   diagnostic: Diagnostic,
@@ -209,7 +222,7 @@ function followsFromBroken(
   return broken.some(({ declaredByBroken }) => declaredByBroken.has(name));
 }
 
-/** A file whose text is as it was keeps its tree. */
+/** Returns the parsed files; a file with an unchanged text keeps its tree. */
 function parseFiles(files: readonly SourceText[], { parsed }: CompileCache): readonly ParsedFile[] {
   const known = new Map(parsed);
   parsed.clear();

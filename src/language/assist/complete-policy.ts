@@ -1,14 +1,17 @@
-// What may stand at a place of a policy file: fields of the actions that the policy is on, attributes, names, words.
+// Completes a place in a policy file: offers fields of the policy's actions, attributes, names and words.
 
 import type { Completed, Offer } from './completed.ts';
 import { isPatternOf, withDeclared } from './declared-words.ts';
 import { placeAt, type WrittenPlace } from './policy-place.ts';
 import type { ActionWords, Vocabulary } from './vocabulary.ts';
 
-/** The unfinished word at the end, with what it is a part of: `payload.vendor.na`. */
+/** Matches the unfinished word before the place, with the path that it belongs to: `payload.vendor.na`. */
 const pathPattern = /(?<!\w|(?<!\.)\.)(?:[A-Za-z_]\w*(?:\.(?:"[^"]*"|\w+))*(?:\."[^"]*|\.)?|\*)$/;
 
-/** Null where nothing can be offered. Without being asked it offers only after a first letter or a dot. */
+/**
+ * Returns the offers for a place; null when there are none. Unless `isAsked`, offers only after a first
+ * letter, a dot, or a word that a name must follow, such as `has`.
+ */
 export function completePolicy(
   vocabulary: Vocabulary,
   text: string,
@@ -36,7 +39,7 @@ export function completePolicy(
   return options.length === 0 ? null : { from, options };
 }
 
-/** `on a.b, ` and `of a.b, `: keys and groups of actions. */
+/** Whether the place is in a list of keys and groups of actions, as in `on a.b, ` and `of a.b, `. */
 function isPatternList({ declaration, depth }: WrittenPlace, head: string): boolean {
   if (depth > 0 || declaration === null) return false;
   if (declaration === 'meter') return /\b(?:of|since)\s+(?:[\w.*]+,\s*)*$/.test(head);
@@ -56,11 +59,13 @@ function patternOffers({ actions, names }: Vocabulary): readonly Offer[] {
 function actionsAt({ actions }: Vocabulary, { patterns }: WrittenPlace): readonly ActionWords[] {
   if (patterns === null) return actions;
   const meant = actions.filter((action) => patterns.some((pattern) => isPatternOf(pattern, action)));
-  // Nothing is known of a pattern that is still being written.
+  // A pattern that is still being written matches no action yet.
   return meant.length === 0 ? actions : meant;
 }
 
-/** The fields right below a path; one that only some of the actions have says so. */
+/**
+ * Returns the fields directly below a path; the info of a field says when only some of the actions have it.
+ */
 function fieldOffers(actions: readonly ActionWords[], base: string): readonly Offer[] {
   const found = new Map<string, { readonly type: string; count: number }>();
   for (const { fields } of actions) {

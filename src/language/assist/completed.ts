@@ -1,19 +1,19 @@
-// What completion offers: plain data, as an editor takes it.
+// The offers of completion, as plain data that an editor takes.
 
 export interface Offer {
   readonly label: string;
-  /** Beside the label: a type, a kind. */
+  /** Shown beside the label: a type, a kind. */
   readonly detail?: string;
-  /** Below it, for the one that is chosen. */
+  /** Shown below the label of the selected offer. */
   readonly info?: string;
-  /** Inserted in place of the label. */
+  /** Inserted instead of the label. */
   readonly apply?: string;
-  /** Higher ones come first. */
+  /** Offers with a higher number come first. */
   readonly boost?: number;
 }
 
 export interface Completed {
-  /** Where the word begins that an offer takes the place of. */
+  /** The offset where the word that an offer replaces begins. */
   readonly from: number;
   readonly options: readonly Offer[];
 }

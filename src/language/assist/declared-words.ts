@@ -1,9 +1,10 @@
-// The names that a policy may use: those of the active policies, and those that the edited texts declare in addition.
+// The names that a policy may use: those of the active policies, and those that the edited texts declare in
+// addition.
 
 import { piecesOf } from './policy-words.ts';
 import type { ActionWords, NameKind, Vocabulary } from './vocabulary.ts';
 
-/** What declares names, and where the names of that kind are offered. */
+/** The names that each declaring word adds to: `list` adds to `lists` of the vocabulary. */
 export const nameKinds = {
   list: 'lists',
   table: 'tables',
@@ -22,7 +23,10 @@ const declaration =
 const actionHead = /^action\s+([^{]*?)(?:\s+in\s+([\w, ]+?))?\s*\{/;
 const field = /^\s*("(?:[^"\\]|\\.)*"|\w+)(\?)?:\s*(.+?),?\s*(?:#.*)?$/;
 
-/** The words with what a text declares at the beginning of its lines; what it says of an action goes before what the active policies say. */
+/**
+ * Returns the vocabulary with everything that a text declares at the start of its lines. An action in the
+ * text replaces the action of the same key in the vocabulary.
+ */
 export function withDeclared(vocabulary: Vocabulary, text: string): Vocabulary {
   const names: Record<NameKind, readonly string[]> = { ...vocabulary.names };
   const actions = new Map(vocabulary.actions.map((action) => [action.key, action]));
@@ -40,7 +44,7 @@ export function withDeclared(vocabulary: Vocabulary, text: string): Vocabulary {
 
 const fieldLinesMax = 200;
 
-/** The actions of the declaration that the first line begins. */
+/** Returns the actions of the declaration that begins on the first line. */
 function actionsOf(lines: readonly string[]): readonly ActionWords[] {
   const [, keys, groups = ''] = actionHead.exec(lines[0] ?? '') ?? [];
   if (keys === undefined) return [];
@@ -69,7 +73,7 @@ function actionsOf(lines: readonly string[]): readonly ActionWords[] {
     .map((key) => ({ key: key.trim(), groups: groupNames.filter((name) => name !== ''), fields }));
 }
 
-/** Whether `on PATTERN` speaks of an action: a key, a group, `*`, `area.*` or `*.verb`. */
+/** Whether a pattern matches an action: a key, a group, `*`, `area.*` or `*.verb`. */
 export function isPatternOf(pattern: string, { key, groups }: Pick<ActionWords, 'key' | 'groups'>): boolean {
   if (pattern === '*' || pattern === key || groups.includes(pattern)) return true;
   if (pattern.endsWith('.*')) return key.startsWith(pattern.slice(0, -1));

@@ -1,5 +1,5 @@
-// What is known of a name: its type, what it means, its comment, who decides. The language server and the editor of the dashboard
-// say it alike.
+// Describes a name: its type, its meaning, its comment, and for an action the rules that decide. The language
+// server and the dashboard's editor share the description.
 
 import { type Builtin, builtins } from '../model/builtins.ts';
 import type { DeclarationOf, PolicyFile } from '../syntax/tree/tree.ts';
@@ -8,7 +8,7 @@ import { type Occurrence, sameName } from './names.ts';
 import type { ActionWords, Vocabulary } from './vocabulary.ts';
 
 export interface SaidOfName {
-  /** A line of the language, or text in which names stand between backticks. */
+  /** A line of the language, or prose with names in backticks. */
   readonly kind: 'code' | 'text';
   readonly text: string;
 }
@@ -16,11 +16,11 @@ export interface SaidOfName {
 export interface KnownNames {
   readonly words: Vocabulary;
   readonly files: readonly PolicyFile[];
-  /** The text of a file; empty where it is not known. */
+  /** Returns the text of a file; empty when the text is not known. */
   readonly textOf: (file: string) => string;
 }
 
-/** Empty where nothing is known. */
+/** Returns the description of a name; empty when nothing is known about it. */
 export function describeName(known: KnownNames, found: Occurrence): readonly SaidOfName[] {
   const { kind, name } = found;
   switch (kind) {
@@ -48,7 +48,10 @@ function factSaid({ attributes }: Vocabulary, name: string): readonly SaidOfName
   return fact === undefined ? [] : [code(`${name}: ${fact.type}`), text(fact.doc)];
 }
 
-/** The type in each action that is meant, as the set says it, or else as the text of its action is written. */
+/**
+ * Describes the type of a field in each action that is meant: as the vocabulary has it, or else as written in
+ * the text of the action.
+ */
 function fieldSaid({ words, files, textOf }: KnownNames, found: Occurrence): readonly SaidOfName[] {
   const said = typesIn(words, found);
   if (said.length > 0) return said;
@@ -96,7 +99,7 @@ function declaredSaid(known: KnownNames, found: Occurrence): readonly SaidOfName
 
 const rulesMax = 12;
 
-/** Which rules speak of an action. */
+/** Lists the rules about an action. */
 function deciders(files: readonly PolicyFile[], key: string): SaidOfName {
   const declarations = files.flatMap((file) => file.declarations);
   const groups = declarations.flatMap((one) =>

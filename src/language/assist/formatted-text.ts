@@ -1,10 +1,10 @@
-// A text as `writ fmt` writes it.
+// Formats a text in the way of `writ fmt`.
 
 import { hasErrors } from '../diagnostic/diagnostic.ts';
 import { parse } from '../syntax/parse.ts';
 import { printFile } from '../syntax/print/print.ts';
 
-/** Null where the text has a mistake: nothing is lost by formatting. */
+/** Returns the formatted text; null when the text has an error, so that formatting never loses anything. */
 export function formattedText(text: string): string | null {
   const { file, diagnostics } = parse({ path: 'a.policy', text });
   return hasErrors(diagnostics) ? null : printFile(file);

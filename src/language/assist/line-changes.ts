@@ -1,18 +1,21 @@
-// What was taken away from a text and what was added, by lines. INVARIANT: what is kept and new, in order, is the new text;
-// what is kept and gone is the old one.
+// Finds the lines removed from a text and the lines added. INVARIANT: the kept and new lines, in order, are
+// the new text; the kept and gone lines are the old text.
 
 import { diffArrays } from 'diff';
 
 export interface LineChange {
   readonly kind: 'kept' | 'gone' | 'new';
-  /** Each with its line break, where it has one. */
+  /** The lines, each with its line break if it has one. */
   readonly lines: readonly string[];
 }
 
-/** Beyond so many lines that differ the rest is told as one replacement: nobody reads that line by line. */
+/**
+ * The most changed lines that are found one by one. With more, the changed part is one replacement, because
+ * nobody reads so many line by line.
+ */
 export const lineChangesMax = 1_000;
 
-/** The fewest changes, in the order of the texts; none for two empty texts. */
+/** Returns the fewest changes, in the order of the texts; none for two empty texts. */
 export function lineChanges(before: string, after: string): readonly LineChange[] {
   const [old, fresh] = [linesOf(before), linesOf(after)];
   const found = diffArrays(old, fresh, { maxEditLength: lineChangesMax });
@@ -23,7 +26,10 @@ export function lineChanges(before: string, after: string): readonly LineChange[
   }));
 }
 
-/** The lines of a text with their breaks, so that a last line without one differs from the same line with one. */
+/**
+ * Returns the lines of a text with their breaks, so that a last line without a break differs from the same
+ * line with one.
+ */
 function linesOf(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }

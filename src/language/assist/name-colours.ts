@@ -1,4 +1,5 @@
-// What each name of a file is, which a grammar of words alone cannot say: what an editor colours names by.
+// Finds what each name in a file refers to, so that an editor can colour names; a grammar of words alone
+// cannot tell.
 
 import type { PolicyFile } from '../syntax/tree/tree.ts';
 import { type NamedKind, occurrencesIn } from './names.ts';
@@ -10,7 +11,7 @@ export interface ColouredName {
   readonly isDeclared: boolean;
 }
 
-/** Apart from one another, each on one line, in the order of the text. */
+/** Returns names that do not overlap, each on one line, in the order of the text. */
 export function colouredNames(
   files: readonly PolicyFile[],
   file: string,

@@ -1,5 +1,5 @@
-// Every name that stands in a set, with its place and what it names: what definition, references, rename, hover and symbols
-// look things up in.
+// Finds every name in a set, with its place and what it refers to. Definition, references, rename, hover and
+// symbols use this list.
 
 import type { Span } from '../diagnostic/span.ts';
 import type {
@@ -20,13 +20,19 @@ export type NamedKind = Declaration['kind'] | 'rule' | 'field' | 'variable' | 'b
 
 export interface Occurrence {
   readonly kind: NamedKind;
-  /** Of a rule `policy/rule`, of a field its path from the payload, of a variable its name and where it is declared. */
+  /**
+   * For a rule `policy/rule`, for a field its path from the payload, for a variable its name and the place of
+   * its declaration; else the name as written.
+   */
   readonly name: string;
   readonly span: Span;
   readonly isDeclared: boolean;
-  /** Patterns of the actions that are spoken of around it; of a declared field its own. Null for all. */
+  /**
+   * Patterns of the actions that the surrounding declaration is about; for a declared field those of its own
+   * action or group. Null means all actions.
+   */
   readonly patterns: readonly string[] | null;
-  /** The comment above a declaration. */
+  /** The comment above the declaration. */
   readonly doc: string | null;
 }
 
@@ -38,11 +44,11 @@ interface Around {
 
 type Names = Around['names'];
 
-/** Of a file while its tree and the names of the set are the same. */
+/** Names found in a file; valid while the file's tree and the names of the set are the same. */
 const known = new WeakMap<PolicyFile, { readonly names: Names; readonly found: readonly Occurrence[] }>();
 let lastNames: Names = new Map();
 
-/** In the order of files and of places in them. */
+/** Returns the names of all files, in the order of files and of places in them. */
 export function occurrencesOf(files: readonly PolicyFile[]): readonly Occurrence[] {
   const names = namesOf(files);
   return files.flatMap((file) => inFile(file, names));
@@ -59,7 +65,7 @@ function inFile(file: PolicyFile, names: Names): readonly Occurrence[] {
   return found;
 }
 
-/** The same map as before while it would hold the same. */
+/** Returns the kinds of declared names; the same map as before while the content is the same. */
 function namesOf(files: readonly PolicyFile[]): Names {
   const names = new Map<string, Declaration['kind']>();
   for (const { declarations } of files) {
@@ -72,7 +78,7 @@ function namesOf(files: readonly PolicyFile[]): Names {
   return lastNames;
 }
 
-/** What a condition says twice, as in `payload has a.b`, stands there once. */
+/** A name that a condition mentions twice at one place, as for `payload has a.b`, is kept once. */
 function eachOnce(found: readonly Occurrence[]): readonly Occurrence[] {
   const byPlace = found.map(
     (one) => [`${one.span.file}:${one.span.start} ${one.kind} ${one.name}`, one] as const,
@@ -80,19 +86,19 @@ function eachOnce(found: readonly Occurrence[]): readonly Occurrence[] {
   return [...new Map(byPlace).values()];
 }
 
-/** Those of one file, in the order of their places. */
+/** Returns the names in one file, in the order of their places. */
 export function occurrencesIn(files: readonly PolicyFile[], file: string): readonly Occurrence[] {
   const tree = files.find(({ span }) => span.file === file);
   return tree === undefined ? [] : inFile(tree, namesOf(files));
 }
 
-/** The innermost name at a place. */
+/** Returns the innermost name at a place; null when there is none. */
 export function occurrenceAt(files: readonly PolicyFile[], file: string, offset: number): Occurrence | null {
   const at = occurrencesIn(files, file).filter(({ span }) => span.start <= offset && offset <= span.end);
   return at.toSorted((a, b) => a.span.end - a.span.start - (b.span.end - b.span.start))[0] ?? null;
 }
 
-/** The declaration and all uses of what is named. */
+/** Returns the declaration and all uses of the name. */
 export function sameName(files: readonly PolicyFile[], { kind, name }: Occurrence): readonly Occurrence[] {
   return occurrencesOf(files).filter((one) => one.kind === kind && one.name === name);
 }
@@ -216,7 +222,7 @@ function addBody({ fields }: RecordBody, path: string, around: Around): void {
   }
 }
 
-/** `path` is that of the field; null for a type of its own. */
+/** `path` is the path of the field with the type; null for a type outside of a field. */
 function addType(type: TypeNode, path: string | null, around: Around): void {
   switch (type.kind) {
     case 'named-type':
@@ -238,7 +244,7 @@ function addType(type: TypeNode, path: string | null, around: Around): void {
   }
 }
 
-/** Variables by name, with the place that declares each and the list that it goes through. */
+/** Variables by name, with the place that declares each and the list that it iterates over. */
 type Variables = Map<string, { readonly at: Span; readonly list: string | null }>;
 
 function addExpression(expression: ExpressionNode, around: Around): void {
@@ -267,7 +273,7 @@ function variableName(name: string, at: Span): string {
   return `${name} ${at.file}:${at.start}`;
 }
 
-/** From the payload on; null for what is no field. */
+/** Returns the path from the payload; null when the path leads to no field. */
 function fieldPath({ root, steps }: Path, variables: Variables): string | null {
   const names = steps.map(({ text }) => text);
   if (root.text === 'payload') return names.join('.');

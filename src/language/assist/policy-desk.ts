@@ -1,6 +1,6 @@
-// What an editor asks of a policy that is being written, answered from the words and the files of a set alone: what may stand at a
-// place, what is known of a name, what each name is, and the text in its canonical form. What is wrong with a set is for the check
-// to say, which reads what policies take from other files.
+// Answers an editor's questions about a policy that is being written, from the vocabulary and the files of a
+// set alone: completion, the description of a name, the colours of names, and the canonical form. Problems of
+// the set are left to the check, which also reads the list files that policies name.
 
 import type { SourceText } from '../diagnostic/span.ts';
 import { parse } from '../syntax/parse.ts';
@@ -13,13 +13,13 @@ import { type ColouredName, colouredNames } from './name-colours.ts';
 import { occurrenceAt } from './names.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
-/** The set around the text that is written. */
+/** The set to which the edited text belongs. */
 export interface DeskSet {
   readonly words: Vocabulary;
   readonly files: readonly SourceText[];
 }
 
-/** Of the text as it is written; the set may hold another text of the same path. */
+/** Questions about the text as edited; the set may hold another text with the same path. */
 export interface DeskQuestions {
   readonly complete: SourceText & { readonly at: number; readonly isAsked: boolean };
   readonly hover: SourceText & { readonly at: number };
@@ -37,7 +37,7 @@ export interface DeskAnswers {
   readonly complete: Completed | null;
   readonly hover: Hovered | null;
   readonly colours: readonly ColouredName[];
-  /** Null where the text has a mistake. */
+  /** The formatted text; null when the text has an error. */
   readonly format: string | null;
 }
 
@@ -50,7 +50,7 @@ export interface PolicyDesk {
 
 export function createPolicyDesk(): PolicyDesk {
   let set: DeskSet | null = null;
-  /** By path, so that a file that stays as it is is read once. */
+  /** Trees by path, so that an unchanged file is parsed once. */
   const trees = new Map<string, { readonly text: string; readonly tree: PolicyFile }>();
   const treeOf = ({ path, text }: SourceText): PolicyFile => {
     const known = trees.get(path);

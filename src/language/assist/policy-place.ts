@@ -1,24 +1,24 @@
-// Where in a policy file a place is: within what declaration, on which actions, in a text or a comment. It reads the text
-// before the place alone, however unfinished it is.
+// Describes a place in a policy file: the declaration around it, that declaration's actions, and whether it
+// is in a text or a comment. Reads the text before the place, however unfinished it is.
 
 import { piecesOf } from './policy-words.ts';
 
 export interface WrittenPlace {
-  /** The word that the declaration begins with; null between declarations. */
+  /** The word that begins the declaration; null between declarations. */
   readonly declaration: string | null;
-  /** How many braces of it are open. */
+  /** How many braces of the declaration are open. */
   readonly depth: number;
-  /** What it is on: patterns of actions; null where it is on none, so that every action may be meant. */
+  /** Patterns of the declaration's actions; null when it names none, so that every action may be meant. */
   readonly patterns: readonly string[] | null;
-  /** The line up to the place, without what is within texts. */
+  /** The line up to the place, without the contents of texts. */
   readonly before: string;
-  /** Whether the place is within a comment or a text, and not in a `{value}` of one. */
+  /** Whether the place is in a comment or a text, but not in a `{value}` of a text. */
   readonly isProse: boolean;
-  /** Variables of `some x in payload.list` and the like, with the list that each goes through. */
+  /** Variables, as in `some x in payload.list`, with the list that each iterates over. */
   readonly variables: ReadonlyMap<string, string>;
 }
 
-/** Characters that are looked at: more than any declaration that people write has. */
+/** The most characters before the place that are read: more than any declaration that people write. */
 const lookedAtMax = 65_536;
 const declarations = /^(?:shadow\s+)?(action|list|hours|let|meter|policy|guarantee|group|type|approvers)\b/;
 
@@ -56,15 +56,18 @@ export function placeAt(text: string, at: number): WrittenPlace {
   };
 }
 
-/** Whether a line ends in a comment or a text; of a text the language reads only what is inside an open `{`. */
+/**
+ * Whether a line ends in a comment or a text. In a text, the part after an open `{` is an expression and does
+ * not count.
+ */
 function isProse(line: string): boolean {
   const last = openPiece(line);
   return last !== null && !(last.startsWith('"') && /\{[^{}]*$/.test(last));
 }
 
-/** The comment or unfinished text in which a line ends; null where it ends in neither. */
+/** Returns the comment or unfinished text in which a line ends; null when it ends in neither. */
 function openPiece(line: string): string | null {
-  // What is not a token goes on in the last piece: a text that is not closed runs to the end.
+  // The comment or text that is open so far; a text without a closing quote runs to the end of the line.
   let open: string | null = null;
   for (let index = 0; index < line.length; index += 1) {
     const character = line.charAt(index);

@@ -1,6 +1,6 @@
-// A line of a policy file into the pieces that are coloured, for sources that are read and for the editor alike. No token
-// goes over the end of a line, so a line is enough. INVARIANT: the pieces together are the line, and the words are
-// those of the grammar, which test/dashboard/policy-words.test.ts holds them to.
+// Splits a line of a policy file into the pieces that are coloured, for sources on display and for the
+// editor. No token spans lines, so one line is enough. INVARIANT: the pieces together are the line, and the
+// words are those of the grammar, as test/dashboard/policy-words.test.ts checks.
 
 export const words = {
   declaration: [
@@ -91,12 +91,12 @@ export type PieceKind =
   | 'comment'
   | 'text'
   | 'escape'
-  /** `{expression}` within a text. */
+  /** An `{expression}` within a text. */
   | 'value'
   | 'number'
   | 'name'
   | 'sign'
-  /** Blanks, and what begins no token. */
+  /** Blanks, and characters that begin no token. */
   | 'other';
 
 export interface Piece {
@@ -120,7 +120,7 @@ const tokens: readonly (readonly [PieceKind, RegExp])[] = [
   ['sign', /\.\.\.|\.\.|\?:|==|!=|<=|>=|[<>=+*/|.,:()[\]{}-]/y],
 ];
 
-/** The pieces of a line without its end. */
+/** Returns the pieces of a line; the line has no line break. */
 export function piecesOf(line: string): readonly Piece[] {
   const pieces: Piece[] = [];
   let before: Piece | null = null;
@@ -129,7 +129,8 @@ export function piecesOf(line: string): readonly Piece[] {
     at += text.length;
     if (kind === 'text' && text.startsWith('"')) pieces.push(...quotedPieces(text));
     else {
-      // A word beside a dot, before `:` or `?:`, or after `has` is a name whatever it says.
+      // A word after a dot, before a dot, `:` or `?:`, or after `has` is a name, even if it is a word of the
+      // language.
       const isWord = kind === 'name' && !isFieldAfter(before) && !isLabelled(line, at);
       pieces.push({ text, kind: isWord ? (kinds.get(text) ?? 'name') : kind });
     }

@@ -1,6 +1,7 @@
-// The type checker: trees of all files become one policy set in which every name is resolved and every expression
-// typed. All problems are reported; the set is null exactly when one of them is an error. INVARIANT: the set does not
-// depend on the order of files, declarations or rules, nor on what an earlier check left.
+// The type checker: turns the trees of all files into one policy set in which every name is resolved and
+// every expression typed. All problems are reported; the set is null exactly when one of the problems is an
+// error. INVARIANT: the set does not depend on the order of files, declarations or rules, nor on the state
+// left by an earlier check.
 
 import { inOneList } from '../diagnostic/by-file.ts';
 import type { Diagnostic } from '../diagnostic/diagnostic.ts';
@@ -36,9 +37,9 @@ export { listFilesOf } from './messages/list-files.ts';
 type ReadListFile = (path: string) => ListFile;
 
 /**
- * Checks the trees of all files of a policy set. `readListFile` gets paths relative to the policy directory, with
- * forward slashes. With the state of an earlier check, what has the same tree as then and rests on the same is the
- * same object as then. Never throws, whatever the trees hold.
+ * Checks the trees of all files of a policy set. `readListFile` gets paths relative to the policy directory,
+ * with forward slashes. With the state of an earlier check, a result whose tree and inputs have not changed
+ * is the same object as before. Never throws, whatever the trees hold.
  */
 export function check(
   files: readonly PolicyFile[],
@@ -48,7 +49,7 @@ export function check(
   return checkFor('warnings', { files, readListFile, checkState });
 }
 
-/** As `check`, for callers that show no warnings: it does not look for them. */
+/** As `check`, for callers that show no warnings: only errors are looked for. */
 export function checkErrors(
   files: readonly PolicyFile[],
   readListFile: ReadListFile,
@@ -58,8 +59,9 @@ export function checkErrors(
 }
 
 /**
- * As `checkErrors`, of what some files of a set hold, by what all of them declare; the keys of `paths` are theirs. What is
- * said of a let that these files do not read is left out. It takes a part of the time and keeps nothing.
+ * As `checkErrors`, but checks the contents of only the files in `paths`, against the declarations of all
+ * `files`. Diagnostics in lets that these files do not read are left out. Takes a fraction of the time of
+ * `checkErrors` and keeps no state. The returned set is always null.
  */
 export function checkErrorsIn(
   paths: ReadonlySet<string>,
@@ -101,7 +103,7 @@ function checkFor(lookFor: LastCheck['lookedFor'], { files, readListFile, checkS
   return checked;
 }
 
-/** The same trees, and the same text in each list file that was asked for. */
+/** Whether the trees, and the text of each list file that the last check read, are the same as then. */
 function isAsBefore(last: LastCheck, files: readonly PolicyFile[], readListFile: ReadListFile): boolean {
   if (files.length !== last.files.length || files.some((file, at) => file !== last.files[at])) return false;
   return [...last.listFiles].every(([path, text]) => textOfListFile(readListFile(path)) === text);
@@ -122,7 +124,8 @@ function checkIn(env: Environment, { files, problems, lookFor }: Collected): Che
   gathered.gather(env.recorder.apart(() => checkUnusedLets(read, env)));
   const { set, policies } = finish(resolution.value, finishLets(variants, env), env);
   remember(gathered.outcomes, set, env);
-  // INVARIANT: no set lacks what its text says. Gaps in a tree have been reported with its syntax.
+  // INVARIANT: a set that is returned lacks nothing that its text holds. The parser has already reported gaps
+  // in a tree.
   const isWhole = gathered.isWhole();
   if (isWhole && lookFor === 'warnings')
     gathered.gather(env.recorder.apart(() => warn({ set, files, env, policies, used: gathered.used })));
@@ -137,7 +140,10 @@ interface Resolved {
   readonly guarantees: readonly Guarantee[];
 }
 
-/** The passes, each on what those before it have resolved; policies and guarantees are those of the files that are examined. */
+/**
+ * Runs the passes in order, each on the results of those before. Only policies and guarantees of the
+ * `examined` files are resolved.
+ */
 function resolve(files: readonly PolicyFile[], examined: readonly PolicyFile[], env: Environment): Resolved {
   resolveDeclaredTypes(env);
   resolveActions(files, env);
@@ -160,11 +166,11 @@ function resolveApprovers(env: Environment): void {
 
 interface Finished {
   readonly set: PolicySet;
-  /** Those of each file, with their declarations. */
+  /** The policies of each file, with their declarations. */
   readonly policies: readonly (readonly ResolvedPolicy[])[];
 }
 
-/** Everything sorted by name, reads of lets by their final ids. */
+/** Builds the set: everything is sorted by name, and reads of lets get their final ids. */
 function finish(resolved: Resolved, { lets, ids }: FinishedLets, env: Environment): Finished {
   const { checkState } = env;
   const { renamings } = checkState;
@@ -188,7 +194,10 @@ function finish(resolved: Resolved, { lets, ids }: FinishedLets, env: Environmen
   return { set, policies };
 }
 
-/** The same array as before where all in it is named as before. */
+/**
+ * Gives the policies of one file the final ids of their lets; returns the same array as before when no policy
+ * has changed.
+ */
 function renameIn(
   { policies }: FilePolicies,
   ids: ReadonlyMap<string, string>,

@@ -1,5 +1,5 @@
-// What has been said in a check, part by part: names that are used, variants of lets, diagnostics by file. A file of which every
-// part says what it said before has the same list of diagnostics as before, and nothing is sorted.
+// Gathers what a check reports, part by part: used names, variants of lets, diagnostics by file. When every
+// part of a file reports the same as before, the file keeps its list of diagnostics and nothing is sorted.
 
 import { type DiagnosticsByFile, groupByFile, hasErrorsIn } from '../diagnostic/by-file.ts';
 import { type Diagnostic, sortDiagnostics } from '../diagnostic/diagnostic.ts';
@@ -10,13 +10,13 @@ import { haveSameParts, sameOrNew } from './logic/same.ts';
 
 export interface Gathering {
   readonly used: Set<string>;
-  /** Whether something is in error, or left out. */
+  /** Whether nothing is in error and nothing has been left out. */
   readonly isWhole: () => boolean;
   readonly variants: Map<string, LetVariant>;
   readonly outcomes: Map<string, CheckOutcome<LetVariant>>;
   readonly report: (diagnostics: readonly Diagnostic[]) => void;
   readonly gather: (outcome: CheckOutcome) => void;
-  /** What has been said of each file. */
+  /** Returns the diagnostics of each file; a file whose diagnostics are those of `before` keeps its list. */
   readonly saidAfter: (before: SaidByFile) => SaidByFile;
 }
 
@@ -78,7 +78,10 @@ function isOutcome(part: Diagnostic | CheckOutcome): part is CheckOutcome {
   return !('code' in part);
 }
 
-/** What an outcome says itself, and its parts; all of it has been checked. */
+/**
+ * Splits an outcome into its own diagnostics by file and its parts. Computed once for each outcome, when all
+ * of its checks are done.
+ */
 function takenApart(outcome: CheckOutcome): TakenApart {
   const before = known.get(outcome);
   if (before !== undefined) return before;
@@ -97,7 +100,7 @@ function saidOfFile(lists: SaidOfFile['lists'], before: SaidOfFile | undefined):
   return { lists, diagnostics: before !== undefined && haveSameParts(made, then) ? then : made };
 }
 
-/** Sorted diagnostics without those that say the same of the same place as an earlier one. */
+/** Removes diagnostics with the place, code and message of an earlier one; the list is sorted. */
 function eachOnce(sorted: readonly Diagnostic[]): readonly Diagnostic[] {
   const kept: Diagnostic[] = [];
   for (const one of sorted) {
@@ -108,7 +111,7 @@ function eachOnce(sorted: readonly Diagnostic[]): readonly Diagnostic[] {
   return kept;
 }
 
-/** What diagnostics are sorted by. */
+/** Compares what diagnostics are sorted by: file, start and code. */
 function isAtSamePlace(a: Diagnostic, b: Diagnostic): boolean {
   return a.span.start === b.span.start && a.code === b.code && a.span.file === b.span.file;
 }

@@ -1,7 +1,7 @@
-// Silences: a comment `# writ: allow CODE because reason` takes warnings of one code off its line, or off the next line
-// that is more than a comment where it has its own; rules, claims, lets and meters count as one line, however they are
-// broken. From diagnostics and comments to the diagnostics that are left. INVARIANT: an error is never taken off, and
-// each silence does something or is reported itself.
+// Silences: a comment `# writ: allow CODE because reason` removes warnings of one code from its line; on a
+// line of its own, from the next line of code. A rule, claim, let or meter counts as one line, even if the
+// formatter breaks it. INVARIANT: an error is never removed, and each silence removes something or is
+// reported itself.
 
 import { type DiagnosticsByFile, groupByFile, hasErrorsIn, inOneList } from '../diagnostic/by-file.ts';
 import { checkWarnings } from '../diagnostic/check-codes.ts';
@@ -15,18 +15,21 @@ import type { Comment, PolicyFile } from '../syntax/tree/tree.ts';
 import { error, warning } from './messages/problem.ts';
 
 export interface Silenced {
-  /** What is left, and what is wrong with silences; sorted by file and position. */
+  /** The diagnostics that remain, and those about silences themselves; sorted by file and position. */
   readonly diagnostics: readonly Diagnostic[];
-  /** What was taken off, with the reason that the policy gives. */
+  /** The removed diagnostics, each with the reason that the silence gives. */
   readonly silenced: readonly { readonly diagnostic: Diagnostic; readonly reason: string }[];
 }
 
-/** As `Silenced`, by file; of a file without silences the list that was given. */
+/**
+ * Diagnostics after silencing, by file, and those that were removed. A file without silences keeps the list
+ * that was passed in.
+ */
 export interface SilencedByFile extends Pick<Silenced, 'silenced'> {
   readonly byFile: DiagnosticsByFile;
 }
 
-/** As `silenceByFile`, from one list to one list. */
+/** As `silenceByFile`, but takes and returns diagnostics in one list. */
 export function applySilences(
   files: readonly PolicyFile[],
   texts: readonly SourceText[],
@@ -38,8 +41,8 @@ export function applySilences(
 }
 
 /**
- * `texts` are the texts of `files`, found by path; `said` all that has been reported of them. Where not all codes
- * have been looked for, silences of the others are not called unused. Never throws.
+ * Applies the silences of `files` to `said`, all diagnostics reported so far. `texts` holds the texts of the
+ * files, found by path. A silence whose code `isLookedFor` denies is not reported as unused. Never throws.
  */
 export function silenceByFile(
   files: readonly PolicyFile[],
@@ -47,7 +50,7 @@ export function silenceByFile(
   said: DiagnosticsByFile,
   isLookedFor: (code: string) => boolean = () => true,
 ): SilencedByFile {
-  // Most files have none, and are not looked into.
+  // Most files have no silences and are skipped.
   const marked = files.filter(({ comments }) => comments.some(isSilence));
   if (marked.length === 0) return { byFile: said, silenced: [] };
   const whole = new Map(marked.map((file) => [file.span.file, wholesIn(file)]));
@@ -77,7 +80,8 @@ export function silenceByFile(
       silenced.push({ diagnostic, reason: silence.reason });
     }
   }
-  // Most warnings are looked for in sets without errors only, so that an unused silence tells nothing before.
+  // Most warnings are looked for only in sets without errors, so an unused silence means nothing in a set
+  // with errors.
   const isUnmet = (silence: Silence): boolean => !used.has(silence) && isLookedFor(silence.target);
   const unused = hasErrorsIn(said) ? [] : silences.filter(isUnmet).map(isUnused);
   const unmarked = [...said].filter(([file]) => !whole.has(file));
@@ -88,20 +92,23 @@ interface Silence {
   readonly target: string;
   readonly reason: string;
   readonly span: Span;
-  /** The line whose warnings it takes off, counted from 0. */
+  /** The line whose warnings the silence removes, counted from 0. */
   readonly line: number;
 }
 
 const silenceForm = /^#\s*writ:\s*allow\s+([a-z0-9-]+)(?:\s+because(?:\s+(\S.*?))?)?\s*$/;
 
-/** Codes that a silence may name. Silences themselves are corrected, not silenced. */
+/**
+ * Codes that a silence may name. Warnings about silences are not among them: a wrong silence is corrected,
+ * not silenced.
+ */
 const silenceable: ReadonlySet<string> = new Set(
   [...Object.keys(syntaxWarnings), ...Object.keys(checkWarnings)].filter(
     (code) => !code.startsWith('silence-'),
   ),
 );
 
-/** Silences of a file, and what is wrong with those that are none. */
+/** Returns the silences of a file, and a diagnostic for each comment that is a malformed silence. */
 function silencesIn(
   file: PolicyFile,
   starts: readonly number[],
@@ -161,7 +168,7 @@ function silencesIt({ target, span, line }: Silence, diagnostic: Diagnostic, lin
   return diagnostic.span.file === span.file && lines.first <= line && line <= lines.last;
 }
 
-/** What counts as one line, because the formatter breaks it where it is long. */
+/** Returns the spans that count as one line, because the formatter breaks long ones. */
 function wholesIn({ declarations }: PolicyFile): readonly Span[] {
   return declarations.flatMap((declaration) => {
     switch (declaration.kind) {
@@ -178,7 +185,7 @@ function wholesIn({ declarations }: PolicyFile): readonly Span[] {
   });
 }
 
-/** The one that holds the offset; they stand in the order of the text. */
+/** Returns the span that holds the offset, or null. `wholes` is in the order of the text. */
 function wholeAround(offset: number, wholes: readonly Span[]): Span | null {
   let [low, high] = [0, wholes.length];
   while (low < high) {
@@ -203,7 +210,7 @@ function lineStarts(text: string): readonly number[] {
   return [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)];
 }
 
-/** The line of an offset, counted from 0, by halving. */
+/** Returns the line of an offset, counted from 0, by binary search. */
 function lineAt(offset: number, starts: readonly number[]): number {
   let [low, high] = [0, starts.length - 1];
   while (low < high) {

@@ -1,22 +1,23 @@
-// Diagnostics by the file in which they stand, each file's sorted by place. INVARIANT: a list that is the same as before holds the
-// same as before, so that whoever goes through a large set skips the files of which nothing else is said.
+// Groups diagnostics by file, each file's sorted by place. INVARIANT: a list that is the same object as
+// before has the same contents, so that a walk over a large set can skip the files whose diagnostics have not
+// changed.
 
 import { type Diagnostic, hasErrors, sortDiagnostics } from './diagnostic.ts';
 
 export type DiagnosticsByFile = ReadonlyMap<string, readonly Diagnostic[]>;
 
-/** In the order of files. */
+/** Groups diagnostics by file, in the order of files. */
 export function groupByFile(diagnostics: readonly Diagnostic[]): DiagnosticsByFile {
   return Map.groupBy(sortDiagnostics(diagnostics), ({ span }) => span.file);
 }
 
-/** All of them, sorted by file and place. */
+/** Returns all diagnostics in one list, sorted by file and place. */
 export function inOneList(byFile: DiagnosticsByFile): readonly Diagnostic[] {
   const sorted = [...byFile].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
   return sorted.flatMap(([, diagnostics]) => diagnostics);
 }
 
-/** What is said of each file by the one and by the other; the list of one of them where the other says nothing. */
+/** Joins two groupings. A file that only one of them mentions keeps its list. */
 export function joinByFile(some: DiagnosticsByFile, others: DiagnosticsByFile): DiagnosticsByFile {
   if (others.size === 0) return some;
   const joined = new Map(some);
@@ -29,7 +30,7 @@ export function joinByFile(some: DiagnosticsByFile, others: DiagnosticsByFile): 
 
 const withErrors = new WeakMap<readonly Diagnostic[], boolean>();
 
-/** Asked of each list once. */
+/** Whether any diagnostic is an error; each list is searched once. */
 export function hasErrorsIn(byFile: DiagnosticsByFile): boolean {
   for (const diagnostics of byFile.values()) {
     const known = withErrors.get(diagnostics) ?? hasErrors(diagnostics);

@@ -1,4 +1,7 @@
-/** Codes of what the checker reports about names, types and meaning: errors, which leave no policy set. */
+/**
+ * Codes of the errors that the checker reports about names, types and meaning; a set with an error yields no
+ * policy set.
+ */
 const checkErrors = {
   'name-declared-twice': 'a name is declared twice in one policy set',
   'name-taken': 'a declared name already has a meaning in the language',
@@ -124,7 +127,7 @@ const checkErrors = {
   'silence-of-error': 'a silence names an error, which nothing silences',
 } as const;
 
-/** Codes of what is legal and probably not meant. */
+/** Codes of warnings: what is legal but probably not meant. */
 export const checkWarnings = {
   'group-named-twice': 'an action or a rule names one group twice',
   'list-entry-twice': 'a list holds one entry twice',
@@ -160,7 +163,7 @@ export const checkWarnings = {
   'silence-unused': 'a silence stands where its diagnostic does not',
 } as const;
 
-/** Warnings that a proof finds where the checker alone does not. */
+/** Warnings that a proof finds in cases that the checker alone does not. */
 export const alsoProved: ReadonlySet<string> = new Set<keyof typeof checkWarnings>([
   'never-true',
   'always-true',

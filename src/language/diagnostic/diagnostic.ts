@@ -10,11 +10,11 @@ export interface Diagnostic {
   readonly code: Code;
   readonly severity: Severity;
   readonly span: Span;
-  /** One sentence in lower case without a final period; the user's text stands in backticks. */
+  /** One sentence in lower case without a final period; the user's text is in backticks. */
   readonly message: string;
-  /** What to do, in the same style. */
+  /** What to do about the problem, in the style of `message`. */
   readonly help?: string;
-  /** Other places that explain it. */
+  /** Other places that explain the problem. */
   readonly related?: readonly RelatedPlace[];
   readonly fix?: Fix;
 }
@@ -24,7 +24,7 @@ export interface RelatedPlace {
   readonly message: string;
 }
 
-/** Edits that resolve the diagnostic; spans do not overlap. */
+/** Edits that resolve the diagnostic; their spans do not overlap. */
 export interface Fix {
   readonly title: string;
   readonly edits: readonly Edit[];
@@ -35,7 +35,7 @@ export interface Edit {
   readonly text: string;
 }
 
-/** Sorted by file, then position, then code: the order in which people read. */
+/** Sorts by file, then position, then code: the order in which people read. */
 export function sortDiagnostics(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   return diagnostics.toSorted(
     (a, b) =>

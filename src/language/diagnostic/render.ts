@@ -1,28 +1,28 @@
-// Diagnostics as people and programs read them: text with the line and a caret under the place, and plain JSON.
-// INVARIANT: nothing that came out of a file reaches the terminal raw: control, format and bidirectional characters
-// are written as `\u{..}`, and columns count code points from 1.
+// Renders diagnostics for people and programs: text with the source line and carets under the place, and
+// plain JSON. INVARIANT: nothing that came out of a file reaches the terminal raw: control, format and
+// bidirectional characters are written as `\u{..}`, and columns count code points from 1.
 
 import type { Diagnostic, RelatedPlace, Severity } from './diagnostic.ts';
 import type { Span } from './span.ts';
 
-/** The text of a file by the path in spans; null when there is none to show. */
+/** Returns the text of a file by the path that spans use; null when there is no text to show. */
 export type SourceOf = (path: string) => string | null;
 
 export interface Position {
-  /** From 1. */
+  /** The line, counted from 1. */
   readonly line: number;
-  /** In code points, from 1. */
+  /** The column in code points, counted from 1. */
   readonly column: number;
 }
 
-/** A diagnostic with places by line and column; places are null where the file has no text. */
+/** A diagnostic as plain data, with places as line and column; a place is null when the file has no text. */
 export interface JsonDiagnostic {
   readonly code: string;
   readonly severity: Severity;
   readonly message: string;
   readonly file: string;
   readonly start: Position | null;
-  /** One past the last character. */
+  /** The position after the last character. */
   readonly end: Position | null;
   readonly help: string | null;
   readonly related: readonly JsonPlace[];
@@ -37,8 +37,8 @@ interface JsonPlace {
 }
 
 /**
- * Every diagnostic in the order given, each with its source line, a caret, help and related places, and a line that
- * counts them; an empty text for none. Ends with a line break.
+ * Renders every diagnostic in the order given, each with its source line, carets, help and related places,
+ * then a line with their number. Returns an empty text for no diagnostics; other texts end with a line break.
  */
 export function renderDiagnostics(
   diagnostics: readonly Diagnostic[],
@@ -51,7 +51,7 @@ export function renderDiagnostics(
   return `${[...blocks, summary(diagnostics)].join('\n\n')}\n`;
 }
 
-/** `2 errors, 1 warning`. */
+/** Returns the numbers of errors and warnings, such as `2 errors, 1 warning`. */
 function summary(diagnostics: readonly Diagnostic[]): string {
   const counts = (['error', 'warning'] as const).map((severity) => {
     const count = diagnostics.filter((diagnostic) => diagnostic.severity === severity).length;
@@ -60,7 +60,7 @@ function summary(diagnostics: readonly Diagnostic[]): string {
   return counts.filter((count) => count !== '').join(', ');
 }
 
-/** The line and column of a UTF-16 offset; an offset beyond the text is its end. */
+/** Returns the line and column of a UTF-16 offset; an offset beyond the text counts as its end. */
 export function position(text: string, offset: number): Position {
   const before = text.slice(0, offset);
   const lineStart = before.lastIndexOf('\n') + 1;
@@ -68,7 +68,7 @@ export function position(text: string, offset: number): Position {
   return { line, column: [...before.slice(lineStart)].length + 1 };
 }
 
-/** The diagnostic as plain data, for `--json`, the record of a failed reload and editors. */
+/** Returns the diagnostic as plain data, for `--json`, the record of a failed reload and editors. */
 export function diagnosticToJson(diagnostic: Diagnostic, sourceOf: SourceOf): JsonDiagnostic {
   const { code, severity, message, help, related = [], fix } = diagnostic;
   return {
@@ -88,7 +88,10 @@ export function diagnosticToJson(diagnostic: Diagnostic, sourceOf: SourceOf): Js
   };
 }
 
-/** The text with every character that could mislead a reader or drive a terminal written as `\u{..}`. */
+/**
+ * Returns the text with every character that could mislead a reader or control a terminal written as
+ * `\u{..}`.
+ */
 export function escapeForTerminal(text: string): string {
   return text.replace(misleading, escapeCharacter);
 }
@@ -99,11 +102,11 @@ const doubleWidth =
   /^[\p{Emoji_Presentation}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]$/u;
 
 const tabWidth = 4;
-/** Cells of a source line that are shown; longer lines are cut around the place. */
+/** The most terminal cells of a source line that are shown; longer lines are cut around the marked place. */
 const lineCellsMax = 160;
 const cellsBeforeMax = 60;
 
-/** The only place that knows terminal colours. */
+/** Applies a style to a text. `colored` is the only code with terminal colours. */
 type Paint = (style: keyof typeof styles, text: string) => string;
 
 const styles = { error: '1;31', warning: '1;33', strong: '1', gutter: '1;34', note: '1;36' } as const;
@@ -130,7 +133,7 @@ function renderRelated(place: RelatedPlace, draw: Excerpts, paint: Paint): reado
   ];
 }
 
-/** Draws places with one gutter; a class because every line needs the same three settings. */
+/** Draws places beside one gutter; a class, because every line needs the same three settings. */
 class Excerpts {
   readonly #sourceOf: SourceOf;
   readonly #paint: Paint;
@@ -145,7 +148,7 @@ class Excerpts {
   place(span: Span, style: keyof typeof styles): readonly string[] {
     const text = this.#sourceOf(span.file);
     const arrow = `${' '.repeat(this.#gutter)}${this.#paint('gutter', '-->')}`;
-    // What concerns the whole directory has no file.
+    // A diagnostic about the whole directory has no file.
     if (span.file === '') return [];
     if (text === null) return [`${arrow} ${escapeForTerminal(span.file)}`];
     const { line, column } = position(text, span.start);
@@ -179,7 +182,7 @@ class Excerpts {
   }
 }
 
-/** A source line and the part of it to be underlined, in UTF-16 offsets into it. */
+/** A source line and the part to underline, in UTF-16 offsets into the line. */
 interface MarkedLine {
   readonly line: number;
   readonly text: string;
@@ -187,14 +190,14 @@ interface MarkedLine {
   readonly to: number;
 }
 
-/** The line of the span, or its first and its last line. */
+/** Returns the line of the span; for a span of several lines the first and the last. */
 function markedLines(text: string, span: Span): readonly MarkedLine[] {
   const end = Math.max(span.end, span.start);
   const first = lineAt(text, span.start);
   if (end <= first.end) return [mark(first, span.start, end)];
   const last = lineAt(text, end);
   const blanks = /^\s*/.exec(last.text)?.[0].length ?? 0;
-  // A span that ends with a line break ends on the line before, as people see it.
+  // A span that ends with a line break ends, as people see it, on the line before.
   if (end - last.start <= blanks) return [mark(first, span.start, first.end)];
   return [mark(first, span.start, first.end), mark(last, last.start + blanks, end)];
 }
@@ -202,7 +205,7 @@ function markedLines(text: string, span: Span): readonly MarkedLine[] {
 interface Line {
   readonly number: number;
   readonly start: number;
-  /** Without the line break. */
+  /** The offset of the end, without the line break. */
   readonly end: number;
   readonly text: string;
 }
@@ -223,7 +226,9 @@ function mark(line: Line, from: number, to: number): MarkedLine {
   };
 }
 
-/** The line as shown, how many cells stand before the carets, and how many carets there are (at least one). */
+/**
+ * Returns the line as shown, the number of cells before the carets, and the number of carets (at least one).
+ */
 function drawLine({ text, from, to }: MarkedLine): { shown: string; indent: number; carets: number } {
   const cells = cellsOf(text);
   const before = widthOf(cells.filter(({ offset }) => offset < from));
@@ -241,7 +246,7 @@ function drawLine({ text, from, to }: MarkedLine): { shown: string; indent: numb
   };
 }
 
-/** One code point as it is shown. */
+/** One code point as shown. */
 interface Cell {
   readonly offset: number;
   readonly shown: string;
@@ -272,7 +277,7 @@ function cellOf(character: string, column: number): { shown: string; width: numb
   return { shown, width: doubleWidth.test(character) ? 2 : 1 };
 }
 
-/** How many cells from the left fill at most `width`. */
+/** Returns how many cells from the left fit into `width`. */
 function cut(cells: readonly Cell[], width: number): number {
   let used = 0;
   const index = cells.findIndex((cell) => {

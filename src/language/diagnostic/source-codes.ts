@@ -1,4 +1,7 @@
-/** Codes of what can be wrong with the files of a policy set, or of its tests, before their text is understood. */
+/**
+ * Codes of problems with the files of a policy set, or of its tests, that are found before their text is
+ * parsed.
+ */
 export const sourceCodes = {
   'directory-unreadable': 'the policy directory cannot be read',
   'directory-too-large': 'there are more than 100,000 entries under the policy directory',

@@ -1,4 +1,4 @@
-/** Where a piece of text stands: a file and a half-open range of UTF-16 offsets into it. */
+/** The place of a piece of text: a file and a half-open range of UTF-16 offsets into it. */
 export interface Span {
   /** Path of the file, relative to the policy directory, with forward slashes. */
   readonly file: string;
@@ -6,18 +6,18 @@ export interface Span {
   readonly end: number;
 }
 
-/** A file's text under the path by which spans name it. */
+/** The text of a file, with the path that spans use for the file. */
 export interface SourceText {
   readonly path: string;
   readonly text: string;
 }
 
-/** Whether a span is the other or a part of it. */
+/** Whether the inner span equals the outer one or is a part of it. */
 export function isWithinSpan(inner: Span, outer: Span): boolean {
   return inner.file === outer.file && inner.start >= outer.start && inner.end <= outer.end;
 }
 
-/** The smallest span that covers both; the file is the first one's. */
+/** Returns the smallest span that covers both; the file is that of the first. */
 export function spanning(first: Span, last: Span): Span {
   return { file: first.file, start: Math.min(first.start, last.start), end: Math.max(first.end, last.end) };
 }

@@ -1,5 +1,5 @@
-// From a misspelt name and the names that would have been right to the nearest one, as help and as a fix. Nothing is
-// suggested where no name is near.
+// Suggests the candidate nearest to a misspelt name, as help and as a fix. Suggests nothing when no candidate
+// is near.
 
 import type { Fix } from './diagnostic.ts';
 import type { Span } from './span.ts';
@@ -9,7 +9,10 @@ export interface Suggestion {
   readonly fix?: Fix;
 }
 
-/** "did you mean `x`" with the edit that writes it, or nothing. `write` turns the candidate into source text. */
+/**
+ * Returns "did you mean `x`" with the edit that writes the candidate, or nothing. `write` turns the candidate
+ * into source text.
+ */
 export function didYouMean(
   name: Name,
   candidates: Iterable<string>,
@@ -28,7 +31,10 @@ interface Name {
   readonly span: Span;
 }
 
-/** The candidate with the fewest edits, at most a third of the name's length; of equals the first in the alphabet. */
+/**
+ * Returns the candidate with the fewest edits, at most a third of the name's length; of equally near ones the
+ * first in the alphabet. Null when no candidate is near, or when the nearest is the name itself.
+ */
 export function nearestOf(name: string, candidates: Iterable<string>): string | null {
   const editsMax = Math.max(1, Math.floor(name.length / 3));
   let nearest: string | null = null;
@@ -44,7 +50,10 @@ export function nearestOf(name: string, candidates: Iterable<string>): string | 
   return nearest === name ? null : nearest;
 }
 
-/** Insertions, deletions, substitutions and swaps of neighbours that lead from one text to the other. */
+/**
+ * Returns the number of insertions, deletions, substitutions and swaps of neighbours that turn one text into
+ * the other.
+ */
 function editDistance(a: string, b: string): number {
   let beforeLast: readonly number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, index) => index);

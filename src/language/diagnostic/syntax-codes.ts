@@ -1,4 +1,4 @@
-/** Codes of what keeps a text from being a policy. */
+/** Codes of errors that keep a text from being a policy. */
 const syntaxErrors = {
   'unexpected-character': 'a character that no token begins with',
   'unexpected-token': 'the text does not follow the grammar here',
@@ -35,7 +35,7 @@ const syntaxErrors = {
   'clause-missing': 'a clause that the effect needs is missing',
 } as const;
 
-/** Codes of what is understood and written otherwise by everybody else. */
+/** Codes of warnings about text that is valid but not written in the usual way. */
 export const syntaxWarnings = {
   'clause-order': 'clauses of a rule are not in the usual order',
 } as const;

@@ -3,7 +3,10 @@
 
 export const significantDigitsMax = 15;
 
-/** Null when a double keeps the number exactly; else what is wrong with it. `text` follows the JSON grammar. */
+/**
+ * Returns null when a double keeps the number exactly, else what is wrong with the number. `text` must follow
+ * the JSON grammar.
+ */
 export function numberFault(text: string): string | null {
   const digits = significantDigits(text);
   if (digits.length > significantDigitsMax) {
@@ -17,7 +20,7 @@ export function numberFault(text: string): string | null {
   return null;
 }
 
-/** The digits without sign, point, exponent, and zeros at either end; empty for zero. */
+/** Returns the digits without sign, point, exponent, and zeros at either end; an empty text for zero. */
 function significantDigits(text: string): string {
   const mantissa = text.replace(/[eE].*$/, '').replace(/[-.]/g, '');
   return mantissa.replace(/^0+/, '').replace(/0+$/, '');

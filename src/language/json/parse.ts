@@ -1,5 +1,6 @@
-// Turns text into a JSON value by the letter of RFC 8259 and RFC 7493, one character after another: the definition
-// of what the service reads. It finds the place of the first fault, which the fast lane in read.ts never does.
+// Turns text into a JSON value, strictly by RFC 8259 and RFC 7493, one character after another: the
+// definition of what the service reads. Reports the place of the first fault, which the fast path in read.ts
+// does not.
 
 import type { Json } from '../model/json.ts';
 import { numberFault } from './number.ts';
@@ -9,14 +10,16 @@ export type Parsed =
   | { readonly ok: false; readonly fault: Fault };
 
 interface Fault {
-  /** RFC 6901: the member or element that was being read. */
+  /** RFC 6901 pointer to the member or element that was being read. */
   readonly pointer: string;
-  /** In UTF-16 units from the start of the text. */
+  /** Offset of the fault, in UTF-16 units from the start of the text. */
   readonly index: number;
   readonly detail: string;
 }
 
-/** Never throws. A value on its own has depth 0, `[]` and `{}` have depth 1. */
+/**
+ * Parses a text as one JSON value. Never throws. A value on its own has depth 0, `[]` and `{}` have depth 1.
+ */
 export function parseJson(text: string, depthMax: number): Parsed {
   const cursor: Cursor = { text, depthMax, index: 0, path: [] };
   try {
@@ -40,7 +43,7 @@ interface Cursor {
   readonly path: (string | number)[];
 }
 
-/** A class, because it leaves the recursion of `parseValue` by being thrown; it never leaves this file. */
+/** Thrown to leave the recursion of `parseValue`; never leaves this file. */
 class Refusal extends Error {
   readonly fault: Fault;
   constructor(fault: Fault) {
@@ -53,7 +56,7 @@ function refuse(cursor: Cursor, detail: string, index = cursor.index): never {
   throw new Refusal({ pointer: pointerTo(cursor.path), index, detail });
 }
 
-/** RFC 6901 text of a path. */
+/** Returns a path as an RFC 6901 pointer. */
 export function pointerTo(path: readonly (string | number)[]): string {
   return path.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
@@ -99,7 +102,7 @@ function parseObject(cursor: Cursor): Json {
   return object;
 }
 
-/** Defines instead of assigning: `__proto__` is a member like any other. */
+/** Defines the member instead of assigning it, so that `__proto__` is a member like any other. */
 function define(object: Record<string, Json>, name: string, value: Json): void {
   Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
 }
@@ -117,7 +120,7 @@ function parseArray(cursor: Cursor): Json {
   return array;
 }
 
-/** Steps over an opening bracket and the white space behind it. */
+/** Steps over an opening bracket and the white space after it. */
 function enter(cursor: Cursor, closing: string): void {
   if (cursor.path.length >= cursor.depthMax) {
     refuse(cursor, `arrays and objects may be nested at most ${cursor.depthMax} deep`);
@@ -127,7 +130,7 @@ function enter(cursor: Cursor, closing: string): void {
   if (cursor.text[cursor.index] === ',') refuse(cursor, `a value or \`${closing}\` should stand here`);
 }
 
-/** Steps over the comma between two members or elements, or stops at the closing bracket. */
+/** Steps over the comma between two members or elements; stops at the closing bracket. */
 function separate(cursor: Cursor, closing: string): void {
   skipSpace(cursor);
   if (cursor.text[cursor.index] === closing) return;
@@ -157,7 +160,7 @@ function parseNumber(cursor: Cursor): Json {
   const fault = numberFault(text);
   if (fault !== null) refuse(cursor, fault);
   cursor.index += text.length;
-  // There is one zero: `-0` would else differ from it under Object.is and in a digest.
+  // Turns `-0` into `0`: otherwise the two would differ under Object.is and in a digest.
   return Number(text) + 0;
 }
 
@@ -188,7 +191,7 @@ const escapes: Readonly<Record<string, string>> = {
   t: '\t',
 };
 
-/** What follows a backslash. */
+/** Returns the character that an escape stands for; the cursor is after the backslash. */
 function parseEscape(cursor: Cursor): string {
   const letter = cursor.text[cursor.index] ?? '';
   if (letter === 'u') {

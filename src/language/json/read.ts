@@ -1,7 +1,7 @@
-// Turns the bytes of a body into a JSON value, strictly (RFC 7493): UTF-8 without a byte order mark, no member twice,
-// no number that a double would change. A fast lane hands ordinary text to JSON.parse; it accepts only what it can
-// show to be free of every such fault, and leaves all else to the definition in parse.ts.
-// INVARIANT: readJson and parseJson agree on every text; a law holds them together.
+// Turns the bytes of a body into a JSON value, strictly (RFC 7493): UTF-8 without a byte order mark, no
+// duplicate member, no number that a double would change. A fast path hands ordinary text to JSON.parse: only
+// text that is shown to be free of every such fault. All other text goes to the definition in parse.ts.
+// INVARIANT: readJson and parseJson agree on every text; a law in test/laws checks this.
 
 import { isUtf8 } from 'node:buffer';
 import type { Json } from '../model/json.ts';
@@ -13,30 +13,32 @@ export type ReadJson =
   | { readonly ok: false; readonly issue: JsonIssue };
 
 interface JsonIssue {
-  /** RFC 6901: the member or element that was being read; empty for the whole. */
+  /** RFC 6901 pointer to the member or element that was being read; empty for the whole body. */
   readonly pointer: string;
-  /** In bytes from the start of the body. */
+  /** Offset of the fault, in bytes from the start of the body. */
   readonly offset: number;
-  /** One sentence in lower case without a final period; never the value that was sent. */
+  /** One sentence in lower case without a final period; never contains the value that was sent. */
   readonly detail: string;
 }
 
 export interface JsonLimits {
   readonly bytesMax: number;
-  /** Of arrays and objects in one another. */
+  /** How deep arrays and objects may nest. */
   readonly depthMax: number;
 }
 
 export const jsonLimits: JsonLimits = { bytesMax: 256 * 1024, depthMax: 32 };
 
-/** Never throws. `-0` reads as 0; `__proto__` and the like are own members of ordinary objects. */
+/**
+ * Reads a body. Never throws. `-0` reads as 0; `__proto__` and the like are own members of ordinary objects.
+ */
 export function readJson(bytes: Uint8Array, limits: JsonLimits = jsonLimits): ReadJson {
   if (bytes.length > limits.bytesMax) {
     return refused('', limits.bytesMax, `the body is larger than ${limits.bytesMax} bytes`);
   }
   const buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   const text = buffer.toString('utf8');
-  // Whatever is not UTF-8 decodes to a replacement character, which is quickly looked for.
+  // Invalid UTF-8 decodes to a replacement character, which is quick to search for.
   if (text.includes('\ufffd') && !isUtf8(bytes)) {
     return refused('', firstInvalidByte(buffer, text), 'the body is not valid UTF-8');
   }
@@ -52,7 +54,7 @@ function refused(pointer: string, offset: number, detail: string): ReadJson {
   return { ok: false, issue: { pointer, offset, detail } };
 }
 
-/** The first replacement character that the bytes do not hold themselves. */
+/** Returns the offset of the first replacement character that is not in the bytes themselves. */
 function firstInvalidByte(buffer: Buffer, text: string): number {
   let index = text.indexOf('\ufffd');
   let offset = Buffer.byteLength(text.slice(0, index));
@@ -64,13 +66,13 @@ function firstInvalidByte(buffer: Buffer, text: string): number {
   return offset;
 }
 
-/** The value of text that is valid beyond doubt; undefined where a slower look is needed. */
+/** Returns the value of a text that is certainly valid; undefined when the text needs the slower parser. */
 function readOrdinary(buffer: Buffer, text: string, depthMax: number): Json | undefined {
   const members = countMembersWritten(buffer, depthMax);
   if (members < 0) return undefined;
   try {
     const value: Json = JSON.parse(text);
-    // A member that stands twice is written twice and kept once.
+    // A duplicate member is written twice but kept once, so the counts then differ.
     return countMembersKept(value) === members ? value : undefined;
   } catch {
     return undefined;
@@ -81,9 +83,9 @@ const quote = 0x22;
 const backslash = 0x5c;
 
 /**
- * How many members the text has, provided that it is JSON; -1 when it is too deep, or holds a number or an escape
- * that deserves a slower look. Reads bytes, which is several times faster than reading characters of a string; in
- * UTF-8 no byte of a longer character looks like one of ASCII.
+ * Returns how many members the text has, provided that it is JSON; -1 when it is too deep, or holds a number
+ * or an escape that needs the slower parser. Reads bytes, which is several times faster than reading
+ * characters of a string; in UTF-8 no byte of a longer character equals an ASCII byte.
  */
 function countMembersWritten(bytes: Uint8Array, depthMax: number): number {
   let members = 0;
@@ -108,7 +110,10 @@ function countMembersWritten(bytes: Uint8Array, depthMax: number): number {
   return members;
 }
 
-/** Index of the closing quote; -1 where there is none, or an escape that may be half of a surrogate pair. */
+/**
+ * Returns the index of the closing quote; -1 when there is none, or when an escape may be half of a surrogate
+ * pair.
+ */
 function endOfString(bytes: Uint8Array, start: number): number {
   for (let index = start + 1; index < bytes.length; index++) {
     const byte = bytes[index]!;
@@ -120,7 +125,10 @@ function endOfString(bytes: Uint8Array, start: number): number {
   return -1;
 }
 
-/** Index of the last character; -1 for an exponent, a negative number below one, or too many digits. */
+/**
+ * Returns the index of the number's last character; -1 for an exponent, a negative number between -1 and 0 or
+ * negative zero, or too many digits.
+ */
 function endOfOrdinaryNumber(bytes: Uint8Array, start: number): number {
   let index = bytes[start] === 0x2d ? start + 1 : start;
   if (index > start && bytes[index] === 0x30) return -1;
@@ -133,12 +141,12 @@ function isDigit(byte: number): boolean {
   return byte >= 0x30 && byte <= 0x39;
 }
 
-/** Whether the byte is the letter, which is given as its lower case. */
+/** Whether the byte is the letter, in either case; `lowerCase` is the code of the lower-case letter. */
 function isLetter(byte: number | undefined, lowerCase: number): boolean {
   return byte !== undefined && (byte | 0x20) === lowerCase;
 }
 
-/** Recursion ends: the text was not deeper than the limit. */
+/** Counts the members of the value. The depth of the text has been checked, so the recursion ends. */
 function countMembersKept(value: Json): number {
   if (typeof value !== 'object' || value === null) return 0;
   let members = 0;
@@ -150,7 +158,7 @@ function countMembersKept(value: Json): number {
   return members;
 }
 
-/** Array.isArray, which does not narrow read-only arrays. */
+/** As Array.isArray, which does not narrow read-only arrays. */
 function isArray(value: readonly Json[] | { readonly [name: string]: Json }): value is readonly Json[] {
   return Array.isArray(value);
 }

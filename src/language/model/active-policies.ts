@@ -1,4 +1,5 @@
-// A policy set as functions, and the one that is active: what the request path needs of it, whatever compiled it.
+// A policy set as functions, and the active set: what the request path needs, independent of what compiled
+// it.
 
 import type { AskedRule } from './asked.ts';
 import type { Decision, PayloadIssue } from './decision.ts';
@@ -12,50 +13,65 @@ import type { TracedDecision, TracedRule } from './trace.ts';
 import type { Shape } from './type.ts';
 
 export interface PolicyEngine {
-  /** The whole decision: gate, payload check, rules, combining. */
+  /** Makes the whole decision: gate, payload check, rules, combining. */
   readonly decide: (facts: Facts) => Decision;
-  /** As `decide`, with every rule of the action as it turned out; the payload is checked and the rules are evaluated once. */
+  /**
+   * As `decide`, with the result of every rule of the action; the payload is checked and the rules are
+   * evaluated once.
+   */
   readonly decideTraced: (facts: Facts) => TracedDecision;
-  /** As `decideTraced`, for a payload out of a record, where digests stand for secrets; no rule can read those. */
+  /**
+   * As `decideTraced`, for the payload of a record, in which digests replace secrets; no rule can read
+   * secrets.
+   */
   readonly decideRecorded: (facts: Facts) => TracedDecision;
-  /** The rules alone. */
+  /** Evaluates the rules alone. */
   readonly trace: (facts: Facts) => readonly TracedRule[];
-  /** What the request adds to meters and reads of them; nothing where the gate refuses it. */
+  /**
+   * What the request adds to meters, and the meters that its rules read; empty when the gate refuses the
+   * request.
+   */
   readonly entries: (facts: Facts) => readonly MeterUse[];
-  /** As `entries`, of a record; null where its payload is not of the action's shape any more. */
+  /** As `entries`, for a record; null when its payload no longer has the action's shape. */
   readonly entriesRecorded: (facts: Facts) => readonly MeterUse[] | null;
-  /** Every meter that some action counts or reads, each definition once, by id. */
+  /** Every meter that some action counts or reads; each definition once, by id. */
   readonly meters: readonly MeterDefinition[];
-  /** What an action's payload may hold; null where the action is not declared. */
+  /** The shape of an action's payload; null when the action is not declared. */
   readonly shapeOf: (action: string) => Shape | null;
-  /** What is not of the shape of what a call returns; null where the action does not declare it. */
+  /** The places where a result does not have the declared shape; null when the action declares no result. */
   readonly checkResult: (action: string, result: Json) => readonly PayloadIssue[] | null;
-  /** What is not of the action's shape; null where the action is not declared. */
+  /** The places where a payload does not have the action's shape; null when the action is not declared. */
   readonly checkPayload: (action: string, payload: Json) => readonly PayloadIssue[] | null;
-  /** A row for a table whose rows are pushed; null where no rule reads such a table. */
+  /** Checks a row for a pushed table; null when no rule reads such a table. */
   readonly checkRow: (table: string, key: string, row: JsonObject) => CheckedRow | null;
-  /** Tables that some rule reads and whose rows are pushed, by name. */
+  /** The pushed tables that some rule reads, by name. */
   readonly pushedTables: () => ReadonlyMap<string, Pushed>;
-  /** Whether rules of the action read rows that are pushed. */
+  /** Whether rules of the action read rows of pushed tables. */
   readonly readsPushed: (action: string) => boolean;
   /** Keys of the declared actions, sorted. */
   readonly actions: () => Iterable<string>;
-  /** What the agent may hope for, by what is known of the agent alone; null where the action is not declared. */
+  /**
+   * What the agent can get for an action, by the facts about the agent alone; null when the action is not
+   * declared.
+   */
   readonly possibility: (action: string, agent: AgentFacts) => Possibility | null;
 }
 
-/** `key` in canonical form; `issues` point into the row, and name its key as the column that it is. */
+/** `key` is in canonical form. `issues` point into the row; its key is addressed as one of the columns. */
 export type CheckedRow =
   | { readonly kind: 'fit'; readonly key: string }
   | { readonly kind: 'unfit'; readonly issues: readonly PayloadIssue[] };
 
-/** The policy set that decides now. Taken once per request, so that no request is decided by half of two sets. */
+/**
+ * The policy set that decides now. A request takes it once, so that no request is decided by parts of two
+ * sets.
+ */
 export interface ActivePolicies extends PolicyEngine {
-  /** By id, the enforced rules that ask something of people. */
+  /** The enforced rules that require something of people, by rule id. */
   readonly asks: () => ReadonlyMap<string, AskedRule>;
-  /** What a request of the action is about; null where the action has no title. */
+  /** The title of an action, which says what a request is about; null when the action declares none. */
   readonly titleOf: (action: string) => Title | null;
-  /** SHA-256 in hexadecimal. */
+  /** The digest that names the set in every record: SHA-256 in hexadecimal. */
   readonly digest: string;
   /** The git commit of the policy directory; null outside a repository. */
   readonly commit: string | null;

@@ -1,36 +1,39 @@
-// What an enforced rule asks of people, apart from the rule itself: to whom an approval counts, and for what.
+// What an enforced rule requires of people, apart from the rule itself: whose approval counts, and for what.
 
 import type { JsonObject } from './json.ts';
 import type { Requirement } from './policy.ts';
 import { type RequestFacts, valueAt } from './request.ts';
 
 export type AskedRule = Requirement & {
-  /** `policy/rule`. */
+  /** The id of the rule, `policy/rule`. */
   readonly rule: string;
-  /** SHA-256 of the condition's text, in hexadecimal: an approval is given for this condition and no other. */
+  /** SHA-256 of the condition's text, in hexadecimal: an approval holds for this condition only. */
   readonly conditionDigest: string;
 };
 
 export type ApprovalRule = Extract<AskedRule, { readonly kind: 'approval' }>;
 
-/** Somebody who may approve, as the service knows them. */
+/** A person who may approve, as known to the service. */
 export interface KnownPerson {
   readonly id: string;
   readonly email: string;
 }
 
-/** Whether a text is the person's id or address. */
+/** Whether a text is the person's id or e-mail address. */
 export function isNamedBy({ id, email }: KnownPerson, text: string): boolean {
   return text === id || text.toLowerCase() === email.toLowerCase();
 }
 
-/** What a request says, where fields that name people stand. */
+/** The parts of a request that hold fields which name people. */
 export interface NamingFields {
   readonly payload: JsonObject;
   readonly request: RequestFacts;
 }
 
-/** Whether a person may not approve. INVARIANT: where one of the fields names nobody, it may be anybody. */
+/**
+ * Whether a person may not approve. INVARIANT: a field that names nobody may mean anybody, so it excepts
+ * everybody.
+ */
 export function isExcepted(except: readonly string[], asked: NamingFields, person: KnownPerson): boolean {
   return except.some((path) => {
     const text = textAt(path, asked);
@@ -38,7 +41,10 @@ export function isExcepted(except: readonly string[], asked: NamingFields, perso
   });
 }
 
-/** At a path such as `payload.asked_by.id` or `payload."asked.by"`; null where there is no text. */
+/**
+ * Returns the text at a path such as `payload.asked_by.id` or `payload."asked.by"`; null when there is no
+ * text.
+ */
 function textAt(path: string, asked: NamingFields): string | null {
   const steps = path.match(/"(?:[^"\\]|\\.)*"|[^."]+/g) ?? [];
   const found = valueAt(

@@ -1,5 +1,5 @@
-// What stands in every expression besides the payload and declared names, one entry each, for code that completes or
-// explains a policy. A test holds it equal to docs/LANGUAGE.md.
+// The names that are available in every expression besides the payload and declared names, with a description
+// each, for code that completes or explains a policy. A test keeps the list equal to docs/LANGUAGE.md.
 
 import type { FactName } from './expression.ts';
 

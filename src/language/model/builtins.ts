@@ -1,6 +1,6 @@
-// The functions of the language, one entry each. Every stage that treats functions has a table that satisfies
-// `Record<Builtin, ...>`, so that a new entry here makes the type checker name each place that lacks its line. An example
-// is a condition that is true; docs/LANGUAGE.md shows them, and a test runs them.
+// The functions of the language, one entry each. Every stage that handles functions has a table that
+// satisfies `Record<Builtin, ...>`, so that for a new entry the type checker names each place that lacks a
+// line. Each example is a condition that is true; docs/LANGUAGE.md shows the examples, and a test runs them.
 
 export const builtins = {
   length: {
@@ -98,5 +98,8 @@ export const builtins = {
 
 export type Builtin = keyof typeof builtins;
 
-/** The builtins with a name to write; `months_later` is what `+` and `-` make of years and months. */
+/**
+ * The functions that policies call by name. `months_later` is not one: it is made from `+` and `-` with years
+ * and months.
+ */
 export const namedBuiltins = (Object.keys(builtins) as Builtin[]).filter((name) => name !== 'months_later');

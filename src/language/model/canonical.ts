@@ -1,17 +1,23 @@
-// Plain data as text that depends on its content alone: keys are sorted, maps are told from records and exact integers
-// from numbers, texts and names stand behind their length. INVARIANT: two parts have the same text only if they are equal.
+// Writes plain data as a text that depends only on the content: keys are sorted, maps differ from records and
+// exact integers from numbers, and the length is written before each text and name. INVARIANT: two parts have
+// the same text only if they are equal.
 
-/** The text of plain data; throws TypeError for anything else. */
+/** Returns the text of plain data; throws TypeError for anything else. */
 export function canonical(part: unknown): string {
   return write(part, nothing);
 }
 
-/** The text of what declarations say: places in files and notes for readers are left out, so that moving a rule changes nothing. */
+/**
+ * Returns the text of what declarations mean. Places in files and notes for readers are left out, so that
+ * moving a rule does not change the text.
+ */
 export function canonicalMeaning(declarations: unknown): string {
   return write(declarations, placesAndNotes);
 }
 
-/** Whether the texts of both meanings are equal; up to the first difference, and without writing them. */
+/**
+ * Whether `canonicalMeaning` of both is equal; stops at the first difference and does not write the texts.
+ */
 export function isSameMeaning(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
@@ -50,7 +56,10 @@ function areSameBytes(a: object, b: object): boolean {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The kind of the owner is compared beside it. */
+/**
+ * Compares the types of two owners. Of a literal only the kind of its type counts; the caller compares the
+ * kinds of the owners.
+ */
 function isSameType(a: unknown, b: unknown, owner: object): boolean {
   const kind = kindOf(a);
   if (kind === undefined || kind !== kindOf(b)) return isSameMeaning(a, b);
@@ -70,7 +79,7 @@ function write(part: unknown, omitted: ReadonlySet<string>): string {
   return pieces.join('');
 }
 
-/** Pieces are put together once: most parts are small, and there are many. */
+/** Adds pieces to one array, which is joined once: most parts are small, and there are many. */
 function gather(part: unknown, omitted: ReadonlySet<string>, pieces: string[]): void {
   switch (typeof part) {
     case 'string':
@@ -114,10 +123,10 @@ function gatherObject(part: object, omitted: ReadonlySet<string>, pieces: string
   } else gatherRecord(part as Readonly<Record<string, unknown>>, omitted, pieces);
 }
 
-/** Bytes in one piece. */
+/** The number of bytes that become one piece. */
 const bytesInPiece = 8_192;
 
-/** A code unit a byte, behind their number. */
+/** Writes each byte as one code unit, after the number of bytes. */
 function gatherBytes(bytes: Uint8Array, pieces: string[]): void {
   pieces.push(String(bytes.length), 'bytes');
   for (let at = 0; at < bytes.length; at += bytesInPiece) {
@@ -126,7 +135,7 @@ function gatherBytes(bytes: Uint8Array, pieces: string[]): void {
   }
 }
 
-/** Lowest byte first, as all machines that run this have it. */
+/** Returns the bytes of the numbers, lowest byte first: all machines that run this are little-endian. */
 function bytesOf({ buffer, byteOffset, byteLength }: Int32Array): Uint8Array {
   return new Uint8Array(buffer, byteOffset, byteLength);
 }
@@ -149,11 +158,14 @@ function gatherRecord(
 
 interface Key {
   readonly key: string;
-  /** Stands before the value. */
+  /** The length and the name of the key, written before the value. */
   readonly mark: string;
 }
 
-/** Records of a type have the same keys in the same order, so these are found by walking; types bound how many there are. */
+/**
+ * A node of a tree of key orders. Records of one type have the same keys in the same order, so their sorted
+ * keys are found by walking the tree. The number of types bounds the tree's size.
+ */
 interface KeyNode {
   readonly next: Map<string, KeyNode>;
   sorted: readonly Key[] | null;
@@ -176,13 +188,15 @@ function sortedKeys(record: object): readonly Key[] {
   return node.sorted;
 }
 
-/** Many expressions share a type; neither places nor notes are in it. */
+/**
+ * Texts of types, computed once because many expressions share a type. A type holds neither places nor notes.
+ */
 const types = new WeakMap<object, string>();
 
 function typeText(type: unknown, owner: object, omitted: ReadonlySet<string>): string {
   if (omitted !== placesAndNotes || typeof type !== 'object' || type === null) return write(type, omitted);
   const { kind } = type as { readonly kind?: unknown };
-  // The type of a constant says no more than its value and what kind of value this is.
+  // The type of a constant adds nothing to its value except the kind of the value.
   if ((owner as { readonly kind?: unknown }).kind === 'literal' && kind !== 'list')
     return write(kind, omitted);
   const known = types.get(type) ?? write(type, omitted);

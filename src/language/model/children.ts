@@ -1,8 +1,11 @@
-// The operands of an expression in reading order, whatever its kind.
+// Returns the operands of any kind of expression, in reading order.
 
 import type { Expression } from './expression.ts';
 
-/** The direct operands; the body of a quantifier comes after its sources. What a let stands for is not its operand. */
+/**
+ * Returns the direct operands; the body of a quantifier comes after its sources. The expression of a let is
+ * not an operand of a read of the let.
+ */
 export function childrenOf(expression: Expression): readonly Expression[] {
   switch (expression.kind) {
     case 'not':
@@ -51,7 +54,7 @@ export function childrenOf(expression: Expression): readonly Expression[] {
   }
 }
 
-/** The expression and everything below it, each before what is below it. */
+/** Returns the expression and everything below it, each part before its own operands. */
 export function descendants(expression: Expression): readonly Expression[] {
   const found: Expression[] = [];
   const gather = (part: Expression): void => {

@@ -1,16 +1,19 @@
-// Where the currency of an amount stands: in a field beside it, or in a record around it in the payload.
+// Finds the currency of an amount: in a field beside the amount, or in a record around it in the payload.
 
 import type { JsonObject } from './json.ts';
 import { valueAt } from './request.ts';
 import type { MoneyType, Shape, Type } from './type.ts';
 
-/** A field by the name that its steps start from: the payload, or a variable. */
+/** A field by its steps, from the payload or from a variable. */
 export interface FieldPlace<Step = string> {
   readonly root: string;
   readonly steps: readonly Step[];
 }
 
-/** Where the currency of the amount at a place stands; null for an amount that carries its own, and for what is no amount. */
+/**
+ * Returns the place of the currency of an amount; null for an amount that carries its own currency, and for
+ * any other type.
+ */
 export function currencyPlace<Step>(
   type: Type,
   { root, steps }: FieldPlace<Step>,
@@ -21,7 +24,7 @@ export function currencyPlace<Step>(
     : { root: 'payload', steps: [...type.currencyRecord, type.currencyField] };
 }
 
-/** The currency of an amount that `own` holds, as it was sent; undefined where there is none. */
+/** Returns the currency, as it was sent, of an amount in the record `own`; undefined when it is missing. */
 export function currencyOfJson(type: MoneyType, own: JsonObject | null, payload: JsonObject | null): unknown {
   const { currencyField, currencyRecord } = type;
   if (currencyField === null) return undefined;
@@ -30,12 +33,15 @@ export function currencyOfJson(type: MoneyType, own: JsonObject | null, payload:
     : valueAt(payload, [...currencyRecord, currencyField]);
 }
 
-/** Whether amounts of both types find their currency at the same place. */
+/** Whether amounts of both types have their currency at the same place. */
 export function haveSameCurrency(a: MoneyType, b: MoneyType): boolean {
   return a.currencyField === b.currencyField && a.currencyRecord?.join('.') === b.currencyRecord?.join('.');
 }
 
-/** The fields of a payload, as `order.currency`, that name the currency of amounts in records below theirs. */
+/**
+ * Returns the fields of a payload, such as `order.currency`, that name the currency of amounts in records
+ * below them.
+ */
 export function currenciesOfRecordsBelow(shape: Shape): ReadonlySet<string> {
   let known = knownBelow.get(shape);
   if (known === undefined) {

@@ -1,32 +1,44 @@
-// What a decision is, and the fixed parts of what it says.
+// The form of a decision, and the fixed texts and numbers in it.
 
 export const outcomes = ['ALLOW', 'ESCALATE', 'REAUTH_REQUIRED', 'DENY'] as const;
-/** What a decision may be, from the mildest to the strictest. */
+/** The outcomes of decisions, from the mildest to the strictest. */
 export type Outcome = (typeof outcomes)[number];
 
 export interface Decision {
   readonly outcome: Outcome;
-  /** Id of the deciding rule, or one of the three gates. */
+  /** The id of the deciding rule, or one of the three gates. */
   readonly by: string;
-  /** The deciding rule's policy, or the gate. */
+  /** The policy of the deciding rule, or the gate. */
   readonly matchedPolicy: string;
   readonly reason: string;
-  /** Whole numbers from 0 to 100; equal unless a contribution is unknown. The upper end is what is reported. */
+  /**
+   * Whole numbers from 0 to 100, equal unless a contribution is unknown. The upper end is the risk that is
+   * reported.
+   */
   readonly risk: { readonly low: number; readonly high: number };
-  /** How long an ALLOW holds, in seconds; null for the others. */
+  /** How long an ALLOW holds, in seconds; null for other outcomes. */
   readonly validForSeconds: number | null;
-  /** What is still asked for, merged; null for ALLOW and DENY. */
+  /** What is still required, merged over all rules; null for ALLOW and DENY. */
   readonly requires: Requirements | null;
-  /** Ids of the true `allow` and `risk` rules and of the guards that are not false, satisfied ones too; sorted. */
+  /**
+   * Sorted ids of the true `allow` and `risk` rules, and of the guards that are not false, satisfied guards
+   * included.
+   */
   readonly rules: readonly string[];
-  /** What would have come with every shadow rule enforced. */
+  /** The outcome if every shadow rule were enforced. */
   readonly withShadow: Outcome;
 }
 
 export interface Requirements {
-  /** One entry a group, sorted by group: the most people, the shortest time. */
+  /**
+   * One entry for each group, sorted by group: the largest number of people and the shortest time that any
+   * rule requires.
+   */
   readonly approvals: readonly ApprovalRequirement[];
-  /** The shortest time; `withinSeconds` null is a step-up for this very request, the strictest. */
+  /**
+   * The shortest time that any rule requires. When `withinSeconds` is null, the step-up is for this very
+   * request, which is the strictest.
+   */
   readonly reauth: { readonly withinSeconds: number | null } | null;
 }
 
@@ -34,15 +46,15 @@ export interface ApprovalRequirement {
   readonly group: string;
   readonly needs: number;
   readonly withinSeconds: number;
-  /** Who may not approve: the fields that name them, sorted; absent where nobody is left out. */
+  /** The fields that name people who may not approve, sorted; absent when nobody is excepted. */
   readonly except?: readonly string[];
 }
 
-/** A place in the payload that is not of the declared shape. */
+/** A place in the payload that does not have the declared shape. */
 export interface PayloadIssue {
-  /** RFC 6901, from the payload's root. */
+  /** RFC 6901 pointer from the root of the payload. */
   readonly pointer: string;
-  /** What should be there; never the value that is. */
+  /** What should be at the place; never contains the value that is. */
   readonly message: string;
 }
 
@@ -52,7 +64,7 @@ export const payloadIssuesMax = 10;
 export const gates = ['default_deny', 'invalid_payload', 'undeclared_action'] as const;
 export type Gate = (typeof gates)[number];
 
-/** Whether the request was refused before any rule was asked. */
+/** Whether the request was refused before any rule was evaluated. */
 export function isRefusedByGate({ by }: Pick<Decision, 'by'>): boolean {
   return by !== 'default_deny' && (gates as readonly string[]).includes(by);
 }

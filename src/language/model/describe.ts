@@ -1,4 +1,4 @@
-// Types, paths and payload issues as text, in the words of the language itself.
+// Writes types, paths and payload issues as text, in the notation of the language.
 
 import { formatDecimal } from '../value/decimal.ts';
 import { escapeControls } from '../value/text.ts';
@@ -7,7 +7,7 @@ import type { PayloadIssue } from './decision.ts';
 import type { Quantity, Range, Shape, Slot, Type } from './type.ts';
 import { signedMark } from './vouched.ts';
 
-/** The type as a policy file would write it, on one line. */
+/** Returns the type as a policy file writes it, on one line. */
 export function describeType(type: Type): string {
   switch (type.kind) {
     case 'boolean':
@@ -30,13 +30,16 @@ export function describeType(type: Type): string {
   }
 }
 
-/** The type of a slot with its modifiers and `| null`. */
+/** Returns the type of a slot with its modifiers and `| null`. */
 export function describeSlot(slot: Slot): string {
   const modifiers = `${slot.isSecret ? 'secret ' : ''}${signedMark(slot).trimStart()}${slot.isSigned ? ' ' : ''}`;
   return `${modifiers}${describeType(slot.type)}${slot.isNullable ? ' | null' : ''}`;
 }
 
-/** A path as a policy file writes it: steps that are not names are quoted, and places in lists count from 0. */
+/**
+ * Returns a path as a policy file writes it: steps that are not names are quoted, and places in lists count
+ * from 0.
+ */
 export function pathText(root: string, steps: readonly (string | number)[]): string {
   return [root, ...steps.map(stepText)].join('.');
 }
@@ -45,17 +48,20 @@ export function stepText(step: string | number): string {
   return typeof step === 'number' || /^[A-Za-z_]\w*$/.test(step) ? String(step) : quoted(step);
 }
 
-/** A text literal of the language, on one line whatever the text contains. */
+/** Returns a text literal of the language, on one line whatever the text contains. */
 export function quoted(text: string): string {
   return escapeControls(JSON.stringify(text));
 }
 
-/** Whom an approval leaves out, as it goes on behind the group; empty where it is nobody. */
+/**
+ * Returns the text after the group of an approval that says who may not approve; empty when nobody is
+ * excepted.
+ */
 export function exceptText(except: readonly string[] = []): string {
   return except.length === 0 ? '' : ` except ${except.join(' and ')}`;
 }
 
-/** What the payload check says of each kind of fault; the issue's pointer says where. */
+/** The message of the payload check for each kind of fault; the issue's pointer gives the place. */
 export const payloadFaults = {
   root: 'must be a record',
   missing: 'is required',
@@ -63,13 +69,13 @@ export const payloadFaults = {
   mistyped: (slot: Slot): string => `must be ${describeSlot(slot)}${noteOn(slot.type)}`,
 } as const;
 
-/** What a path must be is not told by its name. */
+/** Returns the further requirements of a path, which the name of the type does not tell. */
 function noteOn(type: Type): string {
   const isPath = type.kind === 'text' && (type.of === 'path' || type.of === 'path ignoring case');
   return isPath ? ', without a backslash and without `..` above where it starts' : '';
 }
 
-/** The reason of `invalid_payload`: each place by JSON pointer; never a value. */
+/** Returns the reason of `invalid_payload`: each place by JSON pointer, never a value. */
 export function payloadReason(issues: readonly PayloadIssue[]): string {
   const places = issues.map(({ pointer, message }) => `${pointer === '' ? 'it' : pointer} ${message}`);
   return `The payload is not of the declared shape: ${places.join('; ')}`;

@@ -1,5 +1,5 @@
-// Expressions with every name resolved and every node typed. What the text spells in several ways is one kind here:
-// `not in` is `not` of `in`, `no` is `not` of `some`, `x != null` is `not` of `is-null`.
+// Expressions with every name resolved and every node typed. Several spellings become one kind: `not in` is
+// `not` of `in`, `no` is `not` of `some`, `x != null` is `not` of `is-null`.
 
 import type { Span } from '../diagnostic/span.ts';
 import type { Cidr } from '../value/ip.ts';
@@ -20,7 +20,9 @@ export type Expression =
   | ColumnRead
   | LetRead
   | (Node & { readonly kind: 'now' })
-  /** The clamped sum of contributions; an interval while one is unknown. Compared with constants only. */
+  /**
+   * The clamped sum of contributions; an interval when one of them is unknown. Compared with constants only.
+   */
   | (Node & { readonly kind: 'risk' })
   | (Node & { readonly kind: 'not'; readonly operand: Expression })
   | (Node & { readonly kind: 'and' | 'or'; readonly operands: readonly Expression[] })
@@ -34,7 +36,7 @@ export type Expression =
   | (Node & { readonly kind: 'in-table'; readonly subject: Expression; readonly table: string })
   /** Membership among the elements of a list-typed expression. */
   | (Node & { readonly kind: 'in-elements'; readonly subject: Expression; readonly elements: Expression })
-  /** Inclusive at both ends. */
+  /** A range that includes both ends. */
   | (Node & {
       readonly kind: 'in-range';
       readonly subject: Expression;
@@ -45,9 +47,9 @@ export type Expression =
   | (Node & { readonly kind: 'in-cidr'; readonly subject: Expression; readonly cidr: Cidr })
   | (Node & { readonly kind: 'like' | 'matches'; readonly subject: Expression; readonly pattern: string })
   | TextTest
-  /** Whether one script has all letters of a text (`isSingleScript`). */
+  /** Whether all letters of a text belong to one script (`isSingleScript`). */
   | (Node & { readonly kind: 'single-script'; readonly subject: Expression })
-  /** Whole words of a text, case-folded, against a declared list of text or a list-typed expression of constants. */
+  /** Tests for whole words of a text, case-folded, from a declared list of texts or from constant words. */
   | (Node & { readonly kind: 'mentions'; readonly subject: Expression; readonly words: WordSource })
   | Arithmetic
   | (Node & { readonly kind: 'negate'; readonly operand: Expression })
@@ -61,21 +63,25 @@ export interface Literal extends Node {
 }
 
 /**
- * Reads a payload field, or the variable of a quantifier (`steps` may then be empty). The checker has made sure that
- * it is present wherever its value can matter; where it is absent all the same, the value is unknown.
+ * A read of a payload field, or of a quantifier's variable (`steps` may then be empty). The checker has
+ * verified that the field is present wherever its value can matter; a field that is absent all the same reads
+ * as unknown.
  */
 export interface FieldRead extends Node {
   readonly kind: 'field';
-  /** `payload`, or the quantifier's variable. */
+  /** `payload`, `result` in meters, or the quantifier's variable. */
   readonly root: string;
   readonly steps: readonly string[];
-  /** Some step passes a `signed` slot: unknown unless all vouch who have to. */
+  /** Whether a step passes a `signed` slot: the value is unknown unless all required signers vouch for it. */
   readonly isSigned: boolean;
   readonly signers?: readonly string[];
   readonly isSecret: boolean;
 }
 
-/** What the registry and the host know; any of `agent` and `request` may be unknown, `action` never. */
+/**
+ * A fact from the registry or the host. Facts about `agent` and `request` may be unknown; those about
+ * `action` are always known.
+ */
 export interface FactRead extends Node {
   readonly kind: 'fact';
   readonly fact: FactName;
@@ -110,16 +116,16 @@ export interface MeterRead extends Node {
   readonly meter: string;
 }
 
-/** A cell of a declared table: unknown where there is no row with the key, and where the row has no such cell. */
+/** A cell of a declared table; unknown when there is no row with the key, and when the row lacks the cell. */
 export interface ColumnRead extends Node {
   readonly kind: 'column';
   readonly table: string;
   readonly key: Expression;
-  /** Empty where each row of the table is one value. */
+  /** The name of the column; empty when each row of the table is one value. */
   readonly column: string;
 }
 
-/** Evaluated at most once a request. `id` names an entry of the set's lets. */
+/** A let, evaluated at most once for a request. `id` names an entry of the set's lets. */
 export interface LetRead extends Node {
   readonly kind: 'let';
   readonly id: string;
@@ -127,7 +133,7 @@ export interface LetRead extends Node {
 
 export type ComparisonOperator = '==' | '!=' | '<' | '<=' | '>' | '>=';
 
-/** By operator, the one that holds where it does not, both operands being known. */
+/** For each operator its negation: true exactly when the operator is false, for known operands. */
 export const oppositeComparison = {
   '==': '!=',
   '!=': '==',
@@ -137,7 +143,7 @@ export const oppositeComparison = {
   '>=': '<',
 } as const satisfies Record<ComparisonOperator, ComparisonOperator>;
 
-/** By operator, the one that says the same with its two sides exchanged. */
+/** For each operator its mirror image, which has the same meaning when the two sides are exchanged. */
 export const mirroredComparison = {
   '==': '==',
   '!=': '!=',
@@ -172,12 +178,15 @@ export interface Arithmetic extends Node {
   readonly right: Expression;
 }
 
-/** Over the elements of all sources in order; an absent or null source counts as empty. */
+/** A quantifier over the elements of all sources in order; an absent or null source counts as empty. */
 export interface Quantify extends Node {
   readonly kind: 'quantify';
   readonly quantifier: 'some' | 'every' | 'count' | 'sum';
   readonly variable: string;
-  /** List-typed: field reads, literal lists, facts that are lists, `links(...)`. */
+  /**
+   * Expressions of list type: field reads, list literals, list facts, table cells, `links(...)` and
+   * `commands(...)`.
+   */
   readonly sources: readonly Expression[];
   readonly body: Expression;
 }
@@ -185,6 +194,6 @@ export interface Quantify extends Node {
 export interface Call extends Node {
   readonly kind: 'call';
   readonly builtin: Builtin;
-  /** For `date` and `today` the last argument is the zone as a text literal. */
+  /** The arguments; for `date` and `today` the last is the time zone as a text literal. */
   readonly args: readonly Expression[];
 }

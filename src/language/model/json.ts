@@ -1,7 +1,13 @@
-/** A JSON value as the strict reader or a test file yields it; numbers have at most 15 significant digits. */
+/**
+ * A JSON value as returned by the strict reader or read from a test file; numbers have at most 15 significant
+ * digits.
+ */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 
-/** Any key is ordinary data, `__proto__` included: read with `Object.hasOwn`, never by prototype. */
+/**
+ * Any key is ordinary data, `__proto__` included: members are read with `Object.hasOwn`, never through the
+ * prototype.
+ */
 export interface JsonObject {
   readonly [key: string]: Json;
 }

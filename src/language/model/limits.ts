@@ -1,8 +1,9 @@
-// How much may be gone through inside quantifiers, whose work is a product of what the payload holds. What exceeds a
-// limit is unknown, which never opens the gate; definition and compiled code count alike.
+// Limits on the data that quantifiers iterate over: their work is a product of sizes in the payload. A value
+// beyond a limit is unknown, which never opens the gate. The definition and the compiled code count in the
+// same way.
 
-/** Elements of a list, times the rounds of all quantifiers around it. */
+/** The most elements of a list, times the rounds of all quantifiers around it. */
 export const elementRoundsMax = 100_000;
 
-/** UTF-16 code units of a text, times the rounds of all quantifiers around it. */
+/** The most UTF-16 code units of a text, times the rounds of all quantifiers around it. */
 export const textRoundsMax = 4_000_000;

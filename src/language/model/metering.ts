@@ -1,29 +1,33 @@
-// What requests add to meters, and which meters these are. A meter adds up amounts, counts (every request is the amount
-// 1) or tells texts apart; a value that is not known makes every reading unknown while it is in the window.
+// What requests add to meters, and the definitions of these meters. A meter adds up amounts, counts (every
+// request is the amount 1), or counts distinct texts. An unknown value makes every reading unknown while the
+// value is in the window.
 
 import type { Decimal } from '../value/decimal.ts';
 import type { MeterWindow } from '../value/meter-window.ts';
 
 export type Aggregate = 'amounts' | 'values';
 
-/** What a meter is, as far as counting goes. */
+/** A meter as far as counting needs it. */
 export interface MeterDefinition {
-  /** Digest of all that the meter says but its name. */
+  /** Digest of the whole meter except its name. */
   readonly id: string;
   readonly aggregate: Aggregate;
   readonly over: MeterWindow;
-  /** Whether entries depend on what calls return, so that the request that asks is not counted. */
+  /** Whether entries depend on what calls return. A request is then not counted in its own reading. */
   readonly readsResult?: boolean;
 }
 
 export interface Contribution {
-  /** False where it is unknown whether the meter's condition holds for the request: it may add this, or nothing. */
+  /**
+   * False when it is unknown whether the meter's condition holds for the request: the request may add this
+   * value, or nothing.
+   */
   readonly isCertain: boolean;
-  /** An amount, or a text that stands for a value to tell apart, or for starting anew; null where it is not known. */
+  /** An amount, a text for a distinct value, or the text that restarts the meter; null when unknown. */
   readonly value: Decimal | string | null;
 }
 
-/** What a request adds to a meter that starts anew with it. No amount and no value to tell apart is written so. */
+/** The contribution of a request that restarts a meter. No amount and no distinct value has this text. */
 export const startsAnew: Contribution = Object.freeze({ isCertain: true, value: 'anew' });
 
 export function isAnew({ value }: Contribution): boolean {
@@ -33,9 +37,9 @@ export function isAnew({ value }: Contribution): boolean {
 /** What one request adds to one meter. */
 export interface MeterEntry {
   readonly definition: MeterDefinition;
-  /** For which agent, owner, session or value it counts; null where that is not known. */
+  /** The agent, owner, session or value for which the entry counts; null when unknown. */
   readonly key: string | null;
-  /** Null where the meter reads the request but does not count it. */
+  /** What the request adds; null when its rules read the meter but the meter does not count it. */
   readonly contribution: Contribution | null;
 }
 

@@ -1,8 +1,8 @@
-// A shape into the one of its recorded payloads, in which a digest of any form stands for each secret.
+// Turns a shape into the shape of recorded payloads, in which a digest replaces each secret.
 
 import type { Shape, Slot, Type } from './type.ts';
 
-/** The shape with secret values of any type. */
+/** Returns the shape with the type `any` for every secret. */
 export function withoutSecretTypes(shape: Shape): Shape {
   return { ...shape, fields: shape.fields.map(openedSlot) };
 }

@@ -1,4 +1,4 @@
-// A policy set as it is meant: names resolved, sorted by name, independent of how files and lines were arranged.
+// A policy set by its meaning: names resolved, sorted by name, independent of the order of files and lines.
 
 import type { Span } from '../diagnostic/span.ts';
 import type { Hours } from '../value/hours.ts';
@@ -10,16 +10,16 @@ import type { Shape, Type } from './type.ts';
 import type { Value } from './value.ts';
 
 export interface PolicySet {
-  /** By action key. */
+  /** Actions by key. */
   readonly actions: ReadonlyMap<string, Action>;
   readonly lists: ReadonlyMap<string, List>;
   readonly tables: ReadonlyMap<string, Table>;
   readonly hours: ReadonlyMap<string, Hours>;
-  /** By id: a let has one entry for each way in which its uses resolve it. */
+  /** Lets by id: a let has one entry for each distinct expression that its uses resolve to. */
   readonly lets: ReadonlyMap<string, Let>;
   readonly meters: ReadonlyMap<string, Meter>;
   readonly approvers: ReadonlyMap<string, Approvers>;
-  /** Sorted by name, code point by code point. */
+  /** Sorted by the code points of the names. */
   readonly policies: readonly Policy[];
   readonly guarantees: readonly Guarantee[];
 }
@@ -28,9 +28,9 @@ export interface Action {
   readonly key: string;
   readonly groups: readonly string[];
   readonly shape: Shape;
-  /** Of what a call returns; null where the action does not declare it. */
+  /** The shape of what a call returns; null when the action does not declare it. */
   readonly result: Shape | null;
-  /** Null: the first short fields of the payload say what a request is about. */
+  /** The declared title; when null, the first short fields of the payload say what a request is about. */
   readonly title: Title | null;
   readonly doc: string | null;
   readonly span: Span;
@@ -40,29 +40,34 @@ export interface List {
   readonly name: string;
   readonly type: Type;
   readonly ignoringCase: boolean;
-  /** As written; text of a list that ignores case is not yet folded. */
+  /** Entries as written: texts of a list that ignores case are not folded yet. */
   readonly entries: readonly Value[];
 }
 
 export interface Table {
   readonly name: string;
-  /** Text of some kind, or whole numbers; a row is found by the key's text. */
+  /** Text of some kind, or whole numbers; a row is found by the text of its key. */
   readonly key: Type;
-  /** In the order of their names, as the cells of each row stand; one without a name where a row is one value. */
+  /**
+   * Columns in the order of their names, which is the order of the cells in a row. A single column without a
+   * name when a row is one value.
+   */
   readonly columns: readonly Column[];
-  /** Null where they are pushed: then they are facts of a request. */
+  /** The rows; null when they are pushed, because they are then facts of a request. */
   readonly rows: TableRows | null;
-  /** Null where a file or the policy itself holds the rows. */
+  /** How rows are pushed; null when a file or the policy itself holds the rows. */
   readonly pushed: PushedTable | null;
 }
 
-/** How rows come to a table as the service runs. */
+/** How rows reach a table while the service runs. */
 export interface PushedTable {
-  /** Of a row without its key. */
+  /** The shape of a row without its key. */
   readonly shape: Shape;
-  /** The column by which rows are found, as people name it. */
+  /** The declared name of the column by which rows are found. */
   readonly keyName: string;
-  /** Names of the enforcement points that may push, sorted; people need none. */
+  /**
+   * Sorted names of the enforcement points that may push rows. People may change rows without being named.
+   */
   readonly by: readonly string[];
 }
 
@@ -80,20 +85,22 @@ export interface Let {
 export interface Meter {
   readonly name: string;
   readonly aggregate: 'sum' | 'count' | 'distinct';
-  /** Null for `count`. */
+  /** The expression that is summed or counted; null for `count`. */
   readonly argument: Expression | null;
-  /** Where the meter sums money: ISO 4217, or the field of `per` that names the currency. */
+  /**
+   * For a sum of money the currency (ISO 4217), or the field of `per` that names it; null for other meters.
+   */
   readonly currency: string | FieldRead | null;
-  /** Keys of the actions that it counts, sorted. */
+  /** Sorted keys of the actions that the meter counts. */
   readonly actions: readonly string[];
   readonly when: Expression | null;
-  /** Keys of the actions whose grants let it start anew, sorted; it counts none of them. */
+  /** Sorted keys of the actions whose grants restart the meter; it counts none of them. */
   readonly since: readonly string[];
   readonly per: readonly MeterKey[];
   readonly over: MeterWindow;
-  /** Whether what it counts depends on what calls return: then a request does not count in its own reading. */
+  /** Whether entries depend on what calls return. A request is then not counted in its own reading. */
   readonly readsResult: boolean;
-  /** What a reading is: a number or money. */
+  /** The type of a reading: a number or money. */
   readonly type: Type;
 }
 
@@ -108,13 +115,13 @@ export interface Approvers {
 
 export interface Policy {
   readonly name: string;
-  /** Keys of the actions it speaks of, sorted. */
+  /** Sorted keys of the policy's actions. */
   readonly actions: readonly string[];
   readonly owner: string | null;
   readonly tags: readonly string[];
   readonly links: readonly string[];
   readonly doc: string | null;
-  /** Sorted by name. */
+  /** Rules sorted by name. */
   readonly rules: readonly Rule[];
   readonly span: Span;
 }
@@ -125,37 +132,42 @@ export function countRules(policies: readonly Pick<Policy, 'rules'>[]): number {
 
 export type Effect = 'allow' | 'deny' | 'escalate' | 'reauth' | 'risk';
 
-/** Whether the rule stops: `deny`, `escalate` or `reauth`. */
+/** Whether the rule is a guard: `deny`, `escalate` or `reauth`. */
 export function isGuard({ effect }: Pick<Rule, 'effect'>): boolean {
   return effect === 'deny' || effect === 'escalate' || effect === 'reauth';
 }
 
-/** Whether the rule takes part in a decision although its condition is unknown: a guard, or what adds to the risk. */
+/**
+ * Whether the rule takes part in a decision even when its condition is unknown: a guard, or a rule with
+ * points.
+ */
 export function takesPartUnknown(rule: Pick<Rule, 'effect' | 'points'>): boolean {
   return rule.points !== 0 || isGuard(rule);
 }
 
 export interface Rule {
-  /** `policy/rule`. */
+  /** The policy and the name of the rule: `policy/rule`. */
   readonly id: string;
   readonly policy: string;
   readonly name: string;
   readonly effect: Effect;
-  /** Evaluated and recorded, never enforced: its own mark, or its policy's. */
+  /** Whether the rule is evaluated and recorded but never enforced, by its own mark or its policy's. */
   readonly isShadow: boolean;
-  /** The policy's `when`, and the rule's, and not its `unless`; a true literal where none is written. */
+  /**
+   * The policy's `when`, the rule's `when` and not its `unless`, joined; a true literal when none is written.
+   */
   readonly condition: Expression;
-  /** Of a rule that asks for something, the condition as text, to which approvals are bound; else empty. */
+  /** For a rule with a requirement, the condition as text, to which approvals are bound; else empty. */
   readonly conditionText: string;
-  /** Contribution to risk while the rule is true; 0 where none. */
+  /** Contribution to risk while the rule is true; 0 when the rule has none. */
   readonly points: number;
-  /** Its condition reads `risk`, directly or through a let; such a rule contributes none. */
+  /** Whether the condition reads `risk`, directly or through a let; such a rule contributes none. */
   readonly readsRisk: boolean;
-  /** Null: the rule's name in words. */
+  /** When null, the rule's name in words is the reason. */
   readonly reason: Template | null;
-  /** Of an `allow ... for`; null where not said. */
+  /** Seconds of an `allow ... for`; null when not given. */
   readonly validForSeconds: number | null;
-  /** What `escalate`, `reauth` and `allow ... after` ask for; null for the others. */
+  /** What `escalate`, `reauth` and `allow ... after` require; null for other rules. */
   readonly requirement: Requirement | null;
   readonly doc: string | null;
   readonly span: Span;
@@ -164,15 +176,15 @@ export interface Rule {
 export type Requirement =
   | {
       readonly kind: 'approval';
-      /** Each of them has to approve; sorted. */
+      /** Sorted groups, each of which must approve. */
       readonly groups: readonly string[];
-      /** Of each group. */
+      /** The number of people who must approve, in each group. */
       readonly needs: number;
-      /** Who may not approve: the fields that name them, as they are written, such as `payload.asked_by.id`; sorted. */
+      /** Sorted fields that name people who may not approve, as written, such as `payload.asked_by.id`. */
       readonly except: readonly string[];
       readonly withinSeconds: number;
     }
-  /** `withinSeconds` null: a step-up for this very request. */
+  /** When `withinSeconds` is null, the step-up is for this very request. */
   | { readonly kind: 'reauth'; readonly withinSeconds: number | null };
 
 /** Texts and the values between them, in order. */
@@ -185,10 +197,13 @@ export interface Guarantee {
   readonly span: Span;
 }
 
-/** About every request for which its condition is not false. */
+/** A claim about every request for which its condition is not false. */
 export type Claim = (OutcomeClaim | AskClaim) & {
   readonly when: Expression | null;
-  /** About those alone for which it is true. No text says so: a summary asks it. */
+  /**
+   * Whether the claim covers only requests for which its condition is true. Policies cannot write this;
+   * summaries set it.
+   */
   readonly isDefinite?: boolean;
   readonly span: Span;
 };
@@ -196,11 +211,14 @@ export type Claim = (OutcomeClaim | AskClaim) & {
 export interface OutcomeClaim {
   readonly mode: 'never' | 'always';
   readonly effect: 'allow' | 'deny' | 'escalate' | 'reauth';
-  /** Of requests for which nothing that rules ask for has been met. */
+  /** Whether the claim is about requests for which no requirement of a rule has been met. */
   readonly isUnapproved: boolean;
 }
 
-/** Whether a request that nothing has been met for waits for so many people of a group. */
+/**
+ * Claims that a request for which no requirement has been met waits, or never waits, for at least `needs`
+ * people of `group`.
+ */
 export interface AskClaim {
   readonly mode: 'never' | 'always';
   readonly effect: 'ask';

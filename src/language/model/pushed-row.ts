@@ -1,4 +1,4 @@
-// A row of a pushed table with its key, as one record that the gate reads as it reads a payload.
+// Joins a row of a pushed table with its key into one record, which the gate reads like a payload.
 
 import { formatDecimal, fromNumber } from '../value/decimal.ts';
 import type { PayloadIssue } from './decision.ts';
@@ -15,7 +15,10 @@ export function isPushed(table: Table | undefined): table is Pushed {
   return table?.pushed != null;
 }
 
-/** The rows of pushed tables as facts, and no others; nothing where the set has no such table. */
+/**
+ * Returns the given rows of pushed tables as facts, complete: all other rows are absent. Returns no facts
+ * when the set has no pushed table.
+ */
 export function rowsKnown({ tables }: PolicySet, given: PushedRows['given']): Pick<Facts, 'rows'> {
   return [...tables.values()].some(isPushed) ? { rows: { given, areAll: true } } : {};
 }
@@ -25,7 +28,7 @@ export interface KeyedRow {
   readonly record: JsonObject;
 }
 
-/** `key` as text, such as a path has it. */
+/** Returns the row with its key as one record. `key` is a text, as in a URL path. */
 export function keyedRow({ key: type, pushed }: Pushed, key: string, row: JsonObject): KeyedRow {
   const { shape, keyName } = pushed;
   const keyField: Field = {
@@ -43,19 +46,21 @@ export function keyedRow({ key: type, pushed }: Pushed, key: string, row: JsonOb
   };
 }
 
-/** What of a row stands in it though it is no cell: its key, which is said apart. */
+/** Returns an issue when the row itself has the key column: the key is given separately. */
 export function strayKey({ pushed }: Pushed, row: JsonObject): readonly PayloadIssue[] {
   if (!Object.hasOwn(row, pushed.keyName)) return [];
   return [{ pointer: `/${pushed.keyName}`, message: payloadFaults.undeclared }];
 }
 
-/** The text by which rules find a row that is of its shape, in canonical form. */
+/**
+ * Returns the text by which rules find the row. The record must have its declared shape, in canonical form.
+ */
 export function pushedKey({ pushed }: Pushed, record: JsonObject): string {
   const key = record[pushed.keyName];
   return typeof key === 'number' ? formatDecimal(fromNumber(key)) : String(key);
 }
 
-/** The text itself where it is no whole number as it is written in JSON. */
+/** Returns the whole number, or the text itself when it is no whole number in JSON's notation. */
 function wholeNumber(text: string): Json {
   const value = Number(text);
   return Number.isSafeInteger(value) && String(value) === text ? value : text;

@@ -1,4 +1,5 @@
-// Everything a decision depends on besides the policy set. A fact that is not there is unknown, never empty.
+// Everything that a decision depends on besides the policy set. A fact that is absent is unknown, never
+// empty.
 
 import type { Decimal } from '../value/decimal.ts';
 import type { JsonObject } from './json.ts';
@@ -8,28 +9,31 @@ export interface Facts {
   readonly payload: JsonObject;
   readonly agent: AgentFacts;
   readonly request: RequestFacts;
-  /** Milliseconds since 1970-01-01T00:00Z; a whole number, or NaN where it is not known. */
+  /** The time of the decision, in whole milliseconds since 1970-01-01T00:00Z; NaN when unknown. */
   readonly nowMs: number;
-  /** By meter name, in the meter's currency where it has one. */
+  /** Readings by meter name, in the meter's currency if it has one. */
   readonly meters: Readonly<Record<string, Reading>>;
   readonly satisfied: Satisfied;
-  /** Rows of pushed tables; absent where none of them is known. */
+  /** Rows of pushed tables; absent when no row is known. */
   readonly rows?: PushedRows;
-  /** Told of each row that is read and of which nothing is known. */
+  /** Called with each row that a rule reads but that is unknown. */
   readonly onRowUnknown?: (table: string, key: string) => void;
-  /** What the call has returned; absent where it is not known, or not yet. Only meters read it. */
+  /** What the call returned; absent when unknown, or not returned yet. Only meters read the result. */
   readonly result?: JsonObject;
 }
 
 /** Rows of pushed tables, each without its key. */
 export interface PushedRows {
-  /** By table and key; null where there is no such row. */
+  /** Rows by table and key; null for a row that does not exist. */
   readonly given: Readonly<Record<string, Readonly<Record<string, JsonObject | null>>>>;
-  /** Whether there are no others; else nothing is known of those that are not given. */
+  /** Whether all other rows are absent; when false, rows that are not given are unknown. */
   readonly areAll: boolean;
 }
 
-/** Null where there is no such row, undefined where that is not known, which is told to who wants to know. */
+/**
+ * Returns a row; null when it does not exist, undefined when it is unknown, in which case `onRowUnknown` is
+ * called.
+ */
 export function pushedRow(
   { rows, onRowUnknown }: Pick<Facts, 'rows' | 'onRowUnknown'>,
   table: string,
@@ -42,7 +46,7 @@ export function pushedRow(
   return undefined;
 }
 
-/** Those that are there, for where no others are. */
+/** Returns the rows that exist, for formats in which all other rows are absent. */
 export function presentRows({ given }: PushedRows): Readonly<Record<string, JsonObject>> {
   const tables = Object.entries(given).map(([table, rows]) => {
     const present = Object.entries(rows).filter((entry): entry is [string, JsonObject] => entry[1] !== null);
@@ -66,28 +70,31 @@ export interface RequestFacts {
   readonly ip?: string;
   readonly signed?: boolean;
   readonly session?: string;
-  /** The name of the enforcement point by which the agent asks; absent where it asks by itself. */
+  /** The name of the enforcement point that asks for the agent; absent when the agent asks itself. */
   readonly point?: string;
-  /** The person on whose behalf the agent asks; known from a verified token alone. */
+  /** The person on whose behalf the agent asks; known only from a verified token. */
   readonly user?: UserFacts;
 }
 
 export const userAttributes = ['id', 'email', 'roles', 'groups'] as const;
 
 export interface UserFacts {
-  /** As the issuer names the person. */
+  /** The id by which the token's issuer names the person. */
   readonly id?: string;
   readonly email?: string;
   readonly roles?: readonly string[];
   readonly groups?: readonly string[];
 }
 
-/** What stands at a path such as `agent.tags`, `request.user.id` or `meters.paid`; undefined where it is unknown. */
+/**
+ * Returns the fact at a path such as `agent.tags`, `request.user.id` or `meters.paid`; undefined when
+ * unknown.
+ */
 export function factAt(facts: Pick<Facts, 'agent' | 'request' | 'meters'>, path: string): unknown {
   return valueAt(facts, path.split('.'));
 }
 
-/** What stands behind the steps through records; undefined where one of them leads nowhere. */
+/** Returns the value behind steps through records; undefined when a step leads nowhere. */
 export function valueAt(from: unknown, steps: readonly string[]): unknown {
   let value = from;
   for (const step of steps) {
@@ -97,7 +104,10 @@ export function valueAt(from: unknown, steps: readonly string[]): unknown {
   return value;
 }
 
-/** Without and with the requests that are pending; both include the current request. */
+/**
+ * The least and the most that a meter can read, because pending requests may or may not be granted. Both ends
+ * include the current request.
+ */
 export interface Reading {
   readonly low: Decimal;
   readonly high: Decimal;

@@ -1,4 +1,4 @@
-// The type of the elements of `commands(...)`.
+// The type of the elements of `commands(...)`: a record for each command of a shell line.
 
 import type { ShellCommand } from '../value/shell/command.ts';
 import { anyText, type Field, listOf, type Type } from './type.ts';

@@ -1,6 +1,7 @@
-// What a request is about, in one line for people: the title that its action declares, filled with fields of the payload,
-// or else the first short fields. INVARIANT: what an agent has sent is shown as data: on one line, without characters that
-// are not seen or turn the text around, and never so long that the rest of the line is lost.
+// Says in one line, for people, what a request is about: the title that its action declares, filled with
+// fields of the payload, or else the first short fields. INVARIANT: what an agent sent is shown as data: on
+// one line, without invisible characters or characters that change the direction of text, and never so long
+// that the rest of the line is lost.
 
 import { cut, escapeControls, length } from '../value/text.ts';
 import type { JsonObject } from './json.ts';
@@ -11,22 +12,23 @@ export type Title = readonly (string | TitleField)[];
 
 export interface TitleField {
   readonly steps: readonly string[];
-  /** Of an amount of money, the steps to the field with its currency; else null. */
+  /** For an amount of money, the steps to the field with its currency; else null. */
   readonly currency: readonly string[] | null;
 }
 
-/** Characters of a declared title without its fields. */
+/** The most characters of a declared title without its fields. */
 export const titleLengthMax = 200;
 const fieldLengthMax = 60;
-/** Characters of a title with its fields. */
+/** The most characters of a title with its fields. */
 export const filledTitleLengthMax = 300;
-/** Fields that are shown of a request whose action has no title. */
+/** The most fields that are shown for a request whose action has no title. */
 const shortFieldsMax = 3;
 const shortFieldLengthMax = 40;
 
 /**
- * A field that the payload does not have is shown by its name: `(no vendor)`. What would be too long ends with `…`, which
- * stands for whole fields: a part of an amount or a name would be another one.
+ * Fills a title with fields of the payload. A missing field is shown by its name: `(no vendor)`. A text that
+ * would be too long ends with `…` in place of whole fields: a part of an amount or a name would read as
+ * another one.
  */
 export function titleText(title: Title, payload: JsonObject): string {
   let whole = '';
@@ -54,7 +56,7 @@ function fieldText({ steps, currency }: TitleField, payload: JsonObject): string
   return shown(value, code ?? null) ?? `(no ${cut(steps.at(-1) ?? '', fieldLengthMax)})`;
 }
 
-/** The first fields that are short, with their names; empty where there are none. */
+/** Returns the first short fields with their names; an empty text when there are none. */
 export function shortFields(payload: JsonObject): string {
   const short = Object.entries(payload).flatMap(([name, value]) => {
     const text = shown(value, null);
@@ -65,7 +67,7 @@ export function shortFields(payload: JsonObject): string {
   return short.slice(0, shortFieldsMax).join(', ');
 }
 
-/** An amount as people write it: `4,200.00 USD`. */
+/** Returns an amount in the usual notation: `4,200.00 USD`. */
 function moneyText(amount: number, currency: string): string {
   const { format, decimalsMin } = moneyFormat(currency);
   return `${plainAmount(amount, decimalsMin) ?? format.format(amount)} ${currency}`;
@@ -74,7 +76,10 @@ function moneyText(amount: number, currency: string): string {
 const plainNumber = /^(\d+)(?:\.(\d{1,15}))?$/;
 const betweenThousands = /\B(?=(?:\d{3})+$)/g;
 
-/** What the format makes of an ordinary amount, in a fifth of its time; null where it is none. A law holds the two equal. */
+/**
+ * Formats an ordinary amount as `format` does, in a fifth of the time; null for any other amount. A law in
+ * test/laws keeps the two equal.
+ */
 function plainAmount(amount: number, decimalsMin: number): string | null {
   const [, whole, decimals = ''] = amount > 0 ? (plainNumber.exec(`${amount}`) ?? []) : [];
   if (whole === undefined) return null;
@@ -83,7 +88,7 @@ function plainAmount(amount: number, decimalsMin: number): string | null {
   return shown === '' ? grouped : `${grouped}.${shown}`;
 }
 
-/** As `moneyText`; null where the currency is no code. */
+/** As `moneyText`; null when the currency is no currency code. */
 export function moneyShown(amount: number, currency: unknown): string | null {
   return typeof currency === 'string' && /^[A-Z]{3}$/.test(currency) ? moneyText(amount, currency) : null;
 }
@@ -94,7 +99,7 @@ function shown(value: unknown, currency: unknown): string | null {
   return typeof value === 'string' && value.trim() !== '' ? shortened(value) : null;
 }
 
-/** What is cut ends with `…`. */
+/** Cuts a long text and ends it with `…`. */
 function shortened(value: string): string {
   const text = escapeControls(value.length <= fieldLengthMax ? value : cut(value, fieldLengthMax + 1));
   return text.length <= fieldLengthMax || length(text) <= fieldLengthMax
@@ -103,7 +108,7 @@ function shortened(value: string): string {
 }
 
 interface MoneyFormat {
-  /** With as many decimals as the currency has, and more where the amount has more. */
+  /** Shows as many decimals as the currency has, and more when the amount has more. */
   readonly format: Intl.NumberFormat;
   readonly decimalsMin: number;
 }
@@ -119,7 +124,7 @@ function moneyFormat(currency: string): MoneyFormat {
     format: new Intl.NumberFormat('en-US', { minimumFractionDigits: decimalsMin, maximumFractionDigits: 15 }),
     decimalsMin,
   };
-  // Agents choose the codes, of which there are no more than letters allow.
+  // Agents choose the codes, so the number of kept formats is bounded.
   if (formats.size < 1_000) formats.set(currency, made);
   return made;
 }

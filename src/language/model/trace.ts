@@ -1,4 +1,4 @@
-// What a decision leaves behind for people: which rules took part and why.
+// What a decision leaves for people to read: which rules took part and why.
 
 import type { Span } from '../diagnostic/span.ts';
 import type { Decision } from './decision.ts';
@@ -7,7 +7,7 @@ import type { Effect } from './policy.ts';
 
 export type Truth = 'true' | 'false' | 'unknown';
 
-/** One rule of a request's action, as it turned out. */
+/** The result of one rule of a request's action. */
 export interface TracedRule {
   readonly rule: string;
   readonly effect: Effect;
@@ -15,7 +15,10 @@ export interface TracedRule {
   readonly points: number;
   readonly isShadow: boolean;
   readonly isSatisfied: boolean;
-  /** What its condition can read, by path (`payload.amount`, `agent.risk_tier`, `meters.spent_24h`): shown values. */
+  /**
+   * Shown values of everything that the condition can read, by path (`payload.amount`, `agent.risk_tier`,
+   * `meters.spent_24h`).
+   */
   readonly reads: Readonly<Record<string, ReadValue>>;
 }
 
@@ -24,39 +27,47 @@ export type ReadValue =
   | { readonly value: Json }
   | { readonly missing: 'absent' | 'unknown' | 'secret' | 'unsigned' };
 
-/** A text of the payload as rules see it, where it was sent otherwise. */
+/** A text of the payload that rules see in another form than sent. */
 export interface ResolvedText {
-  /** RFC 6901. */
+  /** RFC 6901 pointer to the text. */
   readonly pointer: string;
   readonly resolved: string;
 }
 
 /**
- * A trace as it is made and recorded: what all traces of an action say is said once for them all, and each reading once
- * however many rules share it. `tracedRules` writes it out.
+ * A trace as it is made and recorded. What all traces of an action share is stored once for all of them, and
+ * each value once, however many rules read it. `tracedRules` expands a trace.
  */
 export interface Trace {
   readonly form: TraceForm;
-  /** A letter a rule: `f`, `u` or `t`; a capital where what the rule asks for is satisfied. */
+  /** One letter for each rule: `f`, `u` or `t`; a capital when the rule's requirement is satisfied. */
   readonly truths: string;
-  /** At the places of the form's paths. */
+  /** Values in the order of the form's paths. */
   readonly values: readonly TraceValue[];
 }
 
-/** A trace names every rule of an action that has up to so many, of more those that took part in the decision. */
+/**
+ * The most rules of an action for which a trace names every rule. For more, a trace names those that took
+ * part in the decision.
+ */
 export const tracedWholeMax = 50;
 
-/** What the traces of an action have in common; the same object for all of them, or for those that name the same rules. */
+/**
+ * What the traces of an action have in common: one object for all traces, or for those that name the same
+ * rules.
+ */
 export interface TraceForm {
-  /** In the order of their ids. */
+  /** Rules in the order of their ids. */
   readonly rules: readonly FormRule[];
-  /** How many more rules the action has, none of which took part; absent where every rule is named. */
+  /** How many more rules the action has, none of which took part; absent when every rule is named. */
   readonly others?: number;
-  /** What rules read, by the places that they name. */
+  /** The paths that rules read; a rule refers to them by index. */
   readonly paths: readonly string[];
 }
 
-/** Its name, effect and points, the places of what it reads, and `shadow` where it only watches. */
+/**
+ * The rule's id, effect and points, the indices of the paths that it reads, and `shadow` for a shadow rule.
+ */
 export type FormRule = readonly [
   rule: string,
   effect: Effect,
@@ -65,7 +76,7 @@ export type FormRule = readonly [
   shadow?: 'shadow',
 ];
 
-/** A list of one value, or why there is none. */
+/** A value in a list of one, or why there is no value. */
 export type TraceValue = readonly [Json] | Extract<ReadValue, { readonly missing: string }>['missing'];
 
 /** The trace of a request that the gate refuses. */
@@ -75,7 +86,7 @@ export const noTrace: Trace = Object.freeze({
   values: Object.freeze([]),
 });
 
-/** Each rule that the trace names, as it turned out. */
+/** Expands a trace: returns each rule that it names, with its result. */
 export function tracedRules({ form, truths, values }: Trace): readonly TracedRule[] {
   const read = values.map(
     (value): ReadValue => (typeof value === 'string' ? { missing: value } : { value: value[0] }),
@@ -94,7 +105,7 @@ export function tracedRules({ form, truths, values }: Trace): readonly TracedRul
   });
 }
 
-/** The truth that a letter of a trace stands for. Throws for any other letter. */
+/** Returns the truth that a letter of a trace stands for. Throws for any other letter. */
 export function truthOf(letter: string): Truth {
   switch (letter) {
     case 't':
@@ -111,21 +122,21 @@ export function truthOf(letter: string): Truth {
   }
 }
 
-/** A decision with its trace, which names no rule where the gate refuses the request. */
+/** A decision with its trace, which names no rule when the gate refused the request. */
 export interface TracedDecision {
   readonly decision: Decision;
   readonly trace: Trace;
-  /** Absent where rules see all texts as they were sent. */
+  /** The texts that rules see in another form than sent; absent when there are none. */
   readonly resolved?: readonly ResolvedText[];
 }
 
-/** A condition with the value of each of its parts, as the definition evaluates it. */
+/** A condition with the value of each of its parts, as evaluated by the definition. */
 export interface Explanation {
   readonly span: Span;
-  /** Shown form of the value; `unknown` for unknown, `absent` for a field that is not there. */
+  /** The value in shown form; `unknown` for an unknown value, `absent` for an absent field. */
   readonly value: string;
   readonly truth: Truth | null;
-  /** Whether `and` or `or` joins the parts: those that have the truth of the whole settle it alone. */
+  /** Whether `and` or `or` joins the parts: each part with the truth of the whole can settle it alone. */
   readonly isJoined: boolean;
   readonly parts: readonly Explanation[];
 }

@@ -1,5 +1,5 @@
-// What a value can be. Types are resolved: declared type names are gone, unions are split into an enumeration or a
-// null marker, modifiers sit on the slot that holds a value.
+// The types of values. Types are resolved: names of declared types are replaced by their types, unions by an
+// enumeration or a null marker; modifiers are on the slot that holds a value.
 
 import type { CanonicalKind } from '../value/canonical-text.ts';
 import type { Decimal } from '../value/decimal.ts';
@@ -12,10 +12,10 @@ export type Type =
   | { readonly kind: 'ip' }
   | ListType
   | { readonly kind: 'record'; readonly shape: Shape }
-  /** May be tested for presence and nothing else. */
+  /** May only be tested for presence. */
   | { readonly kind: 'any' };
 
-/** Free text, or text that the gate brings into the one canonical form of its kind. */
+/** Free text, or text that the gate brings into the canonical form of its kind. */
 export type TextKind = 'string' | CanonicalKind;
 
 export interface TextType {
@@ -25,13 +25,14 @@ export interface TextType {
   readonly values: readonly string[] | null;
   /** RE2 sources, each of which the whole text must match. */
   readonly patterns: readonly string[];
-  /** In code points. */
+  /** The range of the length, in code points. */
   readonly length: Range;
 }
 
 /**
- * Everything that is measured by one exact decimal: numbers as they are, durations in seconds, dates in days since
- * 1970-01-01, timestamps in seconds since 1970-01-01T00:00Z, datetimes in seconds of wall time since 1970-01-01T00:00.
+ * A type whose values are one exact decimal each: numbers themselves, durations in seconds, dates in days
+ * since 1970-01-01, timestamps in seconds since 1970-01-01T00:00Z, datetimes in seconds of local time since
+ * 1970-01-01T00:00.
  */
 export interface QuantityType {
   readonly kind: Quantity;
@@ -42,9 +43,12 @@ export type Quantity = 'number' | 'integer' | 'duration' | 'date' | 'timestamp' 
 
 export interface MoneyType {
   readonly kind: 'money';
-  /** The field with the currency, for fields of a payload; null for values that carry their own. */
+  /** The field with the currency, for amounts in a payload; null for values that carry their own currency. */
   readonly currencyField: string | null;
-  /** The steps from the payload to the record that has this field, where it is not the record of the amount itself. */
+  /**
+   * The steps from the payload to the record with this field; absent when it is the record of the amount
+   * itself.
+   */
   readonly currencyRecord?: readonly string[];
   readonly range: Range;
 }
@@ -52,7 +56,7 @@ export interface MoneyType {
 export interface ListType {
   readonly kind: 'list';
   readonly element: Slot;
-  /** In elements. */
+  /** The range of the number of elements. */
   readonly length: Range;
 }
 
@@ -66,11 +70,11 @@ export interface Range {
 export interface Slot {
   readonly type: Type;
   readonly isNullable: boolean;
-  /** Never stored, shown or interpolated in clear. */
+  /** Whether the value is secret: never stored, shown or interpolated in clear. */
   readonly isSecret: boolean;
-  /** Known to rules only where somebody vouches for it. */
+  /** Whether rules know the value only if its signers vouch for it. */
   readonly isSigned: boolean;
-  /** Who has to, where it is signed: `signers` of `vouched.ts`; the agent alone where it is left out. */
+  /** Who must vouch for a signed value, as in `signersOf` of `vouched.ts`; the agent alone when absent. */
   readonly signers?: readonly string[];
 }
 
@@ -81,7 +85,7 @@ export interface Field extends Slot {
 
 export interface Shape {
   readonly fields: readonly Field[];
-  /** Keys that are not declared pass, unseen by every policy. */
+  /** Whether undeclared keys are accepted; no policy sees them. */
   readonly isOpen: boolean;
 }
 
@@ -102,12 +106,12 @@ export function quantity(kind: Quantity): QuantityType {
   return { kind, range: unbounded };
 }
 
-/** Text that is one of `values`. */
+/** Returns the type of text that is one of `values`. */
 export function enumeration(values: readonly string[]): TextType {
   return { ...anyText, values };
 }
 
-/** A list of plain elements of one type, of any length. */
+/** Returns the type of a list of plain elements of one type, of any length. */
 export function listOf(type: Type): ListType {
   return {
     kind: 'list',

@@ -1,10 +1,10 @@
-// What an expression can yield. Unknown is a value of its own: it stands for "some value of the right type".
+// The values of expressions. Unknown is a value of its own: it stands for "some value of the right type".
 
 import type { Decimal } from '../value/decimal.ts';
 import type { Ip } from '../value/ip.ts';
 import type { JsonObject } from './json.ts';
 
-/** Neither known to be one value nor another. Never `undefined`, which stands for absent. */
+/** A value that is not known. Never `undefined`, which stands for absent. */
 export const unknown = Symbol('unknown');
 export type Unknown = typeof unknown;
 
@@ -22,11 +22,11 @@ export type Value =
 
 export interface Money {
   readonly amount: Decimal;
-  /** ISO 4217; null only for the sum of nothing, which compares with every currency. */
+  /** ISO 4217 code; null only for the sum of nothing, which can be compared with every currency. */
   readonly currency: string | null;
 }
 
-/** A meter's reading while requests are pending: every value between both ends is possible. */
+/** A meter's reading while requests are pending: every value between the two ends is possible. */
 export interface Interval {
   readonly low: Decimal | Money;
   readonly high: Decimal | Money;

@@ -1,18 +1,19 @@
-// Who vouches for what is signed: the agent by the signature of its request, an enforcement point by asking for the agent with
-// a key of its own. INVARIANT: what several have to vouch for is known only where all of them do.
+// Who vouches for signed values: the agent by the signature of its request, an enforcement point by asking
+// for the agent with the point's own key. INVARIANT: a value for which several must vouch is known only when
+// all of them do.
 
 import type { RequestFacts } from './request.ts';
 
-/** A slot, or a read that passes some. */
+/** A slot, or a read that passes slots. */
 interface Vouching {
   readonly isSigned: boolean;
   readonly signers?: readonly string[];
 }
 
-/** Stands for the agent's own signature among names of points, none of which is empty. */
+/** Stands for the agent's own signature among the names of points, none of which is empty. */
 export const agentSigner = '';
 
-/** Names of points, and `agentSigner`; none where nobody has to vouch. */
+/** Returns the names of points, and `agentSigner`, that must vouch; an empty list when nobody must. */
 export function signersOf({ isSigned, signers }: Vouching): readonly string[] {
   return isSigned ? (signers ?? [agentSigner]) : [];
 }
@@ -21,7 +22,7 @@ export function isVouched(vouching: Vouching, { signed, point }: RequestFacts): 
   return signersOf(vouching).every((signer) => (signer === agentSigner ? signed === true : signer === point));
 }
 
-/** What stands in a slot within another, or beside it. */
+/** Combines the signers of several slots, for a slot within another or beside it. */
 export function allSigners(...vouching: readonly Vouching[]): Vouching {
   const signers = [...new Set(vouching.flatMap(signersOf))].sort();
   if (signers.length === 0) return { isSigned: false };
@@ -30,7 +31,7 @@ export function allSigners(...vouching: readonly Vouching[]): Vouching {
     : { isSigned: true, signers };
 }
 
-/** Behind the key of what is signed; empty where it is not. */
+/** Returns the text that is appended to the key of a signed read; empty when the read is not signed. */
 export function signedMark(vouching: Vouching): string {
   const signers = signersOf(vouching);
   const points = signers.filter((signer) => signer !== agentSigner);

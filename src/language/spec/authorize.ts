@@ -1,5 +1,5 @@
-// What a policy set decides: the gate, the conditions of the rules, risk, and how they combine. This page and
-// evaluate.ts are the definition that every faster reading is held equal to.
+// What a policy set decides: the gate, the conditions of the rules, risk, and how they combine. This file and
+// evaluate.ts are the definition; every faster implementation must agree with it.
 
 import {
   type ApprovalRequirement,
@@ -47,7 +47,7 @@ function hasShadow({ policies }: PolicySet, action: string): boolean {
   );
 }
 
-/** A rule that applies, and how its condition turned out. */
+/** A rule with the truth of its condition. */
 interface Judged {
   readonly rule: Rule;
   readonly truth: SpecTruth;
@@ -58,7 +58,10 @@ interface Judgement {
   readonly scope: EvaluationScope;
 }
 
-/** Each rule of the request's action that is taken, in the order of their ids, with risk added up first. */
+/**
+ * Evaluates the rules of the request's action that `isTaken` accepts, in the order of their ids; risk is
+ * added up first.
+ */
 export function judge(set: PolicySet, asked: Facts, isTaken: (rule: Rule) => boolean): Judgement {
   const facts = resolveFacts(set, asked);
   const rules = set.policies
@@ -81,9 +84,9 @@ export function judge(set: PolicySet, asked: Facts, isTaken: (rule: Rule) => boo
 
 interface Verdict extends Judgement {
   readonly outcome: Outcome;
-  /** Null: nothing grants, and no deny is definite. */
+  /** The deciding rule; null when no `allow` is true and no `deny` is true either. */
   readonly decider: Judged | null;
-  /** The guards that stand in the way, and the granting allow. */
+  /** The granting `allow`, and the guards that still demand something. */
   readonly demanding: readonly Judged[];
 }
 
@@ -114,7 +117,7 @@ function combine(judgement: Judgement, satisfied: Satisfied): Verdict {
   };
 }
 
-/** What a rule asks for as long as it is not satisfied; ALLOW once it is. */
+/** Returns what a rule demands while its requirement has not been met; ALLOW once it has. */
 function demandOf(rule: Rule, satisfied: Satisfied): Outcome {
   if (rule.effect === 'deny') return 'DENY';
   if (rule.requirement === null) return 'ALLOW';
@@ -124,7 +127,7 @@ function demandOf(rule: Rule, satisfied: Satisfied): Outcome {
   return isApproval ? 'ESCALATE' : 'REAUTH_REQUIRED';
 }
 
-/** Definite before unknown, then the largest own risk, then the smallest id. */
+/** Returns the first candidate: definite before unknown, then the most own points, then the smallest id. */
 function first(candidates: readonly Judged[]): Judged | null {
   const sorted = candidates.toSorted(
     (a, b) =>
@@ -215,7 +218,7 @@ function shown({ except, ...asked }: Required<ApprovalRequirement>): ApprovalReq
   return except.length === 0 ? asked : { ...asked, except };
 }
 
-/** Null is a step-up for this very request, shorter than any time. */
+/** Returns the shortest time; null, a step-up for this very request, is shorter than any time. */
 function shortest(times: readonly (number | null)[]): number | null {
   return times.includes(null) ? null : Math.min(...(times as readonly number[]));
 }
@@ -240,7 +243,7 @@ function reasonOf(rule: Rule, scope: EvaluationScope): string {
   return rule.reason === null ? inWords(rule.name) : fill(rule.reason, scope);
 }
 
-/** `large_payment` is `Large payment`. */
+/** Turns `large_payment` into `Large payment`. */
 function inWords(name: string): string {
   const words = name.replaceAll('_', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
@@ -252,7 +255,10 @@ function fill(template: Template, scope: EvaluationScope): string {
     .join('');
 }
 
-/** By code point: JavaScript's own order of text is by UTF-16 unit, which differs beyond the basic plane; ids are ASCII. */
+/**
+ * Orders by UTF-16 unit, which differs from the order of code points only beyond the basic plane; ids are
+ * ASCII.
+ */
 function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

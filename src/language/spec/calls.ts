@@ -1,4 +1,4 @@
-// What each function of the language yields for known arguments.
+// Defines what each function of the language returns for known arguments.
 
 import type { Builtin } from '../model/builtins.ts';
 import { type Unknown, unknown, type Value } from '../model/value.ts';
@@ -45,7 +45,10 @@ export const calls: Readonly<Record<Builtin, Meaning>> = {
   abs: ([operand]) => absoluteOf(operand as Value),
 };
 
-/** A `url` is a web address whose scheme is there; neither reaches a rule unless it parses. */
+/**
+ * Reads a part of a `url` or a web address; a `url` is a web address with a scheme. Rules see only addresses
+ * that parse.
+ */
 function ofUrl(address: Value | undefined, part: (url: Url) => Value | Unknown): Value | Unknown {
   const url = parseWebAddress(address as string);
   return url === null ? unknown : part(url);

@@ -1,4 +1,5 @@
-// What a claim of a guarantee says of one request, by what has been decided of it.
+// Whether a claim of a guarantee covers a request, and whether the decision about the request refutes the
+// claim.
 
 import type { Decision, Outcome } from '../model/decision.ts';
 import type { Claim, PolicySet } from '../model/policy.ts';
@@ -14,12 +15,18 @@ export const claimedOutcomes = {
   reauth: 'REAUTH_REQUIRED',
 } as const satisfies Record<string, Outcome>;
 
-/** The request as the claim looks at it. */
+/**
+ * Returns the request as the claim considers it: without any approval or step-up, for a claim about
+ * unapproved requests.
+ */
 export function asClaimed({ isUnapproved }: Claim, facts: Facts): Facts {
   return isUnapproved ? { ...facts, satisfied: nothingSatisfied } : facts;
 }
 
-/** A claim speaks of every request of the declared shape for which its condition is not false. */
+/**
+ * Whether the claim covers the request: one of the declared shape for which the claim's condition is not
+ * false.
+ */
 export function isSpokenOf(set: PolicySet, claim: Claim, asked: Facts, { by, risk }: Decision): boolean {
   const { when, isDefinite = false } = claim;
   if (by === 'invalid_payload' || by === 'undeclared_action') return false;
@@ -29,16 +36,16 @@ export function isSpokenOf(set: PolicySet, claim: Claim, asked: Facts, { by, ris
   return isDefinite ? truth === true : truth !== false;
 }
 
-/** Whether the decision is what the claim rules out. */
+/** Whether the claim rules out the decision. */
 export function isAgainst(claim: Claim, { outcome, requires }: Decision): boolean {
   if (claim.effect !== 'ask') return (outcome === claimedOutcomes[claim.effect]) === (claim.mode === 'never');
   const { mode, group, needs } = claim;
   const isAsked = requires?.approvals.some((asked) => asked.group === group && asked.needs >= needs) === true;
-  // A request that is refused asks nobody, and passes nobody by.
+  // A refused request asks nobody, so it does not fail to ask anybody either.
   return mode === 'never' ? isAsked : outcome !== 'DENY' && !isAsked;
 }
 
-/** The decision of the request where it refutes the claim, else null. */
+/** Returns the decision about the request if it refutes the claim, else null. */
 export function refutation(set: PolicySet, claim: Claim, asked: Facts): Decision | null {
   const facts = asClaimed(claim, asked);
   const decision = authorize(set, facts);

@@ -1,5 +1,5 @@
-// What an expression means: one switch, three-valued, without any thought of speed. An unknown operand makes the
-// whole unknown, but for `and`, `or` and what is defined by them: membership and the quantifiers.
+// Defines what an expression means: one switch, three-valued, written without regard to speed. An unknown
+// operand makes the whole unknown, except for `and`, `or` and what they define: membership and quantifiers.
 
 import type {
   ColumnRead,
@@ -33,18 +33,18 @@ import { calculate, compareQuantities, interval, isInterval, negationOf, total }
 import { isAlwaysThere, readField, type Variables, valueOfJson } from './read.ts';
 import { every, not, type SpecTruth, some } from './truth.ts';
 
-/** Tests of patterns, which take long to make. */
+/** Compiled patterns, kept because compiling takes long. */
 const regexes = new WeakMap<object, ReturnType<typeof compileRegex>>();
 const globs = new WeakMap<object, ReturnType<typeof compileGlob>>();
 
-/** All that the value of an expression depends on. */
+/** Everything that the value of an expression depends on. */
 export interface EvaluationScope {
   readonly set: PolicySet;
   readonly facts: Facts;
-  /** While risk itself is being added up it is 0..100: nothing that contributes reads it. */
+  /** The risk; 0 to 100 while risk itself is being added up, because no rule that contributes reads it. */
   readonly risk: { readonly low: number; readonly high: number };
   readonly variables: Variables;
-  /** How often the quantifiers around this place go round together; once where it is left out. */
+  /** How many rounds the enclosing quantifiers make together; 1 when absent. */
   readonly rounds?: number;
 }
 
@@ -162,7 +162,7 @@ export function evaluate(expression: Expression, scope: EvaluationScope): Value 
         [evaluate(expression.left, scope), evaluate(expression.right, scope)],
         ([left, right]) => {
           const result = calculate(expression.operator, left as Value, right as Value);
-          // Dates count days; what lies between two of them is a duration, which counts seconds.
+          // Dates count days, but the difference of two dates is a duration, which counts seconds.
           return expression.left.type.kind === 'date' && result !== unknown
             ? calculate('*', result, day)
             : result;
@@ -173,7 +173,7 @@ export function evaluate(expression: Expression, scope: EvaluationScope): Value 
     case 'quantify':
       return evaluateQuantify(expression, scope);
     case 'list':
-      // An unknown element stands among the known ones: membership and quantifiers judge each for itself.
+      // An unknown element stays in the list: membership and quantifiers judge each element separately.
       return expression.elements.map((element) => evaluate(element, scope)) as readonly Value[];
     case 'call': {
       const result = withKnown(
@@ -200,7 +200,10 @@ const textTests: Readonly<Record<TextTest['operator'], (left: string, right: str
   inside: isInside,
 };
 
-/** Unknown unless all operands are known; null stands for nothing that could be compared, so it is unknown too. */
+/**
+ * Returns the result for known operands; unknown when an operand is unknown or null, because null holds
+ * nothing to compare.
+ */
 function withKnown(
   operands: readonly (Value | Unknown)[],
   result: (known: readonly Value[]) => Value | Unknown,
@@ -213,21 +216,21 @@ function withKnown(
 function evaluateCompare({ operator, left, right }: Compare, scope: EvaluationScope): Value | Unknown {
   const a = evaluate(left, scope);
   const b = evaluate(right, scope);
-  // Null stands for nothing that could be compared.
+  // A null operand cannot be compared.
   if (a === unknown || b === unknown || a === null || b === null) return unknown;
   if (operator === '==') return equals(a, b);
   if (operator === '!=') return not(equals(a, b));
   return compareQuantities(operator, a, b);
 }
 
-/** The Kleene or of `subject == element`: of no elements false, whatever the subject. */
+/** The Kleene `or` of `subject == element`: false for no elements, whatever the subject. */
 function isAmong(subject: Value | Unknown, elements: readonly (Value | Unknown)[]): SpecTruth {
   return some(elements, (element) =>
     subject === unknown || element === unknown ? unknown : equals(subject, element),
   );
 }
 
-/** Equality of two values of one type; null equals nothing. */
+/** Tests two values of one type for equality; null equals nothing. */
 function equals(a: Value, b: Value): SpecTruth {
   if (a === null || b === null) return false;
   if (typeof a === 'object' && 'family' in a) {
@@ -285,7 +288,7 @@ function readMeter({ meter }: MeterRead, scope: EvaluationScope): Value | Unknow
   return interval(scalar(reading.low), scalar(reading.high));
 }
 
-/** The cell; unknown without a row, or where the row has none. */
+/** Returns the cell; unknown when there is no row, or when the row lacks the cell. */
 function readColumn(
   { table: name, column }: ColumnRead,
   subject: Value | Unknown,
@@ -302,7 +305,10 @@ function readColumn(
   return findCell(table.rows, key, place) ?? unknown;
 }
 
-/** In canonical form, null where there is none; one that is not of the declared shape any more is unknown. */
+/**
+ * Returns the row in canonical form; null when there is none, unknown when it no longer has the declared
+ * shape.
+ */
 function pushedRow(table: Table, key: string, { facts }: EvaluationScope): JsonObject | null | Unknown {
   const row = givenRow(facts, table.name, key);
   if (row === undefined || row === null) return row === null ? null : unknown;
@@ -310,7 +316,7 @@ function pushedRow(table: Table, key: string, { facts }: EvaluationScope): JsonO
   return checkPayload(shape, row).length === 0 ? resolveRecord(shape, row) : unknown;
 }
 
-/** A cell that is not there is unknown. */
+/** Returns the value of a cell of a pushed row; unknown when the cell is absent. */
 function readCell({ pushed }: Table, column: string, row: JsonObject): Value | Unknown {
   const { type } = pushed!.shape.fields.find(({ name }) => name === column)!;
   const json = Object.hasOwn(row, column) ? row[column] : undefined;
@@ -319,28 +325,34 @@ function readCell({ pushed }: Table, column: string, row: JsonObject): Value | U
     : valueOfJson(type, json, { parent: row, payload: null });
 }
 
-/** Rows are found by text; whole numbers by their digits. */
+/** Returns the text by which a row is found: a text itself, a whole number as its digits. */
 function keyText(key: Value | Unknown): string | Unknown {
   if (typeof key === 'string') return key;
   const isNumber = typeof key === 'object' && key !== null && 'coefficient' in key;
   return isNumber ? formatDecimal(key as Decimal) : unknown;
 }
 
-/** An amount that may be missing may be there without its currency: then its value is unknown, though it is there. */
+/**
+ * Returns the value of a field. An amount that may be missing can be present without its currency: its value
+ * is then unknown.
+ */
 function fieldValue(field: FieldRead, scope: EvaluationScope): Value | Unknown | null | undefined {
   const value = readField(field, scope);
   if (field.type.kind !== 'money' || value === unknown || value == null) return boundedText(value, scope);
   return typeof (value as Money).currency === 'string' ? value : unknown;
 }
 
-/** A text that inside quantifiers would take too long to go through, round after round, is unknown there. */
+/** Returns unknown for a text inside quantifiers that would take too long to read round after round. */
 function boundedText<T extends Value | Unknown | undefined>(value: T, scope: EvaluationScope): T | Unknown {
   const { variables, rounds = 1 } = scope;
   const isTooLong = variables.size > 0 && typeof value === 'string' && rounds * value.length > textRoundsMax;
   return isTooLong ? unknown : value;
 }
 
-/** So is a list, unless the policy itself has written it out. */
+/**
+ * Returns unknown for a list inside quantifiers that would take too long to iterate; a list that the policy
+ * writes out is exempt.
+ */
 function boundedList(source: Expression, value: Value | Unknown, scope: EvaluationScope): Value | Unknown {
   const { variables, rounds = 1 } = scope;
   if (variables.size === 0 || !Array.isArray(value) || isWrittenOut(source, scope)) return value;

@@ -1,4 +1,4 @@
-// Why a decision came out as it did: each rule's condition as a tree, with the value of every part.
+// Explains a decision: each rule's condition as a tree, with the value of every part.
 
 import { childrenOf } from '../model/children.ts';
 import type { Expression } from '../model/expression.ts';
@@ -20,8 +20,8 @@ export interface ExplainedRule {
 }
 
 /**
- * Every rule of the request's action, shadow ones too, in the order of their ids. The payload must be of the declared
- * shape: one that is not is refused before any rule sees it.
+ * Explains every rule of the request's action, shadow rules included, in the order of their ids. The payload
+ * must have the declared shape: any other payload is refused before a rule sees it.
  */
 export function explain(set: PolicySet, facts: Facts): readonly ExplainedRule[] {
   const { scope } = judge(set, facts, (rule) => !rule.isShadow);
@@ -60,7 +60,10 @@ function shownValue(expression: Expression, value: Value | typeof unknown, scope
   return readField(expression, scope) === undefined ? 'absent' : showValue(expression.type, value);
 }
 
-/** What a reader wants to see below a part; the body of a quantifier has no value outside of its elements. */
+/**
+ * Returns the parts that are shown below an expression. The body of a quantifier is left out, because it has
+ * no value outside of its elements.
+ */
 function partsOf(expression: Expression, scope: EvaluationScope): readonly Expression[] {
   switch (expression.kind) {
     case 'quantify':
@@ -73,7 +76,7 @@ function partsOf(expression: Expression, scope: EvaluationScope): readonly Expre
       return declared === undefined ? [] : [declared.expression];
     }
     case 'or': {
-      // The tests for the texts of a list are written as one, and read as one.
+      // The tests for the texts of a list are written as one test, and shown as one.
       const { start, end } = expression.span;
       const isOne = expression.operands.every(({ span }) => span.start === start && span.end === end);
       return isOne ? partsOf(expression.operands[0]!, scope) : childrenOf(expression);

@@ -1,5 +1,5 @@
-// What meters mean: what one request adds to each, and a reading as a walk over all entries. Nothing here is fast; the
-// generated functions and the book of running totals are held equal to it.
+// Defines what meters mean: what one request adds to each, and a reading as a walk over all entries. Written
+// without regard to speed; the generated functions and the meter totals must agree with this definition.
 
 import { type Contribution, isAnew, startsAnew } from '../model/metering.ts';
 import type { Meter, MeterKey, PolicySet } from '../model/policy.ts';
@@ -13,15 +13,15 @@ import { resolveFacts } from './payload.ts';
 import { isInterval, isMoney } from './quantity.ts';
 import { readField } from './read.ts';
 
-/** What a request is to one meter. */
+/** What a request adds to one meter, and for which key. */
 export interface MeterShare {
-  /** For which agent, owner, session, user or value it counts; null where that is not known. */
+  /** The agent, owner, session, user or value for which the request counts; null when unknown. */
   readonly key: string | null;
-  /** Null where the meter does not count the request. */
+  /** What the request adds; null when the meter does not count it. */
   readonly contribution: Contribution | null;
 }
 
-/** What a request adds to a meter; its payload has the shape of its action. */
+/** Returns what a request adds to a meter; the payload must have the shape of its action. */
 export function meterShare(set: PolicySet, meter: Meter, asked: Facts): MeterShare {
   const facts = resolveFacts(set, asked);
   const scope: EvaluationScope = { set, facts, risk: { low: 0, high: 0 }, variables: new Map() };
@@ -55,7 +55,7 @@ function addedValue({ aggregate, argument, currency }: Meter, scope: EvaluationS
   if (aggregate === 'distinct') return valueText(value);
   if (value === unknown || value === null || typeof value !== 'object' || isInterval(value)) return null;
   if (!isMoney(value)) return value as Decimal;
-  // One that is kept for each currency is read and entered under the currency of the request.
+  // A meter that is kept for each currency is read and entered under the currency of the request.
   const isOfMeter = value.currency === null || typeof currency !== 'string' || value.currency === currency;
   return isOfMeter ? value.amount : null;
 }
@@ -65,22 +65,22 @@ function valueText(value: Value | Unknown): string | null {
   return distinctText(value as DistinctValue);
 }
 
-/** A request that was granted or is pending, as far as one meter and one key go. */
+/** A granted or pending request, as far as it concerns one meter and one key. */
 export interface MeteredRequest {
-  /** Null while pending. */
+  /** When the request was granted, in milliseconds since 1970; null while it is pending. */
   readonly grantedAtMs: number | null;
   readonly contribution: Contribution;
 }
 
 export interface ReadingMoment {
   readonly nowMs: number;
-  /** What the request that asks would add. */
+  /** What the request being decided would add. */
   readonly current: Contribution | null;
 }
 
 type MeterTotal = Pick<Meter, 'aggregate' | 'over'> & Partial<Pick<Meter, 'readsResult'>>;
 
-/** Where a meter stands with the request that asks; null where it is unknown. */
+/** Returns the reading of a meter, with the request being decided; null when the reading is unknown. */
 export function meterReading(
   { aggregate, over, readsResult = false }: MeterTotal,
   requests: readonly MeteredRequest[],
@@ -89,7 +89,7 @@ export function meterReading(
   const isCounted = grantCountsAt(over, nowMs);
   const inWindow = requests.filter(({ grantedAtMs }) => grantedAtMs === null || isCounted(grantedAtMs));
   const counted = sinceRestart(inWindow);
-  // What the call of the request that asks will return is not known.
+  // It is not known what the call of the request being decided will return.
   const all = current === null || isAnew(current) || readsResult ? counted : [...counted, current];
   if (all.some(({ value }) => value === null)) return null;
   if (aggregate === 'distinct') {
@@ -107,8 +107,9 @@ export function meterReading(
 }
 
 /**
- * What counts of the requests in the window: what was granted before the last restart does not, what was granted in its very
- * moment may, and so may everything that was granted while a restart is pending. What is pending itself is granted later.
+ * Returns what counts of the requests in the window. Grants before the last restart do not count. Grants at
+ * the very moment of the restart may count, and so may all grants while a restart is pending. Pending
+ * requests may count, because they are granted later.
  */
 function sinceRestart(requests: readonly MeteredRequest[]): readonly Contribution[] {
   const restarts = requests.filter(({ contribution }) => isAnew(contribution));

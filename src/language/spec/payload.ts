@@ -1,6 +1,6 @@
-// The gate: is a payload of its action's declared shape? Every place where it is not is named by a JSON pointer, in
-// the order of the declaration; undeclared keys come last, in the payload's own order. What passes is resolved: rules
-// see every path, URL, host and e-mail address in its canonical form.
+// The gate: checks whether a payload has its action's declared shape. A JSON pointer names every place that
+// does not, in the order of the declaration; undeclared keys come last, in the payload's own order. A payload
+// that passes is resolved: rules see every path, URL, host and e-mail address in canonical form.
 
 import { currencyOfJson } from '../model/currency.ts';
 import { type PayloadIssue, payloadIssuesMax } from '../model/decision.ts';
@@ -18,13 +18,16 @@ import { compileRegex } from '../value/regex.ts';
 import { cut, escapeControls, length } from '../value/text.ts';
 import { parseDate, parseDatetime, parseTimestamp } from '../value/time.ts';
 
-/** The first issues, at most `payloadIssuesMax`; none when the payload is of the shape. */
+/** Returns the first issues, at most `payloadIssuesMax`; none when the payload has the shape. */
 export function checkPayload(shape: Shape, payload: Json): readonly PayloadIssue[] {
   if (!isJsonObject(payload)) return [{ pointer: '', message: payloadFaults.root }];
   return recordIssues(shape, payload, { payload, pointer: '' }).slice(0, payloadIssuesMax);
 }
 
-/** The facts with the payload as rules see it. Facts whose payload is not of its shape, or that has been resolved, stay as they are. */
+/**
+ * Returns the facts with payload and result as rules see them. A payload that does not have its shape, or is
+ * resolved already, does not change.
+ */
 export function resolveFacts(set: PolicySet, facts: Facts): Facts {
   const shape = set.actions.get(facts.action)?.shape;
   if (facts.payload === unknownPayload) return facts;
@@ -34,7 +37,9 @@ export function resolveFacts(set: PolicySet, facts: Facts): Facts {
   return shape === undefined ? asked : { ...asked, payload: resolveRecord(shape, facts.payload) };
 }
 
-/** Null where it is not known: not reported, or not of the declared shape. */
+/**
+ * Returns the result in canonical form; null when it is not reported, or does not have the declared shape.
+ */
 function resolvedResult(shape: Shape | null, result: JsonObject | undefined): JsonObject | null {
   const isKnown = shape !== null && result !== undefined && checkPayload(shape, result).length === 0;
   return isKnown ? resolveRecord(shape, result) : null;
@@ -80,10 +85,10 @@ function recordIssues(
 }
 
 interface Place {
-  /** The whole. */
+  /** The whole payload. */
   readonly payload: JsonObject;
   readonly pointer: string;
-  /** The record that holds the slot. */
+  /** The record that holds the slot; null for an element of a list. */
   readonly record: JsonObject | null;
 }
 
@@ -121,13 +126,13 @@ function slotIssues(slot: Slot, json: Json, { payload, pointer, record }: Place)
     }
     case 'record':
       return isJsonObject(json) ? recordIssues(type.shape, json, { payload, pointer }) : mistyped();
-    // No payload field can be declared a duration.
+    // No payload field can be declared as a duration.
     case 'duration':
       return mistyped();
   }
 }
 
-/** Patterns and length speak of the canonical form. */
+/** Whether a text has the type; patterns and length are tested on its canonical form. */
 export function isOfTextType(type: TextType, sent: string): boolean {
   const text = canonicalText(type.of, sent);
   if (text === null || (type.values !== null && !type.values.includes(text))) return false;
@@ -138,7 +143,10 @@ export function isOfTextType(type: TextType, sent: string): boolean {
   );
 }
 
-/** A currency that is missing or no text is the issue of its own field alone. */
+/**
+ * Whether a number is an amount of the type. A currency that is missing or no text is an issue of its own
+ * field only.
+ */
 function isMoney(
   type: MoneyType,
   json: Json,
@@ -158,7 +166,7 @@ function isNumber(json: Json): json is number {
   return typeof json === 'number' && Number.isFinite(json);
 }
 
-/** RFC 6901. */
+/** Returns a name as a segment of an RFC 6901 pointer. */
 function segment(name: string): string {
   return /[~/]/.test(name) ? name.replaceAll('~', '~0').replaceAll('/', '~1') : name;
 }

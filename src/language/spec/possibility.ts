@@ -1,5 +1,6 @@
-// Whether an agent can get anything but a refusal for an action, of which it is told before it asks. INVARIANT: `never` is
-// said only where every request of the agent is denied, since what is false or true of an unknown payload is so of all.
+// Whether an agent can get anything but a refusal for an action, which it can find out before it asks.
+// INVARIANT: `never` is returned only if every request of the agent is denied: what is true or false for an
+// unknown payload is so for all payloads.
 
 import type { PolicySet } from '../model/policy.ts';
 import type { Possibility } from '../model/possibility.ts';
@@ -7,7 +8,7 @@ import { unknownRequest } from '../model/possibility.ts';
 import type { AgentFacts } from '../model/request.ts';
 import { judge } from './authorize.ts';
 
-/** Null where the action is not declared. */
+/** Returns what the agent can get for the action; null when the action is not declared. */
 export function possibility(set: PolicySet, action: string, agent: AgentFacts): Possibility | null {
   if (!set.actions.has(action)) return null;
   const { judged } = judge(set, unknownRequest(action, agent), (rule) => !rule.isShadow);

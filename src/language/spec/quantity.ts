@@ -1,5 +1,6 @@
-// Comparison and arithmetic of numbers, money, times and durations. Every operand is taken as an interval; a plain
-// value is one whose ends meet. What has no exact answer, two currencies included, is unknown.
+// Comparison and arithmetic of numbers, money, times and durations. Every operand is treated as an interval;
+// a plain value is an interval whose ends are equal. A result that is not exact, or that mixes two
+// currencies, is unknown.
 
 import type { ComparisonOperator } from '../model/expression.ts';
 import { type Interval, type Money, type Unknown, unknown, type Value } from '../model/value.ts';
@@ -20,7 +21,7 @@ export type Scalar = Decimal | Money;
 
 const arithmetic = { '+': add, '-': subtract, '*': multiply, '/': divide } as const;
 
-/** `left operator right` over quantities of one kind. */
+/** Evaluates `left operator right` for quantities of one kind. */
 export function compareQuantities(operator: ComparisonOperator, left: Value, right: Value): SpecTruth {
   const a = ends(left);
   const b = ends(right);
@@ -44,7 +45,7 @@ export function compareQuantities(operator: ComparisonOperator, left: Value, rig
   }
 }
 
-/** The hull of what the ends yield; unknown where one of them has no exact answer. */
+/** Returns the hull of the results for the ends; unknown when one of them has no exact result. */
 export function calculate(operator: '+' | '-' | '*' | '/', left: Value, right: Value): Value | Unknown {
   const [a, b] = [ends(left), ends(right)];
   if (a === null || b === null) return unknown;
@@ -70,7 +71,7 @@ export function absoluteOf(operand: Value): Value | Unknown {
   return hull(crossesZero ? [...corners, withAmount(interval.low, () => zero)] : corners);
 }
 
-/** The smallest (-1) or largest (1) of one quantity or more. */
+/** Returns the smallest (-1) or largest (1) of one or more quantities. */
 export function extreme(direction: -1 | 1, operands: readonly Value[]): Value | Unknown {
   const intervals = operands.map(ends);
   if (intervals.includes(null)) return unknown;
@@ -81,7 +82,7 @@ export function extreme(direction: -1 | 1, operands: readonly Value[]): Value | 
   return hull([pick(known.map(({ low }) => low)), pick(known.map(({ high }) => high))]);
 }
 
-/** Adds up; the sum of no money has no currency and is comparable with any. */
+/** Returns the sum; a sum of no money has no currency and can be compared with any. */
 export function total(start: Scalar, operands: readonly Value[]): Value | Unknown {
   return operands.reduce<Value | Unknown>(
     (sum, operand) => (sum === unknown ? unknown : calculate('+', sum, operand)),
@@ -97,7 +98,7 @@ export function isInterval(value: Value): value is Interval {
   return typeof value === 'object' && value !== null && 'low' in value;
 }
 
-/** A plain value where both ends meet. */
+/** Returns an interval, or a plain value when the two ends are equal. */
 export function interval(low: Scalar, high: Scalar): Scalar | Interval {
   return order(low, high) === 0 ? low : { low, high };
 }

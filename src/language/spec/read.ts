@@ -1,4 +1,4 @@
-// Reads of the payload: from JSON, whose shape has been checked, to values of the language.
+// Reads the payload: turns JSON whose shape has been checked into values of the language.
 
 import { currencyOfJson } from '../model/currency.ts';
 import type { FieldRead } from '../model/expression.ts';
@@ -13,7 +13,7 @@ import { fromNumber } from '../value/decimal.ts';
 import { parseIp } from '../value/ip.ts';
 import { parseDate, parseDatetime, parseTimestamp } from '../value/time.ts';
 
-/** What the variables of the quantifiers around an expression stand for. */
+/** The values of the enclosing quantifiers' variables. */
 export type Variables = ReadonlyMap<string, Value>;
 
 export interface FieldScope {
@@ -23,9 +23,9 @@ export interface FieldScope {
 }
 
 /**
- * The value of a field, null where it is null, `undefined` where it or a step before it is absent. What lies in the
- * payload under a key that the action does not declare is unseen: absent, too. Of an unknown payload each declared field
- * is unknown, and so is all of a result that is not known.
+ * Returns the value of a field; null when it is null, `undefined` when it or a step before it is absent. Keys
+ * that the action does not declare are not seen, so they count as absent. Every declared field of an unknown
+ * payload is unknown, and so is every field of an unknown result.
  */
 export function readField(
   field: FieldRead,
@@ -52,7 +52,7 @@ export function readField(
     value = value[step];
   }
   if (value === undefined || value === null) return value;
-  // Where the payload is unknown, no amount of it has been found.
+  // When the payload is unknown, the amount comes from elsewhere.
   const payload = facts.payload === unknownPayload ? null : facts.payload;
   return valueOfJson(field.type, value, { parent, payload });
 }
@@ -71,7 +71,7 @@ function isDeclared({ steps }: FieldRead, shape: Shape | undefined): boolean {
   return fieldsAlong(steps, shape).length === steps.length;
 }
 
-/** The declared fields on the way, as far as there are any. */
+/** Returns the declared fields along the steps, up to the first step that is not declared. */
 function fieldsAlong(steps: readonly string[], shape: Shape | undefined): readonly Field[] {
   const [step, ...others] = steps;
   const field = shape?.fields.find(({ name }) => name === step);
@@ -79,14 +79,14 @@ function fieldsAlong(steps: readonly string[], shape: Shape | undefined): readon
   return [field, ...fieldsAlong(others, field.type.kind === 'record' ? field.type.shape : undefined)];
 }
 
-/** Where a currency is looked up. */
+/** Where the currency of an amount is looked up. */
 interface Around {
   /** The record that holds the value. */
   readonly parent: JsonObject | null;
   readonly payload: JsonObject | null;
 }
 
-/** A value out of a record whose shape has been checked. */
+/** Returns the value of JSON in a record whose shape has been checked. */
 export function valueOfJson(type: Type, json: Json, around: Around): Value | Unknown {
   switch (type.kind) {
     case 'boolean':
@@ -115,10 +115,10 @@ export function valueOfJson(type: Type, json: Json, around: Around): Value | Unk
           : (valueOfJson(type.element.type, element, { ...around, parent: null }) as Value),
       );
     case 'record':
-    // Of `any` nothing but its presence is ever asked.
+    // For `any` only its presence is ever tested.
     case 'any':
       return json as JsonObject;
-    // No payload field can be declared a duration.
+    // No payload field can be declared as a duration.
     case 'duration':
       return unknown;
   }

@@ -1,5 +1,5 @@
-// Values as people read them in a reason or a trace. What an agent claims is data: control characters are escaped and
-// length is bounded, so that no payload can pose as a part of the sentence around it.
+// Shows values as people read them in a reason or a trace. What an agent claims is data: control characters
+// are escaped and the length is bounded, so that no payload can pose as a part of the sentence around it.
 
 import type { Type } from '../model/type.ts';
 import { type Unknown, unknown, type Value } from '../model/value.ts';

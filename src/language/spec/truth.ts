@@ -1,4 +1,4 @@
-// Kleene's three-valued logic: unknown stands for "either", and only what holds for both counts as known.
+// Kleene's three-valued logic: unknown stands for "true or false", and only what holds for both is known.
 
 import { type Unknown, unknown } from '../model/value.ts';
 
@@ -8,7 +8,10 @@ export function not(a: SpecTruth): SpecTruth {
   return a === unknown ? unknown : !a;
 }
 
-/** False if one is false, else unknown if one is unknown, else true; of nothing true. What follows the first false is not asked. */
+/**
+ * False if any item is false, else unknown if any is unknown, else true; true for no items. Items after the
+ * first false one are not evaluated.
+ */
 export function every<Item>(items: readonly Item[], truthOf: (item: Item) => SpecTruth): SpecTruth {
   let truth: SpecTruth = true;
   for (const item of items) {
@@ -19,7 +22,7 @@ export function every<Item>(items: readonly Item[], truthOf: (item: Item) => Spe
   return truth;
 }
 
-/** True if one is true, else unknown if one is unknown, else false; of nothing false. */
+/** True if any item is true, else unknown if any is unknown, else false; false for no items. */
 export function some<Item>(items: readonly Item[], truthOf: (item: Item) => SpecTruth): SpecTruth {
   return not(every(items, (item) => not(truthOf(item))));
 }

@@ -1,5 +1,5 @@
-// From action declarations to actions by key and to the members of groups. Several keys of one declaration share one
-// shape; each key is declared once.
+// Turns action declarations into actions by key and members of groups. All keys of one declaration share one
+// shape; a key that is declared twice is reported.
 
 import { nearestOf } from '../../diagnostic/suggest.ts';
 import type { Action } from '../../model/policy.ts';
@@ -42,7 +42,7 @@ function addAction(action: Action, name: NameNode, places: Map<string, NameNode>
   }
 }
 
-/** An action for each key of the declaration. */
+/** Returns one action for each key of the declaration. */
 function resolveAction(declaration: ActionDeclaration, env: Environment): readonly Action[] {
   const { body, doc, keys } = declaration;
   const groups = resolveGroups(declaration.groups, env);
@@ -53,7 +53,7 @@ function resolveAction(declaration: ActionDeclaration, env: Environment): readon
     env.report(typeTooLarge(firstKey, payloadFieldsMax));
   }
   const { actions: before } = env.checkState.before;
-  // A shape that has only moved is the same shape: what rests on it holds.
+  // An equal shape keeps its identity, so that results that rest on the shape stay valid.
   const shape = sameOrNew(before.get(firstKey?.text ?? '')?.shape, made);
   const title = resolveTitle(declaration.title, made, env);
   const returned = declaration.result === null ? null : resolveResult(declaration.result, env);
@@ -63,7 +63,10 @@ function resolveAction(declaration: ActionDeclaration, env: Environment): readon
   );
 }
 
-/** Fields of its groups first, so that one that it declares again is blamed in the action. */
+/**
+ * Returns the body with the fields of its groups first: a field that the action declares again is then
+ * reported in the action, not in the group.
+ */
 function withGroupFields(body: RecordBody, groups: readonly string[], env: Environment): RecordBody {
   const bodies = groups.flatMap((name) => {
     const group = env.ask('declaration', name);
@@ -79,7 +82,10 @@ function withGroupFields(body: RecordBody, groups: readonly string[], env: Envir
   };
 }
 
-/** The fields of groups that no action has may be in error, too; having fields is use enough. */
+/**
+ * Checks the fields of every group, also of groups without actions. A group with fields and members counts as
+ * used.
+ */
 function checkGroups(env: Environment): void {
   for (const declaration of env.declarations.ofKind('group')) {
     const { name, body } = declaration;
@@ -89,7 +95,10 @@ function checkGroups(env: Environment): void {
   }
 }
 
-/** The shape of a result: no field is secret or signed, since results are kept in records and reported without signatures. */
+/**
+ * Returns the shape of a result. A secret or signed field is reported: results are kept in records and
+ * reported without signatures.
+ */
 function resolveResult(body: RecordBody, env: Environment): Shape {
   const shape = placeCurrencies(resolveShape(body, env), { body, of: 'result' }, env);
   for (const [at, { name }] of body.fields.entries()) {
@@ -99,7 +108,7 @@ function resolveResult(body: RecordBody, env: Environment): Shape {
   return shape;
 }
 
-/** Whether a slot, or something within it, is secret or signed. */
+/** Whether a slot, or any slot within its type, is secret or signed. */
 function isMarked({ type, isSecret, isSigned }: Slot): boolean {
   if (isSecret || isSigned) return true;
   if (type.kind === 'list') return isMarked(type.element);
@@ -117,9 +126,12 @@ function resolveGroups(names: readonly NameNode[], env: Environment): readonly s
   return [...groups.keys()].sort();
 }
 
-/** A group by a name that is nearly its own is taken for it, so that its policies are not blamed for the slip. */
+/**
+ * Returns the group that a name means. A misspelt name counts as the nearest declared group, so that policies
+ * about that group are not blamed for the slip.
+ */
 function groupMeant(name: NameNode, env: Environment): string | null {
-  // Belonging to a group is no use of it: what no pattern names is unused.
+  // Membership alone does not count as a use of the group: a group that no pattern names is unused.
   if (isDeclared(env, name, 'group')) return name.text;
   return nearestOf(name.text, namesOf(env, 'group'));
 }

@@ -1,4 +1,5 @@
-// Whom a rule or a claim asks, and how many of them.
+// Reads whom a rule or a claim asks for approval, how many people have to approve, and which people are
+// excepted.
 
 import { describeType } from '../../model/describe.ts';
 import { printExpression } from '../../syntax/print/print.ts';
@@ -14,12 +15,15 @@ import { exceptUnfit, peopleUnfit } from '../messages/errors.ts';
 
 const defaultPeople = 1;
 
-/** Else a diagnostic says why not. */
+/** Whether the name is `owner` or a declared approval group; reports a diagnostic when not. */
 export function isApprovingGroup(group: NameNode, env: Environment): boolean {
   return group.text === ownerGroup || findDeclared(env, group, 'approvers');
 }
 
-/** One where none is written; null where it is no number of people. */
+/**
+ * Returns how many people are needed: 1 when no number is written, null when the number is no positive whole
+ * number.
+ */
 export function readPeople(node: NumberLiteral | null, env: Environment): number | null {
   if (node === null) return defaultPeople;
   const value = decimalOf(node.text);
@@ -29,10 +33,16 @@ export function readPeople(node: NumberLiteral | null, env: Environment): number
   return null;
 }
 
-/** The address of the person on whose behalf an agent asks: the one fact that names somebody as approvers are known. */
+/**
+ * The address of the person on whose behalf an agent asks: the only fact that names a person in the way in
+ * which approvers are known.
+ */
 const userAddress = 'request.user.email';
 
-/** The path of a field that names a person; null and a diagnostic where it may name nobody. */
+/**
+ * Returns the path of a field that names a person; null, with a diagnostic, when the field cannot name
+ * anybody.
+ */
 export function personField(path: Path, ctx: Context): string | null {
   const text = printExpression(path);
   if (text === userAddress) return text;

@@ -1,5 +1,5 @@
-// What the file of a table says in a cell → a value of the column's type, read as the gate reads a payload: in canonical
-// form, within its range. CSV writes a list with `;` between its elements.
+// Turns a cell of a table's file into a value of the column's type, read as the gate reads a payload: in
+// canonical form, within the type's range. In CSV the elements of a list are separated by `;`.
 
 import type { Json } from '../../model/json.ts';
 import type { Range, Type } from '../../model/type.ts';
@@ -10,10 +10,10 @@ import { parseDate, parseDatetime, parseTimestamp } from '../../value/time.ts';
 import { readerOf } from '../logic/literals.ts';
 import type { TableFormat } from '../messages/table-files.ts';
 
-/** Null where it is no value of the type. */
+/** Reads a cell; returns null when the cell holds no value of the column's type. */
 export type CellReader = (source: Json) => TableCell | null;
 
-/** A reader of cells of a type that a column can have; of money it reads the amount. */
+/** Returns a reader for cells of a column's type. For money the reader returns only the amount. */
 export function cellReader(type: Type, format: TableFormat): CellReader {
   switch (type.kind) {
     case 'boolean':

@@ -1,4 +1,4 @@
-// The entries of a file that a declaration names, as they stand there.
+// Reads the file that a declaration names, as text or as entries in the order and spelling of the file.
 
 import type { TextLiteral } from '../../syntax/tree/tree.ts';
 import type { Environment } from '../incremental/environment.ts';
@@ -6,7 +6,7 @@ import { listFileOf } from '../incremental/kept.ts';
 import { type FileEntry, readEntries, resolveListPath } from '../messages/list-files.ts';
 import { listFileFault, listFileMalformed, listFileOutside } from '../messages/value-errors.ts';
 
-/** Null once it has been reported why the file has none. */
+/** Returns the entries of the file; null, with a diagnostic, when the entries cannot be read. */
 export function entriesOfFile(named: TextLiteral, env: Environment): readonly FileEntry[] | null {
   const text = textOfNamedFile(named, env);
   if (text === null) return null;
@@ -16,7 +16,10 @@ export function entriesOfFile(named: TextLiteral, env: Environment): readonly Fi
   return null;
 }
 
-/** Null once it has been reported why there is none. */
+/**
+ * Returns the text of the file; null, with a diagnostic, when the file lies outside the policy directory or
+ * cannot be read.
+ */
 export function textOfNamedFile(named: TextLiteral, env: Environment): string | null {
   const path = resolveListPath(named.span.file, named.value);
   if (path === null) {

@@ -1,4 +1,4 @@
-// From guarantee declarations to claims about every request of the actions that they speak of.
+// Turns guarantee declarations into claims about every request for the actions that their patterns match.
 
 import type { AskClaim, Claim, Guarantee, OutcomeClaim } from '../../model/policy.ts';
 import { declarationsOfKind } from '../../syntax/tree/by-kind.ts';
@@ -12,7 +12,7 @@ import { kept } from '../incremental/kept.ts';
 import { unapprovedMisplaced } from '../messages/errors.ts';
 import { isApprovingGroup, readPeople } from './asked-people.ts';
 
-/** Guarantees sorted by name; claims in error are left out. */
+/** Returns the guarantees sorted by name, without claims in error. */
 export function resolveGuarantees(files: readonly PolicyFile[], env: Environment): readonly Guarantee[] {
   const guarantees: Guarantee[] = [];
   for (const file of files) {
@@ -33,7 +33,8 @@ function resolveGuarantee(declaration: GuaranteeDeclaration, env: Environment): 
 function resolveClaim(node: ClaimNode, ctx: Context): readonly Claim[] {
   const claim = readClaim(node, ctx);
   const written = node.when === null ? null : inferCondition(node.when, ctx).expression;
-  // What is allowed only where something is true is never allowed where it is not.
+  // An `only` claim becomes a `never` claim: what is allowed only when a condition is true is never allowed
+  // when the condition is false.
   const when = node.mode === 'only' && written !== null ? negated(written, written.span) : written;
   const isMissing = when === null && (node.when !== null || node.mode === 'only');
   if (claim !== null && !isMissing) return [{ ...claim, when, span: node.span }];
@@ -41,7 +42,7 @@ function resolveClaim(node: ClaimNode, ctx: Context): readonly Claim[] {
   return [];
 }
 
-/** Null where it has been reported. */
+/** Returns what the claim states; null once a problem of the claim has been reported. */
 function readClaim(node: ClaimNode, ctx: Context): OutcomeClaim | AskClaim | null {
   const { mode, effect, isUnapproved } = node;
   if (effect === 'ask') return readAskClaim(node, ctx);

@@ -1,4 +1,5 @@
-// From hours declarations to spans as plain data: weekdays unrolled, clock times in minutes, dates in days.
+// Turns hours declarations into spans as plain data: weekdays as seven flags, clock times in minutes, dates
+// in days.
 
 import type {
   ClockLiteral,
@@ -65,7 +66,10 @@ function resolveOne(declaration: HoursDeclaration, env: Environment): Hours {
   };
 }
 
-/** Each entry is a date, dates from one to another, or days of every year. */
+/**
+ * Adds the days of a file to `into`. Each entry is a date, a range of dates, or days of every year (`every
+ * year 12-24..12-26`).
+ */
 function readDays(
   file: TextLiteral,
   into: { readonly dates: DateSpan[]; readonly yearly: YearlySpan[] },
@@ -113,7 +117,7 @@ function weeklySpan(node: Extract<HoursSpan, { kind: 'weekly-span' }>, env: Envi
   return { days: daysOf(node.firstDay, node.lastDay), fromMinute: from, toMinute: to };
 }
 
-/** Monday first; a range may wrap round the end of the week. */
+/** Returns a flag for each weekday, Monday first; a range may wrap round the end of the week. */
 function daysOf(firstDay: WeekdayWord, lastDay: WeekdayWord): readonly boolean[] {
   const [first, last] = [weekdays.indexOf(firstDay), weekdays.indexOf(lastDay)];
   return weekdays.map((_, day) =>
@@ -144,7 +148,10 @@ function yearlySpan(node: Extract<HoursSpan, { kind: 'yearly-span' }>, env: Envi
   return first === null || last === null ? null : { first, last };
 }
 
-/** The month times 100 and the day; 29 February is one. */
+/**
+ * Returns the month times 100 plus the day; 29 February is valid. Null, with a diagnostic, when there is no
+ * such day.
+ */
 function yearDayOf(node: YearDay, env: Environment): number | null {
   const number = yearDayNumber(node.text);
   if (number === null) env.report(yearDayInvalid(node));
@@ -199,7 +206,10 @@ interface Stretch {
   readonly to: number;
 }
 
-/** Half-open stretches: minutes of a week from Monday 00:00, cut where the week ends, days since 1970-01-01, or days of the year, cut at New Year. */
+/**
+ * Half-open stretches. Weekly spans count in minutes of a week from Monday 00:00, cut at the end of the week;
+ * dates in days since 1970-01-01; yearly spans in days of the year, cut at New Year.
+ */
 function stretches(span: HoursSpan): readonly Stretch[] {
   if (span.kind === 'date-span') {
     const day = (text: string): number => Date.parse(`${text}T00:00Z`) / 86_400_000;

@@ -1,5 +1,5 @@
-// From list declarations to lists: entries of one type, written in place, joined from other lists or read from a file.
-// Entries keep the order and the letters in which they are written.
+// Turns list declarations into lists: entries of one type, written in place, joined from other lists or read
+// from a file. Entries keep the order and the letters in which they are written.
 
 import type { List } from '../../model/policy.ts';
 import { anyText, quantity, type Type } from '../../model/type.ts';
@@ -45,7 +45,7 @@ export function resolveLists(env: Environment): void {
   for (const declaration of env.declarations.ofKind('list')) resolveList(declaration, env);
 }
 
-/** Reports lists that are joined into themselves or lie too deep. */
+/** Reports lists that are joined into themselves, and lists whose joins nest too deep. */
 function findEndlessLists(env: Environment): void {
   const joined = (name: string): readonly string[] => {
     const declaration = env.declarations.get(name);
@@ -66,7 +66,7 @@ interface Entries {
   readonly entries: readonly Value[];
 }
 
-/** Null for a list in error, which is then read without a second diagnostic. */
+/** Returns the list; null when it is in error. Reads of a list in error cause no second diagnostic. */
 function resolveList(declaration: ListDeclaration, env: Environment): List | null {
   const name = declaration.name.text;
   if (env.ask('isEndless', name)) return null;
@@ -79,7 +79,10 @@ function resolveList(declaration: ListDeclaration, env: Environment): List | nul
   return list;
 }
 
-/** The previous list where it holds the same values; else with the previous type where that is equal: conditions rest on it. */
+/**
+ * Returns the previous list when it holds the same values. Otherwise an equal type keeps its identity,
+ * because conditions rest on it.
+ */
 function likeBefore(list: List, before: List | undefined): List {
   return sameOrNew(before, { ...list, type: sameOrNew(before?.type, list.type) });
 }
@@ -95,7 +98,10 @@ function readList(declaration: ListDeclaration, env: Environment): List | null {
   return { name: declaration.name.text, type: found.type, ignoringCase, entries: found.entries };
 }
 
-/** The type that the list names; undefined where it names none, null where that cannot be a list's. */
+/**
+ * Returns the type that the list declares; undefined when the list declares none, null when a list cannot
+ * have the declared type.
+ */
 function declaredType(declaration: ListDeclaration, env: Environment): Type | null | undefined {
   const { elementType } = declaration;
   if (elementType === null) return undefined;
@@ -108,7 +114,7 @@ function declaredType(declaration: ListDeclaration, env: Environment): Type | nu
   return null;
 }
 
-/** Networks and addresses, in which an `ip` may be: only lists hold them. */
+/** Networks and addresses, in which an `ip` can be looked up. Only lists hold values of this type. */
 const networkType: Type = { ...anyText, of: 'network' };
 
 function isNetworkType(node: TypeNode, env: Environment): boolean {
@@ -169,7 +175,7 @@ function readEntry(node: LiteralNode, type: Type, env: Environment): Value | nul
   return null;
 }
 
-/** A network within another one of the list adds nothing. */
+/** Reports each network that lies within another network of the list: it adds nothing. */
 function reportWithin(nodes: readonly LiteralNode[], entries: readonly Value[], env: Environment): void {
   const networks = entries.flatMap((entry, at) => {
     const network = parseNetwork(String(entry));
@@ -187,12 +193,15 @@ function reportWithin(nodes: readonly LiteralNode[], entries: readonly Value[], 
   }
 }
 
-/** By the first address, and of those with the same the largest network first. */
+/** Orders networks by first address; of networks with the same first address the largest comes first. */
 function compareBits(a: Cidr, b: Cidr): number {
   return a.bits < b.bits ? -1 : a.bits > b.bits ? 1 : a.prefix - b.prefix;
 }
 
-/** The type of untyped entries: that of the first, and `number` where one of the numbers has a fraction. */
+/**
+ * Returns the type of entries for which none is declared: the type of the first entry; `number` when any of
+ * the numbers has a fraction.
+ */
 export function shownType(nodes: readonly LiteralNode[]): Type {
   const [first] = nodes;
   switch (first?.kind) {
@@ -258,7 +267,10 @@ function joinLists(
   return { type: joined, entries: entries.map((entry) => spelt(entry, joined)) };
 }
 
-/** Free texts beside texts of a kind are read as such. */
+/**
+ * Returns the type of two lists joined, null when the types do not fit. Free texts joined with texts of a
+ * kind, such as hosts, are read as that kind.
+ */
 function joinedType(a: Type, b: Type): Type | null {
   const merged = commonType(a, b);
   if (merged !== null || a.kind !== 'text' || b.kind !== 'text') return merged;
@@ -303,7 +315,10 @@ function convertEntries(
   return null;
 }
 
-/** An entry of a file read as a value of the list's type, in the form of the literals of that type. */
+/**
+ * Reads an entry of a file as a value of the list's type, in the form of that type's literals; null when it
+ * is no such value.
+ */
 function parseEntry(entry: FileEntry, type: Type, read: (value: Value) => Value | null): Value | null {
   const { text } = entry;
   switch (type.kind) {

@@ -1,5 +1,6 @@
-// From meter declarations to meters: what is counted, of which actions, for whom and over how long. A meter is computed
-// from records, so its expressions read payload, agent, request and action only.
+// Turns meter declarations into meters: what is counted, for which actions, per which key and over which
+// window. A meter is computed from records, so its expressions read payload, result, agent, request and
+// action only.
 
 import { childrenOf } from '../../model/children.ts';
 import { currencyPlace } from '../../model/currency.ts';
@@ -94,14 +95,19 @@ function readWindow(node: MeterDeclaration['over'], env: Environment): MeterWind
   return null;
 }
 
-/** Whether what calls return is read; a let cannot. */
+/**
+ * Whether the expression reads what a call returned. A let cannot read results, so lets are not looked into.
+ */
 function readsResult(expression: Expression | null): boolean {
   if (expression === null) return false;
   const isRead = expression.kind === 'field' && expression.root === 'result';
   return isRead || childrenOf(expression).some(readsResult);
 }
 
-/** The argument, none for `count()`; null and a diagnostic when it is in error. */
+/**
+ * Returns the argument, with a null expression for `count()`; null, with a diagnostic, when the argument is
+ * in error.
+ */
 function readArgument(
   { argument, aggregate }: MeterDeclaration,
   ctx: Context,
@@ -112,7 +118,7 @@ function readArgument(
   return expression === null ? null : { expression };
 }
 
-/** What stands after `per` and is the currency of the field that is added up. */
+/** Returns the key after `per` that is the currency of the summed field; null when no key is. */
 function currencyKey(argument: Expression | null, keys: readonly MeterKey[]): FieldRead | null {
   if (argument?.kind !== 'field' || argument.type.kind !== 'money') return null;
   const currency = currencyPlace(argument.type, argument);
@@ -124,7 +130,10 @@ function currencyKey(argument: Expression | null, keys: readonly MeterKey[]): Fi
 
 interface Summed {
   readonly argument: Expression | null;
-  /** That the meter is kept for. */
+  /**
+   * The currency among the meter's keys: the meter keeps one sum for each currency. Null when no key is the
+   * currency.
+   */
   readonly ownCurrency: FieldRead | null;
 }
 

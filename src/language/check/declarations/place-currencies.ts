@@ -1,5 +1,6 @@
-// Amounts whose currency is named by a record around theirs: `lines: [{ fee: money(currency) }], currency: "USD" | "EUR"`.
-// A type may be declared apart from the records around it, so the field is looked for where a payload is put together.
+// Finds the currency of amounts whose currency field is in a record around theirs: `lines: [{ fee:
+// money(currency) }], currency: "USD" | "EUR"`. A type may be declared apart from the records around it, so
+// the field is looked up where a payload is put together.
 
 import type { Span } from '../../diagnostic/span.ts';
 import type { Field, MoneyType, Shape, Slot, Type } from '../../model/type.ts';
@@ -13,16 +14,18 @@ import { checkCurrency } from './types.ts';
 /** A type whose currency is the name of a field. */
 type FieldMoney = MoneyType & { readonly currencyField: string };
 
-/** What a shape is of: only in payloads may a record around an amount name its currency. */
+/** What the shape describes. Only in payloads may a record around an amount name the amount's currency. */
 type Whole = 'payload' | 'result' | 'row';
 
-/** Where a type stands, and how it is written there. */
+/** Where a type occurs, and how the type is written there. */
 interface Place {
-  /** The records around it, the innermost last. */
+  /** The records around the type, the innermost last. */
   readonly records: readonly PlacedRecord[];
-  /** From the payload to it; null beneath a list. */
+  /** The steps from the payload to the type; null beneath a list. */
   readonly steps: readonly string[] | null;
-  /** Null where it is a type by its name. */
+  /**
+   * The record as written; null when the type is not written as a record here, for example when it is named.
+   */
   readonly body: RecordBody | null;
   readonly span: Span;
   readonly of: Whole;
@@ -36,14 +39,17 @@ interface Written {
   readonly of: Whole;
 }
 
-/** The shape with the currency of each amount placed. What has none is reported, and stays in the shape as it was. */
+/**
+ * Returns the shape with the currency of each amount placed. An amount without a currency is reported and
+ * stays unchanged in the shape.
+ */
 export function placeCurrencies(shape: Shape, { body, of }: Written, env: Environment): Shape {
   return needsPlacing(shape)
     ? placedShape(shape, { records: [], steps: [], body, span: body.span, of, env })
     : shape;
 }
 
-/** Whether amounts find their currency outside of their record. */
+/** Whether any amount of the shape has its currency outside its own record. */
 function needsPlacing(shape: Shape): boolean {
   const known = needing.get(shape);
   if (known !== undefined) return known;
@@ -57,7 +63,7 @@ function needsPlacing(shape: Shape): boolean {
 
 const needing = new WeakMap<Shape, boolean>();
 
-/** The shape of a record, or of a list's elements. */
+/** The shape of a record, or of the records in a list; null for other types. */
 function recordIn(type: Type): Shape | null {
   if (type.kind === 'list') return recordIn(type.element.type);
   return type.kind === 'record' ? type.shape : null;
@@ -91,7 +97,7 @@ function placedShape(shape: Shape, place: Place): Shape {
   return { ...shape, fields };
 }
 
-/** A type without what is written around it: of a list's elements, and of what is secret, signed or may be null. */
+/** Strips list brackets, the modifiers `secret` and `signed`, and unions with null from a type. */
 function typeWithin(node: TypeNode): TypeNode {
   switch (node.kind) {
     case 'list-type':
@@ -115,7 +121,7 @@ function placedSlot(slot: Slot, place: Place): Slot {
   return { ...slot, type: { ...type, shape: placedShape(type.shape, place) } };
 }
 
-/** An amount is signed where its currency is. */
+/** Returns the amount with the place of its currency. An amount needs the signers of its currency too. */
 function placedAmount(amount: Field, type: FieldMoney, { env, of, records, span }: Place): Field {
   const name = type.currencyField;
   const record = records.findLast(({ shape }) => payloadField(shape, name) !== undefined);

@@ -1,4 +1,5 @@
-// From policy declarations to policies: the actions that they speak of, their metadata and their rules.
+// Turns policy declarations into policies: the actions that their patterns match, their metadata and their
+// rules.
 
 import type { Policy, Rule } from '../../model/policy.ts';
 import { declarationsOfKind } from '../../syntax/tree/by-kind.ts';
@@ -14,13 +15,13 @@ import type { ResolvedPolicy } from '../incremental/resolved.ts';
 import { metadataTwice, nameReserved, policyMatchesNothing, ruleDeclaredTwice } from '../messages/errors.ts';
 import { resolveRule } from './rule.ts';
 
-/** Those of one file; the same array as before while all in it is. */
+/** The policies of one file. The array stays the same object while none of its policies changes. */
 export interface FilePolicies {
   readonly policies: readonly ResolvedPolicy[];
   readonly hasLets: boolean;
 }
 
-/** The policies of each file that has some; rules in error are left out. */
+/** Returns the policies of each file that has any; rules in error are left out. */
 export function resolvePolicies(files: readonly PolicyFile[], env: Environment): readonly FilePolicies[] {
   return files.flatMap((file) => {
     const declarations = declarationsOfKind(file, 'policy');
@@ -70,7 +71,7 @@ function resolveRules(declaration: PolicyDeclaration, ctx: Context): readonly Ru
 
 type PolicyMetadata = Pick<Policy, 'owner' | 'tags' | 'links'>;
 
-/** The metadata of a policy that states none, as most do. */
+/** The metadata of a policy that states none, as most policies do. */
 const noMetadata: PolicyMetadata = { owner: null, tags: [], links: [] };
 
 function readMetadata(declaration: PolicyDeclaration, env: Environment): PolicyMetadata {
@@ -89,7 +90,7 @@ function textsOf(metadata: readonly Metadata[], kind: Metadata['kind']): readonl
   return [...new Set(texts)].sort();
 }
 
-/** Code point by code point: `<` compares UTF-16 units, which is the same for names. */
+/** Orders by code point: `<` compares UTF-16 units, which gives the same order for names. */
 function byName(a: { readonly name: string }, b: { readonly name: string }): number {
   return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
 }

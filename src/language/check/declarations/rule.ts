@@ -1,5 +1,6 @@
-// From a rule as written to a rule as meant: its whole condition, its points, what it asks for and its reason. Which
-// clauses an effect takes, and how often, has been checked with the syntax; the first of each kind counts here.
+// Turns a rule of the tree into a rule of the model: its whole condition, points, requirement, validity and
+// reason. The parser has checked which clauses an effect takes and how often; of each kind only the first
+// clause is read.
 
 import { isWithinSpan, spanning } from '../../diagnostic/span.ts';
 import type { Expression } from '../../model/expression.ts';
@@ -45,11 +46,11 @@ const defaultApprovalSeconds = 86_400;
 
 export interface Around {
   readonly declaration: PolicyDeclaration;
-  /** The policy's own condition; null where it has none. */
+  /** The policy's own condition; null when the policy has none. */
   readonly when: Inferred | null;
 }
 
-/** The rule, or null once all that is wrong with it has been reported. */
+/** Returns the rule; null once everything wrong with the rule has been reported. */
 export function resolveRule(node: RuleNode, around: Around, ctx: Context): Rule | null {
   const condition = resolveCondition(node, around, ctx);
   const points = readPoints(node, ctx);
@@ -88,7 +89,10 @@ function clauseOf<K extends Clause['kind']>(
   return node.clauses.find((clause): clause is Extract<Clause, { kind: K }> => clause.kind === kind);
 }
 
-/** `policy when and when and not unless`, with the presence that holds where it is true. */
+/**
+ * Joins the conditions as `policy when and when and not unless`, and returns what is known to be present when
+ * the whole is true.
+ */
 function resolveCondition(
   node: RuleNode,
   around: Around,
@@ -120,7 +124,7 @@ function joinConditions(parts: readonly (Expression | null)[], node: RuleNode): 
   const [first] = known;
   if (first === undefined) return { kind: 'literal', value: true, type: booleanType, span: node.name.span };
   if (known.length === 1) return first;
-  // The parts that the rule adds to its policy's condition stand together.
+  // The parts that the rule adds to its policy's condition are joined first.
   const inRule = known.find((part) => isWithinSpan(part.span, node.span));
   const operands = known.flatMap((part) => (part.kind === 'and' ? part.operands : [part]));
   const span = spanning((inRule ?? first).span, known.at(-1)?.span ?? first.span);
@@ -151,10 +155,16 @@ function conditionText(node: RuleNode, around: Around): string {
   return printExpression(joined);
 }
 
-/** A new guard must not open an `allow` that asks for little risk. */
+/**
+ * Effects that stop an action. Negative points on them are reported: a new guard must not open an `allow`
+ * that requires low risk.
+ */
 const guards: ReadonlySet<RuleNode['effect']> = new Set(['deny', 'escalate', 'reauth']);
 
-/** The contribution to risk: a whole number but zero where one is written. */
+/**
+ * Returns the contribution to risk, a whole number other than zero; 0 when no points are written, null when
+ * the number is invalid.
+ */
 function readPoints(node: RuleNode, ctx: Context): number | null {
   const clause = clauseOf(node, 'points');
   if (clause === undefined) return 0;
@@ -194,7 +204,10 @@ function readRequirement(node: RuleNode, ctx: Context): Requirement | null | 'fa
   return asksForStepUp ? { kind: 'reauth', withinSeconds: within } : null;
 }
 
-/** An `escalate` without its group has no meaning; the missing clause has been reported with the syntax. */
+/**
+ * Which effects ask for an approval or a step-up. An `escalate` without its group has no meaning; the parser
+ * has reported the missing clause.
+ */
 const effectsThatAsk = {
   allow: 'maybe',
   deny: 'never',
@@ -223,7 +236,10 @@ function peopleOfRule(node: RuleNode, { env }: Context): number | null {
   return people;
 }
 
-/** Null and a diagnostic where one of the fields names nobody. */
+/**
+ * Returns the sorted fields of the `except` clause; null, with a diagnostic, when one of the fields names
+ * nobody.
+ */
 function exceptedBy(node: RuleNode, ctx: Context): readonly string[] | null {
   const clause = clauseOf(node, 'except');
   if (clause === undefined) return [];
@@ -236,13 +252,15 @@ function exceptedBy(node: RuleNode, ctx: Context): readonly string[] | null {
   return known.length < fields.length ? null : [...new Set(known)].sort();
 }
 
-/** Seconds, above zero; null where none is written. */
+/**
+ * Returns the seconds, above zero; null when no duration is written, `failed` when the duration is invalid.
+ */
 function readDuration(node: DurationLiteral | undefined, ctx: Context): number | null | 'failed' {
   if (node === undefined) return null;
   return readSeconds(node, ctx.env) ?? 'failed';
 }
 
-/** The reason: texts and values that may be shown. */
+/** Returns the parts of the reason: texts, and values that may be shown. */
 function resolveTemplate(node: TemplateNode, ctx: Context): Template | 'failed' {
   const parts = node.parts.map((part) => resolvePart(part, ctx));
   const known = parts.filter((part) => part !== null);

@@ -1,5 +1,6 @@
-// From table declarations to tables: rows written in place, or read from a file, each cell a value of its column's type.
-// The rows are packed while they are read, so that a million of them take no more than their bytes.
+// Turns table declarations into tables: rows written in place, read from a file or pushed later, each cell a
+// value of its column's type. Rows are packed while they are read, so a million rows take no more memory than
+// their bytes.
 
 import type { Json } from '../../model/json.ts';
 import type { Column, Table } from '../../model/policy.ts';
@@ -55,7 +56,10 @@ export function resolveTables(env: Environment): void {
   }
 }
 
-/** The previous table where it holds the same; else with the previous types where these are equal: conditions rest on them. */
+/**
+ * Returns the previous table when it holds the same. Otherwise equal types keep their identity, because
+ * conditions rest on them.
+ */
 function likeBefore(table: Table, before: Table | undefined): Table {
   const { key, columns } = table;
   const known = { ...table, key: sameOrNew(before?.key, key), columns: sameOrNew(before?.columns, columns) };
@@ -107,7 +111,7 @@ function fromFile(name: string, source: TableFile, env: Environment): Table | nu
   return { name, key: declared.key.type, columns: columnsOf(declared), rows, pushed: null };
 }
 
-/** The rows come as the service runs. */
+/** Returns a table without rows: the points in `by` push the rows while the service runs. */
 function pushed(name: string, source: PushedRows, env: Environment): Table | null {
   for (const [at, point] of source.by.entries()) {
     const earlier = source.by.slice(0, at).find(({ value }) => value === point.value);
@@ -130,12 +134,15 @@ function columnsOf({ shape }: Declared): readonly Column[] {
   return shape.fields.map((field) => ({ name: field.name, type: readType(field.type) }));
 }
 
-/** An amount brings its currency with it. */
+/** Returns the type that a read of the column has: an amount carries its own currency. */
 function readType(type: Type): Type {
   return type.kind === 'money' ? moneyType : type;
 }
 
-/** Null where a type is in error. */
+/**
+ * Returns the key and the columns that the table declares; null when the type of the key or of a column is in
+ * error.
+ */
 function declaredColumns({ key, columns }: TableFile | PushedRows, env: Environment): Declared | null {
   const keySlot = resolveType(key.type, env);
   const shape = placeCurrencies(resolveShape(columns, env), { body: columns, of: 'row' }, env);
@@ -172,7 +179,7 @@ interface ToPack {
   readonly text: string;
 }
 
-/** Faults of a file that are told: nobody reads more at once. */
+/** The most faults of one file that are reported; more are of no use at once. */
 const faultsMax = 10;
 
 function packRows(source: TableFile, { declared, format, text }: ToPack, env: Environment): TableRows | null {
@@ -200,7 +207,7 @@ function packRows(source: TableFile, { declared, format, text }: ToPack, env: En
 
 type Fault = ReturnType<typeof cellUnfit>;
 
-/** Adds a row, or says what is wrong with it. */
+/** Returns a function that adds a row to the builder, or returns what is wrong with the row. */
 function createReading(
   { path }: TableFile,
   { key, shape }: Declared,
@@ -230,7 +237,10 @@ function createReading(
   };
 }
 
-/** The columns of CSV are those of its first line, so what is wrong with them is said once; JSON says them in every line. */
+/**
+ * Returns a check of a row's columns. CSV names its columns in the first line, so a fault of theirs is
+ * reported once; JSON Lines names the columns in every line.
+ */
 function createColumnsCheck(
   { key, shape }: Declared,
   format: TableFormat,
@@ -265,7 +275,10 @@ function keyText(source: Json | undefined, read: CellReader): string | null {
   return formatDecimal(value as Decimal);
 }
 
-/** Undefined where there may be none; null where it is none of the type, or not there. */
+/**
+ * Returns the cell's value; undefined when an optional cell is empty, null when a required cell is empty or
+ * the value is not of the column's type.
+ */
 function cellIn(
   cells: FileRow['cells'],
   field: Field,
@@ -279,7 +292,10 @@ function cellIn(
   return typeof currency === 'string' && isCurrency(currency) ? { amount: value as Decimal, currency } : null;
 }
 
-/** CSV has no other way to write a list without elements. */
+/**
+ * Returns the value of an empty cell; null when a cell of the column may not be empty. In CSV an empty cell
+ * is also the only way to write a list without elements.
+ */
 function emptyCell({ isOptional, type }: Field, format: TableFormat): TableCell | undefined | null {
   if (isOptional) return undefined;
   return type.kind === 'list' && format === 'csv' && (type.length.low?.coefficient ?? 0n) === 0n ? [] : null;

@@ -1,4 +1,5 @@
-// From the title of an action to the fields that it shows: each is a single value of the payload, and no secret.
+// Turns the title of an action into its texts and the fields that it shows. Each field is a single value of
+// the payload and not secret.
 
 import { currencyPlace } from '../../model/currency.ts';
 import { type Title, type TitleField, titleLengthMax } from '../../model/title.ts';
@@ -16,7 +17,7 @@ import {
   titleUnfit,
 } from '../messages/title-errors.ts';
 
-/** Null where there is none, or something is wrong with it. */
+/** Returns the title; null when the action has none, or when something is wrong with the title. */
 export function resolveTitle(node: TemplateNode | null, shape: Shape, env: Environment): Title | null {
   if (node === null) return null;
   const plain = node.parts.map((part) => (part.kind === 'template-text' ? part.text : '')).join('');
@@ -34,7 +35,7 @@ export function resolveTitle(node: TemplateNode | null, shape: Shape, env: Envir
 
 function resolveField(value: ExpressionNode, shape: Shape, env: Environment): TitleField | null {
   if (value.kind !== 'path') {
-    // What could not be read has been told.
+    // The parser has reported what it could not read.
     if (value.kind !== 'missing') env.report(titleHoldsNoField(value.span));
     return null;
   }

@@ -1,5 +1,5 @@
-// From type nodes to types: declared names are inlined, unions become an enumeration or a null marker, modifiers move
-// to the slot. A type in error is reported once and yields null.
+// Turns type nodes into types: declared names are inlined, a union becomes an enumeration or a null marker,
+// modifiers move to the slot. A type in error is reported once and yields null.
 
 import type { Span } from '../../diagnostic/span.ts';
 import {
@@ -55,7 +55,10 @@ import {
 } from '../messages/errors.ts';
 import { unknownCurrency, valuesUnquoted } from '../messages/value-errors.ts';
 
-/** Fields of one payload, written out. */
+/**
+ * The most fields of one payload, with the fields of a shared type counted at each place where the type
+ * occurs.
+ */
 export const payloadFieldsMax = 10_000;
 
 const textOf = (of: TextKind): Type => ({ ...anyText, of });
@@ -77,10 +80,10 @@ const typesByWord = {
 } satisfies Readonly<Record<BuiltInTypeWord, Type>>;
 const builtInTypes = new Map<string, Type>(Object.entries(typesByWord));
 
-/** Names of types that stand without being declared, `money` included. */
+/** Names of the types that exist without a declaration, `money` included. */
 const builtInTypeNames: readonly string[] = [...builtInTypes.keys(), 'money'];
 
-/** The slot that a type node describes. */
+/** Returns the slot that a type node describes; null, with a diagnostic, when the type is in error. */
 export function resolveType(node: TypeNode, env: Environment): Slot | null {
   switch (node.kind) {
     case 'named-type':
@@ -117,7 +120,10 @@ export function resolveType(node: TypeNode, env: Environment): Slot | null {
   }
 }
 
-/** The shape of a record, fields in error included. Where its amounts find their currency in records around it, `placeCurrencies` says. */
+/**
+ * Returns the shape of a record, fields in error included. `placeCurrencies` handles amounts whose currency
+ * is in a record around this record.
+ */
 export function resolveShape(body: RecordBody, env: Environment): Shape {
   if (body.isBroken === true) return failedShape;
   const fields: Field[] = [];
@@ -144,7 +150,7 @@ function resolveNamed(node: Extract<TypeNode, { kind: 'named-type' }>, env: Envi
   return withRange(withPattern(cased, node.pattern, env), node.range, env);
 }
 
-/** The slot of `path ignoring case`; the grammar has these words behind no other type. */
+/** Returns the slot of `path ignoring case`; the grammar allows `ignoring case` after no other type. */
 function ignoringCase(slot: Slot): Slot {
   return slot.type.kind === 'text' ? { ...slot, type: { ...slot.type, of: 'path ignoring case' } } : slot;
 }
@@ -163,7 +169,7 @@ function resolveDeclared(name: NameNode, env: Environment): Slot | null {
   return env.ask('type', name.text) ?? null;
 }
 
-/** Resolves every declared type, each after those that it names. */
+/** Resolves every declared type, each after the types that it names. */
 export function resolveDeclaredTypes(env: Environment): void {
   const typesIn = (name: string): readonly string[] => {
     const declaration = env.declarations.get(name);
@@ -192,7 +198,10 @@ function resolveOne({ name, type }: TypeDeclaration, env: Environment): Slot | n
   return null;
 }
 
-/** Fields of a type, those of the types within it included; shared parts count wherever they stand. */
+/**
+ * Returns the number of fields of a type, with those of nested types. A shared type counts at each place
+ * where it occurs.
+ */
 export function fieldCount(type: Type): number {
   if (type.kind === 'list') return fieldCount(type.element.type);
   if (type.kind !== 'record') return 0;
@@ -292,7 +301,10 @@ function withRange(slot: Slot, range: TypeRange | null, env: Environment): Slot 
   return { ...slot, type: narrowed(slot.type, { low, high }) };
 }
 
-/** What the bounds of a type's range are: counts for texts and lists, amounts for money, else values of the type. */
+/**
+ * What the bounds of a type's range are: counts for texts and lists, amounts for money, else values of the
+ * type. Null when the type can have no range.
+ */
 function boundsType(type: Type): Type | 'count' | 'amount' | null {
   switch (type.kind) {
     case 'text':
@@ -349,7 +361,9 @@ function intersection(a: Range, b: Range): Range {
   return { low: pick(a.low, b.low, 1), high: pick(a.high, b.high, -1) };
 }
 
-/** A currency beside its amount is a text that is there whenever the amount is. */
+/**
+ * Checks the currency field in the same record as its amount: a text that is present whenever the amount is.
+ */
 function checkCurrencyField(node: FieldNode, fields: ReadonlyMap<string, Field>, env: Environment): void {
   const field = fields.get(node.name.text);
   if (field?.type.kind !== 'money') return;
@@ -364,7 +378,7 @@ interface WithCurrency {
   readonly currency: Field;
 }
 
-/** Whether the field may name the currency of the amount. */
+/** Reports a field that cannot name the currency of the amount. */
 export function checkCurrency(place: Span, { amount, currency }: WithCurrency, env: Environment): void {
   if (currency.type === failedType) return;
   const isText = currency.type.kind === 'text' && !currency.isSecret;

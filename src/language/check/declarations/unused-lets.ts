@@ -1,6 +1,6 @@
-// Lets that nothing reads are checked all the same, so that a mistake in one is found before it is used: against each
-// action that has the fields which it reads, and against all of them, everything taken as present. One that is right
-// for some of them is right. Nothing of this enters the model.
+// Checks lets that nothing reads, so that a mistake is found before the let is used. A let is tried on each
+// action that has the fields that the let reads, then on all actions together, with every field taken as
+// present. A let that is valid for any of these is valid. The results do not enter the model.
 
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import type { Shape } from '../../model/type.ts';
@@ -14,7 +14,7 @@ import type { ActionSet } from '../incremental/resolved.ts';
 import { payloadField } from '../logic/payload-paths.ts';
 import { structureOf } from '../logic/structure.ts';
 
-/** `read` are the names of the lets that something reads. */
+/** Checks all lets but those in `read`, the names of lets that something reads. */
 export function checkUnusedLets(read: ReadonlySet<string>, env: Environment): void {
   const apart: Environment = { ...env, variants: new Map() };
   for (const declaration of env.declarations.ofKind('let')) {
@@ -38,7 +38,10 @@ function checkAlone({ value }: LetDeclaration, env: Environment): void {
   if (first !== null) repeat(first, env);
 }
 
-/** Each action that has the fields, of those that declare them alike one; then all; any action where none has them. */
+/**
+ * Yields each action that has all of the fields, only one of several that declare the fields alike; the first
+ * action when none has them; then all actions together.
+ */
 function* setsToTry(fields: ReadonlySet<string>, env: Environment): Generator<ActionSet> {
   const tried = new Set<string>();
   const keys = [...env.actions.keys()].sort();
@@ -55,7 +58,7 @@ function* setsToTry(fields: ReadonlySet<string>, env: Environment): Generator<Ac
   yield actionSetOver(keys, env);
 }
 
-/** An amount is signed where its currency is. */
+/** Whether the field is an amount whose currency is signed: the amount is then signed too. */
 function currencyOf(field: ReturnType<typeof payloadField>, shape: Shape): boolean {
   const { type } = field!;
   return type.kind === 'money' && payloadField(shape, type.currencyField ?? '')?.isSigned === true;
@@ -70,12 +73,12 @@ function hasErrors(outcome: CheckOutcome): boolean {
   return found;
 }
 
-/** What was said apart, as a part of the set. */
+/** Reports what an outcome that was checked apart reported and used, now as a part of the set. */
 function repeat(tried: CheckOutcome, env: Environment): void {
   walkOutcome(tried, { outcome: ({ used }) => used.forEach(env.use), said: env.report });
 }
 
-/** First steps of the payload paths in an expression. */
+/** Returns the first steps of the payload paths in an expression. */
 function payloadFields(expression: Tree): ReadonlySet<string> {
   const fields = new Set<string>();
   walkExpression(expression, (node) => {

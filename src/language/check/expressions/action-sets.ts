@@ -1,5 +1,5 @@
-// Sets of actions that something speaks of: what each pattern matches, and what the payloads of a set have in common.
-// A set keeps its identity from one policy set to the next while its keys and the shapes of its actions are the same.
+// Sets of actions: what each pattern matches, and what the payloads of a set have in common. A set keeps its
+// identity from one policy set to the next while its keys and the shapes of its actions stay the same.
 
 import type { Pattern } from '../../syntax/tree/tree.ts';
 import type { Environment } from '../incremental/environment.ts';
@@ -7,24 +7,27 @@ import type { ActionSet, Match } from '../incremental/resolved.ts';
 import { payloadNode } from '../logic/payload-paths.ts';
 import { haveSameParts } from '../logic/same.ts';
 
-/** A pattern as a text; a group's name and a key of the same letters differ. */
+/** Returns a pattern as a text in which the name of a group and a quoted key of the same letters differ. */
 export function patternKey({ text, isQuoted }: Pattern): string {
   return isQuoted ? `"${text}` : text;
 }
 
-/** All that is matched by one of the patterns and by none of the exceptions, as a text to ask for. */
+/**
+ * Returns a text that stands for all actions that one of the patterns matches and no exception does; the key
+ * of the question `actions`.
+ */
 export function patternsKey(patterns: readonly Pattern[], except: readonly Pattern[]): string {
   const [only, ...others] = patterns;
   if (only !== undefined && others.length === 0 && except.length === 0) return patternKey(only);
   return `[${JSON.stringify([patterns.map(patternKey), except.map(patternKey)])}`;
 }
 
-/** A name without dot or star. */
+/** Whether a `patternKey` is a name without dot or star. */
 export function isGroupKey(key: string): boolean {
   return !key.startsWith('"') && !key.includes('.') && !key.includes('*');
 }
 
-/** What a pattern matches, by its `patternKey`. */
+/** Returns the actions that a pattern matches, by its `patternKey`. */
 export function matchOf(key: string, env: Environment): Match {
   const known = env.matches.get(key);
   if (known !== undefined) return known;
@@ -40,7 +43,7 @@ function groupKeys(name: string, env: Environment): readonly string[] {
   return (env.groups.get(name) ?? []).toSorted();
 }
 
-/** Whole segments for the star, at one end. */
+/** Returns the keys that a pattern matches; a star at one end stands for whole segments. */
 function matchingKeys(pattern: string, env: Environment): readonly string[] {
   const { actions } = env;
   if (!pattern.includes('*')) return actions.has(pattern) ? [pattern] : [];
@@ -55,13 +58,13 @@ function matchingKeys(pattern: string, env: Environment): readonly string[] {
 
 interface SortedKeys {
   readonly forward: readonly string[];
-  /** Each from its end to its start. */
+  /** Keys with their letters in reverse. */
   readonly backward: readonly string[];
 }
 
 const sortedKeysOf = new WeakMap<Environment['actions'], SortedKeys>();
 
-/** Computed once for a set; all actions must have been resolved. */
+/** Sorts the keys of all actions, once for a set; all actions must have been resolved. */
 function sortedKeys({ actions }: Environment): SortedKeys {
   const known = sortedKeysOf.get(actions);
   if (known !== undefined) return known;
@@ -77,7 +80,7 @@ function reversed(text: string): string {
   return turned;
 }
 
-/** The texts that begin with the prefix and go on: in a sorted list they stand together. */
+/** Returns the texts that continue after the prefix; in a sorted list these are adjacent. */
 function withPrefix(sorted: readonly string[], prefix: string): readonly string[] {
   let [low, high] = [0, sorted.length];
   while (low < high) {
@@ -90,7 +93,7 @@ function withPrefix(sorted: readonly string[], prefix: string): readonly string[
   return sorted.slice(low, end).filter((text) => text.length > prefix.length);
 }
 
-/** The set of actions behind a `patternsKey`. */
+/** Returns the set of actions behind a `patternsKey`. */
 export function actionSetOf(key: string, env: Environment): ActionSet {
   const known = env.actionSets.get(key);
   if (known !== undefined) return known;
@@ -107,10 +110,10 @@ function keysOf(key: string, env: Environment): readonly string[] {
   return [...included].filter((each) => !excluded.has(each)).sort();
 }
 
-/** The set of these keys, sorted: the same one wherever the same keys are meant. */
+/** Returns the set of these sorted keys; equal keys yield the same object. */
 export function actionSetOver(keys: readonly string[], env: Environment): ActionSet {
   const { checkState } = env;
-  // No pattern's key begins so.
+  // The key of no pattern begins with `]`.
   const text = `]${keys.length === 1 ? keys[0] : JSON.stringify(keys)}`;
   const known = env.actionSets.get(text);
   if (known !== undefined) return known;

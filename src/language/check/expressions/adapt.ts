@@ -1,4 +1,5 @@
-// A constant text beside an address or a local time, read as what stands beside it.
+// Reads a constant text in the type of the value beside it: an address, a local time, or a text of a kind
+// such as a path or URL.
 
 import type { Expression, Literal } from '../../model/expression.ts';
 import { enumeration, listOf, type Type } from '../../model/type.ts';
@@ -10,9 +11,9 @@ import { textNotRead } from '../messages/type-errors.ts';
 import { letsOf } from './lets.ts';
 
 /**
- * A constant text beside an address or a local time, read as one; a list of them likewise. Any other expression as it
- * is. Null, and a diagnostic, when the text is none. A text beside a path, URL, host or e-mail address is read in its
- * canonical form, where it has one.
+ * Reads a constant text beside an address or a local time as such a value, also in a list; null, with a
+ * diagnostic, when the text is none. A text beside a path, URL, host or e-mail address is read in its
+ * canonical form, if it has one. Any other expression is returned unchanged.
  */
 export function adapt(expression: Expression, type: Type, env: Environment): Expression | null {
   if (type.kind === 'text')
@@ -36,13 +37,13 @@ export function adapt(expression: Expression, type: Type, env: Environment): Exp
   return { kind: 'literal', value, type, span: expression.span } satisfies Literal;
 }
 
-/** Constants beside texts of a kind, as in one list, in the canonical form of this kind. */
+/** Brings constants beside texts of a kind, as in one list, into the canonical form of that kind. */
 export function adaptAll(expressions: readonly Expression[], env: Environment): readonly Expression[] {
   const kind = expressions.map(({ type }) => kindOf(type)).find((each) => each !== null) ?? null;
   return kind === null ? expressions : expressions.map((each) => canonicalConstant(each, kind, env));
 }
 
-/** The kind of a text, or of the texts in a list; null for free text and for what is no text. */
+/** Returns the kind of a text, or of the texts in a list; null for free text and for any other type. */
 function kindOf(type: Type): CanonicalKind | null {
   const text = type.kind === 'list' ? type.element.type : type;
   return text.kind === 'text' && text.of !== 'string' ? text.of : null;

@@ -1,4 +1,4 @@
-// Arithmetic: numbers, money, durations and times, each pair of operands with the one type that it yields.
+// Types arithmetic on numbers, money, durations and times: each pair of operand types yields one type.
 
 import type { Expression } from '../../model/expression.ts';
 import { quantity, type Type } from '../../model/type.ts';
@@ -28,7 +28,7 @@ export function inferArithmetic(node: Binary, operator: Operator, ctx: Context):
   return { kind: 'arithmetic', operator, left, right, type, span: node.span };
 }
 
-/** `date + 18 years`, `date - 6 months`. */
+/** Types `date + 18 years` and `date - 6 months`. */
 function inferMonthsLater(node: Binary, span: MonthsLiteral, ctx: Context): Expression | null {
   const date = inferValue(node.left, ctx);
   const months = readMonths(span);
@@ -90,7 +90,7 @@ function scaledType(type: Type): Type | null {
   return type.kind === 'money' ? moneyType : type.kind === 'duration' ? quantity('duration') : null;
 }
 
-/** `-x`; a negated literal is a literal. */
+/** Types `-x`; a negated literal becomes a literal. */
 export function inferNegation(node: Unary, ctx: Context): Expression | null {
   const operand = inferValue(node.operand, ctx);
   if (operand === null) return null;

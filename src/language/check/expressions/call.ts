@@ -1,4 +1,4 @@
-// Calls of functions: one entry a function, each with the types it takes and the type it yields.
+// Types calls of functions: a table gives the argument types and the result type of each function.
 
 import { type Builtin, namedBuiltins } from '../../model/builtins.ts';
 import type { Expression } from '../../model/expression.ts';
@@ -19,7 +19,7 @@ import { zoneUnknown } from '../messages/value-errors.ts';
 import { type Context, inferValue } from './context.ts';
 import { letsOf } from './lets.ts';
 
-/** What a function takes and yields: null for arguments that it does not take. */
+/** What a function takes and yields; `yields` returns null for arguments that do not fit together. */
 interface Signature {
   readonly count: { readonly min: number; readonly max: number };
   readonly takes: (type: Type, index: number) => boolean;
@@ -72,9 +72,9 @@ const signatures = {
     takes: (type, index) => type.kind === (index === 0 ? 'timestamp' : 'text'),
     yields: () => quantity('date'),
   },
-  // Written `today in "Zone"`, never called.
+  // Written as `today in "Zone"`, never as a call.
   today: { count: one, takes: isText, yields: () => quantity('date') },
-  // Written `date + 18 years`, never called.
+  // Written as `date + 18 years`, never as a call.
   months_later: {
     count: { min: 2, max: 2 },
     takes: (type) => type.kind === 'date',
@@ -128,7 +128,7 @@ function takesArguments(
   return strays.length === 0;
 }
 
-/** The type of any of the arguments, without the bounds of one of them. */
+/** Returns the common type of the arguments, without the range of any of them; null when there is none. */
 function joined(types: readonly Type[]): Type | null {
   const [first, ...rest] = types;
   if (first === undefined) return null;
@@ -138,7 +138,10 @@ function joined(types: readonly Type[]): Type | null {
   return 'range' in type ? quantity(type.kind) : type;
 }
 
-/** The last argument of `date` as the text literal of a time zone. */
+/**
+ * Returns the arguments of `date` with the time zone as a text literal; null, with a diagnostic, when the
+ * zone is unknown or not constant.
+ */
 function withZone(args: readonly Expression[], ctx: Context): readonly Expression[] | null {
   const zone = args.at(-1)!;
   const text = constantText(zone, letsOf(ctx.env));

@@ -1,5 +1,5 @@
-// Comparisons: `==` and `!=` between values of one family, the order of quantities and money, tests for null, and risk
-// against constants.
+// Types comparisons: `==` and `!=` between values of one family, the order of quantities and money, tests for
+// null, and risk against constants.
 
 import type { ComparisonOperator, Expression } from '../../model/expression.ts';
 import { booleanType, quantity } from '../../model/type.ts';
@@ -38,7 +38,7 @@ export function inferComparison(node: Binary, operator: ComparisonOperator, ctx:
   }
   if (isRisk(node.left, ctx) || isRisk(node.right, ctx)) return plainType(inferRiskTest(node, operator, ctx));
   const left = inferValue(node.left, ctx);
-  // Of a time of day more is to be said only beside what is one.
+  // A clock time beside an operand in error is not reported as well.
   const right = left === null && node.right.kind === 'clock' ? null : inferValue(node.right, ctx);
   if (left === null || right === null) return plainType(null);
   return plainType(compareValues(node, operator, [left, right], ctx));
@@ -65,7 +65,10 @@ function compareValues(
   return null;
 }
 
-/** Whether two enumerations have a value in common; a literal outside of one is a misspelling. */
+/**
+ * Whether the two sides can be equal: enumerations need a value in common. Reports sides that never are; a
+ * literal outside the enumeration is a misspelling.
+ */
 export function sharesValues(left: Expression, right: Expression, ctx: Context): boolean {
   if (!areDisjoint(left.type, right.type)) return true;
   if (right.kind === 'literal') ctx.env.report(outsideEnumeration(right, left.type));
@@ -78,7 +81,7 @@ function isRisk(node: Tree, ctx: Context): boolean {
   return node.kind === 'path' && node.root.text === 'risk' && node.steps.length === 0 && !ctx.inMeter;
 }
 
-/** `risk >= 60`, or turned round; the constant becomes a literal. */
+/** Types `risk >= 60` and its mirror image `60 <= risk`; the constant becomes a literal. */
 function inferRiskTest(node: Binary, operator: ComparisonOperator, ctx: Context): Expression | null {
   const riskIsLeft = isRisk(node.left, ctx);
   const other = riskIsLeft ? node.right : node.left;

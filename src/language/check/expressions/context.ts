@@ -1,5 +1,6 @@
-// What an expression is checked against: the actions whose payload it reads, the variables around it and what is known
-// about presence. Every check of an expression yields a typed expression, or null once a diagnostic says why not.
+// What an expression is checked against: the actions whose payload it reads, the variables around it and what
+// is known about presence. Every check of an expression yields a typed expression, or null once a diagnostic
+// says why not.
 
 import type { Expression } from '../../model/expression.ts';
 import type { Slot } from '../../model/type.ts';
@@ -11,33 +12,42 @@ import { conditionMistyped } from '../messages/type-errors.ts';
 
 export interface Context {
   readonly env: Environment;
-  /** The actions that may be decided here. */
+  /** The actions whose requests the expression may be evaluated for. */
   readonly actions: ActionSet;
-  /** Variables of the quantifiers around, by name. */
+  /** Variables of the enclosing quantifiers, by name. */
   readonly variables: ReadonlyMap<string, Slot>;
   readonly presence: Presence;
-  /** Within a let, which may be read elsewhere with other actions. */
+  /** Whether the expression is in a let, which other policies may read with other actions. */
   readonly inLet: boolean;
-  /** What a meter counts is computed from records: no time of decision, no risk, no other meter. */
+  /**
+   * Whether the expression is in a meter. A meter is computed from records, so it has no time of decision, no
+   * risk and no other meter.
+   */
   readonly inMeter: boolean;
-  /** The switch over all kinds of expressions, handed down so that no family of them imports another. */
+  /**
+   * Types an expression of any kind. The switch is passed in the context so that the modules for the kinds do
+   * not import one another.
+   */
   readonly infer: (node: Tree, ctx: Context) => Inferred;
 }
 
-/** Without the variables of any quantifier. */
+/** The variables outside of any quantifier: none. */
 export const noVariables: Context['variables'] = new Map();
 
-/** A typed expression, and what is known about presence where it is true and where it is false. */
+/** A typed expression, and what is known about presence when it is true and when it is false. */
 export interface Inferred {
   readonly expression: Expression | null;
   readonly whenTrue: Presence;
   readonly whenFalse: Presence;
 }
 
-/** A test of presence, or a gap, in error: everything counts as present, so that nothing follows from one mistake. */
+/**
+ * The result for a presence test in error, or for a gap in the tree: everything counts as present, so that
+ * one mistake causes no further diagnostics.
+ */
 export const failed: Inferred = { expression: null, whenTrue: 'everything', whenFalse: 'everything' };
 
-/** A value that tells nothing about presence, in error or not. */
+/** Wraps an expression that tells nothing about presence, or null for one in error. */
 export function plainType(expression: Expression | null): Inferred {
   return { expression, whenTrue: nothingKnown, whenFalse: nothingKnown };
 }
@@ -46,7 +56,7 @@ export function inferValue(node: Tree, ctx: Context): Expression | null {
   return ctx.infer(node, ctx).expression;
 }
 
-/** An expression that must be true or false. */
+/** Types an expression that must be boolean; reports any other type. */
 export function inferCondition(node: Tree, ctx: Context): Inferred {
   const inferred = ctx.infer(node, ctx);
   if (inferred.expression === null || inferred.expression.type.kind === 'boolean') return inferred;
@@ -54,12 +64,15 @@ export function inferCondition(node: Tree, ctx: Context): Inferred {
   return plainType(null);
 }
 
-/** The same context with more known about presence. */
+/** Returns the same context with another state of knowledge about presence. */
 export function withPresence(ctx: Context, presence: Presence): Context {
   return presence === ctx.presence ? ctx : { ...ctx, presence };
 }
 
-/** Whether the name stands for what calls of all the actions return: in meters alone. */
+/**
+ * Whether the name `result` means what calls of all the actions return: only in meters whose actions all
+ * declare a result.
+ */
 export function isResult(name: string, { inMeter, actions }: Context): boolean {
   return name === 'result' && inMeter && actions.result !== null;
 }

@@ -1,4 +1,4 @@
-// The environment of one check: empty tables, and what answers the questions that are asked of them.
+// Creates the environment of one check: empty maps, and the functions that answer questions about them.
 
 import type { CheckAnswers, Declarations, Environment } from '../incremental/environment.ts';
 import { listFileOf, textOfListFile } from '../incremental/kept.ts';
@@ -39,7 +39,7 @@ export function createEnvironment(
     report: recorder.say,
     use: recorder.use,
     leaveOut: recorder.leaveOut,
-    // Each table answers what `Answers` says.
+    // Each table answers with the type that `CheckAnswers` declares.
     ask: recorder.ask as Environment['ask'],
     recorder,
     checkState,

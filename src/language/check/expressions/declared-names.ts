@@ -1,17 +1,21 @@
-// Names that stand for declarations: looked up, marked as used, and told from names of another kind.
+// Looks up names that refer to declarations: marks them as used, and reports unknown names and names of
+// another kind.
 
 import type { NameNode } from '../../syntax/tree/tree.ts';
 import type { DeclarationKind, Environment } from '../incremental/environment.ts';
 import { nameOfOtherKind, unknownName } from '../messages/errors.ts';
 import type { Context } from './context.ts';
 
-/** Whether a name stands for a declaration of this kind, marked as used; else a diagnostic says why not. */
+/**
+ * Whether a name refers to a declaration of this kind, which is marked as used; reports a diagnostic when
+ * not.
+ */
 export function findDeclared(env: Environment, name: NameNode, kind: DeclarationKind): boolean {
   if (env.ask('kind', name.text) !== undefined) env.use(name.text);
   return isDeclared(env, name, kind);
 }
 
-/** As `findDeclared`, where naming it is no use of it. */
+/** As `findDeclared`, but does not mark the declaration as used. */
 export function isDeclared(env: Environment, name: NameNode, kind: DeclarationKind): boolean {
   const found = env.ask('kind', name.text);
   if (found === undefined) {
@@ -22,7 +26,10 @@ export function isDeclared(env: Environment, name: NameNode, kind: DeclarationKi
   return found === kind;
 }
 
-/** All names of a kind, for a suggestion: what rests on them is not kept. */
+/**
+ * Returns all names of a kind, for a suggestion. The outcome that asks is not kept for the next check,
+ * because any new name could change it.
+ */
 export function namesOf(env: Environment, kind: DeclarationKind): string[] {
   env.recorder.askTooMuch();
   return declaredNames(env, kind);

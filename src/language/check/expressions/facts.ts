@@ -1,4 +1,4 @@
-// What is known about agent, request and action, and the type of each fact.
+// The facts about agent, request and action, and the type of each fact.
 
 import type { FactName } from '../../model/expression.ts';
 import { riskTiers } from '../../model/request.ts';
@@ -6,7 +6,7 @@ import { anyText, booleanType, enumeration, listOf, type Type } from '../../mode
 import type { Environment } from '../incremental/environment.ts';
 import type { ActionFact, FactTypes } from '../incremental/resolved.ts';
 
-/** Types that are the same in every set; null for those of the action. */
+/** Types that are the same in every policy set; null for the facts about the action. */
 const fixedTypes = {
   'agent.id': anyText,
   'agent.name': anyText,
@@ -33,18 +33,21 @@ export function isFact(name: string): name is FactName {
 }
 
 export function typeOfFact(fact: FactName, env: Environment): Type {
-  // A fact without a fixed type is one of the action.
+  // Only the facts about the action have no fixed type.
   return fixedTypes[fact] ?? env.ask('facts', '')[fact as ActionFact];
 }
 
-/** Null for a fact whose type depends on the actions that are declared. */
+/** Returns the type of a fact; null when the type depends on the declared actions. */
 export function typeOfFixedFact(fact: FactName): Type | null {
   return fixedTypes[fact];
 }
 
 const known = new WeakMap<Environment['actions'], FactTypes>();
 
-/** Keys of actions are an enumeration, so that a misspelt one is found. Kept while the keys are the same. */
+/**
+ * Returns the types of the facts about the action: enumerations, so that a misspelt key is found. Kept while
+ * the keys are the same.
+ */
 export function factTypes({ actions, checkState }: Environment): FactTypes {
   const made = known.get(actions) ?? sameOrNew([...actions.keys()].sort(), checkState.facts);
   known.set(actions, made);

@@ -1,4 +1,4 @@
-// From a path into the payload (or into a quantifier's variable) to a typed read over all matched actions.
+// Turns a path into the payload, or into a quantifier's variable, into a typed read over all matched actions.
 
 import { spanning } from '../../diagnostic/span.ts';
 import type { FieldRead } from '../../model/expression.ts';
@@ -21,14 +21,16 @@ export interface FieldPath {
   readonly steps: readonly NameNode[];
 }
 
-/** A field and its places from the root on: one more than it has steps. */
+/** A field with the places along its path, from the root on: one place more than the path has steps. */
 export interface ResolvedField {
   readonly read: FieldRead;
   readonly steps: readonly NameNode[];
   readonly places: readonly PathNode[];
 }
 
-/** The field that a path names, or null and a diagnostic; presence is not asked for. */
+/**
+ * Returns the field that a path names; null, with a diagnostic, when there is none. Does not check presence.
+ */
 export function resolveField(path: FieldPath, ctx: Context): ResolvedField | null {
   const { root, steps } = path;
   const variable = ctx.variables.get(root.text);
@@ -68,7 +70,7 @@ export function resolveField(path: FieldPath, ctx: Context): ResolvedField | nul
   };
 }
 
-/** Why a step leads nowhere, unless that has been reported already. */
+/** Reports why a step leads nowhere, unless that has been reported already. */
 function reportStep(place: PathNode, path: FieldPath, index: number, ctx: Context): void {
   if (path.steps[index]?.text === '') return;
   const types = place.found.map(({ slot }) => slot.type);
@@ -81,7 +83,7 @@ function reportStep(place: PathNode, path: FieldPath, index: number, ctx: Contex
   }
 }
 
-/** Whether every step is known to be there and not null; reports the first that is not. */
+/** Whether every step is known to be present and not null; reports the first step that is not. */
 export function requirePresence(field: ResolvedField, ctx: Context): boolean {
   if (field.places.at(-1)?.isCertain === true) return true;
   return field.places.every((_, at) => isPresent(field, at, ctx) && isNotNull(field, at, ctx));

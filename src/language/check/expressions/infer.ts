@@ -1,4 +1,4 @@
-// The switch of the type checker: each kind of tree expression goes to the family that types it.
+// The switch of the type checker: passes each kind of tree expression to the module that types it.
 
 import { builtins } from '../../model/builtins.ts';
 import { quantity } from '../../model/type.ts';
@@ -19,7 +19,7 @@ import { inferElse, inferHas } from './presence.ts';
 import { inferQuantifier } from './quantifier.ts';
 import { inferSingleScript, inferTextTest } from './text.ts';
 
-/** Types an expression; what is wrong with it is reported once. */
+/** Types an expression; each mistake is reported once. */
 export function infer(node: Tree, ctx: Context): Inferred {
   switch (node.kind) {
     case 'text':
@@ -55,7 +55,7 @@ export function infer(node: Tree, ctx: Context): Inferred {
       return inferToday(node, ctx);
     case 'call':
       return plainType(inferCall(node, ctx));
-    // A range after anything but `in`, and a gap: reported with the syntax.
+    // A gap, or a range after anything but `in`: the parser has reported it.
     case 'range':
     case 'missing':
       return failed;

@@ -1,6 +1,7 @@
-// Lets: each is checked once for every set of actions and every presence in which it is read, and stands in the model
-// once for every way in which it then reads. While checking goes on, a read names its variant by where it is read;
-// at the end variants that read alike are joined and numbered by their structure, which no order of files changes.
+// Lets: each is checked once for every set of actions and every presence in which it is read. The model holds
+// a let once for every distinct typed expression that results. During a check, a read names the variant by
+// where the read occurs. At the end, variants with equal expressions are joined and numbered by their
+// structure, which does not depend on the order of files.
 
 import type { Expression, LetRead } from '../../model/expression.ts';
 import type { Let } from '../../model/policy.ts';
@@ -18,13 +19,13 @@ import { declaredNames } from './declared-names.ts';
 import { namesIn } from './tree-names.ts';
 
 export interface LetVariant {
-  /** How its reads name it until all are known. */
+  /** The id that reads use until all variants are known and get their final ids. */
   readonly id: string;
   readonly name: string;
   readonly inferred: Inferred;
 }
 
-/** A read of a let, with what the let tells about presence: it stands for its expression. */
+/** Returns a read of a let, with what the let's expression tells about presence. */
 export function readLet({ text: name, span }: NameNode, ctx: Context): Inferred {
   const { env } = ctx;
   if (env.ask('isEndless', name)) return failed;
@@ -38,12 +39,12 @@ export function readLet({ text: name, span }: NameNode, ctx: Context): Inferred 
   return { ...inferred, expression: read };
 }
 
-/** What is kept of a variant is always made by `readLet`. */
+/** Only `readLet` makes the outcomes that are kept for variants. */
 function variantOf(id: string, env: Environment): CheckOutcome<LetVariant> | undefined {
   return env.variants.get(id) as CheckOutcome<LetVariant> | undefined;
 }
 
-/** Lets while checking goes on. */
+/** Returns the expressions of lets by the ids that are used during a check. */
 export function letsOf(env: Environment): ValueOfLet {
   return (id) => variantOf(id, env)?.value.inferred.expression;
 }
@@ -55,12 +56,12 @@ function inferVariant(id: string, name: string, presence: Presence, ctx: Context
   return { id, name, inferred: ctx.infer(declaration.value, inner) };
 }
 
-/** Reports lets that depend on themselves or lie too deep. */
+/** Reports lets that depend on themselves or whose dependencies nest too deep. */
 export function findEndlessLets(env: Environment): void {
   const { circles, tooDeep } = letDependencies(env);
   for (const { name } of env.declarations.ofKind('let')) {
     const circle = circles.get(name.text);
-    // A circle is one mistake, said of the first of its names.
+    // A circle is one mistake, reported at the first let of the circle.
     const isFirst = circle !== undefined && !circle.some((other) => env.endless.has(other));
     if (isFirst) env.report(letCyclic(name, circle));
     else if (circle === undefined && tooDeep.has(name.text)) env.report(tooDeepDeclaration(name));
@@ -80,11 +81,11 @@ function letDependencies(env: Environment): Dependencies {
 
 export interface FinishedLets {
   readonly lets: ReadonlyMap<string, Let>;
-  /** The final id for each that a read names. */
+  /** The final id, by the id that reads use during a check. */
   readonly ids: ReadonlyMap<string, string>;
 }
 
-/** Joins variants that read alike and gives each of the others an id: `name`, `name#2`, ... */
+/** Joins variants with equal expressions and gives each of the remaining ones an id: `name`, `name#2`, ... */
 export function finishLets(variants: readonly LetVariant[], env: Environment): FinishedLets {
   const ids = new Map<string, string>();
   const lets: Let[] = [];
@@ -103,11 +104,11 @@ export function finishLets(variants: readonly LetVariant[], env: Environment): F
 
 interface WayToRead {
   readonly expression: Expression;
-  /** Ids of the variants that read so. */
+  /** Ids of the variants that have this expression. */
   readonly reads: string[];
 }
 
-/** The variants of one let, those that read alike together, sorted by their structure. */
+/** Groups the variants of one let by equal expressions, sorted by structure. */
 function waysToRead(
   variants: readonly LetVariant[],
   ids: ReadonlyMap<string, string>,
@@ -127,7 +128,7 @@ function waysToRead(
 
 const texts = new WeakMap<Expression, string>();
 
-/** A text that is the same for expressions that read alike, and by which they are sorted. */
+/** Returns a text that is equal for expressions of equal structure; expressions are also sorted by it. */
 function textOf(expression: Expression): string {
   const known = texts.get(expression);
   if (known !== undefined) return known;

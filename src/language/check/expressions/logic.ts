@@ -1,5 +1,5 @@
-// `and`, `or` and `not`: Kleene's connectives, and the flow of presence through them from left to right. Chains are
-// walked in a loop, so that no length of a condition exhausts the stack.
+// Types `and`, `or` and `not`: Kleene's connectives, and the flow of presence through them from left to
+// right. Chains are walked in a loop, so that a condition of any length does not exhaust the stack.
 
 import type { Expression } from '../../model/expression.ts';
 import { booleanType } from '../../model/type.ts';
@@ -18,7 +18,7 @@ export function inferAnd(node: Binary, ctx: Context): Inferred {
     all = {
       expression: null,
       whenTrue: both(all.whenTrue, next.whenTrue),
-      // False by what stands before, or by this part after all before it was true.
+      // False because of the operands before, or because this operand is false after all before it were true.
       whenFalse: either(all.whenFalse, both(all.whenTrue, next.whenFalse)),
     };
   }
@@ -50,12 +50,12 @@ export function inferNot(node: Unary, ctx: Context): Inferred {
   };
 }
 
-/** `not operand`. */
+/** Returns `not operand`. */
 export function negated(operand: Expression, span: Expression['span']): Expression {
   return { kind: 'not', operand, type: booleanType, span };
 }
 
-/** The operands of a chain of one operator, from left to right. */
+/** Returns the operands of a chain of one operator, from left to right. */
 function operandsOf(node: Binary): readonly [Tree, ...Tree[]] {
   const reversed: Tree[] = [];
   let current: Tree = node;
@@ -66,7 +66,10 @@ function operandsOf(node: Binary): readonly [Tree, ...Tree[]] {
   return [current, ...reversed.reverse()];
 }
 
-/** The operands as one expression; chains of one operator in parentheses become one, but for `anyOf`. */
+/**
+ * Joins the operands into one expression. An operand that is itself a chain of the same operator is merged
+ * into the outer chain, except a chain made by `anyOf`.
+ */
 function join(kind: 'and' | 'or', operands: readonly (Expression | null)[], node: Binary): Expression | null {
   const flat: Expression[] = [];
   for (const operand of operands) {
@@ -77,10 +80,16 @@ function join(kind: 'and' | 'or', operands: readonly (Expression | null)[], node
   return { kind, operands: trimmedList(flat), type: booleanType, span: node.span };
 }
 
-/** Entries of a list that may be tested one by one: each is a test of its own in the compiled function. */
+/**
+ * The most entries of a list that may be tested one by one: each entry is a test of its own in the compiled
+ * function.
+ */
 export const anyOfMax = 256;
 
-/** Tests for the entries of a list as the one test that is written: joined by `or`, each in the place of the whole. */
+/**
+ * Joins tests for the entries of a list by `or`. The tests are written as one test, so each has the span of
+ * the whole.
+ */
 export function anyOf({ span }: Binary, tests: readonly Expression[]): Expression {
   const [first, ...others] = tests;
   if (first !== undefined && others.length === 0) return first;

@@ -1,4 +1,4 @@
-// Reads of tables: a cell of the row with a key, and whether there is such a row.
+// Types reads of tables: a cell of the row with a key, and whether the table has such a row.
 
 import type { Expression } from '../../model/expression.ts';
 import { booleanType, type Type } from '../../model/type.ts';
@@ -13,7 +13,7 @@ import { type Context, inferValue } from './context.ts';
 import { namesOf } from './declared-names.ts';
 import { namesInScope } from './names.ts';
 
-/** `orders[payload.order_id].owner`. */
+/** Types `orders[payload.order_id].owner`. */
 export function inferLookUp(node: LookUp, ctx: Context): Expression | null {
   const key = inferValue(node.key, ctx);
   if (!isTable(node, ctx)) return null;
@@ -31,7 +31,7 @@ export function inferLookUp(node: LookUp, ctx: Context): Expression | null {
   };
 }
 
-/** `payload.order_id in orders`. */
+/** Types `payload.order_id in orders`. */
 export function inTable(
   node: Binary,
   name: NameNode,
@@ -59,13 +59,16 @@ function isTable(node: LookUp, ctx: Context): boolean {
   return false;
 }
 
-/** Rows change while requests are decided, and a meter counts from records of long ago. */
+/**
+ * Whether tables can be read in this context; reports a read in a meter. Rows change while requests are
+ * decided, but a meter counts from records made long before.
+ */
 function isReadable({ span }: Pick<LookUp, 'span'>, ctx: Context): boolean {
   if (ctx.inMeter) ctx.env.report(unreadableInMeter(span, 'a table'));
   return !ctx.inMeter;
 }
 
-/** Null where the table is in error, or the column is. */
+/** Returns the type of the column; null when the table or the column is in error. */
 function columnOf(node: LookUp, { env }: Context): Type | null {
   const columns = env.ask('tableColumns', node.table.text);
   if (columns === undefined || node.column?.text === '') return null;

@@ -1,4 +1,5 @@
-// `in` and `not in`: declared lists, list literals, lists of the payload, ranges, hours and networks.
+// Types `in` and `not in`: declared lists, list literals, lists of the payload, tables, ranges, hours and
+// networks.
 
 import type { Span } from '../../diagnostic/span.ts';
 import type { Expression } from '../../model/expression.ts';
@@ -58,7 +59,7 @@ export function inferMembership(node: Binary, ctx: Context): Expression | null {
   return negated(test, node.span);
 }
 
-/** The test without its `not`; the right side is checked also where the left one is in error. */
+/** Types the test without its `not`. The right side is checked even if the left side is in error. */
 function inferTest(node: Binary, subject: Expression | null, ctx: Context): Expression | null {
   const { right } = node;
   if (right.kind === 'range') return inRange(node, right, subject, ctx);
@@ -128,7 +129,10 @@ function inList(node: Binary, right: Path, subject: Expression | null, ctx: Cont
   return { kind: 'in-list', subject: read, list, type: booleanType, span: node.span };
 }
 
-/** The list, its entries in the form into which the gate brings what is looked up; null where they have none. */
+/**
+ * Returns the name of the list to search, with its entries in the form into which the gate brings the
+ * subject; null when the entries have no such form.
+ */
 function listBeside(type: Type, name: string, listType: Type, { env }: Context): string | null {
   if (type.kind !== 'text' || listType.kind !== 'text') return name;
   const isFolded = type.of === 'path ignoring case' && listType.of === 'path';
@@ -158,13 +162,13 @@ function inNetwork(node: Binary, subject: Expression, network: Expression, ctx: 
   return { kind: 'in-cidr', subject, cidr, type: booleanType, span: node.span };
 }
 
-/** A constant in a list, and the place to blame for it. */
+/** A constant in a list, and the place to blame for a mistake in the constant. */
 interface ListedText {
   readonly value: Value;
   readonly span: Span;
 }
 
-/** None where the list may vary. */
+/** Returns the texts of a list whose entries are all constant; an empty array for any other expression. */
 function constantTexts(container: Expression, { env }: Context): readonly ListedText[] {
   const list = behindLets(container, letsOf(env));
   if (list.kind !== 'list') return [];
@@ -179,7 +183,7 @@ function isNetwork({ value }: ListedText): boolean {
   return typeof value === 'string' && value.includes('/');
 }
 
-/** In one of the networks of a list, or one of its addresses: a test each, joined by `or`. */
+/** Tests an address against each network or address of a list; the tests are joined by `or`. */
 function inNetworks(
   node: Binary,
   subject: Expression,
@@ -234,21 +238,27 @@ function inElements(
   return { kind: 'in-elements', subject: read, elements, type: booleanType, span: node.span };
 }
 
-/** Every entry of a literal list must be a value that a subject which may vary can have. */
+/**
+ * Whether the subject can equal every entry of a literal list; reports each entry that the subject can never
+ * equal. A constant subject is not checked.
+ */
 function elementsShareValues(subject: Expression, elements: Expression, ctx: Context): boolean {
   const list = behindLets(elements, letsOf(ctx.env));
   if (list.kind !== 'list') {
     const slot = elements.type.kind === 'list' ? elements.type.element : null;
     return slot === null || sharesValues(subject, { ...elements, type: slot.type }, ctx);
   }
-  // A constant on the left has one value, which need not be the one of each entry.
+  // A constant on the left has one value, which need not equal every entry.
   if (behindLets(subject, letsOf(ctx.env)).kind === 'literal') return true;
-  // Free text and what is no text can have them all.
+  // Free text, and any value that is no text, can equal every entry.
   if (subject.type.kind !== 'text' || subject.type.values === null) return true;
   return list.elements.map((element) => sharesValues(subject, element, ctx)).every((shares) => shares);
 }
 
-/** A list that holds texts alone, as most do: an enumeration of them. */
+/**
+ * Types a list of text literals only, as most lists are: the elements are an enumeration of the texts. Null
+ * for any other list.
+ */
 function inferTexts({ entries, span }: ListExpression, ctx: Context): Expression | null {
   const elements: Expression[] = [];
   const values = new Set<string>();
@@ -261,7 +271,10 @@ function inferTexts({ entries, span }: ListExpression, ctx: Context): Expression
   return { kind: 'list', elements, type: listOf(enumeration([...values])), span };
 }
 
-/** A lone name that nothing declares; a gap has none. */
+/**
+ * Returns the entry's name when nothing declares it, as for a text without quotes; an empty array for any
+ * other entry and for a gap.
+ */
 function wordsOf(entry: Tree, ctx: Context): readonly NameNode[] {
   if (entry.kind !== 'path' || entry.steps.length > 0 || entry.root.text === '') return [];
   const { text } = entry.root;
@@ -270,7 +283,7 @@ function wordsOf(entry: Tree, ctx: Context): readonly NameNode[] {
   return isKnown ? [] : [entry.root];
 }
 
-/** `["a", "b"]`: values of one type. */
+/** Types `["a", "b"]`: values of one type. */
 export function inferListLiteral(node: ListExpression, ctx: Context): Expression | null {
   if (node.entries.length === 0) {
     ctx.env.report(listLiteralEmpty(node.span));

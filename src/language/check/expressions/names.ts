@@ -1,5 +1,6 @@
-// From the trees of all files to one namespace: each name once, none of them taken by the language. Where a name is declared twice
-// the first declaration stands, in the order of files and lines.
+// Collects the names in the trees of all files into one namespace. Names that are declared twice, and names
+// that the language reserves, are reported. Of two declarations with one name the first counts, in the order
+// of files and lines.
 
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import { builtins } from '../../model/builtins.ts';
@@ -10,12 +11,12 @@ import type { Declarations, NamedDeclaration } from '../incremental/environment.
 import type { CollectedNames } from '../incremental/state.ts';
 import { nameDeclaredTwice, nameReserved } from '../messages/errors.ts';
 
-/** Roots of paths that stand in every expression. */
+/** Roots of paths that are available in every expression. */
 export const namesInScope = ['payload', 'agent', 'action', 'request', 'now', 'risk'] as const;
 /** The approval group that is the agent's control owner. */
 export const ownerGroup = 'owner';
 
-/** Why a name may not be declared, or null. */
+/** Returns why a name may not be declared; null when it may. */
 export function whyReserved(name: string): string | null {
   return reserved.get(name) ?? null;
 }
@@ -32,7 +33,10 @@ export function isGate(name: string): boolean {
   return gates.some((gate) => gate === name);
 }
 
-/** With what was collected before, which is used up, only the names of files that have changed are looked at. */
+/**
+ * Collects the names of all files. Consumes `before`, the result of the last check, and then reads only files
+ * that have changed.
+ */
 export function collectNames(files: readonly PolicyFile[], before: CollectedNames | null): CollectedNames {
   return (before && followChanges(files, before)) ?? collectAll(files);
 }
@@ -51,7 +55,10 @@ function collectAll(files: readonly PolicyFile[]): CollectedNames {
   return { files, byName, problems };
 }
 
-/** Null where a name stands twice or may not stand, before or now: which declaration counts is then said by the order of all. */
+/**
+ * Returns the names after the changes. Null when any name is or was declared twice or is reserved: the order
+ * of all declarations then decides which one counts.
+ */
 function followChanges(files: readonly PolicyFile[], before: CollectedNames): CollectedNames | null {
   const { byName, problems } = before;
   if (problems.length > 0) return null;
@@ -72,7 +79,10 @@ function namedIn({ declarations }: PolicyFile): readonly NamedDeclaration[] {
   return declarations.filter((one) => one.kind !== 'action').filter(({ name }) => name.text !== '');
 }
 
-/** Declarations by their names, and those of one kind in the order of files; of those with one name the first. */
+/**
+ * Returns declarations by name, and those of one kind in the order of files. Of several declarations with one
+ * name only the first is returned.
+ */
 export function declarationsOf({ files, byName }: CollectedNames): Declarations {
   return {
     get: (name) => byName.get(name),

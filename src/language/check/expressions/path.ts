@@ -1,4 +1,5 @@
-// Paths: fields of the payload and of quantifier variables, facts about agent, request and action, and declared names.
+// Types paths: fields of the payload and of quantifier variables, facts about agent, request and action, and
+// declared names.
 
 import type { Expression } from '../../model/expression.ts';
 import { quantity } from '../../model/type.ts';
@@ -66,7 +67,7 @@ function inferField(node: Path, ctx: Context): Expression | null {
 }
 
 function inferFact(node: Path, root: 'agent' | 'request' | 'action', ctx: Context): Expression | null {
-  // `request.user` is a group of facts within one.
+  // `request.user` groups facts within the group `request`.
   const group = root === 'request' && node.steps[0]?.text === 'user' ? 'request.user' : root;
   const at = group === root ? 0 : 1;
   const step = node.steps[at];
@@ -126,7 +127,7 @@ function isReadable(node: Path, ctx: Context): boolean {
 
 const readableKinds: readonly DeclarationKind[] = ['let', 'meter', 'list', 'hours'];
 
-/** What the root of a path may be here. */
+/** Returns the names that the root of a path may be in this context. */
 function candidatesIn(ctx: Context): readonly string[] {
   return [
     ...namesInScope,

@@ -1,5 +1,6 @@
-// From patterns to the actions that they match. `*` stands for one or more whole segments, at one end; a name without
-// dot is a group. A pattern that matches nothing is an error, one that another contains a warning.
+// Resolves patterns to the actions that they match. `*` stands for one or more whole segments, at one end; a
+// name without a dot is a group. A pattern that matches nothing is an error; a pattern that another one
+// contains is a warning.
 
 import { isPattern } from '../../syntax/parse/keys.ts';
 import type { Pattern } from '../../syntax/tree/tree.ts';
@@ -9,7 +10,7 @@ import { nameOfOtherKind, patternContained, patternMatchesNothing } from '../mes
 import { isGroupKey, patternKey, patternsKey } from './action-sets.ts';
 import { namesOf } from './declared-names.ts';
 
-/** The actions that one of the patterns matches and no exception does. */
+/** Returns the actions that at least one of the patterns matches and no exception matches. */
 export function matchedActions(
   patterns: readonly Pattern[],
   except: readonly Pattern[],
@@ -22,12 +23,12 @@ export function matchedActions(
   return env.ask('actions', patternsKey(patterns, except));
 }
 
-/** Whether the pattern matches an action; reports one that does not. */
+/** Whether the pattern matches an action; reports a pattern that does not. */
 function matchesSomething(pattern: Pattern, env: Environment): boolean {
   const { keys } = env.ask('match', patternKey(pattern));
   if (isGroup(pattern)) return isGroupWithActions(pattern, keys, env);
   if (keys.length > 0) return true;
-  // Of a `*` where none may stand the parser has said so.
+  // The parser has reported a `*` in a wrong place.
   if (!isPattern(pattern.text)) return false;
   env.recorder.askTooMuch();
   env.report(patternMatchesNothing(pattern, [...env.actions.keys()]));
@@ -55,7 +56,7 @@ function isGroupWithActions(pattern: Pattern, keys: readonly string[], env: Envi
 }
 
 function reportContained(patterns: readonly Pattern[], env: Environment): void {
-  // A key contains nothing but itself.
+  // The key of an action contains no pattern but itself.
   const wide = patterns.flatMap((pattern, at) =>
     isGroup(pattern) || pattern.text.includes('*') ? [at] : [],
   );
@@ -71,19 +72,20 @@ function reportContained(patterns: readonly Pattern[], env: Environment): void {
   }
 }
 
-/** Whether all that `inner` can match is matched by `outer`, whatever actions are declared later. */
+/** Whether `outer` matches everything that `inner` can match, whatever actions are declared later. */
 function contains(outer: Pattern, inner: Pattern, env: Environment): boolean {
   if (outer.text === inner.text) return outer.isQuoted === inner.isQuoted || !isGroup(outer);
   if (outer.text === '*') return true;
   if (isGroup(inner)) return false;
   if (isGroup(outer)) return env.ask('match', patternKey(outer)).keys.includes(inner.text);
-  // A star at the other end than the outer's may stand for segments that the outer does not match.
+  // An `inner` whose star is at the other end than the star of `outer` may match segments that `outer` does
+  // not match.
   if (outer.text.endsWith('.*')) return !inner.text.startsWith('*') && patternMatches(outer.text, inner.text);
   if (outer.text.startsWith('*.')) return !inner.text.endsWith('*') && patternMatches(outer.text, inner.text);
   return false;
 }
 
-/** Whether a wildcard matches the key of an action. */
+/** Whether a pattern with a star at one end matches the key of an action. */
 function patternMatches(pattern: string, key: string): boolean {
   if (key.length < pattern.length) return false;
   return pattern.endsWith('.*') ? key.startsWith(pattern.slice(0, -1)) : key.endsWith(pattern.slice(1));

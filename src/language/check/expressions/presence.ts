@@ -1,4 +1,4 @@
-// `has` and `else`, and tests for null: what makes it safe to read a field that may be missing.
+// Types `has`, `else` and tests for null: what makes it safe to read a field that may be missing.
 
 import type { Expression } from '../../model/expression.ts';
 import { anyText, booleanType, type TextType } from '../../model/type.ts';
@@ -24,7 +24,7 @@ import { type ResolvedField, requirePresenceBefore, resolveField } from './field
 import { letsOf } from './lets.ts';
 import { negated } from './logic.ts';
 
-/** `payload has a.b`: definite; true when every step is present and not null. */
+/** Types `payload has a.b`: never unknown; true when every step is present and not null. */
 export function inferHas(node: Has, ctx: Context): Inferred {
   const { root } = node.subject;
   if (!isFieldRoot(root.text, ctx)) {
@@ -42,7 +42,7 @@ export function inferHas(node: Has, ctx: Context): Inferred {
   };
 }
 
-/** `subject else fallback`. */
+/** Types `subject else fallback`. */
 export function inferElse(node: Else, ctx: Context): Expression | null {
   const { subject, fallback } = node;
   if (subject.kind === 'missing') return null;
@@ -79,7 +79,10 @@ function fallbackValue(fallback: Tree, field: ResolvedField, ctx: Context): Expr
   return value === null || type.kind !== 'text' || type.of === 'string' ? value : ofKind(value, type, ctx);
 }
 
-/** A constant beside a path, URL, host or e-mail address is read as one, so that the whole is compared as one. */
+/**
+ * Returns a constant fallback in the form of the subject's kind (path, URL, host or e-mail address), so that
+ * the whole `else` is compared as that kind.
+ */
 function ofKind(value: Expression, type: TextType, { env }: Context): Expression {
   const text = constantText(value, letsOf(env));
   if (text === null) return value;
@@ -87,7 +90,7 @@ function ofKind(value: Expression, type: TextType, { env }: Context): Expression
   return { kind: 'literal', value: canonicalText(type.of, text) ?? text, type: kind, span: value.span };
 }
 
-/** `x == null` and `x != null`: definite, on nullable fields and elements only. */
+/** Types `x == null` and `x != null`: never unknown; only for nullable fields and elements. */
 export function inferNullTest(node: Binary, subject: Tree, ctx: Context): Inferred {
   if (subject.kind === 'missing') return failed;
   if (subject.kind !== 'path' || !isFieldRoot(subject.root.text, ctx)) {

@@ -1,4 +1,5 @@
-// Quantifiers: `some`, `every`, `no`, `count` and `sum` over the elements of one or more lists of one element type.
+// Types quantifiers: `some`, `every`, `no`, `count` and `sum` over the elements of one or more lists with one
+// element type.
 
 import type { Expression, Quantify } from '../../model/expression.ts';
 import { booleanType, quantity, type Slot, type Type } from '../../model/type.ts';
@@ -66,7 +67,10 @@ function resultType(node: Quantifier, body: Expression, ctx: Context): Type | nu
   return null;
 }
 
-/** A list to go through: a field, which may be absent, a literal, `agent.tags`, `links(...)` or `commands(...)`. */
+/**
+ * Types a list to iterate over: a field, which may be absent, a list literal, a list column of a table,
+ * `agent.tags`, `links(...)` or `commands(...)`.
+ */
 function inferSource(node: Tree, ctx: Context): Expression | null {
   if (node.kind === 'path' && isDeclaredList(node, ctx)) {
     ctx.env.use(node.root.text);
@@ -91,7 +95,7 @@ function isListCall(source: Expression): boolean {
   return source.kind === 'call' && (source.builtin === 'links' || source.builtin === 'commands');
 }
 
-/** The field without asking for its presence: an absent list counts as empty. */
+/** Types a field without requiring its presence: an absent list counts as empty. */
 function inferFieldSource(node: Path, ctx: Context): Expression | null {
   const field = resolveField(node, ctx);
   if (field === null) return null;
@@ -112,7 +116,8 @@ function elementOf(node: Quantifier, sources: readonly (Expression | null)[], ct
     }
     element = merged;
   }
-  // A list that is signed as a whole is unknown as a whole; its elements need no mark of their own.
+  // When a signature is missing, a signed list is unknown as a whole, so its elements need no mark of their
+  // own.
   return element === null || node.sources.length === 0 ? null : element;
 }
 

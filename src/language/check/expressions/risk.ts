@@ -1,5 +1,6 @@
-// Risk must not run against the grain: a rule that reads risk adds none to it, a guard reads it only as "at least" and
-// an `allow` only as "at most", through `not` and `unless` too. Otherwise a new guard's points could silence another.
+// Checks rules that read risk. Such a rule adds no points; a guard reads risk only as "at least" and an
+// `allow` only as "at most", also through `not` and `unless`. Otherwise the points of a new guard could stop
+// another guard from matching.
 
 import { childrenOf } from '../../model/children.ts';
 import type { Expression } from '../../model/expression.ts';
@@ -12,11 +13,11 @@ import { letsOf } from './lets.ts';
 
 export interface RiskRead {
   readonly compare: Extract<Expression, { kind: 'compare' }>;
-  /** 1: the condition comes true as risk rises; -1: as it falls; 0: neither holds for sure. */
+  /** 1 when the condition becomes true as risk rises, -1 when as risk falls, 0 when neither is certain. */
   readonly direction: Polarity;
 }
 
-/** Reports what a rule that reads risk may not do. */
+/** Reports points in a rule that reads risk, and comparisons in the wrong direction. */
 export function checkRisk(rule: Rule, reads: readonly RiskRead[], name: NameNode, env: Environment): void {
   const [first] = reads;
   if (first === undefined) return;
@@ -28,9 +29,9 @@ export function checkRisk(rule: Rule, reads: readonly RiskRead[], name: NameNode
   }
 }
 
-/** Where the condition reads risk, directly or through a let. */
+/** Returns the places where the condition reads risk, directly or through a let. */
 export function riskReads(condition: Expression, env: Environment): readonly RiskRead[] {
-  // Most conditions hold neither.
+  // Most conditions read neither risk nor a let.
   if (!mayReadRisk(condition)) return noReads;
   const reads: RiskRead[] = [];
   for (const { node, polarity } of partsWithPolarity(condition, letsOf(env))) {

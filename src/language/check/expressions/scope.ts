@@ -1,4 +1,5 @@
-// The context in which the conditions of a policy, a guarantee or a meter begin: their actions, nothing known yet.
+// The context in which the conditions of a policy, a guarantee or a meter start: the actions are given and
+// nothing is known about presence yet.
 
 import type { Environment } from '../incremental/environment.ts';
 import type { ActionSet } from '../incremental/resolved.ts';
@@ -6,7 +7,7 @@ import { nothingKnown } from '../logic/presence.ts';
 import { type Context, noVariables } from './context.ts';
 import { infer } from './infer.ts';
 
-/** The context of conditions over these actions. */
+/** Returns the context of conditions over these actions. */
 export function contextOver(actions: ActionSet, env: Environment): Context {
   return {
     env,

@@ -1,6 +1,6 @@
-// Tests of text: `is single_script`, `like`, `matches`, `starts with`, `ends with`, `contains`, `inside`, `within` and `mentions any of`. Patterns
-// are constants and are compiled here once, to find what is wrong with them. `any of` is the same test for each text of a
-// list, and true where one of them is.
+// Types tests of text: `is single_script`, `like`, `matches`, `starts with`, `ends with`, `contains`,
+// `inside`, `within` and `mentions any of`. Patterns are constants and are compiled once, to find mistakes in
+// them. An `any of` test applies to each text of a list and is true when it is true for at least one.
 
 import type { Expression, Literal, WordSource } from '../../model/expression.ts';
 import { anyText, booleanType, enumeration, type Type } from '../../model/type.ts';
@@ -36,7 +36,7 @@ type SingleOperator = Extract<
   BinaryOperator,
   'like' | 'matches' | 'starts with' | 'ends with' | 'contains' | 'inside'
 >;
-/** A relation to several texts, each of which is a test of its own. */
+/** A relation to several texts; each text becomes a test of its own. */
 type ListOperator = AnyTextRelation | 'within';
 type TextOperator = SingleOperator | ListOperator | 'mentions any of';
 
@@ -60,7 +60,7 @@ export function inferTextTest(node: Binary, operator: TextOperator, ctx: Context
   }
 }
 
-/** The same test for each text of a list, joined by `or`. */
+/** Makes the same test for each text of a list, joined by `or`. */
 function inferAnyOf(node: Binary, operator: ListOperator, ctx: Context): Expression | null {
   const left = textOf(node.left, operator, ctx, node);
   const texts = textsOf(node.right, operator, ctx);
@@ -77,7 +77,8 @@ function inferAnyOf(node: Binary, operator: ListOperator, ctx: Context): Express
   const known = operands.filter((operand) => operand !== null);
   if (known.length < operands.length) return null;
   if (known.length > 0) return anyOf(node, known);
-  // A list that may be empty and is: false, as of its words, and no warning that it never is true.
+  // The list may be empty and is: the test is false, as `mentions any of` an empty list is. In that form no
+  // warning says that the test is never true.
   const list = declaredList(node.right, ctx);
   if (list === null) return null;
   const words = { kind: 'list', list } as const;
@@ -94,7 +95,7 @@ function testsOf(
   return [testOf(node, operator.replace(/ any of$/, '') as SingleOperator, operands, ctx)];
 }
 
-/** Tests for a domain itself, and for what is below it. */
+/** Returns two tests: the host is the domain itself, or below the domain. */
 function domainTests(node: Binary, { left, right }: Operands, ctx: Context): readonly (Expression | null)[] {
   const text = constantText(right, letsOf(ctx.env)) ?? '';
   const domain = canonicalText('host', text);
@@ -115,7 +116,10 @@ function domainTests(node: Binary, { left, right }: Operands, ctx: Context): rea
   ];
 }
 
-/** The texts of a list as constants; null, and a diagnostic, where they are none. */
+/**
+ * Returns the texts of a list as constants; null when the expression is no list of constant texts, which has
+ * then been reported.
+ */
 function textsOf(node: Tree, operator: ListOperator, ctx: Context): readonly Expression[] | null {
   const name = declaredList(node, ctx);
   if (name === null) return writtenTexts(node, operator, ctx);
@@ -179,7 +183,7 @@ function isPath(type: Type): boolean {
   return type.kind === 'text' && (type.of === 'path' || type.of === 'path ignoring case');
 }
 
-/** A path that ignores case is in folded letters, and so is what it is compared with. */
+/** Folds a `like` pattern when the subject is a path that ignores case: such a path holds folded letters. */
 function patternBeside(type: Type, operator: 'like' | 'matches', pattern: string): string {
   if (operator === 'matches') return patternFor(type, pattern);
   return isCaseless(type) ? foldCase(pattern) : pattern;
@@ -238,14 +242,17 @@ function wordsOf(node: Tree, ctx: Context): WordSource | null {
   return null;
 }
 
-/** The name of a declared list; null for any other expression. */
+/** Returns the name of a declared list; null for any other expression. */
 function declaredList(node: Tree, ctx: Context): string | null {
   if (node.kind !== 'path' || node.steps.length > 0) return null;
   const name = node.root.text;
   return ctx.env.ask('kind', name) === 'list' ? name : null;
 }
 
-/** The constant texts of a list that is written in place or in a let; null, and a diagnostic, where it is none. */
+/**
+ * Returns the constant texts of a list that is written in place or in a let; null, with a diagnostic, for any
+ * other expression.
+ */
 function writtenTexts(
   node: Tree,
   operator: ListOperator | 'mentions any of',

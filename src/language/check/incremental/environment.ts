@@ -1,7 +1,7 @@
-// What every pass of the checker shares: the namespace of all files and what has been resolved so far. Maps are filled
-// pass after pass (types, actions, lists, hours, meters); a declaration that could not be resolved stays out of them
-// and is then read without a second diagnostic. INVARIANT: what is kept from one set to the next reads the maps by
-// `ask` alone, so that it is known what it rests on.
+// What every pass of the checker shares: the namespace of all files and everything resolved so far. Passes
+// fill the maps in turn (types, actions, lists, tables, hours, meters). A declaration that cannot be resolved
+// is left out of the maps, and reads of it cause no second diagnostic. INVARIANT: results that are kept from
+// one set to the next read the maps only through `ask`, so that everything that they rest on is recorded.
 
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import type { Span } from '../../diagnostic/span.ts';
@@ -18,76 +18,79 @@ import type { CheckState } from './state.ts';
 export type NamedDeclaration = Exclude<Declaration, ActionDeclaration>;
 export type DeclarationKind = NamedDeclaration['kind'];
 
-/** All declarations but actions. */
+/** All declarations except actions. */
 export interface Declarations {
   readonly get: (name: string) => NamedDeclaration | undefined;
-  /** In the order of files; of those with one name the first. */
+  /**
+   * Returns the declarations of one kind, in the order of files. Of several with one name only the first is
+   * returned.
+   */
   readonly ofKind: <K extends DeclarationKind>(kind: K) => readonly Extract<NamedDeclaration, { kind: K }>[];
 }
 
-/** What may be asked about the rest of the set, by a name or key. */
+/** The questions about the rest of the set, each asked with a name or key, and the types of the answers. */
 export interface CheckAnswers {
   readonly kind: DeclarationKind | undefined;
   readonly declaration: NamedDeclaration | undefined;
-  /** Null: in error. */
+  /** A declared type; null when the type is in error, undefined when no type has the name. */
   readonly type: Slot | null | undefined;
   readonly list: List | undefined;
   readonly listType: Type | undefined;
   readonly tableKey: Type | undefined;
   readonly tableColumns: readonly Column[] | undefined;
-  /** By `formKey`, the name of the list in that form. */
+  /** The name of a list with its entries in another form, by `formKey`. */
   readonly listForm: string;
   readonly meterType: Type | undefined;
-  /** A meter that counts per session. */
+  /** Whether the meter counts per session. */
   readonly isPerSession: boolean;
-  /** A let or list that cannot be followed. */
+  /** Whether the let or list cannot be followed, because it is in a circle or nests too deep. */
   readonly isEndless: boolean;
-  /** The text of a list file, or why there is none, as a text. */
+  /** The text of a list file, or why the file cannot be read, encoded as one text. */
   readonly listFile: string;
-  /** The actions that one pattern matches, as `patternKey` writes it. */
+  /** The actions that one pattern matches; the key comes from `patternKey`. */
   readonly match: Match;
-  /** Those that several patterns match, as `patternsKey` writes them. */
+  /** The actions that several patterns match; the key comes from `patternsKey`. */
   readonly actions: ActionSet;
-  /** Types of the facts about the action; the key is empty. */
+  /** The types of the facts about the action; the key is the empty text. */
   readonly facts: FactTypes;
   readonly shape: Shape | undefined;
-  /** By the final id of a let. */
+  /** The expression of a let, by its final id. */
   readonly letValue: Expression | undefined;
   readonly isLetOfSeveralWays: boolean;
 }
 
 export interface Environment {
   readonly report: (diagnostic: Diagnostic) => void;
-  /** Something refers to the name. */
+  /** Notes that something refers to the name. */
   readonly use: (name: string) => void;
-  /** The place of a rule, claim or declaration in error, which the set does not hold. */
+  /** Notes the place of a rule, claim or declaration in error, which the set then lacks. */
   readonly leaveOut: (span: Span) => void;
   readonly ask: <Q extends keyof CheckAnswers>(question: Q, key: string) => CheckAnswers[Q];
   readonly recorder: Recorder;
   readonly checkState: CheckState;
   readonly declarations: Declarations;
   readonly readListFile: (path: string) => ListFile;
-  /** Null: in error. Shared types are inlined where they are named. */
+  /** Declared types; null for a type in error. Uses of a declared type inline it. */
   readonly types: Map<string, Slot | null>;
   readonly actions: Map<string, Action>;
-  /** Keys of the actions of each group. */
+  /** The keys of the actions of each group. */
   readonly groups: Map<string, string[]>;
   readonly approvers: Map<string, Approvers>;
   readonly lists: Map<string, List>;
   readonly tables: Map<string, Table>;
   readonly hours: Map<string, Hours>;
   readonly meters: Map<string, Meter>;
-  /** Lets and lists that cannot be followed: in a circle, or too deep. */
+  /** Names of lets and lists that cannot be followed: in a circle, or nested too deep. */
   readonly endless: Set<string>;
-  /** List files that have been asked for, by path. */
+  /** The list files that have been read, by path. */
   readonly listFiles: Map<string, ListFile>;
-  /** By let, actions, presence and kind of use. */
+  /** Variants of lets, by name, actions, presence and whether the read is in a meter. */
   readonly variants: Map<string, CheckOutcome>;
-  /** By final id, once all are known. */
+  /** Lets by final id; filled once all variants are known. */
   readonly lets: Map<string, Let>;
-  /** What patterns of this set have been found to match. */
+  /** The actions that each pattern of this set matches, by `patternKey`. */
   readonly matches: Map<string, Match>;
   readonly actionSets: Map<string, ActionSet>;
-  /** The type of each text that is written, which is the same wherever it stands. */
+  /** The type of each written text, which is the same wherever the text occurs. */
   readonly textTypes: Map<string, Type>;
 }

@@ -1,19 +1,23 @@
-// What came of parts of the set, kept from one check to the next, and list files, each read once in a check.
+// Keeps the outcomes of parts of the set from one check to the next, and reads each list file once in a
+// check.
 
 import type { ListFile } from '../messages/list-files.ts';
 import type { Environment } from './environment.ts';
 import type { CheckOutcome } from './recorder.ts';
 
-/** What came of a part of the tree or the model, made now unless the earlier outcome still holds. */
+/** Returns what `make` makes of a part of the tree or the model; the earlier outcome if that still holds. */
 export function kept<T>(env: Environment, part: object, make: () => T): T {
   const { outcomes } = env.checkState;
-  // What is kept of a part is always made by the same pass.
+  // Outcomes that are kept for a part are always made by the same pass.
   const outcome = env.recorder.keep(outcomes.get(part) as CheckOutcome<T> | undefined, make);
   outcomes.set(part, outcome);
   return outcome.value;
 }
 
-/** As `kept`, of what has many parts, such as the policies of a file: while it holds, none of them is looked at. */
+/**
+ * As `kept`, for a part that has many parts itself, such as a file with its policies: while the outcome
+ * holds, none of these is looked at.
+ */
 export function keptWhole<T>(env: Environment, part: object, make: () => T): T {
   const { outcomes } = env.checkState;
   const outcome = env.recorder.keepWhole(outcomes.get(part) as CheckOutcome<T> | undefined, make);
@@ -26,7 +30,7 @@ export function hasParts(env: Environment, part: object): boolean {
   return env.checkState.outcomes.get(part)?.said.some((one) => !('code' in one)) === true;
 }
 
-/** What stands under the path, read once in a round. */
+/** Returns what the host found under the path, which is read once in a round. */
 export function listFileOf(path: string, env: Environment): ListFile {
   const known = env.listFiles.get(path);
   if (known !== undefined) return known;
@@ -35,7 +39,7 @@ export function listFileOf(path: string, env: Environment): ListFile {
   return file;
 }
 
-/** The text of a list file, or why there is none, as one text. */
+/** Encodes the text of a list file, or why the file cannot be read, as one text. */
 export function textOfListFile(file: ListFile): string {
   return 'text' in file ? `=${file.text}` : `!${file.code} ${file.message}`;
 }

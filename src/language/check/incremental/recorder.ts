@@ -1,49 +1,55 @@
-// Writes down, while something is checked, what is said and every question that is asked about the rest of the set.
-// INVARIANT: an outcome is used again only where each of its questions would be answered by the same value as before.
+// Records, during a check, the diagnostics and every question asked about the rest of the set. INVARIANT: an
+// outcome is used again only when each of its questions has the same answer as before.
 
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import type { Span } from '../../diagnostic/span.ts';
 
-/** What came of checking one thing: its value, and what it said, in order. */
+/** The outcome of checking one thing: its value, and its diagnostics in order. */
 export interface CheckOutcome<T = unknown> {
   value: T;
-  /** Question, key and answer by turns. */
+  /** Question, key and answer, in alternation. */
   readonly asked: unknown[];
   readonly said: (Diagnostic | CheckOutcome)[];
-  /** A part of several others, such as a let that is read in several policies. */
+  /** Whether several outcomes may have this one as a part, such as a let that several policies read. */
   isShared: boolean;
   readonly used: string[];
   readonly leftOut: Span[];
-  /** False where it rests on more than it has asked, such as all names that a misspelt one may have meant. */
+  /**
+   * False when the outcome rests on more than its questions, such as all names that a misspelt name may have
+   * meant.
+   */
   isLasting: boolean;
-  /** The round in which it was made or last looked at, and whether it held then. */
+  /** The round in which the outcome was made or last verified. `isSound` holds the result. */
   round: number;
   isSound: boolean;
-  /** The walk that went through it last. */
+  /** The walk that last visited the outcome. */
   walk: object | null;
 }
 
-/** Answers of this round; the keys are the questions that may be asked. */
+/** Functions that give the answers of this round, by question. */
 export type Tables = Readonly<Record<string, (key: string) => unknown>>;
 
-/** Writes down what is said and asked while something is checked. */
+/** Records what is reported and asked during a check. */
 export interface Recorder {
   readonly say: (diagnostic: Diagnostic) => void;
   readonly use: (name: string) => void;
   readonly leaveOut: (span: Span) => void;
   readonly ask: (question: string, key: string) => unknown;
-  /** What is checked now rests on more than it asks, and is checked again next time. */
+  /** Marks the current check as resting on more than its questions, so that it is made again next time. */
   readonly askTooMuch: () => void;
-  /** The earlier outcome where it still holds, else what is made now; a part of what is checked around it. */
+  /**
+   * Returns the earlier outcome if it still holds, else a new one. The outcome becomes a part of the check in
+   * progress.
+   */
   readonly keep: <T>(earlier: CheckOutcome<T> | undefined, make: () => T) => CheckOutcome<T>;
-  /** As `keep`, for what others may have as a part too. */
+  /** As `keep`, for an outcome that other checks may have as a part too. */
   readonly share: <T>(earlier: CheckOutcome<T> | undefined, make: () => T) => CheckOutcome<T>;
   /**
-   * As `keep`, for what has many parts: what these say and ask is written down once for all of them, so that nobody has to
-   * look at them while nothing of it changes. Shared parts stay parts.
+   * As `keep`, for a check with many parts. The diagnostics and questions of the parts are merged into one
+   * outcome, so that the parts need not be looked at while nothing of them changes. Shared parts stay parts.
    */
   readonly keepWhole: <T>(earlier: CheckOutcome<T> | undefined, make: () => T) => CheckOutcome<T>;
-  /** What is made now, no part of anything. */
+  /** Returns a new outcome that is no part of any other. */
   readonly apart: <T>(make: () => T) => CheckOutcome<T>;
 }
 
@@ -106,7 +112,10 @@ function emptyOutcome(round: number): CheckOutcome {
   };
 }
 
-/** The outcome with what its own parts say and ask, each question once: in one round each has one answer. */
+/**
+ * Merges the outcome with the diagnostics and questions of its own parts. Each question is kept once: it has
+ * one answer in a round.
+ */
 function inOne<T>(outcome: CheckOutcome<T>): CheckOutcome<T> {
   const whole: CheckOutcome<T> = { ...outcome, asked: [], said: [], used: [], leftOut: [] };
   const asked = new Set<string>();
@@ -136,7 +145,7 @@ function hasSameAnswers({ asked }: CheckOutcome, tables: Tables): boolean {
   return true;
 }
 
-/** Goes through an outcome and its parts, each once in a walk, in the order in which they were checked. */
+/** Walks an outcome and its parts in the order in which they were checked; each is visited once in a walk. */
 export function walkOutcome(
   outcome: CheckOutcome,
   visit: {

@@ -1,23 +1,24 @@
-// While checking goes on, a read of a let names its variant by where it is read; at the end variants that read alike
-// are joined, and every read gets the final id. Data is renamed once for each way in which its lets are named.
+// Replaces the ids of lets. During a check, a read of a let names its variant by where the read occurs. At
+// the end variants with equal expressions are joined, and every read gets the final id. Data is renamed again
+// only when the final id of a let in it has changed.
 
 import type { LetRead } from '../../model/expression.ts';
 
-/** What came of renaming a piece of data. */
+/** The result of renaming a piece of data, and the ids for which it holds. */
 export interface Renaming {
   /** Previous and new ids, in alternation. */
   readonly ids: readonly (string | undefined)[];
   readonly result: unknown;
 }
 
-/** The data with the final ids of lets; parts without lets are shared, not copied. */
+/** Returns the data with the final ids of lets; parts without lets are shared, not copied. */
 export function rename<T extends object>(
   data: T,
   ids: ReadonlyMap<string, string>,
   renamings: WeakMap<object, Renaming>,
 ): T {
   const known = renamings.get(data);
-  // What has been renamed keeps its type.
+  // Renamed data keeps its type.
   if (known !== undefined && stillHolds(known, ids)) return known.result as T;
   const seen: (string | undefined)[] = [];
   const result = renamed(data, ids, seen);
@@ -32,7 +33,7 @@ function stillHolds({ ids: seen }: Renaming, ids: ReadonlyMap<string, string>): 
 
 function renamed<T>(data: T, ids: ReadonlyMap<string, string>, seen: (string | undefined)[]): T {
   if (typeof data !== 'object' || data === null) return data;
-  // A copy has the keys of the original and the same kinds of values under them.
+  // A copy has the keys of the original, with values of the same kinds.
   if (Array.isArray(data)) {
     const copy = data.map((part) => renamed(part, ids, seen));
     return copy.every((part, index) => part === data[index]) ? data : (copy as T);

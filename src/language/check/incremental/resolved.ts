@@ -1,58 +1,65 @@
-// What has been found out about sets of actions, and policies: data only, which the checker's state keeps from one set to the next.
+// The data that the checker's state keeps from one set to the next: findings about sets of actions, and
+// policies with their declarations.
 
 import type { FactName } from '../../model/expression.ts';
 import type { Policy } from '../../model/policy.ts';
 import type { Shape, Slot, Type } from '../../model/type.ts';
 import type { PolicyDeclaration } from '../../syntax/tree/tree.ts';
 
-/** A policy, and the declaration from which it comes. */
+/** A policy with the declaration from which it was resolved. */
 export interface ResolvedPolicy {
   readonly declaration: PolicyDeclaration;
   readonly policy: Policy;
 }
 
-/** Sorted keys of the actions that a pattern matches; kept while they are the same. */
+/** Sorted keys of the actions that a pattern matches. The object stays the same while the keys do. */
 export interface Match {
   readonly keys: readonly string[];
 }
 
 export interface ActionSet {
-  /** Sorted. */
+  /** Sorted keys of the actions. */
   readonly keys: readonly string[];
-  /** Of the actions of these keys, in their order. */
+  /** The payload shapes of the actions, in the order of `keys`. */
   readonly shapes: readonly Shape[];
-  /** A number that no other set of the checkState has. */
+  /** A number that no other action set of the `CheckState` has. */
   readonly number: number;
-  /** What calls of them return, in their order; null for those that do not declare it. */
+  /**
+   * The shapes of what calls of the actions return, in the order of `keys`; null for an action without a
+   * result.
+   */
   readonly results: readonly (Shape | null)[];
-  /** What their results have in common; null where one of them declares none. */
+  /** What the results have in common; null when any action declares no result. */
   readonly result: PathNode | null;
-  /** What their payloads have in common. */
+  /** What the payloads have in common. */
   readonly payload: PathNode;
 }
 
-/** A place, and those below it that have been asked for. */
+/** A place in payloads, with the places below that have been looked up. */
 export interface PathNode {
   readonly found: readonly FoundActions[];
-  /** From the payload or the variable on; shared by all reads of it. */
+  /** Steps from the payload or the variable to the place; one array for all reads of the place. */
   readonly steps: readonly string[];
   readonly isOptional: boolean;
   readonly isNullable: boolean;
-  /** Neither it nor a place above may be missing or null. */
+  /** Whether neither the place nor any place above may be missing or null. */
   readonly isCertain: boolean;
-  /** It or a place above is secret; likewise signed, as is an amount whose currency is. */
+  /**
+   * Whether the place or one above is secret. `isSigned` is inherited likewise; an amount is also signed if
+   * its currency is.
+   */
   readonly isSecret: boolean;
   readonly isSigned: boolean;
   readonly signers?: readonly string[];
-  /** The declaration of its type is in error in some action. */
+  /** Whether the type of the place is in error in some action. */
   readonly isFailed: boolean;
-  /** Null below what is no record, and where no action has the field. */
+  /** Places one step below, by field; null when this place is no record, or when no action has the field. */
   readonly below: Map<string, PathNode | null>;
-  /** The types that differ where there is no common one; computed when asked for. */
+  /** The common type in all actions, or the first two types that differ; null until computed. */
   type: { readonly common: Type } | { readonly differ: readonly [Type, Type] } | null;
 }
 
-/** A slot with the record around it, of one action. */
+/** A slot of one action, with the record around it. */
 export interface FoundActions {
   readonly slot: Slot;
   readonly isOptional: boolean;

@@ -1,5 +1,5 @@
-// The policies of all files in the order of their names. Where the policies of some files are others of the same names, these
-// take the places of those before, and nothing is sorted.
+// Sorts the policies of all files by name. When files changed but the names of their policies did not, the
+// new policies replace the earlier ones in place and nothing is sorted.
 
 import type { Policy } from '../../model/policy.ts';
 
@@ -12,7 +12,10 @@ interface Named {
   readonly policy: Policy;
 }
 
-/** Names stand code unit by code unit, as all names do. */
+/**
+ * Sorts policies by the code units of their names, the order of all names. Reuses the order of `before` if
+ * possible.
+ */
 export function sortPolicies(byFile: SortedPolicies['byFile'], before: SortedPolicies): SortedPolicies {
   return { byFile, sorted: replaced(byFile, before) ?? sortAll(byFile) };
 }
@@ -22,7 +25,7 @@ function sortAll(byFile: SortedPolicies['byFile']): readonly Policy[] {
   return all.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 }
 
-/** Null where the names have changed. */
+/** Returns the policies in the order of `before`; null when the names have changed. */
 function replaced(byFile: SortedPolicies['byFile'], before: SortedPolicies): readonly Policy[] | null {
   if (byFile.length !== before.byFile.length) return null;
   const sorted = [...before.sorted];
@@ -39,14 +42,14 @@ function replaceIn(sorted: Policy[], before: readonly Named[], now: readonly Nam
     const old = before[at]!.policy;
     if (old === policy) return true;
     const place = placeOf(old.name, sorted);
-    // A name that stands twice has no place of its own.
+    // A name that is declared twice has no place of its own.
     if (old.name !== policy.name || sorted[place] !== old) return false;
     sorted[place] = policy;
     return true;
   });
 }
 
-/** The first place of the name, by halving. */
+/** Returns the first place of the name, by binary search. */
 function placeOf(name: string, sorted: readonly Policy[]): number {
   let [low, high] = [0, sorted.length];
   while (low < high) {

@@ -1,6 +1,6 @@
-// What the checker remembers from one policy set to the next: for each thing that it has checked what came of it, and
-// every question that it asked about the rest of the set. INVARIANT: an outcome is used again only where each of its
-// questions would be answered by the same value as before, so that nothing that comes out depends on the state.
+// What the checker remembers from one policy set to the next: the outcome of each check, with every question
+// that the check asked about the rest of the set. INVARIANT: an outcome is used again only when each of its
+// questions has the same answer as before, so that no result depends on the state.
 
 import type { DiagnosticsByFile } from '../../diagnostic/by-file.ts';
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
@@ -12,68 +12,71 @@ import type { Renaming } from './rename.ts';
 import type { ActionSet, FactTypes, Match, ResolvedPolicy } from './resolved.ts';
 import type { SortedPolicies } from './sorted-policies.ts';
 
-/** Serves one policy directory and one check at a time. */
+/** Serves one policy directory, and one check at a time. */
 export interface CheckState {
-  /** How many sets have been checked. */
+  /** The number of sets checked so far. */
   round: number;
-  /** By declaration of the tree or policy of the model. */
+  /** Outcomes by declaration, file or policy. */
   readonly outcomes: WeakMap<object, CheckOutcome>;
-  /** By the way in which they are read. */
+  /** Variants of lets, by the way in which they are read. */
   variants: Map<string, CheckOutcome>;
-  /** Patterns and the actions that they matched, by how they are written. */
+  /** The actions that patterns matched in the last check, by `patternKey`. */
   matches: Map<string, Match>;
-  /** By their keys. */
+  /** Sets of actions of the last check, by their keys. */
   actionSets: Map<string, ActionSet>;
   actionSetsMade: number;
   facts: FactTypes | null;
-  /** By action or set of actions, findings about rules that speak of them. */
+  /** Findings about the rules for an action or a set of actions, by the action or the set. */
   readonly beside: WeakMap<object, unknown>;
-  /** By what they are asked for, rules that were filed to find those that follow from others. */
+  /** Indices of rules that find which rules follow from others, by purpose. */
   readonly indices: Map<string, unknown>;
   readonly renamings: WeakMap<object, Renaming>;
-  /** The parts of the set before, sound or not, whose equals keep their identity. */
+  /** The parts of the last set, even if it had errors. Equal parts of the next set keep their identity. */
   before: Omit<PolicySet, 'policies' | 'guarantees'>;
-  /** Policies of files with lets, by what came of the file: their policies with the final ids. */
+  /** For files with lets: the policies with their final ids, by the policies as resolved. */
   readonly renamedFiles: WeakMap<readonly ResolvedPolicy[], readonly ResolvedPolicy[]>;
   names: CollectedNames | null;
   order: SortedPolicies;
   said: SaidByFile;
-  /** By set of actions, the rules about it that each file holds. */
+  /** The rules about each set of actions, as each file holds them and merged. */
   groups: unknown;
   last: LastCheck | null;
 }
 
-/** All declarations but actions, by name, and what is wrong with the names. */
+/** All declarations except actions, by name, and the problems of the names. */
 export interface CollectedNames {
   readonly files: readonly PolicyFile[];
   readonly byName: Map<string, NamedDeclaration>;
   readonly problems: readonly Diagnostic[];
 }
 
-/** The lists of one file that the parts of a set have said, and what they come to. */
+/** The lists of diagnostics that parts of the set reported for one file, and the merged list. */
 export interface SaidOfFile {
   readonly lists: readonly (readonly Diagnostic[])[];
-  /** Sorted, each once. */
+  /** All diagnostics of the file, sorted, each once. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
 export type SaidByFile = ReadonlyMap<string, SaidOfFile>;
 
-/** What checking comes to. */
+/** The result of a check. */
 export interface CheckedSet {
-  /** Null exactly when something is in error, here or (a gap that the parser reported) in the trees. */
+  /**
+   * The checked policy set. Null exactly when something is in error: found by the checker, or a gap in a tree
+   * that the parser reported.
+   */
   readonly set: PolicySet | null;
-  /** Errors and warnings. */
+  /** Errors and warnings, by file. */
   readonly byFile: DiagnosticsByFile;
-  /** The same in one list, sorted by file and position. */
+  /** All errors and warnings in one list, sorted by file and position. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** What the last check was given, and what came of it. */
+/** The input and the result of the last check. */
 export interface LastCheck {
   readonly lookedFor: 'errors' | 'warnings';
   readonly files: readonly PolicyFile[];
-  /** By path, the text of each list file that was asked for, or why there was none, as a text. */
+  /** By path, the text of each list file that was read, or why it could not be read, encoded as one text. */
   readonly listFiles: ReadonlyMap<string, string>;
   readonly checked: CheckedSet;
 }

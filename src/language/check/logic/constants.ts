@@ -1,24 +1,27 @@
-// Constants: literals, lets of constants, and arithmetic on them. They serve where an expression may not vary: as
-// patterns, networks, zones and bounds of risk.
+// Constants: literals, lets of constants, and arithmetic on them. Patterns, networks, time zones and bounds
+// of risk must be constant.
 
 import type { Expression } from '../../model/expression.ts';
 import { type Money, type Unknown, unknown, type Value } from '../../model/value.ts';
 import { add, type Decimal, divide, multiply, negate, subtract } from '../../value/decimal.ts';
 import type { DomainAtom } from './value-sets.ts';
 
-/** The expression of a let by its id. What conditions say while lets are read so may be kept with it. */
+/**
+ * Returns the expression of a let by its id. `known` caches what tests state; the cache holds only while lets
+ * keep these expressions.
+ */
 export interface ValueOfLet {
   (id: string): Expression | null | undefined;
   readonly known?: KnownAtoms;
 }
 
-/** What single tests say where they are true, and where they are false. */
+/** Caches what single tests state when they are true, and when they are false. */
 export interface KnownAtoms {
   readonly whereTrue: Map<Expression, readonly DomainAtom[]>;
   readonly whereFalse: Map<Expression, readonly DomainAtom[]>;
 }
 
-/** The expression that a let stands for, through lets of lets. */
+/** Returns the expression that a let stands for, through lets of lets. */
 export function behindLets(expression: Expression, valueOfLet: ValueOfLet): Expression {
   let current = expression;
   while (current.kind === 'let') {
@@ -29,7 +32,10 @@ export function behindLets(expression: Expression, valueOfLet: ValueOfLet): Expr
   return current;
 }
 
-/** The value of a constant; unknown where it has none (division by zero); null where it may vary. */
+/**
+ * Returns the value of a constant; unknown when it has none (division by zero), null when the expression may
+ * vary.
+ */
 export function constantValue(expression: Expression, valueOfLet: ValueOfLet): Value | Unknown | null {
   const node = behindLets(expression, valueOfLet);
   switch (node.kind) {
@@ -51,7 +57,7 @@ export function constantValue(expression: Expression, valueOfLet: ValueOfLet): V
   }
 }
 
-/** The text of a constant; null where it is no text or may vary. */
+/** Returns the text of a constant; null when the constant is no text or the expression may vary. */
 export function constantText(expression: Expression, valueOfLet: ValueOfLet): string | null {
   const value = constantValue(expression, valueOfLet);
   return typeof value === 'string' ? value : null;
@@ -60,7 +66,9 @@ export function constantText(expression: Expression, valueOfLet: ValueOfLet): st
 type Scalar = Decimal | Money;
 const operations = { '+': add, '-': subtract, '*': multiply, '/': divide } as const;
 
-/** Arithmetic on constants of fitting types; unknown as at run time. */
+/**
+ * Calculates with constants of matching types; the result is unknown when it would be unknown at run time.
+ */
 function calculate(operator: '+' | '-' | '*' | '/', left: Scalar, right: Scalar): Scalar | Unknown {
   const currencies = [left, right].flatMap((each) => ('currency' in each ? [each.currency] : []));
   if (new Set(currencies).size > 1) return unknown;
@@ -74,7 +82,7 @@ function amountOf(scalar: Scalar): Decimal {
   return 'currency' in scalar ? scalar.amount : scalar;
 }
 
-/** The number or money with the other sign. */
+/** Returns the number or money with the opposite sign. */
 export function negateScalar(scalar: Scalar): Scalar {
   return 'currency' in scalar ? { ...scalar, amount: negate(scalar.amount) } : negate(scalar);
 }

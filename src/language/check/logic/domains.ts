@@ -1,5 +1,6 @@
-// What conditions say about single values: a conjunction becomes, for each field, the values that are left. Where none
-// is left the conjunction is never true. Sound, not complete: what is not understood leaves all values.
+// Finds the values that conditions leave: a conjunction becomes, for each field, the set of values that
+// remain. If no value remains, the conjunction is never true. Sound, not complete: a test that is not
+// understood leaves all values.
 
 import {
   type Compare,
@@ -35,7 +36,7 @@ import {
   type Values,
 } from './value-sets.ts';
 
-/** Whether the condition is true for no value of what it speaks of. */
+/** Whether the condition is true for no values of the fields that it tests. */
 export function isNeverTrue(condition: Expression, valueOfLet: ValueOfLet): boolean {
   return isImpossible(domainAtomsOf(condition, true, valueOfLet));
 }
@@ -48,7 +49,7 @@ export function isAlwaysTrue(condition: Expression, valueOfLet: ValueOfLet): boo
 
 const nothingLeft: ReadonlyMap<string, Values> = new Map();
 
-/** No value is left for one of the keys; `before` is what was left of them already. */
+/** Whether the atoms leave no value for one of their keys; `before` holds the values already left. */
 export function isImpossible(
   atoms: readonly DomainAtom[],
   before: ReadonlyMap<string, Values> = nothingLeft,
@@ -68,7 +69,10 @@ export function isImpossible(
   return false;
 }
 
-/** Most conditions say one thing of each of a few values. */
+/**
+ * The most atoms for which duplicate keys are found without a map. Most conditions state one fact about each
+ * of a few values.
+ */
 const fewAtoms = 8;
 
 function haveOwnKeys(atoms: readonly DomainAtom[]): boolean {
@@ -79,7 +83,7 @@ function haveOwnKeys(atoms: readonly DomainAtom[]): boolean {
   return true;
 }
 
-/** The values that all atoms together leave, by key. */
+/** Returns the values that all atoms together leave, by key. */
 export function valuesLeft(atoms: readonly DomainAtom[]): ReadonlyMap<string, Values> {
   const left = new Map<string, Values>();
   for (const { key, values, all } of atoms) left.set(key, intersection(left.get(key) ?? all, values));
@@ -88,7 +92,10 @@ export function valuesLeft(atoms: readonly DomainAtom[]): ReadonlyMap<string, Va
 
 const noAtoms: readonly DomainAtom[] = [];
 
-/** What the parts of a conjunction say; with `isTrue` false, what follows from the condition's being false. */
+/**
+ * Returns what the parts of a conjunction state; when `isTrue` is false, what follows from the condition
+ * being false.
+ */
 export function domainAtomsOf(
   node: Expression,
   isTrue: boolean,
@@ -115,7 +122,7 @@ export function domainAtomsOf(
   }
 }
 
-/** What a single test says, found out once. */
+/** Returns what a single test states; computed once if there is a cache. */
 function knownAtoms(node: Expression, isTrue: boolean, valueOfLet: ValueOfLet): readonly DomainAtom[] {
   const kept = isTrue ? valueOfLet.known?.whereTrue : valueOfLet.known?.whereFalse;
   const known = kept?.get(node);
@@ -127,7 +134,10 @@ function knownAtoms(node: Expression, isTrue: boolean, valueOfLet: ValueOfLet): 
   return atoms;
 }
 
-/** Whether it says of one thing that it is or is not one of some texts. */
+/**
+ * Whether the test states that one value is, or is not, one of some texts. What its opposite states is then
+ * the complement.
+ */
 function saysTextsOfOne({ kind }: Expression): boolean {
   return kind !== 'compare' && kind !== 'in-range';
 }
@@ -157,7 +167,7 @@ const onlyTrue: Texts = { kind: 'texts', texts: new Set(['true']), isComplement:
 const onlyFalse: Texts = { kind: 'texts', texts: new Set(['false']), isComplement: false };
 const truths: Values = { kind: 'texts', texts: new Set(['true', 'false']), isComplement: false };
 
-/** A condition as a whole: true or false. */
+/** Treats a condition as one value that is true or false. */
 function conditionAtom(node: Expression, isTrue: boolean): DomainAtom {
   const literal = node.kind === 'literal' ? node.value : null;
   const all: Values =
@@ -190,7 +200,7 @@ function comparisonAtoms(node: Compare, isTrue: boolean, valueOfLet: ValueOfLet)
 const one = fromNumber(1);
 const noText: Values = { kind: 'texts', texts: new Set(), isComplement: false };
 
-/** Whether a text type admits the text: its kind, its patterns and its length. */
+/** Whether a text type admits the text by its kind, patterns and length. */
 function fitsText(type: Type, text: string): boolean {
   if (type.kind !== 'text' || type.values !== null) return true;
   const { low, high } = type.length;
@@ -199,7 +209,7 @@ function fitsText(type: Type, text: string): boolean {
   return valueAs(text, type) !== null;
 }
 
-/** `subject operator constant`. */
+/** Returns what `subject operator constant` states. */
 function atomOf(
   subject: Expression,
   operator: Operator,
@@ -213,12 +223,12 @@ function atomOf(
   return [{ ...place, values: isCounted(subject) ? wholeEnds(values) : values }];
 }
 
-/** Whether its values are whole numbers. */
+/** Whether the values of the subject are whole numbers. */
 function isCounted(subject: Expression): boolean {
   return subject.type.kind === 'integer' || (subject.kind === 'call' && subject.builtin === 'length');
 }
 
-/** Values of whole numbers with ends that are included: `x > 4` is `x >= 5`. */
+/** Turns a range of whole numbers into one with included ends: `x > 4` becomes `x >= 5`. */
 function wholeEnds(values: Values): Values {
   if (values.kind !== 'range') return values;
   return { kind: 'range', low: wholeLow(values.low), high: wholeHigh(values.high) };
@@ -268,7 +278,9 @@ function elementAtoms(
   return [{ ...place, values: { kind: 'texts', texts, isComplement: !isTrue } }];
 }
 
-/** What a comparison with a constant speaks of, and the values that it can have; null where that is not known. */
+/**
+ * Returns what a comparison with a constant tests, and which values that can have; null when it is not known.
+ */
 function placeOf(
   subject: Expression,
   constant: Value,
@@ -290,7 +302,7 @@ function placeOf(
   return { key: `${fieldKey(subject)} ${currency ?? ''}`, all, mayBeUnknown };
 }
 
-/** A constant on both sides: the only value that there can be. */
+/** When both sides are constant, the only possible value. */
 function constantPlace(value: Value): Omit<DomainAtom, 'values'> | null {
   const all = valuesOf('==', value);
   return all === null ? null : { key: `constant ${structureOf(value)}`, all, mayBeUnknown: false };
@@ -304,9 +316,9 @@ function lengthPlace(of: Expression | undefined): Omit<DomainAtom, 'values'> | n
   return { key: `length ${fieldKey(of)}`, all, mayBeUnknown: of.isSigned };
 }
 
-/** A field by its path. */
+/** Returns a key for a field, made of its path. */
 export function fieldKey({ root, steps }: FieldRead): string {
-  // Reads of one place of the payload have the same steps.
+  // All reads of one place of the payload share one array of steps.
   const known = root === 'payload' ? payloadKeys.get(steps) : undefined;
   if (known !== undefined) return known;
   const key = JSON.stringify([root, ...steps]);
@@ -318,7 +330,7 @@ const payloadKeys = new WeakMap<readonly string[], string>();
 
 const knownValues = new WeakMap<Type, Values | null>();
 
-/** All values of a type; null for types whose values are not followed. */
+/** Returns all values of a type; null for types whose values are not tracked. */
 function allOf(type: Type): Values | null {
   const known = knownValues.get(type);
   if (known !== undefined) return known;
@@ -350,7 +362,10 @@ function closedRange({ low, high }: Range): Values {
   return { kind: 'range', low: end(low), high: end(high) };
 }
 
-/** The values for which `value operator constant` is true; null where they are no such set. */
+/**
+ * Returns the values for which `value operator constant` is true; null when no range or set of texts
+ * describes them.
+ */
 function valuesOf(operator: Operator, constant: Value): Values | null {
   if (typeof constant === 'string' || typeof constant === 'boolean') {
     const texts = new Set([String(constant)]);

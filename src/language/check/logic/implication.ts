@@ -1,5 +1,5 @@
-// Whether one condition says all that another says: where the first is true the second is, and where the first is
-// unknown the second is not false. Sound, not complete: what is not understood implies only itself.
+// Whether one condition implies another: when the first is true the second is true, and when the first is
+// unknown the second is not false. Sound, not complete: a part that is not understood implies only itself.
 
 import type { Compare, Expression } from '../../model/expression.ts';
 import { booleanType } from '../../model/type.ts';
@@ -10,38 +10,50 @@ import { trimmedList } from './trimmed-list.ts';
 import type { DomainAtom } from './value-sets.ts';
 import { areDisjointSets, isEmpty, type Values } from './value-sets.ts';
 
-/** A condition taken apart once, to be compared with many others. */
+/** A condition analysed once, to be compared with many others. */
 export interface Statement {
-  /** What it says, all of which is true where it is. */
+  /** The parts of the condition, all true when the condition is. */
   readonly goals: readonly Goal[];
-  /** It is never true, so that nothing is said to follow from it. */
+  /** Whether the condition is never true. Nothing is then reported to follow from it. */
   readonly isEmpty: boolean;
   readonly structures: ReadonlySet<string>;
-  /** By key, what it leaves of the values. */
+  /** The values that the condition leaves, by key. */
   readonly left: ReadonlyMap<string, Values>;
-  /** Alternatives of which one holds at least, each together with the rest. */
+  /**
+   * For each `or`, its alternatives, each together with the rest of the condition. At least one alternative
+   * holds.
+   */
   readonly branches: readonly (readonly Known[])[];
 }
 
-/** What is known in one branch. */
+/** What is known in one alternative. */
 export type Known = Pick<Statement, 'structures' | 'left'>;
 
-/** A part of a conclusion. */
+/** A part of a conclusion, which holds or does not under a premise. */
 export interface Goal {
-  /** Null where the values that it admits say all. */
+  /** The text that identifies the part; null when the values that the part admits describe it fully. */
   readonly structure: string | null;
-  /** A test of one value: where it stands in a condition, no value is left that its denial admits. */
+  /**
+   * Whether the part is a test of one value. A condition with the test as a part leaves none of the values
+   * that `denial` admits.
+   */
   readonly isTest: boolean;
-  /** What would have to hold for it to be false, where that speaks of one value; empty where it is not understood. */
+  /**
+   * What would have to hold for the part to be false, if that concerns a single value; empty when it is not
+   * understood.
+   */
   readonly denial: readonly DomainAtom[];
-  /** Ways in which it holds, each of several goals. */
+  /** Ways in which the part holds, each a list of goals. */
   readonly ways: readonly (readonly Goal[])[];
 }
 
-/** The text of a part by which it is told apart; none where the values that it leaves say all. */
+/**
+ * Returns the text that identifies a part; an empty array when the values that the part leaves describe it
+ * fully.
+ */
 type StructureOf = (node: Expression) => readonly string[];
 
-/** How a condition is taken apart: its lets, and the text of each part, which is written once. */
+/** How a condition is analysed: its lets, and the text of each part, computed once. */
 interface Reading {
   readonly valueOfLet: ValueOfLet;
   readonly structureOf: StructureOf;
@@ -49,7 +61,7 @@ interface Reading {
 
 const noText: readonly string[] = [];
 
-/** Alternatives that are followed one by one; a condition with more is taken as it stands. */
+/** The most alternatives of an `or` that are followed one by one. An `or` with more is taken as a whole. */
 const branchesMax = 8;
 
 export function statementOf(condition: Expression, valueOfLet: ValueOfLet): Statement {
@@ -76,9 +88,12 @@ export function statementOf(condition: Expression, valueOfLet: ValueOfLet): Stat
   };
 }
 
-/** A test that passes some values of one thing and denies the others: what implies it leaves values that pass alone. */
+/**
+ * Whether the node tests one value: some values pass, all others are denied. A condition that implies such a
+ * test leaves only values that pass.
+ */
 function isPlainTest(node: Expression, valueOfLet: ValueOfLet): boolean {
-  // Goals are its two ends.
+  // Its goals are the two ends of the range.
   if (node.kind === 'in-range') return true;
   if (node.kind === 'not' || node.kind === 'or' || node.kind === 'let') return false;
   const [passed, ...more] = domainAtomsOf(node, true, valueOfLet);
@@ -103,7 +118,10 @@ function holds(goal: Goal, known: Known): boolean {
   return goal.ways.some((way) => way.every((part) => holds(part, known)));
 }
 
-/** No value is left under which it is denied; one that may be unknown is so in the premise too. */
+/**
+ * Whether no value is left for which the part is false. If the value may be unknown, the premise must test it
+ * too, so that the premise is then unknown as well.
+ */
 function isForced(denial: readonly DomainAtom[], { left }: Known): boolean {
   const isShared = denial.every(({ key, mayBeUnknown }) => !mayBeUnknown || left.has(key));
   return denial.length > 0 && isShared && isImpossible(denial, left);
@@ -132,7 +150,7 @@ function waysOf(node: Expression, reading: Reading): Goal['ways'] {
   return value === null || value === undefined ? [] : [goalsOf(value, reading)];
 }
 
-/** `x in low..high` as two comparisons. */
+/** Returns `x in low..high` as two comparisons. */
 function boundsOf(node: Extract<Expression, { kind: 'in-range' }>): readonly Compare[] {
   const { subject, low, high, span } = node;
   return [
@@ -158,7 +176,7 @@ function alternativesOf(fact: Expression): readonly Expression[] {
   return fact.kind === 'or' ? fact.operands : [];
 }
 
-/** The parts that are all true where the condition is, lets followed. */
+/** Returns the parts that are all true when the condition is; lets are followed. */
 function conjunctsOf(node: Expression, valueOfLet: ValueOfLet): readonly Expression[] {
   if (node.kind === 'and') return node.operands.flatMap((operand) => conjunctsOf(operand, valueOfLet));
   if (node.kind === 'in-range') return [node, ...boundsOf(node)];

@@ -1,5 +1,5 @@
-// Lists of free text as they are looked up beside a path, URL, host or e-mail address: each entry in the canonical form
-// that it has there. What is looked up in has a name of its own, so that one list may serve several kinds.
+// Lists of free text as they are looked up beside a path, URL, host or e-mail address: each entry in the
+// canonical form of that kind. Each such form has its own name, so that one list can serve several kinds.
 
 import type { List } from '../../model/policy.ts';
 import { anyText } from '../../model/type.ts';
@@ -9,19 +9,19 @@ import { sameOrNew } from './same.ts';
 
 const separator = ' as ';
 
-/** `NAME as KIND`, as which `listForm` is asked. */
+/** Returns `NAME as KIND`, the key for `listForm`. */
 export function formKey(list: string, kind: CanonicalKind): string {
   return `${list}${separator}${kind}`;
 }
 
-/** The declared list that a name stands for, in whatever form. */
+/** Returns the name of the declared list behind the name of a list or of one of its forms. */
 export function declaredList(name: string): string {
   return name.split(separator)[0] ?? name;
 }
 
 /**
- * The name of the list whose entries are those of another in the form of a kind, which is added to `env.lists`; that of
- * the list itself where its entries are in that form already.
+ * Adds the list with its entries in the form of a kind to `env.lists` and returns its name. Returns the name
+ * of the original list when its entries already have that form.
  */
 export function listForm(key: string, env: Environment): string {
   const [name = '', kindText = ''] = key.split(separator);

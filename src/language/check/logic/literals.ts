@@ -1,5 +1,6 @@
-// From literals of the tree to values: by themselves, as expressions, or read as a given type (entries of a typed list,
-// bounds of a range, a text beside an address). A literal that stands for no value is reported and yields null.
+// Turns literals of the tree into values: by themselves, as expressions, or as values of a given type
+// (entries of a typed list, bounds of a range, a text beside an address). A literal that has no value is
+// reported and yields null.
 
 import type { Literal as LiteralExpression } from '../../model/expression.ts';
 import {
@@ -35,7 +36,10 @@ import {
 
 export const moneyType: Type = { kind: 'money', currencyField: null, range: unbounded };
 
-/** The literal as a typed expression. A text is an enumeration of itself, so that comparing it checks it. */
+/**
+ * Returns the literal as a typed expression. A text has an enumeration of itself as type, so that comparing
+ * it with another enumeration checks its spelling.
+ */
 export function inferLiteral(node: LiteralNode, env: Environment): LiteralExpression | null {
   const value = readLiteral(node, env);
   return value === null
@@ -65,7 +69,7 @@ function typeOfLiteral(node: LiteralNode, value: Value, env: Environment): Type 
   }
 }
 
-/** An enumeration of the text alone. */
+/** Returns an enumeration of the text alone. */
 export function typeOfText(text: string, { textTypes }: Environment): Type {
   const known = textTypes.get(text);
   if (known !== undefined) return known;
@@ -74,7 +78,7 @@ export function typeOfText(text: string, { textTypes }: Environment): Type {
   return type;
 }
 
-/** The value that a literal stands for by itself. */
+/** Returns the value of a literal by itself; null, with a diagnostic, when it has none. */
 export function readLiteral(node: LiteralNode, env: Environment): Value | null {
   switch (node.kind) {
     case 'text':
@@ -107,12 +111,15 @@ export function readLiteral(node: LiteralNode, env: Environment): Value | null {
   }
 }
 
-/** The decimal of a number as written, with any sign. */
+/** Returns the decimal of a number as written, with any sign; null when it has too many digits. */
 export function decimalOf(text: string): Decimal | null {
   return parseDecimal(text.startsWith('+') ? text.slice(1) : text);
 }
 
-/** A duration in whole seconds, above zero and exact as a JavaScript number. */
+/**
+ * Returns a duration in whole seconds, above zero and exact as a JavaScript number; null, with a diagnostic,
+ * for any other.
+ */
 export function readSeconds(node: DurationLiteral, env: Environment): number | null {
   const value = parseDuration(node.text);
   const seconds = value === null ? Number.NaN : toNumber(value);
@@ -122,7 +129,10 @@ export function readSeconds(node: DurationLiteral, env: Environment): number | n
   return null;
 }
 
-/** The value of a literal where a value of `type` stands; reports a literal that is none. */
+/**
+ * Returns the value of a literal where a value of `type` is expected; null, with a diagnostic, when the
+ * literal is none.
+ */
 export function readLiteralAs(node: LiteralNode, type: Type, env: Environment): Value | null {
   const value = readLiteral(node, env);
   if (value === null) return null;
@@ -153,7 +163,10 @@ function literalKinds(type: Type): readonly LiteralNode['kind'][] {
   }
 }
 
-/** The value as one of `type`, whose literals it may be; null when it is none. Texts are read as addresses and times. */
+/**
+ * Returns the value as one of `type`; null when it is none. The value must come from a literal that `type`
+ * can have. Texts are read as addresses and times.
+ */
 export function valueAs(value: Value, type: Type): Value | null {
   return readerOf(type)(value);
 }
@@ -174,17 +187,20 @@ export function readerOf(type: Type): (value: Value) => Value | null {
   }
 }
 
-/** The pattern as it reads texts of the type: letters of paths that ignore case have been folded. */
+/**
+ * Returns the pattern for texts of the type. Paths that ignore case hold folded letters, so their patterns
+ * ignore case too.
+ */
 export function patternFor(type: Type, pattern: string): string {
   return isCaseless(type) ? `(?i)${pattern}` : pattern;
 }
 
-/** Whether both cases of a letter are one. */
+/** Whether texts of the type ignore case. */
 export function isCaseless(type: Type): boolean {
   return type.kind === 'text' && type.of === 'path ignoring case';
 }
 
-/** Texts of a kind are read in their canonical form, as the gate reads those of requests. */
+/** Reads texts of a kind in their canonical form, as the gate reads those of requests. */
 function textReader({ of, values, patterns }: TextType): (value: Value) => Value | null {
   const tests = patterns.map(compileRegex).filter((test) => typeof test === 'function');
   return (value) => {

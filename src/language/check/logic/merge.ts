@@ -1,7 +1,7 @@
-// One type from the types that several actions give a field, or the branches of an expression. Types are equal when
-// they are after dropping ranges and joining enumerations; the merged type admits all that the merged ones admit.
-// INVARIANT: texts of a kind are merged with texts in the canonical form of this kind alone, so that a constant beside the
-// merged type is read as every value of it is.
+// Merges the types that several actions give a field, or that branches of an expression have, into one type.
+// Types are merged if they are equal apart from ranges and enumerations; the merged type admits all values of
+// both. INVARIANT: texts of a kind are merged only with texts in the canonical form of that kind. A constant
+// beside the merged type is then read in the form of all its values.
 
 import { haveSameCurrency } from '../../model/currency.ts';
 import type { Field, Range, Shape, Slot, TextKind, TextType, Type } from '../../model/type.ts';
@@ -9,10 +9,13 @@ import { allSigners } from '../../model/vouched.ts';
 import { canonicalText } from '../../value/canonical-text.ts';
 import { compare, type Decimal } from '../../value/decimal.ts';
 
-/** The type of a field in error, told by identity: what reads it draws no second diagnostic. */
+/** The type of a field in error, recognised by identity: a read of the field causes no second diagnostic. */
 export const failedType: Type = { kind: 'any' };
 
-/** The shape of a record that was read in part, told by identity: any field of it is one in error. */
+/**
+ * The shape of a record that was read in part, recognised by identity: every field of it counts as one in
+ * error.
+ */
 export const failedShape: Shape = {
   fields: [
     { name: '', type: failedType, isOptional: false, isNullable: false, isSecret: false, isSigned: false },
@@ -20,7 +23,7 @@ export const failedShape: Shape = {
   isOpen: true,
 };
 
-/** The type of values of either type; null when they are of different types. */
+/** Returns the type of values of either type; null when the types differ. */
 export function mergeTypes(a: Type, b: Type): Type | null {
   if (a === failedType || b === failedType) return failedType;
   if (a.kind === 'text' && b.kind === 'text') return mergeTexts(a, b);
@@ -51,7 +54,7 @@ export function mergeSlots(a: Slot, b: Slot): Slot | null {
   };
 }
 
-/** Fields of either shape; one that is missing in the other becomes optional. */
+/** Merges the fields of both shapes; a field that only one shape has becomes optional. */
 function mergeShapes(a: Shape, b: Shape): Shape | null {
   if (a === failedShape || b === failedShape) return failedShape;
   const fields: Field[] = [];
@@ -72,7 +75,10 @@ function mergeShapes(a: Shape, b: Shape): Shape | null {
   };
 }
 
-/** The kind of text that both are spelt as; null where one may spell what the other spells otherwise. */
+/**
+ * Returns the kind whose form the texts of both types have; null when the two types may spell one value
+ * differently.
+ */
 export function commonKind(a: TextType, b: TextType): TextKind | null {
   if (a.of === b.of) return a.of;
   if (isWebAddress(a.of) && isWebAddress(b.of)) return 'web_address';
@@ -80,12 +86,15 @@ export function commonKind(a: TextType, b: TextType): TextKind | null {
   return isSpeltAs(b, a.of) ? a.of : null;
 }
 
-/** The canonical form of a URL is one of a web address. */
+/** Whether the kind is a URL or a web address: the canonical form of a URL is also that of a web address. */
 function isWebAddress(kind: TextKind): boolean {
   return kind === 'url' || kind === 'web_address';
 }
 
-/** Whether an enumeration has its values in the form of a kind; what has none is met by no text of the kind. */
+/**
+ * Whether all values of an enumeration are in the canonical form of a kind. A value that has no such form
+ * passes, because no text of the kind equals it.
+ */
 function isSpeltAs({ of, values }: TextType, kind: TextKind): boolean {
   if (of !== 'string' || values === null) return false;
   return values.every((value) => (canonicalText(kind, value) ?? value) === value);
@@ -105,7 +114,7 @@ function mergeTexts(a: TextType, b: TextType): TextType | null {
   };
 }
 
-/** The smallest range that holds both. */
+/** Returns the smallest range that holds both ranges. */
 function hull(a: Range, b: Range): Range {
   const widest = (x: Decimal | null, y: Decimal | null, direction: -1 | 1): Decimal | null =>
     x === null || y === null ? null : compare(x, y) === direction ? x : y;

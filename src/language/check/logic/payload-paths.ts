@@ -1,13 +1,14 @@
-// Places in the payloads of several actions at once: for each path its type and whether a step of it may be missing.
-// A step is optional where it is optional or missing in any action that has the step before it. What has been found
-// out about a path is kept with the set of actions, so that each is looked into once however many rules read it.
+// Places in the payloads of several actions at once: for each path its type, and whether a step of it may be
+// missing. A step counts as optional when it is optional or missing in any action that has the step before.
+// Findings about a path are kept with the set of actions, so that each path is examined once, however many
+// rules read it.
 
 import type { Field, Shape, Slot, Type } from '../../model/type.ts';
 import { allSigners } from '../../model/vouched.ts';
 import type { FoundActions, PathNode } from '../incremental/resolved.ts';
 import { failedShape, failedType, mergeTypes } from './merge.ts';
 
-/** The payload as a whole. */
+/** Returns the place of the payload as a whole. */
 export function payloadNode(shapes: readonly Shape[]): PathNode {
   return nodeOf(
     shapes.map((shape) => foundSlot({ kind: 'record', shape })),
@@ -24,7 +25,7 @@ function foundSlot(type: Type): FoundActions {
 
 const variableNodes = new WeakMap<Slot, PathNode>();
 
-/** An element that a variable stands for. */
+/** Returns the place of the element that a variable stands for. */
 export function variableNode(slot: Slot): PathNode {
   const known = variableNodes.get(slot);
   if (known !== undefined) return known;
@@ -54,14 +55,14 @@ function nodeOf(
   };
 }
 
-/** An amount is signed where its currency is. */
+/** Returns the slots whose signers a value needs: an amount is signed if its currency is. */
 function slotsThatSign({ slot, parent }: FoundActions): readonly Slot[] {
   if (slot.type.kind !== 'money' || parent === null || slot.type.currencyField === null) return [slot];
   const currency = payloadField(parent, slot.type.currencyField);
   return currency == null ? [slot] : [slot, currency];
 }
 
-/** The place one step below; null below what is no record, and where no action has the field. */
+/** Returns the place one step below; null when the place is no record or no action has the field. */
 export function stepInto(node: PathNode, name: string): PathNode | null {
   const known = node.below.get(name);
   if (known !== undefined) return known;
@@ -83,7 +84,7 @@ function findBelow(node: PathNode, name: string): PathNode | null {
   return found.length === 0 ? null : nodeOf(found, node, [...node.steps, name], isOptional);
 }
 
-/** The one type of the place in all actions, or the first two that differ. */
+/** Returns the common type of the place in all actions, or the first two types that differ. */
 export function typeOfNode(node: PathNode): NonNullable<PathNode['type']> {
   node.type ??= commonTypeOf(node.found);
   return node.type;
@@ -100,7 +101,7 @@ function commonTypeOf(found: readonly FoundActions[]): NonNullable<PathNode['typ
   return { common };
 }
 
-/** Shapes with more fields are searched by a table. */
+/** The most fields of a shape that are searched one by one; larger shapes get a map. */
 const fieldsSearchedMax = 8;
 const fieldTables = new WeakMap<Shape, ReadonlyMap<string, Field>>();
 

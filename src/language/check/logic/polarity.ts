@@ -1,12 +1,12 @@
-// How a condition depends on its parts: whether it comes true with a part, against it, or neither for sure. Lets are
-// followed, each once for each direction.
+// How a condition depends on its parts: whether it becomes true when a part does, when the part becomes
+// false, or neither for sure. Lets are followed, each once for each direction.
 
 import { childrenOf } from '../../model/children.ts';
 import type { Expression } from '../../model/expression.ts';
 import type { ValueOfLet } from './constants.ts';
 import { trimmedList } from './trimmed-list.ts';
 
-/** 1: with the part; -1: against it; 0: neither for sure. */
+/** 1: the condition becomes true with the part; -1: against the part; 0: neither for sure. */
 export type Polarity = 1 | -1 | 0;
 
 export interface Part {
@@ -14,7 +14,10 @@ export interface Part {
   readonly polarity: Polarity;
 }
 
-/** All parts of a condition but literals, itself first; `valueOfLet` gives the expression of a let by its id. */
+/**
+ * Returns all parts of a condition except literals, the condition itself first. `valueOfLet` gives the
+ * expression of a let by its id.
+ */
 export function partsWithPolarity(condition: Expression, valueOfLet: ValueOfLet): readonly Part[] {
   const parts: Part[] = [];
   let seen: Set<string> | null = null;

@@ -1,18 +1,18 @@
-// Whether two pieces of data hold the same, so that what has not changed keeps its identity.
+// Compares data by content, so that unchanged data keeps its identity.
 
 import { failedType } from './merge.ts';
 
-/** The earlier of two that hold the same, parts and all; else the new one. */
+/** Returns the earlier value when both have the same content, else the new one. */
 export function sameOrNew<T>(before: T | undefined, made: T): T {
   return before !== undefined && isSame(before, made) ? before : made;
 }
 
-/** Whether two lists hold the very same parts, in order. */
+/** Whether two lists hold identical parts, in order. */
 export function haveSameParts<T>(a: readonly T[], b: readonly T[]): boolean {
   return a === b || (a.length === b.length && a.every((one, at) => one === b[at]));
 }
 
-/** Whether two pieces of plain data hold the same. A type in error is told by identity. */
+/** Whether two pieces of plain data have the same content. A type in error equals only itself. */
 function isSame(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (a === failedType || b === failedType) return false;
@@ -28,7 +28,7 @@ function isSame(a: unknown, b: unknown): boolean {
   if (ArrayBuffer.isView(a) || ArrayBuffer.isView(b)) return areSameBytes(a, b);
   const keys = Object.keys(a);
   if (keys.length !== Object.keys(b).length) return false;
-  // Both are plain objects: their parts are read by name.
+  // The two are plain objects, so their parts are read by name.
   return keys.every((key) => key in b && isSame(a[key as keyof typeof a], b[key as keyof typeof b]));
 }
 

@@ -1,7 +1,8 @@
-// A text that is the same for data that reads alike, wherever it stands: places are left out. Short, because large sets
-// hold many of them. INVARIANT: two pieces of the checker's data have one text only if they hold the same values.
+// Turns data into a text that is equal for data of equal content; spans are left out. The text is short,
+// because large sets hold many of them. INVARIANT: two pieces of the checker's data have one text only if
+// they hold the same values.
 
-/** Places are left out, keys are not: data of two kinds differ. */
+/** Returns the text of the data. Spans are left out; keys are not, so that data of two kinds differ. */
 export function structureOf(data: unknown): string {
   switch (typeof data) {
     case 'string':
@@ -28,7 +29,7 @@ function structureOfObject(data: object): string {
   let text = '{';
   for (const key in data) {
     if (key === 'span') continue;
-    // The keys of the model are words.
+    // The keys of the model are plain words.
     const part: unknown = data[key as keyof typeof data];
     text += `${key}:${key === 'type' && typeof part === 'object' && part !== null ? structureOfType(part) : structureOf(part)},`;
   }
@@ -37,7 +38,7 @@ function structureOfObject(data: object): string {
 
 const typeTexts = new WeakMap<object, string>();
 
-/** Many places share one type, and its text may be long. */
+/** Many places share one type, and the text of a type may be long, so it is computed once. */
 function structureOfType(type: object): string {
   const known = typeTexts.get(type);
   if (known !== undefined) return known;
@@ -46,7 +47,10 @@ function structureOfType(type: object): string {
   return text;
 }
 
-/** The type of a text is the text itself; other values say theirs only with it. */
+/**
+ * The type of a text literal is the text itself and is left out. For other values the kind of the type is
+ * written before the value.
+ */
 function structureOfLiteral(data: object): string {
   const { value, type } = data as { readonly value: unknown; readonly type: { readonly kind: string } };
   return typeof value === 'string' ? JSON.stringify(value) : `${type.kind} ${structureOf(value)}`;

@@ -1,6 +1,7 @@
-// A list that grew item by item has room for more, at first for sixteen: of what is kept of each of many rules, that is most.
+// Copies lists to their exact size. An array that grew item by item has spare room, at first for sixteen
+// items. In the short lists that are kept for each of many rules, the spare room would be most of the memory.
 
-/** The list with room for what it holds. */
+/** Returns a copy of the list without spare room. */
 export function trimmedList<T>(list: readonly T[]): readonly T[] {
   return list.slice();
 }

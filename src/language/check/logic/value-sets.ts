@@ -1,9 +1,11 @@
-// Sets of the values that a condition leaves: ranges of numbers, and texts that are in or out. What two of them share,
-// and whether that is nothing.
+// Sets of the values that a condition leaves: ranges of numbers, and texts that are listed or excluded.
+// Computes what two sets share, and whether that is nothing.
 
 import { compare, type Decimal } from '../../value/decimal.ts';
 
-/** A set of values: a range of numbers with the ends in it or not, or texts that are in or out. */
+/**
+ * A set of values: a range of numbers, each end included or not, or texts, either those listed or all others.
+ */
 export type Values =
   | { readonly kind: 'range'; readonly low: End | null; readonly high: End | null }
   | { readonly kind: 'texts'; readonly texts: ReadonlySet<string>; readonly isComplement: boolean };
@@ -13,7 +15,7 @@ export interface End {
   readonly isOpen: boolean;
 }
 
-/** The values that are in both. */
+/** Returns the values that are in both sets. */
 export function intersection(a: Values, b: Values): Values {
   if (a.kind === 'range' && b.kind === 'range') {
     return { kind: 'range', low: tighter(a.low, b.low, 1), high: tighter(a.high, b.high, -1) };
@@ -41,7 +43,7 @@ function textIntersection(a: Texts, b: Texts): Texts {
   }
   const [listed, other] = a.isComplement ? [b, a] : [a, b];
   if (other.isComplement && other.texts.size === 0) return listed;
-  // The smaller of two lists is gone through: enumerations may be long.
+  // The smaller of two lists is iterated, because enumerations may be long.
   if (!other.isComplement && other.texts.size < listed.texts.size) return textIntersection(other, listed);
   let isWhole = true;
   for (const text of listed.texts) isWhole &&= other.texts.has(text) !== other.isComplement;
@@ -50,7 +52,7 @@ function textIntersection(a: Texts, b: Texts): Texts {
   return { kind: 'texts', texts: new Set(texts), isComplement: false };
 }
 
-/** Whether no value is in both: as of their intersection, which is not made. */
+/** Whether no value is in both sets, without computing their intersection. */
 export function areDisjointSets(a: Values, b: Values): boolean {
   if (a.kind !== 'texts' || b.kind !== 'texts') return isEmpty(intersection(a, b));
   if (a.isComplement && b.isComplement) return false;
@@ -60,7 +62,7 @@ export function areDisjointSets(a: Values, b: Values): boolean {
   return true;
 }
 
-/** Whether no value is in it. */
+/** Whether the set holds no value. */
 export function isEmpty(values: Values): boolean {
   if (values.kind === 'texts') return !values.isComplement && values.texts.size === 0;
   if (values.low === null || values.high === null) return false;
@@ -68,13 +70,16 @@ export function isEmpty(values: Values): boolean {
   return order > 0 || (order === 0 && (values.low.isOpen || values.high.isOpen));
 }
 
-/** One thing that a condition says of one value. */
+/** One statement of a condition about one value. */
 export interface DomainAtom {
-  /** What it speaks of: a field, the length of one, an amount in one currency, or a condition as a whole. */
+  /**
+   * What the statement is about: a field, the length of a field, an amount in one currency, or a condition as
+   * a whole.
+   */
   readonly key: string;
   readonly values: Values;
-  /** The values that there can be at all. */
+  /** All values that are possible. */
   readonly all: Values;
-  /** It can be unknown, so that not being false does not make it true. */
+  /** Whether the value can be unknown; a condition that is not false is then not necessarily true. */
   readonly mayBeUnknown: boolean;
 }

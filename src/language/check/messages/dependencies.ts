@@ -1,15 +1,15 @@
-// Declarations that refer to one another: which are in a circle, and which lie deeper than can be followed. Walks
-// in a loop, so that no chain of declarations exhausts the stack.
+// Finds circles and overlong chains among declarations that refer to one another. The walk is a loop, so that
+// no chain of declarations exhausts the stack.
 
-/** Declarations that refer to each other in a row. */
+/** The longest chain of declarations in which each refers to the next. */
 export const dependencyDepthMax = 64;
 
 export interface Dependencies {
-  /** Names that come back to themselves, each with the way; at least one of every circle. */
+  /** Names that lead back to themselves, each with its path; holds at least one name of every circle. */
   readonly circles: ReadonlyMap<string, readonly string[]>;
-  /** Names from which a way is longer than `dependencyDepthMax`. */
+  /** Names that start a chain longer than `dependencyDepthMax`. */
   readonly tooDeep: ReadonlySet<string>;
-  /** All names, each after those that it refers to. */
+  /** All names, each after the names that it refers to. */
   readonly order: readonly string[];
 }
 
@@ -19,7 +19,9 @@ interface Visit {
   depth: number;
 }
 
-/** `refersTo` gives the names that a declaration refers to, those without declaration left out. */
+/**
+ * Follows the references from each name. `refersTo` returns the declared names that a declaration refers to.
+ */
 export function followDependencies(
   names: Iterable<string>,
   refersTo: (name: string) => readonly string[],

@@ -1,4 +1,4 @@
-// What can be wrong with declarations, one function a diagnostic: names, types, lists, hours, patterns and rules.
+// Diagnostics about declarations, one function each: names, types, groups, patterns, policies and rules.
 
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import type { Span } from '../../diagnostic/span.ts';
@@ -36,7 +36,7 @@ const articles = {
   guarantee: 'a guarantee',
 } satisfies Record<Kind, string>;
 
-/** The kind of a declaration with its article. */
+/** Returns the kind of a declaration with its article. */
 export function article(kind: Kind): string {
   return articles[kind];
 }
@@ -65,7 +65,7 @@ export function unknownName(name: NameNode, kind: Kind, candidates: readonly str
   });
 }
 
-/** What follows the name, for what is no declaration without it. */
+/** What the help text adds after the name, for kinds that need more than a name to be a declaration. */
 const restOfDeclaration: Partial<Record<Kind, string>> = {
   approvers: ' "who they are"',
   list: ' = [...]',
@@ -105,7 +105,7 @@ export function letCyclic(name: NameNode, path: readonly string[]): Diagnostic {
   });
 }
 
-/** Declarations in a row, each referring to the next. */
+/** Reports a chain of declarations, each referring to the next, that is too long. */
 export function tooDeepDeclaration(name: NameNode): Diagnostic {
   const message = `\`${name.text}\` stands on declarations that stand on others, more than ${dependencyDepthMax} deep`;
   return error('declaration-too-deep', name.span, message, { help: 'say it with fewer steps' });
@@ -277,7 +277,7 @@ export function exceptWithoutApproval(span: Span): Diagnostic {
   return error('except-unfit', span, message, { help: 'remove it' });
 }
 
-/** `why` goes on behind the path. */
+/** `why` continues the message after the path. */
 export function exceptUnfit({ span }: Path, path: string, why: string): Diagnostic {
   const message = `who may not approve is named by a text of the payload or by \`request.user.email\`, and \`${path}\` ${why}`;
   return error('except-unfit', span, message, {

@@ -1,11 +1,12 @@
-// Names of other languages → what this one has for them: types, functions, members of values and roots of paths.
+// Maps names of other languages to what the policy language has for them: types, functions, members of values
+// and roots of paths.
 
 import type { NameNode } from '../../syntax/tree/tree.ts';
 import type { Extra } from './problem.ts';
 
 type Names = Readonly<Record<string, readonly string[]>>;
 
-/** Types by name, each with its names elsewhere in small letters. */
+/** Types by name, each with its lower-case names in other languages. */
 const types: Names = {
   string: ['str', 'text', 'varchar', 'char', 'uuid', 'symbol'],
   integer: ['int', 'int32', 'int64', 'long', 'short', 'uint', 'bigint', 'natural', 'count'],
@@ -37,7 +38,7 @@ const typeForms: Readonly<Record<string, string>> = {
   currency: 'write its values: `"USD" | "EUR"`',
 };
 
-/** What to write for a type of another language; nothing for any other name. */
+/** Returns what to write for a type of another language; nothing for any other name. */
 export function foreignType(name: NameNode): Extra {
   const small = name.text.toLowerCase();
   const better = nameFor(small, types);
@@ -45,7 +46,7 @@ export function foreignType(name: NameNode): Extra {
   return Object.hasOwn(typeForms, small) ? { help: typeForms[small]! } : {};
 }
 
-/** Functions by name, each with its names elsewhere in small letters. */
+/** Functions by name, each with their lower-case names in other languages. */
 const functions: Names = {
   length: ['len', 'size', 'count', 'strlen', 'char_length', 'cardinality'],
   lower: ['tolower', 'to_lower', 'lowercase', 'lcase', 'downcase'],
@@ -93,7 +94,7 @@ const functionForms: Readonly<Record<string, string>> = {
   ifnull: fallback,
 };
 
-/** What to write for a function of another language; nothing for any other name. */
+/** Returns what to write for a function of another language; nothing for any other name. */
 export function foreignFunction(name: NameNode): Extra {
   const small = name.text.toLowerCase();
   const better = nameFor(small, functions);
@@ -105,7 +106,10 @@ const payloadRoots: ReadonlySet<string> = new Set([
   ...['input', 'args', 'arguments', 'params', 'parameters', 'data', 'body', 'req', 'event', 'context'],
   ...['ctx', 'resource', 'this', 'self', 'call', 'tool', 'msg', 'message', 'fields', 'attributes'],
 ]);
-/** What stands for a value of the moment or of the decision elsewhere. */
+/**
+ * Names that other languages use for a current value or for a part of the decision, with what to write
+ * instead.
+ */
 const valueForms: Readonly<Record<string, string>> = {
   result:
     'only a meter reads what calls returned: `meter rows = sum(result.rows) of db.query per session over 1h`, of actions that declare a `result`',
@@ -124,7 +128,7 @@ const personRoots: ReadonlySet<string> = new Set([
   'identity',
 ]);
 
-/** What to write for a root of paths of another language; nothing for any other path. */
+/** Returns what to write for a path root of another language; nothing for any other root. */
 export function foreignRoot(root: NameNode, steps: readonly NameNode[], fields: ReadonlySet<string>): Extra {
   if (payloadRoots.has(root.text)) {
     const [step] = steps;
@@ -141,7 +145,10 @@ export function foreignRoot(root: NameNode, steps: readonly NameNode[], fields: 
   };
 }
 
-/** The function for what is a member of values elsewhere, such as `length`; null for any other. */
+/**
+ * Returns the function for what other languages read as a member of values, such as `length`; null for any
+ * other name.
+ */
 export function foreignMember(name: string): string | null {
   return nameFor(name.toLowerCase(), { length: [...functions.length!, 'length'], lower: functions.lower! });
 }

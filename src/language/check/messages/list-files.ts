@@ -1,11 +1,11 @@
-// From list files to their entries: lines of a text file as they stand, or a YAML array (JSON is a subset of YAML). The
-// host reads the files; paths are relative to the policy directory, with forward slashes.
+// Turns list files into entries: the lines of a text file unchanged, or a YAML array (JSON is a subset of
+// YAML). The host reads the files; paths are relative to the policy directory, with forward slashes.
 
 import { isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
 import { declarationsOfKind } from '../../syntax/tree/by-kind.ts';
 import type { Declaration, PolicyFile, TextLiteral } from '../../syntax/tree/tree.ts';
 
-/** What the host found under a path. */
+/** The text that the host found under a path, or why there is none. */
 export type ListFile = { readonly text: string } | { readonly code: ListFileCode; readonly message: string };
 
 export type ListFileCode =
@@ -14,7 +14,10 @@ export type ListFileCode =
   | 'list-file-outside'
   | 'list-file-too-large';
 
-/** Paths of the list files that the trees name, each once, sorted; paths that leave the directory are left out. */
+/**
+ * Returns the paths of the list files that the trees name, each once, sorted. Paths that leave the policy
+ * directory are left out.
+ */
 export function listFilesOf(files: readonly PolicyFile[]): readonly string[] {
   const paths = files
     .flatMap((file) => [
@@ -37,7 +40,10 @@ function fileOf(declaration: Declaration): TextLiteral | null {
   return isFile ? declaration.source.path : null;
 }
 
-/** A path as written in a policy file, relative to the policy directory; null when it leads out of it. */
+/**
+ * Resolves a path written in a policy file to one relative to the policy directory; null when the path leaves
+ * the directory.
+ */
 export function resolveListPath(policyFile: string, written: string): string | null {
   if (written === '' || written.startsWith('/') || /[\\\0]|^[A-Za-z]:/.test(written)) return null;
   const segments = policyFile.split('/').slice(0, -1);
@@ -49,15 +55,15 @@ export function resolveListPath(policyFile: string, written: string): string | n
   return segments.length === 0 ? null : segments.join('/');
 }
 
-/** An entry of a list file: a text as it stands, or a plain value of an array; `line` counts from 1. */
+/** An entry of a list file: an unchanged line, or a plain value of an array. `line` counts from 1. */
 export interface FileEntry {
   readonly value: string | number | boolean;
-  /** Numbers as they are written, so that no digit is lost. */
+  /** The entry as written, so that numbers lose no digit. */
   readonly text: string;
   readonly line: number;
 }
 
-/** The entries of a list file by its extension, or why it has none. */
+/** Returns the entries of a list file, read according to its extension, or why it cannot be read. */
 export function readEntries(path: string, text: string): readonly FileEntry[] | { readonly error: string } {
   const plain = text.startsWith('\ufeff') ? text.slice(1) : text;
   if (path.endsWith('.txt')) return readLines(plain);

@@ -1,4 +1,4 @@
-// What can be wrong with a meter, one function a diagnostic.
+// Diagnostics about meters, one function each.
 
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import type { Span } from '../../diagnostic/span.ts';

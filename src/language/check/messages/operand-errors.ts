@@ -1,4 +1,4 @@
-// What can be wrong with the two sides of a comparison or a test of text, one function a diagnostic.
+// Diagnostics about the two sides of a comparison or a test of text, one function each.
 
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import type { Span } from '../../diagnostic/span.ts';
@@ -29,7 +29,10 @@ const literalForms: Partial<Record<Type['kind'], RegExp>> = {
   money: /^\d+(?:\.\d+)? [A-Z]{3}$/,
 };
 
-/** A literal with quotes that it should not have, or without those that it should. */
+/**
+ * Returns the fix for a literal that has quotes but should not, or the help for one that lacks them; null for
+ * any other.
+ */
 function literalFix(side: Tree, type: Type): Extra | null {
   const isQuoted = side.kind === 'text' && literalForms[type.kind]?.test(side.value) === true;
   const isBare = side.kind === 'number' && type.kind === 'text' && type.of === 'string';
@@ -40,7 +43,10 @@ function literalFix(side: Tree, type: Type): Extra | null {
   return { help: `compare it with a text, such as \`== ${text}\`, or declare it as \`integer\`` };
 }
 
-/** Rules see a path, URL, host or e-mail address in its one canonical form, and other texts as they are written. */
+/**
+ * Reports texts that may spell one value in two ways: rules see a path, URL, host or e-mail address in
+ * canonical form, and free texts as written.
+ */
 export function spellingsDiffer(span: Span, left: Type, right: Type): Diagnostic {
   const message = `\`${typeText(left)}\` and \`${typeText(right)}\` may spell one value in two ways`;
   const help = canonicalHelp(left, right) ?? canonicalHelp(right, left) ?? 'compare texts of one type';

@@ -1,4 +1,4 @@
-// What can be wrong with paths, one function a diagnostic: names, fields, facts, secrets and presence.
+// Diagnostics about paths, one function each: names, fields, facts, secrets and presence.
 
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import { type Span, spanning } from '../../diagnostic/span.ts';
@@ -65,7 +65,7 @@ export function fieldMistyped(path: FieldPath, index: number, type: Type): Diagn
   });
 }
 
-/** The function that reads a part of an address by its name. */
+/** Returns the function that reads the part of an address with this name; null when there is none. */
 function partOf({ of }: Extract<Type, { kind: 'text' }>, name: string): string | null {
   if (of === 'email') return name === 'domain' || name === 'host' ? 'domain' : null;
   if (of !== 'url' && of !== 'web_address') return null;
@@ -80,7 +80,7 @@ function partOf({ of }: Extract<Type, { kind: 'text' }>, name: string): string |
   return parts[name as keyof typeof parts] ?? null;
 }
 
-/** How to read what somebody looks for as a field of a value. */
+/** Returns how to read what an author tried to read as a field of a value. */
 function valueHelp(path: string, type: Type, field: string): string {
   switch (type.kind) {
     case 'list':
@@ -129,7 +129,7 @@ export function unknownFact(root: string, step: NameNode, names: readonly string
 const nowHelp =
   'declare hours, such as `hours office = mon-fri 09:00-17:00 in "Europe/Berlin"`, and write `now in office`';
 
-/** `known` steps are in place, those after them are not. */
+/** The first `known` steps are valid; those after them are not. */
 export function stepsMisplaced(path: Path, known: number): Diagnostic {
   const first = path.steps[known];
   const last = path.steps.at(-1);
@@ -255,7 +255,7 @@ export function nullOrdered(node: Binary): Diagnostic {
 
 // Words
 
-/** A path as far as a step. */
+/** Returns the path as a text, up to and including a step. */
 function pathUpTo(path: FieldPath, last: number = path.steps.length - 1): string {
   return pathText(
     path.root.text,
@@ -263,12 +263,12 @@ function pathUpTo(path: FieldPath, last: number = path.steps.length - 1): string
   );
 }
 
-/** The read as it is written. */
+/** Returns the path of a read as a policy writes it. */
 export function spelledPath({ root, steps }: FieldPlace): string {
   return pathText(root, steps);
 }
 
-/** Names in backticks, some of many. */
+/** Lists names in backticks, up to 8 of them. */
 export function listed(names: readonly string[]): string {
   const shown = names.slice(0, 8).map((name) => `\`${name}\``);
   return shown.join(', ') + (names.length > shown.length ? ' and others' : '');

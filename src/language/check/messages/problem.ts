@@ -1,10 +1,10 @@
-// The two constructors of the checker's diagnostics.
+// The two constructors of the checker's diagnostics: error and warning.
 
 import type { Code } from '../../diagnostic/codes.ts';
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import type { Span } from '../../diagnostic/span.ts';
 
-/** What may stand beside code, place and message. */
+/** The optional parts of a diagnostic, beside code, place and message. */
 export type Extra = Pick<Diagnostic, 'help' | 'related' | 'fix'>;
 
 export function error(code: Code, span: Span, message: string, extra: Extra = {}): Diagnostic {
@@ -15,7 +15,7 @@ export function warning(code: Code, span: Span, message: string, extra: Extra = 
   return { code, severity: 'warning', span, message, ...extra };
 }
 
-/** The place of an earlier declaration, as something related. */
+/** Returns the place of an earlier declaration as related information. */
 export function earlier(span: Span, message: string): Extra {
   return { related: [{ span, message }] };
 }

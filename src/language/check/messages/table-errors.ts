@@ -1,4 +1,4 @@
-// What can be wrong with tables and with what reads them, one function a diagnostic.
+// Diagnostics about tables and reads of tables, one function each.
 
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import type { Span } from '../../diagnostic/span.ts';
@@ -67,7 +67,7 @@ export function keyMissing(
   });
 }
 
-/** `source` is what stands there; undefined for nothing. */
+/** `source` is the content of the cell; undefined when the cell is empty. */
 export function cellUnfit(
   path: TextLiteral,
   place: { readonly line: number; readonly column: string; readonly source: unknown },

@@ -1,12 +1,12 @@
-// From the file of a table to its rows, one at a time: CSV (RFC 4180) with a line of column names, or JSON Lines. Cells
-// stay as they are written; of which types they are is the checker's.
+// Turns the file of a table into rows, one at a time: CSV (RFC 4180) with a line of column names, or JSON
+// Lines. Cells stay as written; the checker reads them by the types of their columns.
 
 import { parseJson } from '../../json/parse.ts';
 import { isJsonObject, type Json } from '../../model/json.ts';
 
-/** One row; a cell of CSV is its text, and not there where it is empty. */
+/** One row. A cell of CSV is a text, and absent when the cell is empty. */
 export interface FileRow {
-  /** Where it begins, counted from 1. */
+  /** The line where the row begins, counted from 1. */
   readonly line: number;
   readonly cells: Readonly<Record<string, Json | undefined>>;
 }
@@ -18,13 +18,13 @@ export interface FileFault {
 
 export type TableFormat = 'csv' | 'jsonl';
 
-/** Null where the name says nothing that is known. */
+/** Returns the format by the extension of the file; null when the extension is unknown. */
 export function formatOf(path: string): TableFormat | null {
   if (path.endsWith('.csv')) return 'csv';
   return /\.(?:jsonl|ndjson)$/.test(path) ? 'jsonl' : null;
 }
 
-/** The rows, up to the first that cannot be read. */
+/** Yields the rows and the faults of the file; the rows end at a fault after which reading cannot go on. */
 export function readRows(format: TableFormat, text: string): Generator<FileRow | FileFault> {
   const plain = text.startsWith('\ufeff') ? text.slice(1) : text;
   return format === 'csv' ? csvRows(plain) : jsonRows(plain);
@@ -90,7 +90,10 @@ function endOfLine(text: string, from: number): number {
 
 const field = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/y;
 
-/** A record with cells in quotes, which may hold commas and line breaks; `end` is that of its last line. */
+/**
+ * Reads a record with cells in quotes, which may hold commas and line breaks. `end` is the end of the
+ * record's last line.
+ */
 function quotedRecord(
   text: string,
   start: number,
@@ -107,7 +110,7 @@ function quotedRecord(
   }
 }
 
-/** A row holds values and lists of values. */
+/** How deep JSON may nest: a row holds values and lists of values. */
 const depthMax = 3;
 
 function* jsonRows(text: string): Generator<FileRow | FileFault> {

@@ -1,4 +1,4 @@
-// What can be wrong with the title of an action, one function a diagnostic.
+// Diagnostics about the title of an action, one function each.
 
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import { type Span, spanning } from '../../diagnostic/span.ts';

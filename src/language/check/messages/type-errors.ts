@@ -1,4 +1,4 @@
-// What can be wrong with expressions, one function a diagnostic: operands, functions, quantifiers, risk and reasons.
+// Diagnostics about expressions, one function each: operands, functions, quantifiers, risk and reasons.
 
 import type { Diagnostic, Fix } from '../../diagnostic/diagnostic.ts';
 import { type Span, spanning } from '../../diagnostic/span.ts';
@@ -39,7 +39,7 @@ export function equalityUnfit(span: Span, type: Type): Diagnostic {
   return error('equality-unfit', span, `\`${typeText(type)}\` is not compared as a whole`, { help });
 }
 
-/** Order on text or enumerations: the fix lists the values that are meant. */
+/** Reports an order on text or enumerations; the fix lists the values that are meant. */
 export function orderingUnfit(node: Binary, left: Expression, right: Expression): Diagnostic {
   const message = `\`${typeText(left.type)}\` has no order`;
   const fix = orderingFix(node, left, right);

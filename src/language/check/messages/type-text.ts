@@ -1,4 +1,5 @@
-// Types as diagnostics name them: as a policy file would write them, but for money that carries its own currency.
+// Types as diagnostics name them: as a policy file writes them, except for money that carries its own
+// currency.
 
 import { describeType } from '../../model/describe.ts';
 import type { Type } from '../../model/type.ts';

@@ -1,4 +1,4 @@
-// What can be wrong with values in declarations, one function a diagnostic: literals, lists and their files, hours.
+// Diagnostics about values in declarations, one function each: literals, lists and their files, hours.
 
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import { type Span, spanning } from '../../diagnostic/span.ts';
@@ -228,7 +228,10 @@ function entryPlace(line: number | undefined): string {
   return line === undefined ? 'the entry' : `line ${line}`;
 }
 
-/** The text in ASCII, others as escapes, so that it shows what it is made of. */
+/**
+ * Returns up to 60 characters of the text, those outside of printable ASCII as escapes, so that look-alike
+ * letters show.
+ */
 export function visible(text: string): string {
   return [...text.slice(0, 60)]
     .map((character) =>
@@ -275,7 +278,7 @@ export function exceptNotDates(name: NameNode, type: Type): Diagnostic {
   });
 }
 
-/** `a | b`, where texts are meant. */
+/** Reports `a | b` when texts are meant. */
 export function valuesUnquoted(words: readonly NameNode[]): Diagnostic {
   const { names, texts, span, fix } = unquoted(words);
   return error('unknown-type', span, `no types are named ${names}`, {
@@ -284,7 +287,7 @@ export function valuesUnquoted(words: readonly NameNode[]): Diagnostic {
   });
 }
 
-/** `[a, b]`, where texts are meant. */
+/** Reports `[a, b]` when texts are meant. */
 export function entriesUnquoted(words: readonly NameNode[]): Diagnostic {
   const { names, texts, span, fix } = unquoted(words);
   const message = `${names} ${words.length === 1 ? 'is' : 'are'} not declared`;

@@ -1,6 +1,6 @@
-// Runs the rules that find what is legal and probably not meant: one file a rule. Those that look at one policy, meter,
-// guarantee or let alone are run again only where it or what it rests on has changed; those that look at the whole set
-// are run each time.
+// Runs the warning rules, which find what is legal but probably not meant; each rule has its own file. Rules
+// about one policy, meter, guarantee or let run again only when the part, or what it rests on, has changed.
+// Rules about the whole set run in every check.
 
 import type { Expression } from '../../model/expression.ts';
 import type { PolicySet } from '../../model/policy.ts';
@@ -86,18 +86,18 @@ export interface Whole {
   readonly set: PolicySet;
   readonly files: readonly PolicyFile[];
   readonly env: Environment;
-  /** Those of each file, with the declarations from which they come. */
+  /** The policies of each file, with their declarations. */
   readonly policies: readonly (readonly ResolvedPolicy[])[];
   readonly used: ReadonlySet<string>;
 }
 
-/** What of a part the rules about the whole set go by. */
+/** What the rules about the whole set need of one part. */
 interface Findings {
   readonly enforced: readonly RuleInPolicy[];
   readonly listReads: readonly ListRead[];
 }
 
-/** The same of the policies of a file, or of what stands beside all policies. */
+/** What the rules about the whole set need of one file's policies, or of everything that is no policy. */
 interface Contribution {
   readonly groups: readonly RuleGroup<RuleInPolicy>[];
   readonly riskReaders: readonly RuleInPolicy[];
@@ -133,7 +133,7 @@ function groupsOfAll(
   contributions: readonly Contribution[],
   checkState: Environment['checkState'],
 ): readonly RuleGroup<RuleInPolicy>[] {
-  // What is kept as the groups is always made here.
+  // Only this function stores `groups`.
   const before = checkState.groups as MergedGroups<RuleInPolicy> | null;
   const merged = mergeGroups(
     contributions.map(({ groups }) => groups),
@@ -145,7 +145,10 @@ function groupsOfAll(
 
 const fewMax = 512;
 
-/** The rules that look at a group, where few speak of its actions: nothing else has to be indexed for them. Else null. */
+/**
+ * Returns the rules for a group, made over the groups near it only, so that no other rules need to be
+ * indexed; null when more than 512 rules are near.
+ */
 function besideFew(
   near: readonly RuleGroup<RuleInPolicy>[],
   checked: ExaminedRule,
@@ -161,7 +164,7 @@ function besideFew(
   return rulesOfGroups.map((rule) => rule(few));
 }
 
-/** In the order of the names of policies. */
+/** Examines the policies of a file, sorted by name. */
 function examineFile(policies: readonly ResolvedPolicy[], env: Environment): Contribution {
   return keptWhole(env, policies, () => {
     const sorted = policies.toSorted((a, b) => (a.policy.name < b.policy.name ? -1 : 1));
@@ -212,7 +215,9 @@ function examine(
   return { enforced, listReads: conditions.flatMap(listReadsIn) };
 }
 
-/** A let is no condition by itself: it is looked at where it is read, but for what it says of lists and texts. */
+/**
+ * Examines a let only for spellings, texts and lists: conditions in a let are examined where the let is read.
+ */
 function examineLet(expression: Expression, env: Environment): Findings {
   const examined: Examined = {
     env,
@@ -227,7 +232,7 @@ function examineLet(expression: Expression, env: Environment): Findings {
   return { enforced: [], listReads: listReadsIn(expression) };
 }
 
-/** Values of lets, of which it is remembered that the findings rest on them. */
+/** Returns a function that gives the values of lets and records that the findings rest on them. */
 function letsAskedFor(env: Environment): ValueOfLet {
   const known = { whereTrue: new Map(), whereFalse: new Map() };
   return Object.assign((id: string) => env.ask('letValue', id), { known });

@@ -1,4 +1,5 @@
-// What rules about policies are handed to look at: the conditions of one part, the rules of a set of actions, or the set.
+// What warning rules examine: the conditions of one part, the rules about one set of actions, or the whole
+// policy set.
 
 import type { Expression } from '../../../model/expression.ts';
 import type { PolicySet } from '../../../model/policy.ts';
@@ -8,41 +9,44 @@ import type { ValueOfLet } from '../../logic/constants.ts';
 import type { RuleInPolicy } from './rule-in-policy.ts';
 import type { RuleGroup, RulesByActions } from './rules-by-actions.ts';
 
-/** A declared list and what is looked up in it; null where that may be anything. */
+/** A read of a declared list, with the value that is looked up; null when that may be any text. */
 export interface ListRead {
   readonly list: string;
   readonly subject: Expression | null;
 }
 
-/** Conditions that are looked at by themselves: those of a policy, or what a meter, guarantee or let says. */
+/** Conditions that are examined on their own: those of one policy, meter, guarantee or let. */
 export interface Examined {
   readonly env: Environment;
   readonly valueOfLet: ValueOfLet;
-  /** All conditions, those that only shadow too. */
+  /** All conditions, those of shadow rules included. */
   readonly conditions: readonly Expression[];
-  /** Null but for policies. */
+  /** The declaration of the policy; null for a meter, guarantee or let. */
   readonly declaration: PolicyDeclaration | null;
-  /** Rules that count, those that only shadow left out. */
+  /** The rules of the policy without shadow rules; empty for a meter, guarantee or let. */
   readonly enforced: readonly RuleInPolicy[];
 }
 
-/** What a rule about the whole set looks at: a set without errors, the trees that it comes from, where to report to. */
+/**
+ * What a warning rule about the whole set examines: a policy set without errors, its trees, and the
+ * environment to report to.
+ */
 export interface ExaminedRule {
   readonly set: PolicySet;
   readonly files: readonly PolicyFile[];
   readonly env: Environment;
   readonly valueOfLet: ValueOfLet;
-  /** Rules that count, of all policies by name. */
+  /** Rules of all policies, sorted by the name of the policy, without shadow rules. */
   readonly rules: () => readonly RuleInPolicy[];
-  /** Those of them that read the risk. */
+  /** The rules that read risk. */
   readonly riskReaders: readonly RuleInPolicy[];
   readonly around: RulesByActions<RuleInPolicy>;
   readonly listReads: readonly ListRead[];
   /** Names that something refers to. */
   readonly used: ReadonlySet<string>;
-  /** What is remembered of indices over these rules, by purpose. */
+  /** Indices over these rules that are kept from one check to the next, by purpose. */
   readonly indices: Map<string, unknown>;
 }
 
-/** Looks at the rules of one set of actions beside those that speak of some of the same. */
+/** Examines the rules about one set of actions beside the rules that share some of these actions. */
 export type GroupRule = (group: RuleGroup<RuleInPolicy>) => void;

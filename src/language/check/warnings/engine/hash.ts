@@ -1,10 +1,10 @@
-// A number for rules, to find those that may say the same without keeping a text of each.
+// Computes a number for each rule, to find rules of possibly equal content without keeping a text for each.
 
 import type { Expression } from '../../../model/expression.ts';
 import type { Rule } from '../../../model/policy.ts';
 import type { Part } from '../../logic/polarity.ts';
 
-/** A number that is the same for rules that say the same, and seldom for others. */
+/** Returns a number that is equal for rules of equal content, and rarely equal for others. */
 export function hashOf(
   { effect, points }: Rule,
   parts: readonly Part[],

@@ -1,18 +1,21 @@
-// Findings about rules that speak of the same actions are made again only where one of these rules is another one.
-// INVARIANT: rules that are the same have the same names and so the same order, in every set.
+// Keeps findings about rules for the same actions until one of these rules is replaced. INVARIANT: rules that
+// are the same have the same names and so the same order, in every set.
 
 import type { Environment } from '../../incremental/environment.ts';
 import type { CheckOutcome } from '../../incremental/recorder.ts';
 import type { RuleInPolicy } from './rule-in-policy.ts';
 import type { RuleGroup } from './rules-by-actions.ts';
 
-/** What came of the findings, and the rules on which they rest. */
+/** The outcome of the examination, and the rules on which it rests. */
 interface Beside {
   readonly rules: readonly (readonly RuleInPolicy[])[];
   readonly outcome: CheckOutcome<void>;
 }
 
-/** The previous findings for this action or set of actions where the groups around are the same, else new ones. */
+/**
+ * Keeps the findings for an action or a set of actions while the groups are the same; otherwise calls `make`
+ * for new ones.
+ */
 export function keptBeside(
   env: Environment,
   part: object,
@@ -20,7 +23,7 @@ export function keptBeside(
   make: () => void,
 ): void {
   const { beside } = env.checkState;
-  // What is kept of a part is always made by the same rule.
+  // The outcome kept for a part is always made by the same warning rules.
   const before = beside.get(part) as Beside | undefined;
   const isSame = before !== undefined && isSameRules(before.rules, groups);
   const outcome = env.recorder.keep(isSame ? before.outcome : undefined, make);

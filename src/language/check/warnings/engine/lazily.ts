@@ -1,4 +1,4 @@
-// A value that is made when it is first asked for.
+// Makes a value when it is first read.
 
 export function lazily<T>(make: () => T): () => T {
   let made: { readonly value: T } | null = null;

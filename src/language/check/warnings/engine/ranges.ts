@@ -1,5 +1,6 @@
-// Ranges of numbers, and which of them contain another one. Sorted by their low ends; over each stretch stands its
-// furthest high end, so that stretches in which none reaches far enough are passed over.
+// Finds the ranges of numbers that contain a given range. Ranges are sorted by their low ends. Each stretch
+// of the sorted array knows its furthest high end, so that stretches in which no range reaches far enough are
+// skipped.
 
 import { compare } from '../../../value/decimal.ts';
 import type { End, Values } from '../../logic/value-sets.ts';
@@ -12,7 +13,10 @@ interface Item<T> {
 }
 
 export interface Ranges<T> {
-  /** Calls `visit` with each that contains the range, and perhaps with some that share an end, until it says false. */
+  /**
+   * Calls `visit` with each item whose range contains the given one, and perhaps with some whose range shares
+   * an end. Stops when `visit` returns false, and then returns false.
+   */
   readonly containing: (range: Range, visit: (item: T) => boolean) => boolean;
 }
 
@@ -25,7 +29,7 @@ export function createRanges<T>(items: readonly Item<T>[]): Ranges<T> {
       const search = (from: number, to: number): boolean => {
         if (from >= to) return true;
         const middle = (from + to) >> 1;
-        // The stretch is known by its middle.
+        // The middle of a stretch holds its furthest high end.
         if (compareHigh(furthest[middle]!, range.high) < 0) return true;
         if (!search(from, middle)) return false;
         const { item, range: here } = sorted[middle]!;
@@ -38,7 +42,10 @@ export function createRanges<T>(items: readonly Item<T>[]): Ranges<T> {
   };
 }
 
-/** The furthest high end of the stretch, written at its middle. */
+/**
+ * Stores the furthest high end of the stretch at its middle, and returns that end; undefined for an empty
+ * stretch.
+ */
 function markFurthest<T>(
   sorted: readonly Item<T>[],
   furthest: (End | null)[],
@@ -58,13 +65,13 @@ function markFurthest<T>(
   return most;
 }
 
-/** An open low end is below all others. */
+/** Orders low ends; an open low end (null) is below all others. */
 function compareLow(a: End | null, b: End | null): number {
   if (a === null || b === null) return a === b ? 0 : a === null ? -1 : 1;
   return compare(a.value, b.value);
 }
 
-/** An open high end is above all others. */
+/** Orders high ends; an open high end (null) is above all others. */
 function compareHigh(a: End | null, b: End | null): number {
   if (a === null || b === null) return a === b ? 0 : a === null ? 1 : -1;
   return compare(a.value, b.value);

@@ -1,4 +1,4 @@
-// A rule taken apart once, for all the rules of the checker that look at it.
+// Analyses a rule once, for all warning rules that examine it.
 
 import type { Span } from '../../../diagnostic/span.ts';
 import { childrenOf } from '../../../model/children.ts';
@@ -16,31 +16,34 @@ import { hashOf } from './hash.ts';
 
 export interface RuleInPolicy {
   readonly rule: Rule;
-  /** The name of its policy. */
+  /** The name of the rule's policy. */
   readonly policy: string;
-  /** Keys of the actions that it speaks of; the same array for rules that speak of the same. */
+  /** Keys of the actions of the policy; rules about the same actions share one array. */
   readonly actions: readonly string[];
-  /** Place of its name. */
+  /** The place of the rule's name. */
   readonly name: Span;
-  /** All parts of its condition but literals, lets followed. */
+  /** All parts of the condition except literals; lets are followed. */
   readonly parts: readonly Part[];
-  /** Literals that stand in its parts. */
+  /** Literals in the parts of the condition. */
   readonly literals: readonly Expression[];
-  /** What its condition says of single values. */
+  /** What the condition states about single values. */
   readonly atoms: readonly DomainAtom[];
-  /** Its condition taken apart, to ask what follows from it. */
+  /** The condition as analysed for questions about what follows from it. */
   readonly statement: Statement;
-  /** Of parts that read meters, risk and enumerations of the payload, the reads. */
+  /**
+   * Meters that the condition reads. `riskTests` holds its comparisons with risk, `enumerations` its reads of
+   * enumerations of the payload.
+   */
   readonly meterReads: readonly MeterReading[];
   readonly riskTests: readonly Compare[];
   readonly enumerations: readonly FieldRead[];
-  /** The same for rules that say the same, and seldom for others. */
+  /** Equal for rules of equal content, and rarely equal for others. */
   readonly hash: number;
-  /** The same for rules of one effect that ask for the same and grant for as long. */
+  /** Equal for rules with the same effect, requirement and validity. */
   readonly asks: string;
 }
 
-/** A meter that is read, and whether it counts per session. */
+/** A read of a meter, and whether the meter counts per session. */
 export interface MeterReading {
   readonly read: MeterRead;
   readonly isPerSession: boolean;

@@ -1,9 +1,9 @@
-// Rules by the actions that they speak of: those of one set of actions together, so that what is asked of two sets is
-// asked once however many rules speak of them. INVARIANT: rules stand in the order in which they were given.
+// Groups rules by the actions that they are about, so that a question about two sets of actions is answered
+// once, however many rules are about them. INVARIANT: rules stand in the order in which they were given.
 
 import { haveSameParts } from '../../logic/same.ts';
 
-/** Something that speaks of actions; the same array for those that speak of the same. */
+/** Something about actions; the same actions are always the same array. */
 interface OfActions {
   readonly actions: readonly string[];
 }
@@ -16,9 +16,9 @@ export interface RuleGroup<T> {
 
 export interface RulesByActions<T> {
   readonly groups: readonly RuleGroup<T>[];
-  /** Groups that speak of all these actions. */
+  /** Returns the groups about all of these actions. */
   readonly containing: (actions: readonly string[]) => readonly RuleGroup<T>[];
-  /** Groups that speak of some of these actions. */
+  /** Returns the groups about at least one of these actions. */
   readonly meeting: (actions: readonly string[]) => readonly RuleGroup<T>[];
   readonly speakingOf: (key: string) => readonly RuleGroup<T>[];
 }
@@ -27,7 +27,7 @@ export function rulesByActions<T extends OfActions>(rules: readonly T[]): RulesB
   return groupsByActions(groupsOf(rules));
 }
 
-/** As `rulesByActions`, where the groups are known. */
+/** As `rulesByActions`, for rules that are grouped already. */
 export function groupsByActions<T>(groups: readonly RuleGroup<T>[]): RulesByActions<T> {
   const byKey = new Map<string, RuleGroup<T>[]>();
   for (const group of groups) {
@@ -90,10 +90,11 @@ function askedOnce<T>(find: (actions: readonly string[]) => T): (actions: readon
 
 const tables = new WeakMap<readonly string[], ReadonlySet<string>>();
 
-/** Whether the actions, among which is the first key of another set, hold the others too. */
+/** Whether `actions`, which hold the first key of another set, hold the set's other `keys` too. */
 function holdsAll(actions: readonly string[], keys: readonly string[]): boolean {
   if (keys.length === 0) return true;
-  // Besides the first key; of two sets of one size none holds the other, which would be the same array.
+  // `keys` lacks the first key. Of two sets of equal size none contains the other: equal sets would be the
+  // same array.
   if (keys.length + 1 >= actions.length) return false;
   let table = tables.get(actions);
   if (table === undefined) {
@@ -104,12 +105,12 @@ function holdsAll(actions: readonly string[], keys: readonly string[]): boolean 
   return keys.every((key) => held.has(key));
 }
 
-/** A rule of a policy; all rules of a policy speak of the same actions. */
+/** A rule of a policy; all rules of a policy are about the same actions. */
 interface OfPolicy {
   readonly policy: string;
 }
 
-/** The rules of several groups in the order of their policies. */
+/** Returns the rules of several groups, sorted by the names of their policies. */
 export function inOrder<T extends OfPolicy>(groups: readonly RuleGroup<T>[]): readonly T[] {
   const [only, ...others] = groups;
   if (only !== undefined && others.length === 0) return only.rules;
@@ -120,7 +121,7 @@ function byPolicy(a: OfPolicy, b: OfPolicy): number {
   return a.policy < b.policy ? -1 : a.policy > b.policy ? 1 : 0;
 }
 
-/** What the files say of one set of actions, and all of it in one group. */
+/** The rules about one set of actions: by file, and merged into one group. */
 interface MergedGroup<T> {
   readonly parts: readonly RuleGroup<T>[];
   readonly group: RuleGroup<T>;
@@ -128,7 +129,7 @@ interface MergedGroup<T> {
 
 export type MergedGroups<T> = ReadonlyMap<readonly string[], MergedGroup<T>>;
 
-/** The groups of all files joined, each the same as before while its parts are. */
+/** Merges the groups of all files; a merged group stays the same object while its parts do. */
 export function mergeGroups<T extends OfPolicy>(
   byFile: readonly (readonly RuleGroup<T>[])[],
   before: MergedGroups<T>,
@@ -148,7 +149,10 @@ function merged<T extends OfPolicy>(
   return { parts, group: { actions: first!.actions, rules: rules ?? inOrder(parts) } };
 }
 
-/** The rules before with those of changed parts in the places of those that they replace; null where they have other policies. */
+/**
+ * Puts the rules of changed parts in the places of the rules that they replace; null when the policies are
+ * not the same ones.
+ */
 function replaced<T extends OfPolicy>(
   parts: readonly RuleGroup<T>[],
   before: MergedGroup<T>,

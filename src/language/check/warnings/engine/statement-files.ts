@@ -1,5 +1,5 @@
-// Rules filed under one of their tests each: a text that a value must be, or a range in which it must lie. Under which
-// one is said by the rule alone, so that rules come and go without moving the others.
+// Files each rule under one of its tests: a text that a value must equal, or a range in which a value must
+// lie. The rule alone determines the test, so rules are added and removed without moving others.
 
 import type { Goal, Known, Statement } from '../../logic/implication.ts';
 import { trimmedList } from '../../logic/trimmed-list.ts';
@@ -13,7 +13,7 @@ interface WithStatement {
 
 type Range = Extract<Values, { kind: 'range' }>;
 
-/** The rules, each once. */
+/** Rules by the one test under which they are filed; `rest` holds rules without such a test. */
 export interface Filing<T> {
   readonly byText: Map<string, T[]>;
   readonly byRange: Map<string, Ranged<T>>;
@@ -21,31 +21,31 @@ export interface Filing<T> {
   readonly all: Set<T>;
 }
 
-/** Put in order when asked for. */
+/** Rules filed under ranges of one value; sorted on the first look-up. */
 interface Ranged<T> {
   items: readonly { readonly item: T; readonly range: Range }[];
   ordered: Ranges<T> | null;
 }
 
-/** The rules about one set of actions, and which of them have come and gone last. */
+/** The filed rules about one set of actions, and in `moved` those that the last change added or removed. */
 export interface Files<T> {
   readonly filing: Filing<T>;
   readonly moved: Filing<T>;
-  /** Of those the ones that have gone. */
+  /** The rules in `moved` that were removed. */
   readonly gone: ReadonlySet<T>;
-  /** The generations of the last change and of the one before. */
+  /** The generation of the last change; `changedBefore` is that of the change before. */
   readonly changed: number;
   readonly changedBefore: number;
 }
 
-/** Texts under which one rule is filed, at most. */
+/** The most texts under which one rule is filed. */
 const textsMax = 16;
 
 export function emptyFiles<T extends WithStatement>(): Files<T> {
   return { filing: file([]), moved: file([]), gone: new Set(), changed: 0, changedBefore: 0 };
 }
 
-/** The files with these rules in them and no others. */
+/** Changes the files to hold exactly these rules. */
 export function refile<T extends WithStatement>(
   files: Files<T>,
   rules: readonly T[],
@@ -56,7 +56,7 @@ export function refile<T extends WithStatement>(
   const added = rules.filter((one) => !filing.all.has(one));
   if (added.length === 0 && rules.length === filing.all.size) return files;
   if (added.length > rules.length / 2) {
-    // What was found among the old ones tells little.
+    // When most rules are new, findings about the earlier ones save little.
     return { ...emptyFiles<T>(), filing: file(rules), changed: generation, changedBefore: generation };
   }
   const present = new Set(rules);
@@ -126,8 +126,8 @@ function pushTo<T>(map: Map<string, T[]>, key: string, item: T): void {
 type Place = { readonly marks: readonly string[] } | { readonly key: string; readonly range: Range };
 
 /**
- * Where a rule is filed: under a text that may be any other, which few rules share; else under a range with two ends, an
- * enumerated text or a range with one; null where it has no such test.
+ * Returns where a rule is filed: under a test of free text, which few rules share; else under a range with
+ * two ends, a test of an enumeration or a range with one end. Null when the rule has no such test.
  */
 function placeFor(statement: Statement): Place | null {
   const { texts, ranges } = testsOf(statement);
@@ -143,19 +143,22 @@ function placeFor(statement: Statement): Place | null {
 }
 
 interface TextTest {
-  /** Of those that pass it. */
+  /** One mark for each text that passes the test. */
   readonly marks: readonly string[];
-  /** It is a test of free text. */
+  /** Whether the test is one of free text. */
   readonly isFree: boolean;
 }
 
 interface Tests {
   readonly texts: readonly TextTest[];
-  /** Of each value that must lie in a range, both ends together. */
+  /** The range of each value that must lie in one, its two ends together. */
   readonly ranges: readonly { readonly key: string; readonly range: Range }[];
 }
 
-/** Tests of one value that what the rule follows from must pass; those that everything passes say nothing. */
+/**
+ * Returns the tests of one value that a premise must pass for the rule to follow. Tests that every value
+ * passes are left out.
+ */
 function testsOf({ goals }: Statement): Tests {
   const texts: TextTest[] = [];
   const ranges = new Map<string, Range>();
@@ -169,7 +172,7 @@ function testsOf({ goals }: Statement): Tests {
       if (passing !== null) texts.push({ marks: passing.map((text) => statementMark(key, text)), isFree });
     } else if ((values.low === null) !== (values.high === null)) {
       const known = ranges.get(key) ?? { kind: 'range', low: null, high: null };
-      // The denial lies below where the test begins, or above where it ends.
+      // The denied values lie below the low end of the test, or above its high end.
       const { low, high } = known;
       ranges.set(key, { kind: 'range', low: low ?? closed(values.high), high: high ?? closed(values.low) });
     }
@@ -177,7 +180,10 @@ function testsOf({ goals }: Statement): Tests {
   return { texts, ranges: [...ranges].map(([key, range]) => ({ key, range })) };
 }
 
-/** A let holds just where what it stands for does; alternatives are several ways. */
+/**
+ * Replaces the goal of a let by the goals of its expression, which hold exactly when the let does. Goals with
+ * alternatives stay.
+ */
 function goalsBehindLet(goal: Goal): readonly Goal[] {
   const [only, ...others] = goal.ways;
   return only === undefined || others.length > 0 ? [goal] : only.flatMap(goalsBehindLet);
@@ -195,18 +201,21 @@ function passingTexts(denied: Extract<Values, { kind: 'texts' }>, all: Values): 
   return [...all.texts].filter((text) => !denied.texts.has(text));
 }
 
-/** Whether an end is in the range or not is left to `implies`. */
+/** Returns the end as one that is included; `implies` decides whether it is. */
 function closed(end: End | null): End | null {
   return end === null ? null : { value: end.value, isOpen: false };
 }
 
-/** Where to look for what may follow from a premise. */
+/** Marks and ranges under which rules that follow from a premise may be filed. */
 interface Look {
   readonly marks: readonly string[];
   readonly ranges: readonly { readonly key: string; readonly range: Range }[];
 }
 
-/** Where a statement is filed: by what a premise says alone and in one alternative of each choice; null where an alternative is impossible. */
+/**
+ * Where to look for rules that follow from a premise: one entry for the premise as a whole, and one for a
+ * possible alternative of each `or`. Null when an `or` has no possible alternative.
+ */
 export type StatementReading = readonly Look[] | null;
 
 const readings = new WeakMap<Statement, StatementReading>();
@@ -242,7 +251,9 @@ function lookOf({ left }: Known): Look {
   return { marks: trimmedList(marks), ranges: trimmedList(ranges) };
 }
 
-/** Adds to `found` the rules that may follow, each once; false as soon as there are more than `most`. */
+/**
+ * Adds to `found` the rules that may follow, each once. Returns false as soon as there are more than `most`.
+ */
 export function filedUnder<T>(
   filing: Filing<T>,
   reading: StatementReading,
@@ -252,7 +263,7 @@ export function filedUnder<T>(
   if (found.length + filing.rest.length > most) return false;
   if (reading === null && found.length + filing.all.size > most) return false;
   for (const one of reading === null ? filing.all : filing.rest) found.push(one);
-  // Under one reading a rule is found in one way.
+  // With one place to look, no rule is found twice.
   const seen = reading !== null && reading.length > 1 ? new Set(found) : null;
   const visit = (one: T): boolean => {
     if (seen?.has(one) === true) return true;

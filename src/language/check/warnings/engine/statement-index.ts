@@ -1,7 +1,7 @@
-// Which of many rules follow from a given one and speak of all its actions. Each rule is filed under one of its tests, a
-// text that a value must be or a range in which it must lie, so that only those are tried whose test the given one may
-// pass. INVARIANT: none is left out that trying all of them would find, unless too many would have to be tried, and
-// they come in one order; what is remembered changes neither.
+// Finds which of many rules follow from a given rule and are about all its actions. Each rule is filed under
+// one of its tests, a text that a value must equal or a range in which it must lie. Only rules whose test the
+// given rule may pass are tried. INVARIANT: the result holds all rules that trying each would find, in one
+// order, unless too many would have to be tried; what is kept between checks changes neither.
 
 import { implies, type Statement } from '../../logic/implication.ts';
 import type { ExaminedRule } from './examined.ts';
@@ -14,25 +14,28 @@ export interface WithStatement {
   readonly statement: Statement;
 }
 
-/** The other rules about all actions of one that follow from it, those that anything may lead to first. */
+/**
+ * Returns the other rules that follow from a rule and are about all its actions; rules that need no listed
+ * text come first.
+ */
 export type Following<T> = (premise: T) => readonly T[];
 
-/** What is remembered from one set of rules to the next. */
+/** What is kept from one set of rules to the next. */
 export interface IndexCache<T extends object> {
-  /** How many sets there have been. */
+  /** The number of sets so far. */
   generation: number;
-  /** By set of actions; null where there are few rules about it. */
+  /** Filed rules by set of actions; null when few rules are about the actions. */
   readonly groups: Map<readonly string[], Files<T> | null>;
   answers: WeakMap<T, Answer<T>>;
 }
 
-/** What of the filed rules was tried for one, and what followed from it. */
+/** How many filed rules were tried for a premise, and which of them follow. */
 interface Answer<T> {
   readonly generation: number;
-  /** How many were tried; null: too many, so that none were. */
+  /** The number of rules tried; null when there were too many, so that none were tried. */
   readonly tried: number | null;
   readonly found: readonly T[];
-  /** In their order, once that has been asked for. */
+  /** The rules of `found` in order; null until first needed. */
   ordered: readonly T[] | null;
 }
 
@@ -40,12 +43,12 @@ export function createIndexCache<T extends object>(): IndexCache<T> {
   return { generation: 0, groups: new Map(), answers: new WeakMap() };
 }
 
-/** The cache of an index that is asked for this. */
+/** Returns the index cache for a purpose, which is created on first use. */
 export function rememberedIndex(
   purpose: string,
   { indices }: Pick<ExaminedRule, 'indices'>,
 ): IndexCache<RuleInPolicy> {
-  // What is kept for a purpose is always made here.
+  // Only this function stores caches in `indices`.
   const known = indices.get(purpose) as IndexCache<RuleInPolicy> | undefined;
   if (known !== undefined) return known;
   const cache = createIndexCache<RuleInPolicy>();
@@ -53,9 +56,12 @@ export function rememberedIndex(
   return cache;
 }
 
-/** Rules of one set of actions that are tried one by one. */
+/** The most rules about one set of actions that are tried one by one, without filing. */
 const fewMax = 8;
-/** A rule for which more would have to be tried is not looked at: a set may hold as many as it likes of those that overlap. */
+/**
+ * When more rules than this would have to be tried for a rule, that rule is skipped: a set may hold any
+ * number of overlapping rules.
+ */
 export const triedMax = 256;
 
 export function indexStatements<T extends WithStatement>(
@@ -82,7 +88,10 @@ export function indexStatements<T extends WithStatement>(
   };
 }
 
-/** Answers hold only beside the same groups, filed or not as before. */
+/**
+ * Begins a new generation. Answers are kept only while the groups are the same, and the same groups are
+ * filed.
+ */
 function beginGeneration<T extends WithStatement>(
   groups: readonly RuleGroup<T>[],
   cache: IndexCache<T>,
@@ -137,7 +146,10 @@ function tooMany(generation: number): Answer<never> {
   return { generation, tried: null, found: [], ordered: null };
 }
 
-/** The previous answer, brought up to date where the files have changed once since; else a new one. */
+/**
+ * Returns the previous answer, updated if each group's files changed at most once since; otherwise a new
+ * answer.
+ */
 function answerOf<T extends WithStatement>(
   filed: readonly Files<T>[],
   premise: T,
@@ -195,8 +207,9 @@ function followingOf<T extends WithStatement>(candidates: readonly T[], premise:
 }
 
 /**
- * Without choices in the premise, a rule whose first test is one for texts follows only where the premise names such a
- * text; those without come first, the others in the order in which the premise names their texts.
+ * Sorts the rules that follow. If the premise has no `or`, a rule whose first test is one of texts follows
+ * only when the premise names such a text. Rules without such a test come first, the others in the order in
+ * which the premise names their texts.
  */
 function inOrder<T extends WithStatement>(
   found: readonly T[],
@@ -221,7 +234,10 @@ function inOrder<T extends WithStatement>(
     .map(({ one }) => one);
 }
 
-/** Texts of one key, one of which a premise must name for the statement to follow; none where it is open. */
+/**
+ * Returns marks of the texts of one value, of which a premise must name one for the statement to follow;
+ * empty when the statement needs no listed text.
+ */
 function firstTexts({ goals }: Statement): readonly string[] {
   for (const { denial, ways } of goals) {
     const [only, ...others] = denial;

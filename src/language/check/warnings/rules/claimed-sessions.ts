@@ -1,4 +1,5 @@
-// A session is what the agent claims: a limit per session alone is passed by claiming another one.
+// Warns of limits that are per session alone. The agent states its own session, so it passes such a limit by
+// stating another one.
 
 import { warning } from '../../messages/problem.ts';
 import type { ExaminedRule, GroupRule } from '../engine/examined.ts';

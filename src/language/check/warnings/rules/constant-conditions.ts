@@ -1,5 +1,5 @@
-// Conditions that are true for every request or for none: constants, bounds outside of a field's declared range, parts
-// that exclude each other. The smallest such part is reported.
+// Warns of conditions that are true for every request or for none: constants, bounds outside of a field's
+// declared range, parts that exclude each other. The smallest such part is reported.
 
 import type { Span } from '../../../diagnostic/span.ts';
 import { childrenOf } from '../../../model/children.ts';
@@ -16,13 +16,16 @@ export function constantConditions(examined: Examined): void {
 
 interface Search {
   readonly examined: Examined;
-  /** Places of rules without condition, whose true condition nobody wrote. */
+  /**
+   * Places of rules without a condition. Their condition `true` is not written by anybody, so it is not
+   * reported.
+   */
   readonly unwritten: ReadonlySet<Span>;
-  /** Lets that have been searched, and whether something was reported in them. */
+  /** Lets that have been searched, with whether something was reported in them. */
   readonly lets: Map<string, boolean>;
 }
 
-/** Whether something was reported in the expression. */
+/** Reports the smallest constant parts of the expression; returns whether any was reported. */
 function reportIn(node: Expression, search: Search): boolean {
   if (node.kind === 'let') return reportInLet(node.id, search);
   const isInside = conditionsWithin(node).map((part) => reportIn(part, search));
@@ -51,14 +54,18 @@ function reportInLet(id: string, search: Search): boolean {
   if (known !== undefined) return known;
   const { examined } = search;
   const value = examined.valueOfLet(id);
-  // A let of `true` or `false` is a switch that somebody turns; one that reads in several ways may vary in others.
+  // A let of `true` or `false` is a switch that people turn on purpose. A let with several variants may not
+  // be constant in another variant.
   const isApart = value == null || value.kind === 'literal' || examined.env.ask('isLetOfSeveralWays', id);
   const isReported = !isApart && reportIn(value, search);
   search.lets.set(id, isReported);
   return isReported;
 }
 
-/** Parts that are conditions themselves; a `not` and what it negates are one where they are written so: `not in`. */
+/**
+ * Returns the parts that are conditions themselves. A `not` and its operand count as one when they are
+ * written as one, as in `not in`.
+ */
 function conditionsWithin(node: Expression): readonly Expression[] {
   if (node.kind === 'not' && node.span === node.operand.span) return conditionsWithin(node.operand);
   if (node.kind === 'and' || node.kind === 'or' || node.kind === 'not') return childrenOf(node);

@@ -1,5 +1,5 @@
-// An amount compared with money of a currency that its field cannot have is unknown for every request: a guard always
-// stops, an `allow` never grants.
+// Warns of an amount that is compared with money of a currency that its field cannot have. The comparison is
+// unknown for every request: a guard then always stops, an `allow` never grants.
 
 import { currencyPlace } from '../../../model/currency.ts';
 import type { Expression, FieldRead } from '../../../model/expression.ts';
@@ -35,7 +35,10 @@ export function currenciesNeverEqual({ enforced, env, valueOfLet }: Examined): v
   }
 }
 
-/** An amount of the payload and what it is compared with. */
+/**
+ * Returns an amount of the payload and the expressions that it is compared with; null for the amount when
+ * there is none.
+ */
 function comparedMoney(node: Expression): readonly [FieldRead | null, readonly Expression[]] {
   if (node.kind === 'in-range') return [moneyField(node.subject), [node.low, node.high]];
   if (node.kind !== 'compare') return [null, []];
@@ -47,7 +50,10 @@ function moneyField(node: Expression): FieldRead | null {
   return node.kind === 'field' && node.root === 'payload' && node.type.kind === 'money' ? node : null;
 }
 
-/** The currencies that the field can have in the actions; null where one of them leaves it open. */
+/**
+ * Returns the currencies that the field can have in the actions; null when any action leaves the currency
+ * open.
+ */
 function currenciesOf(
   field: FieldRead,
   actions: readonly string[],

@@ -1,4 +1,4 @@
-// Two rules that say the same of the same actions: one of them was to say something else.
+// Warns of two rules of equal content about the same actions: one of them was probably meant to differ.
 
 import { structureOf } from '../../logic/structure.ts';
 import { warning } from '../../messages/problem.ts';

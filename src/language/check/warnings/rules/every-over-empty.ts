@@ -1,5 +1,6 @@
-// `every` is true of an empty list: an `allow` that rests on it grants a request that names nothing. A shell line without
-// commands runs nothing, and a command may do without arguments.
+// Warns of an `allow` that rests on `every` over a list that may be empty: `every` is then true, so a request
+// that names nothing is granted. Commands and their arguments are exempt: a shell line without commands runs
+// nothing, and a command may have no arguments.
 
 import type { Expression, Quantify } from '../../../model/expression.ts';
 import { compare, zero } from '../../../value/decimal.ts';
@@ -24,7 +25,10 @@ export function everyOverEmpty({ enforced, env }: Examined): void {
   }
 }
 
-/** A literal, or a list whose type has a least length; an optional one is read empty where it is absent. */
+/**
+ * Whether the list has elements: a list literal, or a list whose type has a least length. An optional list
+ * with a least length counts too, though it reads as empty when absent.
+ */
 function isFilled(source: Expression): boolean {
   if (source.kind === 'list') return source.elements.length > 0;
   if (source.type.kind !== 'list') return false;
@@ -32,7 +36,7 @@ function isFilled(source: Expression): boolean {
   return low !== null && compare(low, zero) > 0;
 }
 
-/** The commands of a line, or what one of them is called with. */
+/** Whether the list is the commands of a shell line, or a list that belongs to one of these commands. */
 function isOfCommands(source: Expression, { parts }: RuleInPolicy): boolean {
   if (source.kind === 'call') return source.builtin === 'commands';
   return (
@@ -45,7 +49,7 @@ function ofCommands({ sources }: Quantify): boolean {
   return sources.every((source) => source.kind === 'call' && source.builtin === 'commands');
 }
 
-/** The rule asks for an element elsewhere: by `some`, by a length or by a count. */
+/** Whether the rule tests the list for elements elsewhere: by `some`, by a length or by a count. */
 function isAskedFor(source: Expression, { parts }: RuleInPolicy): boolean {
   const structure = structureOf(source);
   return parts.some(({ node, polarity }) => {

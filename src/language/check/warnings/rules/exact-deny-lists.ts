@@ -1,4 +1,5 @@
-// A `deny` by an exact list of free text is passed by another spelling: `ACME` is not on a list that holds `Acme`.
+// Warns of a `deny` that compares free text exactly with a list. Another spelling passes: `ACME` is not on a
+// list that holds `Acme`.
 
 import { warning } from '../../messages/problem.ts';
 import type { Examined } from '../engine/examined.ts';

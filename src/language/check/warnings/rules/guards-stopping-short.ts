@@ -1,5 +1,5 @@
-// A guard over a band of amounts, such as `x > 100 and x < 1000`, beside which nothing guards what lies above while an
-// `allow` still grants it: the larger amounts, which matter more, pass unguarded.
+// Warns of a guard over a band of amounts, such as `x > 100 and x < 1000`, when no other guard covers larger
+// amounts while an `allow` still grants them: the larger amounts, which matter more, pass unguarded.
 
 import type { FieldRead } from '../../../model/expression.ts';
 import { isGuard } from '../../../model/policy.ts';
@@ -34,7 +34,10 @@ export function guardsStoppingShort(checked: ExaminedRule): GroupRule {
   };
 }
 
-/** Whether another guard of some of the actions can be true of amounts above. */
+/**
+ * Returns a function that tells whether another guard, of at least one of the actions, can be true of amounts
+ * above an end.
+ */
 function reachesOf(
   guards: readonly RuleInPolicy[],
   checked: ExaminedRule,
@@ -54,7 +57,7 @@ function reachesOf(
     );
 }
 
-/** How far up a guard goes: without end, to an end, or not at all. */
+/** How far up a guard reaches: without end, to an end, or not at all. */
 interface Reach {
   readonly one: RuleInPolicy;
   readonly high: Decimal | 'endless' | 'none';
@@ -77,11 +80,11 @@ function newReach(one: RuleInPolicy, key: string, { valueOfLet }: ExaminedRule):
   if (isAlwaysTrue(one.rule.condition, valueOfLet)) return { one, high: 'endless' };
   const band = bandsOf(one).get(key);
   if (band !== undefined) return { one, high: band.high?.value ?? 'endless' };
-  // It bounds the amount from below in some part.
+  // The guard has no band for the amount, but a part of its condition may bound the amount from below.
   return { one, high: boundsIn(one, 'low').some((field) => speaksOf(field, key)) ? 'endless' : 'none' };
 }
 
-/** Two, for one may be the guard that is asked about. */
+/** Returns the two furthest reaches, because one of them may be that of the guard in question. */
 function twoFurthest(reaches: readonly Reach[]): readonly Reach[] {
   const further = (a: Reach, b: Reach): Reach => (isFurther(b, a) ? b : a);
   const [first, ...rest] = reaches;
@@ -100,7 +103,10 @@ function goesAbove({ high }: Reach, end: Decimal): boolean {
   return high === 'endless' || (high !== 'none' && compare(high, end) > 0);
 }
 
-/** The first `allow` of some of the guard's actions that grants above its end, of requests that it is about. */
+/**
+ * Returns a function that finds the first `allow` of at least one of the guard's actions that grants amounts
+ * above the guard's end, in requests that pass the guard's other tests.
+ */
 function grantsOf(
   allows: readonly RuleInPolicy[],
 ): (one: RuleInPolicy, above: Above) => RuleInPolicy | undefined {
@@ -123,7 +129,10 @@ function isBounded(allow: RuleInPolicy, key: string): boolean {
   return boundsIn(allow, 'high').some((field) => speaksOf(field, key));
 }
 
-/** In their order, and by what they ask of texts: a guard about one vendor meets few of those about others. */
+/**
+ * `allow` rules in order, and indexed by the texts that they require: a guard about one vendor then skips the
+ * `allow` rules about other vendors.
+ */
 interface AllowsByText {
   readonly all: readonly RuleInPolicy[];
   readonly byKey: Map<string, { readonly free: readonly number[]; readonly byText: Map<string, number[]> }>;
@@ -133,10 +142,10 @@ function allowsByText(all: readonly RuleInPolicy[]): AllowsByText {
   return { all, byKey: new Map() };
 }
 
-/** A few are tried one by one. */
+/** The most `allow` rules that are tried one by one, without the index. */
 const triedMax = 16;
 
-/** The allows that what the guard asks of one text does not exclude, in their order. */
+/** Returns, in order, the `allow` rules that the guard's test of one text does not exclude. */
 function candidatesFor(others: readonly DomainAtom[], allows: AllowsByText): readonly RuleInPolicy[] {
   const { all } = allows;
   const asked = others.find(
@@ -177,14 +186,17 @@ function report(one: RuleInPolicy, grant: RuleInPolicy, { env }: ExaminedRule): 
   );
 }
 
-/** Where the band ends, and what else the guard asks for. */
+/** Where the band ends, and the guard's other tests. */
 interface Above {
   readonly key: string;
   readonly high: Decimal;
   readonly others: readonly DomainAtom[];
 }
 
-/** Upper ends of the amounts of the payload that have a lower one too, where larger amounts can be. */
+/**
+ * Returns the upper ends of amounts of the payload that have a lower end too, if the type of the amount
+ * allows larger amounts.
+ */
 function endsOf(one: RuleInPolicy): readonly Above[] {
   return [...bandsOf(one)].flatMap(([key, { low, high }]) => {
     const all = one.atoms.find((atom) => atom.key === key)?.all;
@@ -194,7 +206,10 @@ function endsOf(one: RuleInPolicy): readonly Above[] {
   });
 }
 
-/** Ends that the whole condition gives to amounts of the payload; those of their types alone do not count. */
+/**
+ * Returns the ends that the whole condition gives to amounts of the payload, without ends that come only from
+ * their types.
+ */
 function bandsOf(one: RuleInPolicy): ReadonlyMap<string, Interval> {
   const known = knownBands.get(one) ?? newBands(one);
   knownBands.set(one, known);

@@ -1,4 +1,4 @@
-// A guard on actions that nothing allows never meets a grant: an `allow` is missing, or the guard is left over.
+// Warns of a guard on actions that no `allow` grants: an `allow` is missing, or the guard is left over.
 
 import { isGuard } from '../../../model/policy.ts';
 import { warning } from '../../messages/problem.ts';

@@ -1,4 +1,5 @@
-// A declared list that holds every value of an enumeration: `in` it is true of every request, `not in` it of none.
+// Warns of a declared list that holds every value of an enumeration: `in` the list is true for every request,
+// `not in` for none.
 
 import type { Expression } from '../../../model/expression.ts';
 import type { List } from '../../../model/policy.ts';

@@ -1,5 +1,5 @@
-// A word with letters of several scripts looks like another word and never equals it. Entries of lists are looked at
-// where they are read; here are the texts of conditions and types, and the names in quotes.
+// Warns of a word with letters of several scripts: it looks like another word and never equals it. Covers
+// texts of conditions and types, and names in quotes; entries of lists are checked where the list is read.
 
 import type { Span } from '../../../diagnostic/span.ts';
 import type { Expression } from '../../../model/expression.ts';
@@ -12,7 +12,7 @@ import { warning } from '../../messages/problem.ts';
 import { visible } from '../../messages/value-errors.ts';
 import type { Examined, ExaminedRule } from '../engine/examined.ts';
 
-/** Most texts are, and are of one script. */
+/** Matches ASCII texts, as most are: they have no mixed scripts. */
 const isPlain = /^[\0-\x7f]*$/;
 
 interface Text {
@@ -38,7 +38,7 @@ export function mixedScriptInConditions({ env, enforced }: Examined): void {
   }
 }
 
-/** A text by itself, such as a let may name. */
+/** Checks a text that is a whole expression, such as the value of a let. */
 export function mixedScriptInText({ env, conditions }: Examined): void {
   for (const node of conditions) reportIn(node, env);
 }

@@ -1,11 +1,12 @@
-// An `allow` without condition on an action that changes something, tamed only by guards elsewhere, opens when one of
-// them is deleted; an `allow` over a wildcard opens for actions that are declared later.
+// Warns of an `allow` without condition on an action that changes something: it opens when one of the guards
+// that limit it is deleted. Also warns of an `allow` over a wildcard, which opens for actions that are
+// declared later.
 
 import type { PolicyDeclaration } from '../../../syntax/tree/tree.ts';
 import { warning } from '../../messages/problem.ts';
 import type { Examined } from '../engine/examined.ts';
 
-/** Last segments of the keys of actions that only look. */
+/** First words of the last segment in the keys of actions that only read. */
 const readingVerbs: ReadonlySet<string> = new Set(
   'read get list view search find show describe query fetch count check lookup'.split(' '),
 );
@@ -24,7 +25,7 @@ export function openAllows({ enforced, declaration, env }: Examined): void {
   if (declaration !== null) reportWildcards(declaration, env.report);
 }
 
-/** `mail.get_thread` reads: the first word of the last segment says so. */
+/** Whether the action only reads, by the first word of the key's last segment, as in `mail.get_thread`. */
 function isReading(key: string): boolean {
   const [word = ''] = key.slice(key.lastIndexOf('.') + 1).split(/[_-]|(?=[A-Z])/);
   return readingVerbs.has(word.toLowerCase());

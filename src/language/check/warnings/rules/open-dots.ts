@@ -1,11 +1,11 @@
-// `api.example.com` as a pattern is also true of `apixexample.com`, which anybody may register: in the pattern of an
-// address a dot between letters is meant as a dot.
+// Warns of an unescaped dot between letters in a pattern for an address. `api.example.com` as a pattern also
+// matches `apixexample.com`, which anybody may register; a literal dot is meant.
 
 import { warning } from '../../messages/problem.ts';
 import type { Examined } from '../engine/examined.ts';
 import { addressOf } from './unanchored-texts.ts';
 
-/** A dot between letters or digits, before what may be the rest of a host. */
+/** Matches a dot after a letter or digit and before what may be the rest of a host. */
 const openDot = /(?:^|[^\\])[\p{L}\p{N})\]-]\.(?=[\p{L}\p{N}(])/u;
 
 export function openDots({ enforced, env }: Examined): void {
@@ -19,7 +19,7 @@ export function openDots({ enforced, env }: Examined): void {
   }
 }
 
-/** Whether a pattern has a dot that stands for any character; within brackets a dot is a dot. */
+/** Whether a pattern has a dot that stands for any character; a dot in brackets stands for itself. */
 function hasOpenDot(pattern: string): boolean {
   return openDot.test(pattern.replace(/\[[^\]]*\]/g, '[]'));
 }

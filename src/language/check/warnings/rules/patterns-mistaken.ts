@@ -1,5 +1,6 @@
-// Signs of patterns where they stand for themselves, and patterns that have none: `x == "/etc/*"`, `x like "a?c"`,
-// `x matches "abc"`. A guard that is meant as a pattern and compares a text guards next to nothing.
+// Warns of pattern characters where they stand for themselves, and of patterns without any: `x == "/etc/*"`,
+// `x like "a?c"`, `x matches "abc"`. A guard that is meant as a pattern but compares a text guards almost
+// nothing.
 
 import type { Expression } from '../../../model/expression.ts';
 import { constantText, type ValueOfLet } from '../../logic/constants.ts';
@@ -7,7 +8,7 @@ import { warning } from '../../messages/problem.ts';
 import type { Examined } from '../engine/examined.ts';
 import { walkCondition } from './values-never-equal.ts';
 
-/** What is probably not meant, and what to write. */
+/** What is probably a mistake, and what to write instead. */
 interface Mistaken {
   readonly message: string;
   readonly help: string;
@@ -47,7 +48,10 @@ function mistakenIn(node: Expression, valueOfLet: ValueOfLet): Mistaken | null {
   }
 }
 
-/** A `*` at an end of a text beside free text: `*` alone is a value that people give to scopes. */
+/**
+ * Finds a `*` at one end of a text that is compared with free text. A text that is only `*` is accepted: it
+ * is a common value for scopes.
+ */
 function starCompared(
   { type }: Expression,
   others: readonly Expression[],
@@ -91,7 +95,9 @@ function hasOuterStar(text: string): boolean {
   return /^\*+[^*]/.test(text) !== /[^*]\*+$/.test(text) || /^\*[^*]+\*$/.test(text);
 }
 
-/** Signs of SQL, of regular expressions and of shells in a pattern that knows `*` alone. */
+/**
+ * Finds signs of SQL, regular expressions and shells in a `like` pattern, in which only `*` has a meaning.
+ */
 function foreignGlob(pattern: string, { type }: Expression): Mistaken | null {
   const shown = JSON.stringify(pattern);
   if (!pattern.includes('*') && /^%|%$/.test(pattern)) {
@@ -112,7 +118,7 @@ function foreignGlob(pattern: string, { type }: Expression): Mistaken | null {
   return { message: `\`?\` stands for itself in \`${shown}\``, help };
 }
 
-/** A pattern of letters, digits and blanks alone is true of itself only. */
+/** Finds a regular expression of letters, digits, underscores and blanks alone: it matches only itself. */
 function plainRegex(pattern: string): Mistaken | null {
   if (!/^[\p{L}\p{N}_ ]+$/u.test(pattern)) return null;
   const text = JSON.stringify(pattern);

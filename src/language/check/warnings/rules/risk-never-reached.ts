@@ -1,5 +1,6 @@
-// A threshold of risk that the points of all rules together do not reach: the guard that waits for it never comes, and
-// an `allow` below it says nothing. Rules that read risk add none, so that the sum of the others is the most there is.
+// Warns of a risk threshold that the points of all rules together do not reach: a guard with this threshold
+// never stops anything, and an `allow` below it excludes nothing. Rules that read risk add none, so the sum
+// of the other rules is the most possible.
 
 import type { Compare } from '../../../model/expression.ts';
 import { unknown } from '../../../model/value.ts';
@@ -20,13 +21,13 @@ export function riskNeverReached({ riskReaders, around, env, valueOfLet }: Exami
     mostByActions.set(actions, here);
     for (const node of riskTests) {
       const key = JSON.stringify(node.span);
-      // One place may be read by several rules through a let.
+      // Several rules may read one place through a let.
       most.set(key, { node, most: Math.max(here, most.get(key)?.most ?? 0) });
     }
   }
   for (const reading of most.values()) {
     const bound = constantValue(boundOf(reading.node), valueOfLet);
-    // The checker has made sure that it is a number.
+    // The checker has verified that the bound is a number.
     if (bound === null || bound === unknown || isReached(reading, bound as Decimal)) continue;
     const { node, most: points } = reading;
     env.report(
@@ -37,7 +38,10 @@ export function riskNeverReached({ riskReaders, around, env, valueOfLet }: Exami
   }
 }
 
-/** The most points that the rules of one of the actions add together. */
+/**
+ * Returns a function that gives the most points that the rules of any one of the actions add up to, at most
+ * 100.
+ */
 function mostPoints({ groups }: ExaminedRule['around']): (actions: readonly string[]) => number {
   const byAction = new Map<string, number>();
   for (const { actions, rules } of groups) {
@@ -63,11 +67,11 @@ function boundOf({ left, right }: Compare): Compare['left'] {
   return left.kind === 'risk' ? right : left;
 }
 
-/** Whether some risk lies on the far side of the bound. */
+/** Whether some possible risk lies beyond the bound. */
 function isReached({ node, most }: Reading, bound: Decimal): boolean {
   const number = toNumber(bound);
   const isStrict = node.operator === '<' || node.operator === '>';
   const isAtLeast = (node.operator === '>' || node.operator === '>=') === (node.left.kind === 'risk');
-  // `risk < 50` turns at 50 itself, `risk <= 50` above it.
+  // `risk < 50` changes at 50 itself, `risk <= 50` only above 50.
   return isAtLeast === isStrict ? most > number : most >= number;
 }

@@ -1,5 +1,6 @@
-// A rule beside another of the same effect that is true whenever it is: it never decides, adds no risk and asks for
-// nothing more, so that somebody took it for something else, or forgot it when the other one was widened.
+// Warns of a rule when another rule of the same effect is true whenever it is. The rule never decides, adds
+// no risk and requires nothing more: its author mistook it for something else, or forgot it when the other
+// rule was widened.
 
 import { implies } from '../../logic/implication.ts';
 import { structureOf } from '../../logic/structure.ts';
@@ -29,7 +30,7 @@ export function rulesImplied(checked: ExaminedRule): GroupRule {
   };
 }
 
-/** A `risk` rule is there for its points. */
+/** Whether the rule has another effect than `risk`: `risk` rules exist for their points. */
 function isNoPoints({ rule }: RuleInPolicy): boolean {
   return rule.effect !== 'risk';
 }
@@ -43,8 +44,9 @@ function implied(one: RuleInPolicy, other: RuleInPolicy): ReturnType<typeof warn
 }
 
 /**
- * Of a rule that is true whenever the other is: whether it is no copy of it, and decides before it or for the
- * same reason. Of two that are true of the same requests the later one is replaced.
+ * Whether `other`, which is true whenever `one` is, makes `one` superfluous: it is no copy, and decides
+ * before `one` or for the same reason. Of two rules that are true for the same requests the later one is
+ * superfluous.
  */
 function replaces(other: RuleInPolicy, one: RuleInPolicy): boolean {
   if (isCopy(other, one)) return false;

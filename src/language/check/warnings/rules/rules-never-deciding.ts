@@ -1,5 +1,6 @@
-// A rule never decides anything where each of its requests is denied anyway: by denials without condition of all its
-// actions, or by one whose condition follows from its own, as in `escalate when x > 200` beside `deny when x > 100`.
+// Warns of a rule that never decides, because each of its requests is denied anyway: all its actions are
+// denied without condition, or a `deny` follows from its condition, as in `escalate when x > 200` beside
+// `deny when x > 100`.
 
 import { warning } from '../../messages/problem.ts';
 import type { ExaminedRule, GroupRule } from '../engine/examined.ts';
@@ -45,7 +46,7 @@ function isUnconditional({ rule }: RuleInPolicy): boolean {
   return rule.condition.kind === 'literal' && rule.condition.value === true;
 }
 
-/** One of the denials, where together they leave none of the actions. */
+/** Returns the first of the denials if together they cover all of the actions. */
 function firstDenial(
   actions: readonly string[],
   denials: RulesByActions<RuleInPolicy>,

@@ -1,5 +1,6 @@
-// Patterns and parts of text that no canonical form has: rules see a path resolved and a host in lower case, so that
-// `*/./*` and `https://Example.com/*` are never met. A guard with such a pattern guards nothing.
+// Warns of patterns and parts of text that no canonical form has. Rules see a path resolved and a host in
+// lower case, so nothing matches `/etc/./*` or `https://Example.com/*`, and a guard with such a pattern
+// guards nothing.
 
 import type { Expression } from '../../../model/expression.ts';
 import { canonicalText, type FieldKind } from '../../../value/canonical-text.ts';
@@ -42,7 +43,9 @@ const helps: Readonly<Record<FieldKind, string>> = {
   'path ignoring case': pathHelp,
 };
 
-/** Literal parts of a canonical text: how it begins and ends, and what stands in it; a whole text has one part alone. */
+/**
+ * Literal parts of a canonical text: its start, its end and all parts. A test of a whole text has one part.
+ */
 interface Test {
   readonly kind: FieldKind;
   readonly whole: string | null;
@@ -97,7 +100,7 @@ function isNeverPath({ start, end, all }: Test): boolean {
   );
 }
 
-/** What may still become a scheme. */
+/** Matches what can still become a scheme. */
 const schemeStart = /^(?:[a-z][a-z0-9+-]*:?\/?)?$/;
 
 function isNeverUrl({ start, all }: Test): boolean {

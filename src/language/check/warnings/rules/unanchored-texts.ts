@@ -1,5 +1,6 @@
-// A part of an address says little about where it leads: `evil.com/?example.com` contains `example.com`, `badexample.com`
-// ends with it. Hosts, addresses and URLs are compared whole, or at a dot, an `@` or a slash.
+// Warns of tests on a part of an address, which says little about where the address leads:
+// `evil.com/?example.com` contains `example.com`, and `badexample.com` ends with it. Hosts, addresses and
+// URLs should be compared whole, or at a dot, an `@` or a slash.
 
 import type { Span } from '../../../diagnostic/span.ts';
 import type { Expression } from '../../../model/expression.ts';
@@ -46,7 +47,7 @@ function testOf(node: Expression): Test | null {
   return { operator: node.operator, subject: node.left, text: node.right };
 }
 
-/** What kind of address the expression is, if it is one. */
+/** Returns the kind of address that the expression is; null when it is none. */
 export function addressOf(subject: Expression): Address | null {
   if (subject.kind === 'call') {
     const [argument] = subject.args;
@@ -61,7 +62,7 @@ export function addressOf(subject: Expression): Address | null {
   return of === 'email' ? 'email' : of === 'url' || of === 'web_address' ? 'url' : null;
 }
 
-/** Whether the text is cut where the address cannot go on in another place. */
+/** Whether the text ends at a point after which the address cannot lead to another place. */
 function isAnchored(operator: Operator, address: Address, text: string): boolean {
   switch (operator) {
     case 'contains':
@@ -81,7 +82,7 @@ function isAnchored(operator: Operator, address: Address, text: string): boolean
   }
 }
 
-/** `https://example.com/`: the host is complete. */
+/** Whether the text holds a complete host, as in `https://example.com/`. */
 function holdsAuthority(text: string): boolean {
   return /^[a-z][a-z0-9+.-]*:\/\/[^/?#*]+[/?#]/i.test(text);
 }
@@ -91,7 +92,10 @@ function endsWhole(address: Address, text: string): boolean {
   return address === 'email' && (text.includes('@') || text.startsWith('.'));
 }
 
-/** The pattern as one of `like`, as far as its ends tell where an address leads: `.*x\.com` becomes `*x.com`. */
+/**
+ * Returns a regular expression as a `like` pattern, as far as its ends show where an address leads:
+ * `.*x\.com` becomes `*x.com`.
+ */
 function likeOf(pattern: string): string {
   return pattern
     .replace(/^\^|\$$/g, '')

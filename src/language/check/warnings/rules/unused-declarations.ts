@@ -1,4 +1,4 @@
-// A declaration that nothing names is a misspelling elsewhere, or left over.
+// Warns of a declaration that nothing names: the name is misspelt elsewhere, or the declaration is left over.
 
 import type { DeclarationKind, NamedDeclaration } from '../../incremental/environment.ts';
 import { article } from '../../messages/errors.ts';

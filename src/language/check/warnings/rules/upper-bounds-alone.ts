@@ -1,4 +1,5 @@
-// An `allow` that bounds an amount from above alone also grants negative ones: `amount <= 100` is true of -1,000,000.
+// Warns of an `allow` that bounds an amount only from above: it also grants negative amounts. `amount <= 100`
+// is true of -1,000,000.
 
 import type { Expression, FieldRead } from '../../../model/expression.ts';
 import { fieldKey } from '../../logic/domains.ts';
@@ -23,7 +24,7 @@ export function upperBoundsAlone({ enforced, env }: Examined): void {
   }
 }
 
-/** Fields that a comparison of the condition bounds on this side. */
+/** Returns the fields that a comparison of the condition bounds on this side. */
 export function boundsIn({ parts }: Pick<RuleInPolicy, 'parts'>, side: 'low' | 'high'): readonly FieldRead[] {
   return parts.flatMap(({ node, polarity }) => {
     if (node.kind === 'in-range') return node.subject.kind === 'field' ? [node.subject] : [];

@@ -1,5 +1,6 @@
-// Values that are listed or compared where what stands beside them can never have them: an entry outside of a field's
-// enumeration, range or pattern, a capital letter beside `lower(...)` or a host. A misspelt entry of a deny list denies nothing.
+// Warns of values that are listed or compared but that the other side can never have: an entry outside of a
+// field's enumeration, range or pattern, a capital letter beside `lower(...)` or a host. A misspelt entry of
+// a deny list denies nothing.
 
 import { childrenOf } from '../../../model/children.ts';
 import type { Expression } from '../../../model/expression.ts';
@@ -19,10 +20,12 @@ import type { Examined, ExaminedRule, ListRead } from '../engine/examined.ts';
 
 type Accepts = (value: Value) => boolean;
 
-/** Entries of one list that are pointed at one by one; of more the first is named. */
+/**
+ * The most entries of one list that are reported one by one. For more, one diagnostic names the first entry.
+ */
 const placesMax = 10;
 
-/** Calls `visit` with an expression and all below it but literals. */
+/** Calls `visit` with an expression and with all expressions below it except literals. */
 export function walkCondition(node: Expression, visit: (node: Expression) => void): void {
   const pending = [node];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
@@ -35,14 +38,14 @@ export function walkCondition(node: Expression, visit: (node: Expression) => voi
   }
 }
 
-/** Literals beside which no value of the other side comes. */
+/** Reports literals that the other side of their comparison never equals. */
 export function literalsNeverEqual({ conditions, env }: Examined): void {
   for (const condition of conditions) {
     walkCondition(condition, (node) => reportWritten(node, env));
   }
 }
 
-/** Entries of declared lists that nothing which is looked up can equal. */
+/** Reports entries of declared lists that no value that is looked up can equal. */
 export function entriesNeverEqual(checked: ExaminedRule): void {
   const uses = usesOfLists(checked);
   for (const declaration of checked.env.declarations.ofKind('list')) {
@@ -51,7 +54,7 @@ export function entriesNeverEqual(checked: ExaminedRule): void {
   }
 }
 
-/** Reads of lists in a condition; those of the lets that it reads are their own. */
+/** Returns the reads of lists in a condition. Lets are not followed, because their own reads are counted. */
 export function listReadsIn(condition: Expression): readonly ListRead[] {
   const reads: ListRead[] = [];
   walkCondition(condition, (node) => {
@@ -63,7 +66,10 @@ export function listReadsIn(condition: Expression): readonly ListRead[] {
   return reads;
 }
 
-/** Literals of a list in brackets, or beside `==`; what a field cannot equal there is never true, and reported so. */
+/**
+ * Reports entries of list literals, and literals beside `==`, that the other side never equals. A comparison
+ * of a field with such a literal is reported as never true instead.
+ */
 function reportWritten(node: Expression, env: Environment): void {
   const [subject, others] = comparedWith(node);
   const accepts = subject === null ? null : acceptsOf(subject);
@@ -85,7 +91,10 @@ function comparedWith(node: Expression): readonly [Expression | null, readonly E
   return node.left.kind === 'call' ? [node.left, [node.right]] : [node.right, [node.left]];
 }
 
-/** What the entries of each list meet, each once: an entry counts when one of them can equal it. */
+/**
+ * By list, the kinds of values that are looked up in it, each once; null for any value. An entry is useful
+ * when a value of at least one kind can equal it.
+ */
 type Uses = ReadonlyMap<string, ReadonlyMap<string, Accepts | null>>;
 
 function usesOfLists({ set, env, listReads }: ExaminedRule): Uses {
@@ -112,7 +121,7 @@ function usesOfLists({ set, env, listReads }: ExaminedRule): Uses {
   return uses;
 }
 
-/** A name that is the same for subjects that can have the same values. */
+/** Returns a name that is equal for subjects that can have the same values. */
 function subjectName(subject: Expression): string {
   if (subject.kind === 'call') return `call ${subject.builtin}`;
   return subject.kind === 'field' || subject.kind === 'fact' ? typeName(subject.type) : 'everything';
@@ -126,7 +135,7 @@ function typeName(type: Type): string {
   return known;
 }
 
-/** For each list the uses for which entries were looked for, and those that were lost. */
+/** By list, the uses for which its entries were last examined, and the entries that no value equals. */
 const knownLost = new WeakMap<List, { readonly uses: string; readonly lost: readonly Value[] }>();
 
 function lostEntries(list: List, uses: ReadonlyMap<string, Accepts | null>): readonly Value[] {
@@ -172,7 +181,7 @@ function shown(value: Value): string {
   return isDecimal(value) ? `\`${formatDecimal(value)}\`` : 'this value';
 }
 
-/** Which values the expression can have; null where every value of its type may come. */
+/** Returns a test of which values the expression can have; null when it can have every value of its type. */
 function acceptsOf(subject: Expression, folding?: (text: string) => string): Accepts | null {
   if (folding !== undefined || subject.kind === 'call') return newAccepts(subject, folding);
   const known = knownAccepts.get(subject.type);
@@ -182,7 +191,7 @@ function acceptsOf(subject: Expression, folding?: (text: string) => string): Acc
   return accepts;
 }
 
-/** What a subject that is no call accepts, by its type and its kind. */
+/** The tests of subjects other than calls, by type and kind of the subject. */
 const knownAccepts = new WeakMap<Type, { readonly kind: string; readonly accepts: Accepts | null }>();
 
 function newAccepts(subject: Expression, folding: ((text: string) => string) | undefined): Accepts | null {
@@ -210,7 +219,7 @@ function acceptsOfText(type: TextType, folding: ((text: string) => string) | und
     range.high === null ? Number.POSITIVE_INFINITY : toNumber(range.high),
   ];
   const fits = (text: string): boolean => {
-    // A code point takes one unit or two.
+    // A code point takes one or two UTF-16 units, so the number of units alone often decides.
     if (text.length <= high && text.length >= 2 * low) return true;
     const size = length(text);
     return size >= low && size <= high;
@@ -221,7 +230,9 @@ function acceptsOfText(type: TextType, folding: ((text: string) => string) | und
   return (value) => typeof value !== 'string' || (read(value) !== null && (!hasLength || fits(value)));
 }
 
-/** Functions whose texts have one spelling. */
+/**
+ * Returns a test of which texts a function can return; null for a function whose texts may have any spelling.
+ */
 function acceptsOfCall({ builtin }: Extract<Expression, { kind: 'call' }>): Accepts | null {
   const spellings: Partial<Record<typeof builtin, (text: string) => boolean>> = {
     lower: (text) => text === lower(text),

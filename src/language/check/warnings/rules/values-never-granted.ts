@@ -1,5 +1,5 @@
-// A value of an enumeration under which no `allow` of the action can be true: a case that was forgotten, or a value
-// that need not be declared.
+// Warns of a value of an enumeration for which no `allow` of the action can be true: a case that was
+// forgotten, or a value that need not be declared.
 
 import type { Diagnostic } from '../../../diagnostic/diagnostic.ts';
 import type { Expression, FieldRead } from '../../../model/expression.ts';
@@ -33,10 +33,10 @@ function isAllow({ rule }: RuleInPolicy): boolean {
   return rule.effect === 'allow';
 }
 
-/** A field of the payload with several values that conditions of all `allow` rules of an action read. */
+/** A field of the payload with an enumeration as type that conditions of an action's `allow` rules read. */
 interface Enumeration {
   readonly field: FieldRead;
-  /** By `allow`, whether it can be true while the field has the value. */
+  /** For each `allow`, a test of whether it can be true while the field has a value. */
   readonly tests: readonly (() => Test)[];
 }
 
@@ -49,7 +49,7 @@ function enumerationsIn(allows: readonly RuleInPolicy[], valueOfLet: ValueOfLet)
     .filter(({ steps }) => steps.length === 1)
     .map((field) => ({
       field,
-      // Most values are granted by the first few of many rules.
+      // Tests are made on demand: the first few of many rules grant most values.
       tests: allows.map(({ rule, atoms }) => lazily(() => testOf(rule.condition, atoms, field, valueOfLet))),
     }));
 }
@@ -74,7 +74,10 @@ function reportField(
   );
 }
 
-/** Whether the condition can be true while the field has a value; an `or` when one of its parts can. */
+/**
+ * Returns a test of whether the condition can be true while the field has a value. An `or` can when at least
+ * one of its parts can.
+ */
 function testOf(
   node: Expression,
   atoms: readonly DomainAtom[],
@@ -83,7 +86,7 @@ function testOf(
 ): Test {
   const own = testOfAtoms(atoms, field);
   if (node.kind !== 'or' && node.kind !== 'and') return own;
-  // What a part of a conjunction excludes by itself, the whole excludes.
+  // What one part of a conjunction excludes, the whole excludes.
   const apart = node.operands.filter(({ kind }) => node.kind === 'or' || kind === 'or' || kind === 'and');
   const parts = apart.map((part) => testOf(part, domainAtomsOf(part, true, valueOfLet), field, valueOfLet));
   if (node.kind === 'or') return (value) => parts.some((part) => part(value));
