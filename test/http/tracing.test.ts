@@ -136,7 +136,9 @@ test('a hook call is a span of its own route, decided or refused, and counts in 
   await tracing.close();
   const whole = spansOf(collector).filter(({ name }) => name.startsWith('POST '));
   expect(whole.map(({ name }) => name)).toEqual(Array(2).fill('POST /v1/hooks/claude-code'));
-  expect(whole.map((span) => attributesOf(span)['http.route'])).toEqual(Array(2).fill('/v1/hooks/claude-code'));
+  expect(whole.map((span) => attributesOf(span)['http.route'])).toEqual(
+    Array(2).fill('/v1/hooks/claude-code'),
+  );
   expect(whole.map((span) => attributesOf(span)['error.type'] === undefined)).toEqual([true, false]);
   expect(metrics).toContain('writ_authorize_seconds_count 2\n');
 });

@@ -32,14 +32,14 @@ describe('a set-up link that was lost', () => {
     const directory = await emptyDirectory();
     const first = (await createSetUpLink(directory)) ?? '';
     expect(await createSetUpLink(directory)).toBeNull();
-    const second = (await createSetUpLink(directory, { who: 'root', when: 'anew' })) ?? '';
+    const second = (await createSetUpLink(directory, { who: 'root', when: 'again' })) ?? '';
     expect(await setUpFirstAdmin(directory, { secret: first, password, ...ben })).toEqual({
       kind: 'no-link',
     });
     expect(await setUpFirstAdmin(directory, { secret: second, password, ...ben })).toMatchObject({
       kind: 'joined',
     });
-    expect(await createSetUpLink(directory, { who: 'root', when: 'anew' })).toBeNull();
+    expect(await createSetUpLink(directory, { who: 'root', when: 'again' })).toBeNull();
   });
 });
 

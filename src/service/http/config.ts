@@ -240,7 +240,7 @@ function flatten(value: unknown, prefix = ''): readonly (readonly [string, unkno
   );
 }
 
-const variables = new Map(settingNames.map((name) => [variableOf(name), name]));
+const variables = new Map(settingNames.map((name) => [environmentVariableOf(name), name]));
 /** Variables that many programs read; a variable with Writ's own name takes precedence. */
 const standardVariables: readonly (readonly [string, SettingName])[] = [
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'otel.endpoint'],
@@ -274,7 +274,7 @@ function readFlags({ directory, flags }: ConfigSources): readonly Found[] {
 }
 
 /** The variable of a setting: `limits.rate_per_minute` → `WRIT_LIMITS_RATE_PER_MINUTE`. */
-export function variableOf(name: SettingName): string {
+export function environmentVariableOf(name: SettingName): string {
   return `WRIT_${name.replace('.', '_').toUpperCase()}`;
 }
 

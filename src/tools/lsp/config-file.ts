@@ -13,12 +13,12 @@ import {
 import type { TextDocument } from 'vscode-languageserver-textdocument';
 import type { Span } from '../../language/diagnostic/span.ts';
 import {
+  environmentVariableOf,
   flagOf,
   loadConfig,
   type Setting,
   type SettingName,
   settings,
-  variableOf,
 } from '../../service/http/config.ts';
 import { type LocatedMap, readYaml } from '../testing/yaml.ts';
 import { rangeOf } from './set/places.ts';
@@ -115,7 +115,7 @@ export function configHover(document: TextDocument, position: Position): Hover |
   const offset = document.offsetAt(position);
   const key = keysOf(document).find(({ span }) => span.start <= offset && offset <= span.end);
   if (key === undefined || !isSetting(key.name)) return null;
-  const value = `\`${key.name}\`: ${takenText(key.name)}\n\nAlso \`${variableOf(key.name)}\` and \`${flagOf(key.name)}\``;
+  const value = `\`${key.name}\`: ${takenText(key.name)}\n\nAlso \`${environmentVariableOf(key.name)}\` and \`${flagOf(key.name)}\``;
   return { contents: { kind: 'markdown', value }, range: rangeOf(document, key.span) };
 }
 

@@ -48,9 +48,8 @@ export function VotePanel({ request, asked, reload, onSent, isSteppingUp, onStep
   useLayoutEffect(() => {
     if (asked !== null && isOpen(may, asked.vote)) choose(asked.vote);
   }, [asked]);
-  // A layout effect moves the focus before the next key arrives, because text that is typed at once is meant
-  // for the comment. On a phone the keyboard would cover the page, so the comment gets the focus only when
-  // one is required.
+  // A layout effect moves the focus before the next key arrives. On a phone, whose keyboard would cover the
+  // page, the comment gets the focus only when one is required.
   useLayoutEffect(() => {
     if (vote === null) return;
     const isNeeded = vote === 'reject' || !isNarrow();

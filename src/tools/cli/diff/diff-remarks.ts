@@ -3,7 +3,7 @@
 
 import { escapeForTerminal } from '../../../language/diagnostic/render.ts';
 import type { ReportedRemark } from '../../../reasoning/diff/report.ts';
-import { codeSpan } from './diff-text.ts';
+import { codeSpan } from '../output/code-span.ts';
 
 const shownMax = 20;
 

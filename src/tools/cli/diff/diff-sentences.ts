@@ -4,7 +4,7 @@
 import { escapeForTerminal } from '../../../language/diagnostic/render.ts';
 import { type SentenceChange, sentenceChanges } from '../../../reasoning/summary/changes.ts';
 import type { LoadedSide } from '../../findings/compared-side.ts';
-import { codeSpan } from './diff-text.ts';
+import { codeSpan } from '../output/code-span.ts';
 
 /** Sentences take proofs, which cost too much for each action of a large change. */
 const actionsMax = 20;

@@ -14,6 +14,7 @@ import type {
 } from '../../../reasoning/diff/report.ts';
 import { shownCondition } from '../../../reasoning/prove/report/wording.ts';
 import type { GroupWorkload } from '../../../reasoning/replay/workload.ts';
+import { codeSpan } from '../output/code-span.ts';
 
 /** How code and emphasis are marked in a line. */
 interface Style {
@@ -292,12 +293,4 @@ function becameText(old: GuaranteeChange['old'], now: GuaranteeChange['new']): s
   if (now === null) return `is gone, it was ${old}`;
   if (old === null) return `is new and ${now}`;
   return old === now ? `is ${now} on both sides` : `was ${old} and is ${now}`;
-}
-
-/** The text as a code span, between more backticks than it holds in a row. */
-export function codeSpan(text: string): string {
-  const shown = escapeForTerminal(text);
-  const longest = Math.max(0, ...[...shown.matchAll(/`+/g)].map(([ticks]) => ticks.length));
-  const ticks = '`'.repeat(longest + 1);
-  return longest === 0 ? `${ticks}${shown}${ticks}` : `${ticks} ${shown} ${ticks}`;
 }

@@ -1,7 +1,7 @@
 // Renders the matrix of actions and rules: as an aligned table for terminals, and in Markdown for reviews.
 
 import { escapeForTerminal } from '../../../language/diagnostic/render.ts';
-import { codeSpan } from '../diff/diff-text.ts';
+import { codeSpan } from '../output/code-span.ts';
 import { createMarks } from '../output/output.ts';
 import { effectOrder, type MatrixRow, type MatrixRule } from './matrix.ts';
 
