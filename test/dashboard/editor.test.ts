@@ -9,6 +9,7 @@ import { completeRequest } from '../../src/dashboard/editor/complete-request.ts'
 import { policyLanguage, policyTags } from '../../src/dashboard/editor/policy-language.ts';
 import { applyEdits, changeBetween, rangeOf } from '../../src/dashboard/editor/text-places.ts';
 import { completePolicy } from '../../src/language/assist/complete-policy.ts';
+import { declaringWords } from '../../src/language/syntax/parse/tokens.ts';
 import { piecesOf } from '../../src/language/assist/policy-words.ts';
 import type { Vocabulary } from '../../src/language/assist/vocabulary.ts';
 import { builtInTypeWords } from '../../src/language/syntax/parse/tokens.ts';
@@ -61,6 +62,13 @@ describe('completion of a policy', () => {
     expect(offered('guarantee g on other.act {\n  never allow when payload.|')).toEqual(['target']);
     expect(offered('meter m = sum(payload.|) of other.act per agent over 1h')).toEqual(['target']);
     expect(offered('let x = payload.|')).toEqual(expect.arrayContaining(['target', 'is_final', 'kind']));
+  });
+
+  it('knows each declaration, and the types of the columns of a table', () => {
+    expect(offered('|', true).toSorted()).toEqual([...declaringWords, 'shadow'].toSorted());
+    const before = 'let x = payload.amount\n';
+    for (const text of ['table t from "a.csv" key id: |', 'table t pushed by "crm" key id: string {\n  owner: |'])
+      expect(offered(before + text, true)).toContain('string');
   });
 
   it('knows the elements of a list by their variable', () => {

@@ -2,7 +2,7 @@
 
 import type { Completed, Offer } from './completed.ts';
 import { isPatternOf, withDeclared } from './declared-words.ts';
-import { placeAt, type WrittenPlace } from './policy-place.ts';
+import { declarationWords, placeAt, type WrittenPlace } from './policy-place.ts';
 import type { ActionWords, Vocabulary } from './vocabulary.ts';
 
 /** Matches the unfinished word before the place, with the path that it belongs to: `payload.vendor.na`. */
@@ -91,20 +91,6 @@ function attributeOffers({ attributes }: Vocabulary, base: string): readonly Off
     .map(({ path, type, doc }) => ({ label: path.slice(base.length + 1), detail: type, info: doc }));
 }
 
-const declarationWords = [
-  'action',
-  'approvers',
-  'group',
-  'guarantee',
-  'hours',
-  'let',
-  'list',
-  'meter',
-  'policy',
-  'shadow',
-  'table',
-  'type',
-];
 const policyWords = [
   'allow',
   'deny',
@@ -144,11 +130,11 @@ function wordOffers(vocabulary: Vocabulary, place: WrittenPlace, head: string): 
   const { declaration, depth } = place;
   const { names } = vocabulary;
   const isFirst = head.trim() === '';
-  if (isFirst && depth === 0) return words(declarationWords);
+  if (isFirst && depth === 0) return words([...declarationWords, 'shadow']);
   if (/\bhas\s+$/.test(head)) return fieldOffers(actionsAt(vocabulary, place), 'payload');
   if (/\b(?:(?:to|approval\s+by)\s+(?:\w+\s+and\s+)*|(?:never|always)\s+ask\s+)$/.test(head))
     return named(names.approvers, 'approvers');
-  if (declaration === 'action' || declaration === 'type')
+  if (declaration === 'action' || declaration === 'table' || declaration === 'type')
     return /:\s*(?:\[\s*)?$|\|\s*$/.test(head) || declaration === 'type'
       ? [...words(typeWords), ...named(names.types, 'type')]
       : [];

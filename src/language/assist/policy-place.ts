@@ -20,7 +20,13 @@ export interface WrittenPlace {
 
 /** The most characters before the place that are read: more than any declaration that people write. */
 const lookedAtMax = 65_536;
-const declarations = /^(?:shadow\s+)?(action|list|hours|let|meter|policy|guarantee|group|type|approvers)\b/;
+
+/** The words that begin a declaration. */
+export const declarationWords = [
+  ...['action', 'approvers', 'group', 'guarantee', 'hours', 'let'],
+  ...['list', 'meter', 'policy', 'table', 'type'],
+];
+const declarations = new RegExp(`^(?:shadow\\s+)?(${declarationWords.join('|')})\\b`);
 
 export function placeAt(text: string, at: number): WrittenPlace {
   const start = at <= lookedAtMax ? 0 : text.indexOf('\n', at - lookedAtMax) + 1;

@@ -11,7 +11,7 @@ import { typeText } from './type-text.ts';
 
 export function unreadableInMeter(span: Span, what: string): Diagnostic {
   return error('unreadable-in-meter', span, `a meter cannot read \`${what}\``, {
-    help: 'it counts from records: payload, agent, request and action',
+    help: 'it counts from records: payload, result, agent, request and action',
   });
 }
 
@@ -44,7 +44,7 @@ export function distinctUnfit(argument: Expression): Diagnostic {
 
 export function meterCountsNothing(name: NameNode): Diagnostic {
   return error('meter-counts-nothing', name.span, `meter \`${name.text}\` counts no action`, {
-    help: 'an action behind `since` starts the meter anew, and is not counted',
+    help: 'an action behind `since` starts the meter again, and is not counted',
   });
 }
 

@@ -3,7 +3,10 @@
 // nothing, and a command may have no arguments.
 
 import type { Expression, Quantify } from '../../../model/expression.ts';
+import type { Shape } from '../../../model/type.ts';
 import { compare, zero } from '../../../value/decimal.ts';
+import type { Environment } from '../../incremental/environment.ts';
+import { payloadField } from '../../logic/payload-paths.ts';
 import { structureOf } from '../../logic/structure.ts';
 import { warning } from '../../messages/problem.ts';
 import type { Examined } from '../engine/examined.ts';
@@ -14,26 +17,63 @@ export function everyOverEmpty({ enforced, env }: Examined): void {
     if (one.rule.effect !== 'allow') continue;
     for (const { node, polarity } of one.parts) {
       if (node.kind !== 'quantify' || node.quantifier !== 'every' || polarity !== 1) continue;
-      if (node.sources.some((source) => isFilled(source) || isAskedFor(source, one))) continue;
+      if (node.sources.some((source) => isAskedFor(source, one))) continue;
       if (node.sources.every((source) => isOfCommands(source, one))) continue;
+      const long = node.sources.filter(hasLeastLength);
+      if (long.some((source) => !mayBeMissing(source, { one, env }))) continue;
+      const declare = long.length > 0 ? 'make the list required' : 'declare a least length, such as `[T] 1..`';
       env.report(
         warning('every-over-empty', node.span, 'this is true when there is no element at all', {
-          help: `declare a least length, such as \`[T] 1..\`, or add \`some ${node.variable} in ... (...)\``,
+          help: `${declare}, or add \`some ${node.variable} in ... (...)\``,
         }),
       );
     }
   }
 }
 
-/**
- * Whether the list has elements: a list literal, or a list whose type has a least length. An optional list
- * with a least length counts too, though it reads as empty when absent.
- */
-function isFilled(source: Expression): boolean {
+/** Whether the list has elements wherever it is present: a list literal, or a list with a least length. */
+function hasLeastLength(source: Expression): boolean {
   if (source.kind === 'list') return source.elements.length > 0;
   if (source.type.kind !== 'list') return false;
   const { low } = source.type.length;
   return low !== null && compare(low, zero) > 0;
+}
+
+interface RuleAround {
+  readonly one: RuleInPolicy;
+  readonly env: Environment;
+}
+
+/**
+ * Whether a request may lack the list, which then reads as empty: the list or a record around it is optional
+ * or may be null, and the rule does not ask whether it is there.
+ */
+function mayBeMissing(source: Expression, { one, env }: RuleAround): boolean {
+  if (source.kind !== 'field') return false;
+  const structure = structureOf(source);
+  const isTested = one.parts.some(
+    ({ node, polarity }) =>
+      node.kind === 'has' && polarity === 1 && structureOf(node.subject) === structure,
+  );
+  return !isTested && shapesOf(source.root, { one, env }).some((shape) => mayLack(shape, source.steps));
+}
+
+/** The shapes of the payloads, or of the elements that the variable goes through. */
+function shapesOf(root: string, { one, env }: RuleAround): readonly Shape[] {
+  if (root === 'payload') return one.actions.flatMap((key) => env.ask('shape', key) ?? []);
+  return one.parts.flatMap(({ node }) =>
+    node.kind === 'quantify' && node.variable === root ? node.sources.flatMap(elementShapes) : [],
+  );
+}
+
+function elementShapes({ type }: Expression): readonly Shape[] {
+  return type.kind === 'list' && type.element.type.kind === 'record' ? [type.element.type.shape] : [];
+}
+
+function mayLack(shape: Shape, [name = '', ...deeper]: readonly string[]): boolean {
+  const field = payloadField(shape, name);
+  if (field === undefined || field.isOptional || field.isNullable) return true;
+  return deeper.length > 0 && field.type.kind === 'record' && mayLack(field.type.shape, deeper);
 }
 
 /** Whether the list is the commands of a shell line, or a list that belongs to one of these commands. */
