@@ -1,13 +1,13 @@
-// Runs a measurement that needs no peers in a process of its own.
+// Runs a measurement that needs no peers (other policy engines) in a process of its own.
 
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { Sections } from './section.ts';
 
 export interface AloneOptions {
-  /** Ended when it takes longer. */
+  /** Milliseconds after which the process is killed. */
   readonly limitMs?: number;
-  /** The bench of another revision: the address of any of its files. */
+  /** The benchmarks of another revision: the address of any file in its bench folder. */
   readonly bench?: string;
 }
 
@@ -15,7 +15,7 @@ type Answered<S extends keyof Sections> =
   | { readonly answer: Sections[S]['answer'] }
   | { readonly failed: string };
 
-/** Rejects with what went wrong. */
+/** Returns what the measurement found. Rejects with the reason when the process fails or takes too long. */
 export async function alone<S extends keyof Sections>(
   section: S,
   ask: Sections[S]['ask'],

@@ -1,6 +1,6 @@
-// A bundle beside the texts it was made from, from the file to policies that decide, each in processes of its own: how long
-// until they are ready, and how much memory that takes at most. `node bench/bundle-ready.ts [POLICIES] [ROUNDS]` fails where a
-// bundle takes more than a twentieth of the time, or more memory, than its texts.
+// Compares a bundle with the policy texts that it was made from: how long loading takes until policies can
+// decide, and the peak memory. Each load runs in a process of its own. `node bench/bundle-ready.ts [POLICIES]
+// [ROUNDS]` fails when the bundle takes more than a twentieth of the time of its texts, or more memory.
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

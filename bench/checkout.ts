@@ -1,4 +1,4 @@
-// Another revision of this repository, checked out into a folder of its own that is gone afterwards.
+// Checks out another revision of this repository into a temporary folder, which is removed after use.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
@@ -12,7 +12,7 @@ interface Checkout {
   readonly commit: string;
 }
 
-/** Throws where there is no such revision. */
+/** Calls `use` with the checkout and returns its result. Throws when the revision does not exist. */
 export async function withRevision<T>(revision: string, use: (checkout: Checkout) => Promise<T>): Promise<T> {
   const commit = commitOf(revision);
   const folder = join(mkdtempSync(join(tmpdir(), 'writ-revision-')), 'tree');
@@ -33,7 +33,7 @@ export async function withRevision<T>(revision: string, use: (checkout: Checkout
   }
 }
 
-/** Gives a checkout the packages of this one. */
+/** Links the installed packages of this checkout into the checkout in `folder`. */
 export function linkPackages(folder: string): void {
   for (const packages of ['node_modules', 'bench/node_modules']) {
     if (existsSync(join(ownRoot, packages))) symlinkSync(join(ownRoot, packages), join(folder, packages));

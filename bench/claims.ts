@@ -1,4 +1,5 @@
-// How long each kept claim takes, and `writ check` of each shipped pack with everything: node bench/claims.ts
+// Prints how long each claim of the tests takes to prove or refute, and the processor time for everything
+// that `writ check` does with each shipped pack: `node bench/claims.ts`
 
 import { join } from 'node:path';
 import { compile } from '../src/pipeline.ts';

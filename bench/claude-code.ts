@@ -1,6 +1,6 @@
-// Claude Code itself behind its hook, with the service and the settings that `writ hook install` writes; a stand-in on this
-// machine speaks for the model, so that no account is needed. Each row says how often the tool ran. `npm run claude-code`, which
-// fetches Claude Code (430 MB unpacked, under a licence of its own).
+// Runs Claude Code itself behind its hook, with the service and the settings that `writ hook install` writes.
+// A local server plays the model, so no account is needed. Each printed row shows how often the tool ran.
+// `npm run claude-code` fetches Claude Code (430 MB unpacked, under a licence of its own).
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,7 +22,7 @@ const runMsMax = 120_000;
 interface Block {
   readonly type: string;
   readonly text?: string;
-  /** Of the result of a tool. */
+  /** The output of the tool, in a block that holds a tool's result. */
   readonly content?: unknown;
 }
 
@@ -33,7 +33,10 @@ interface Message {
 
 const call = /CALL (\{.*\}) END/;
 
-/** What the model says: the tool call that the prompt asks for, and after its result that it is done. */
+/**
+ * Returns the events of the model's answer: first the tool call that the prompt asks for, then "Done." when
+ * the tool's result is there.
+ */
 function answerTo(messages: readonly Message[]): readonly [event: string, data: object][] {
   const blocks = messages.flatMap(({ content }) =>
     typeof content === 'string' ? [{ type: 'text', text: content }] : content,
@@ -57,7 +60,7 @@ function answerTo(messages: readonly Message[]): readonly [event: string, data: 
   ];
 }
 
-/** What the tool last told the model. */
+/** The latest tool result that Claude Code has sent to the model, as JSON. */
 let lastResult = '';
 
 async function speak(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -129,7 +132,10 @@ async function runClaude({ settings, key, args }: Run): Promise<Ran> {
   }
 }
 
-/** The settings that `writ hook install` writes, with the query of the address added, and a time that ends sooner. */
+/**
+ * Writes the settings of `writ hook install`, with `query` added to the address and another timeout. Returns
+ * the path of the file.
+ */
 function settingsFor(url: string, query = '', timeoutSeconds = 60): string {
   const file = join(folder, 'settings.json');
   rmSync(file, { force: true });
@@ -141,7 +147,7 @@ function settingsFor(url: string, query = '', timeoutSeconds = 60): string {
   return file;
 }
 
-/** In the place of the service, each for as long as `use` takes. */
+/** Faulty answers of servers that run in place of the service, by their description. */
 const broken: Readonly<Record<string, (response: ServerResponse) => void>> = {
   'the service answers 500': (response) => response.writeHead(500).end(),
   'the service answers half a body': (response) => {

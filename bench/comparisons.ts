@@ -1,5 +1,6 @@
-// What comparing two policy sets costs: `node bench/comparisons.ts` prints wall and processor time for one changed rule
-// among many, and for one line more in a long list. Reading and checking the second set counts, the first does not.
+// Measures how long it takes to compare two policy sets: `node bench/comparisons.ts` prints wall and
+// processor time for one changed rule among many, and for one more line in a long list. The time includes
+// reading and checking the second set, not the first.
 
 import { checkSources, createCompileCache, type PolicySources } from '../src/pipeline.ts';
 import { diffPolicies } from '../src/reasoning/diff/diff.ts';

@@ -1,5 +1,6 @@
-// From policies to a function that is ready: what one changed file costs, the stages behind the checker, and the memory
-// that is kept. What the whole way from text costs is measured by `process.ts`, beside the peers.
+// Measures compilation from policies to a function that is ready: what one changed file costs, the stages
+// behind the checker, and the memory that stays in use. `process.ts` measures the whole way from text,
+// together with the peers.
 
 import type { SourceText } from '../src/language/diagnostic/span.ts';
 import { link } from '../src/language/emit/link.ts';
@@ -13,16 +14,16 @@ import { createWorkload, type WorkloadName } from './workloads.ts';
 
 export interface ChangedFigures {
   readonly files: number;
-  /** From the changed text to functions, a figure a round, each with another file changed. */
+  /** Milliseconds from a changed text to functions, a figure a round; each round changes another file. */
   readonly changedMs: readonly number[];
 }
 
 export interface ModelFigures {
   readonly planMs: number;
   readonly linkMs: number;
-  /** Kept by program and functions together, once requests have been decided. */
+  /** Heap bytes that program and functions keep after requests have been decided. */
   readonly bytesPerPolicy: number;
-  /** Of these, what the functions keep beside the program. */
+  /** The share of `bytesPerPolicy` that the functions keep besides the program. */
   readonly linkedBytesPerPolicy: number;
 }
 
@@ -41,7 +42,7 @@ export function measureChanged(workload: WorkloadName, policies: number, rounds:
   };
   compileAll();
   const changedMs: number[] = [];
-  // The first round warms up what only a second compilation runs.
+  // Round -1 is not counted: it warms up code that only a second compilation runs.
   for (let round = -1; round < rounds; round += 1) {
     const at = files.length - 2 - round;
     files[at] = withOneChange(files[at]!);
@@ -51,7 +52,7 @@ export function measureChanged(workload: WorkloadName, policies: number, rounds:
   return { files: files.length, changedMs };
 }
 
-/** The first rule of the file with the opposite effect. */
+/** Returns the file with the effect of its first rule reversed. Throws when the file has no such rule. */
 function withOneChange({ path, text }: SourceText): SourceText {
   const changed = text.replace(/\b(allow|deny) r\b/, (_, effect) =>
     effect === 'allow' ? 'deny r' : 'allow r',
@@ -74,7 +75,8 @@ export function measureModel(name: WorkloadName, policies: number): ModelFigures
   const linked = performance.now();
   for (const one of facts) engine.decide(one);
   const bytes = heapBytes() - before;
-  // What is used afterwards cannot have been collected before.
+  // Uses the engine once more, so that the garbage collector cannot have freed it before the heap was
+  // measured.
   engine.decide(facts[0]!);
   return {
     planMs: planned - started,

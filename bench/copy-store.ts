@@ -1,6 +1,7 @@
-// `node bench/copy-store.ts [RECORDS] [--out FILE]`: makes a store of so many records in a file (1,000,000 unless said otherwise),
-// each with an entry in a meter, copies it into PostgreSQL, and says how long that took, how long nobody could serve, and whether
-// all hashes are the same, byte for byte. Beside it stands what the server alone takes to COPY the same records.
+// `node bench/copy-store.ts [RECORDS] [--out FILE]`: fills a store in a file with RECORDS records (1,000,000
+// by default), each with an entry in a meter, and copies the store into PostgreSQL. Prints how long the copy
+// took, how long no service could run, and whether all hashes are the same, byte for byte. For comparison it
+// also prints how long the server alone takes to COPY the same records.
 
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -53,7 +54,7 @@ for (let at = 0; at < count; at += batch) {
 console.log(`${count} records in a file: ${shown(since(filledFrom))}`);
 await store.serve();
 
-/** Of every record, in their order. */
+/** The query for the hashes of all records; `ORDER BY sequence` around it brings them into their order. */
 const hashes = ['requests', 'request_events', 'changes', 'refusals']
   .map((table) => `SELECT sequence, hash FROM ${table}`)
   .join(' UNION ALL ');
@@ -75,7 +76,7 @@ async function hashesInDatabase(server: PostgresServer, database: string): Promi
   return found?.all;
 }
 
-/** The same records and entries, with the same indices, by the server alone. */
+/** Milliseconds that the server alone takes to COPY the same records and entries, with the same indices. */
 async function copyAlone(server: PostgresServer, database: string): Promise<number> {
   let takenMs = 0;
   for (const table of ['requests', 'meter_entries']) {

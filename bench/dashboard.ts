@@ -1,7 +1,8 @@
-// `node bench/dashboard.ts [--out FILE]`: what each page of the dashboard costs the first person who opens it, in a browser on a
-// service with a week behind it: bytes, requests, elements, and how soon it is there, with the processor four times slower
-// and the network of a telephone (1.6 Mbit/s, 150 ms), nothing kept from before. Prints Markdown with the budgets, and ends
-// with exit code 1 where one is not met. Times depend on the machine; the middle of three runs counts.
+// `node bench/dashboard.ts [--out FILE]`: measures what each page of the dashboard costs a person who opens
+// it for the first time: bytes, requests, elements and times. A browser with an empty cache loads the pages
+// from a service with a week of data, with a processor four times slower and the network of a telephone (1.6
+// Mbit/s, 150 ms). Prints Markdown with the budgets and exits with code 1 when a budget is missed. Times
+// depend on the machine; the median of three runs counts.
 
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -23,7 +24,7 @@ import {
 
 const budgets = {
   scriptBytes: firstLoadBytesMax,
-  /** As Lighthouse and Core Web Vitals call them good. */
+  /** The limits that Lighthouse and Core Web Vitals call good. */
   largestPaintMs: 2_500,
   blockingMs: 200,
   layoutShift: 0.1,
@@ -45,11 +46,11 @@ interface Load {
   readonly layoutShift: number;
   readonly elements: number;
   readonly requests: number;
-  /** Of the build, as far as they were loaded. */
+  /** The files of the dashboard's build that the page loaded. */
   readonly files: readonly string[];
 }
 
-/** Runs before the page's own scripts. */
+/** A script that collects paint, layout and task times; it runs before the page's own scripts. */
 const watch = `
   window.writSeen = { paint: 0, firstPaint: 0, shift: 0, tasks: [] };
   const follow = (type, take) => new PerformanceObserver((list) => list.getEntries().forEach(take)).observe({ type, buffered: true });
@@ -108,7 +109,10 @@ async function slowDown(session: CDPSession): Promise<void> {
   });
 }
 
-/** The stream of news never ends: what counts is that the page's own placeholders are gone and nothing follows. */
+/**
+ * Waits until the page's own placeholders are gone and no further file is loaded. The change feed never ends,
+ * so the network never falls silent.
+ */
 async function settle(page: Page): Promise<void> {
   await page.locator('h1').waitFor();
   while ((await page.locator('.loading').count()) > 0) await page.waitForTimeout(100);
@@ -225,7 +229,7 @@ function chunkTable(manifest: Manifest): string {
 
 const { values: options } = parseArgs({ options: { out: { type: 'string' } } });
 const manifest = readManifest();
-/** The plots, the editor: they come once their page is there. */
+/** Scripts that load after their page is there, such as the plots and the editor. */
 const partsLoadedLate = new Set(
   chunksOf(manifest)
     .filter(({ source, isLoadedLate }) => isLoadedLate && !pageKeys(manifest).includes(source))
@@ -233,7 +237,8 @@ const partsLoadedLate = new Set(
 );
 const demo = await openDemo({ port: '0', count: 1_400, isLive: false, isMarked: false });
 if (demo === null) process.exit(1);
-// The service has the build of its start in memory; another may be made meanwhile.
+// Weighs all files now. The service keeps the build of its start in memory, but another build may overwrite
+// the files during the measurement.
 weightOf(['theme-early.js', ...Object.values(manifest).flatMap(({ file, css = [] }) => [file, ...css])]);
 const browser = await launchBrowser();
 try {

@@ -1,5 +1,6 @@
-// Latency of one decision against the number of policies, beside peers: every engine in a process of its own, decisions
-// checked equal before anything is timed, rounds in rotation.
+// Measures the latency of one decision against the number of policies, beside peers (other policy engines).
+// Every engine runs in a process of its own; the decisions are checked to be equal before anything is timed;
+// the engines take turns, round by round.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,9 +14,9 @@ export interface Measured {
   readonly policies: number;
   readonly engine: EngineKey;
   readonly name: string;
-  /** Nanoseconds a decision. */
+  /** Nanoseconds per decision. */
   readonly figure: Figure;
-  /** Of requests, one by one; null for engines that answer later and for slow ones. */
+  /** Nanoseconds of single requests; null for asynchronous and slow engines. */
   readonly tail: { readonly p50: number; readonly p99: number; readonly byRequest: readonly number[] } | null;
 }
 
@@ -42,10 +43,13 @@ export async function measureDecisions(options: DecisionsOptions): Promise<reado
   return measured;
 }
 
-/** Not counted: functions are made and optimised meanwhile. */
+/** Rounds that are run but not counted: meanwhile functions are compiled and optimised. */
 const warmUpRounds = 10;
 
-/** Nanoseconds a decision; of slower engines the tail says nothing that is worth the wait. */
+/**
+ * Nanoseconds a decision from which on no tail is measured: the tail of a slower engine is not worth the
+ * wait.
+ */
 const tailTakenMax = 10_000;
 
 interface Size {
@@ -53,7 +57,9 @@ interface Size {
   readonly policies: number;
 }
 
-/** An engine in a process of its own; in the bench of another revision where one is named. */
+/**
+ * Starts an engine in a process of its own, from the benchmarks of another revision when `bench` is given.
+ */
 export function startEngine(
   key: EngineKey,
   {
@@ -123,7 +129,10 @@ function tailOf(byRequest: readonly number[]): NonNullable<Measured['tail']> {
   return { p50, p99, byRequest };
 }
 
-/** Throws where two engines do not give the same decision; the Map look-up decides nothing. */
+/**
+ * Throws when two engines do not give the same decision. The Map look-up is left out, because it decides
+ * nothing.
+ */
 export function checkEqual(running: readonly Pick<Running, 'key' | 'ready'>[]): void {
   const deciding = running.filter(({ key }) => key !== 'map');
   const [first, ...others] = deciding;
@@ -155,7 +164,7 @@ export async function answerOf(child: ChildProcess): Promise<Answer> {
     ]);
     return answer as Answer;
   } finally {
-    // Whichever did not happen is not waited for any more.
+    // Stops waiting for the event that did not happen.
     heard.abort();
   }
 }

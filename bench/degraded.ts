@@ -1,6 +1,6 @@
-// Requests of which something is missing, at many policies on one pattern: the field that most rules are filed under is
-// withheld or of another type, or the fact that they name is unknown. Half of the policies name an agent and a band of
-// amounts, half a band and a currency.
+// Measures requests with something missing, with many policies on one pattern. Either the field that most
+// rules are filed under is withheld or has another type, or the fact that the rules name is unknown. Half of
+// the policies name an agent and a band of amounts, half a band and a currency.
 
 import { link } from '../src/language/emit/link.ts';
 import type { Json, JsonObject } from '../src/language/model/json.ts';
@@ -44,7 +44,10 @@ export function measureDegraded(policies: number, rounds: number): DegradedFigur
   );
 }
 
-/** The workload with agents in place of vendors, and narrow bands for them too; refusals, which count while unknown. */
+/**
+ * Returns the workload with agents in place of vendors, and a narrow band in place of each bound with no
+ * upper end. Three of four rules refuse, because a refusal counts even while its condition is unknown.
+ */
 function namingAgents(workload: Workload) {
   const bands = workload.rules.flatMap(({ tests }) => tests.filter(({ kind }) => kind === 'amount-between'));
   const rules = workload.rules.map((rule, at) => {

@@ -1,32 +1,41 @@
-// What an engine is to the benchmarks: policies in, decisions out, whatever happens between.
+// The interface through which the benchmarks use every engine: policies in, decisions out.
 
 import type { BenchRule, Workload } from './workloads.ts';
 
 export interface Engine {
   readonly name: string;
-  /** The most policies that it gets through in reasonable time: over many actions, and where all are on one pattern. */
+  /**
+   * The most policies that the engine handles in reasonable time: `actions` over many actions, `wild` when
+   * all are on one pattern.
+   */
   readonly policiesMax: Readonly<Record<'actions' | 'wild', number>>;
   prepare(workload: Workload): Promise<Prepared> | Prepared;
-  /** The whole way from what an operator writes, where `prepare` takes a shorter one. */
+  /**
+   * Prepares the engine from the policy text that an operator writes; present when `prepare` takes a shorter
+   * way.
+   */
   prepareFromText?(workload: Workload): Prepared;
 }
 
-/** An engine with its policies and the workload's requests, in the form it takes them. */
+/** An engine with its policies and with the workload's requests, in the form that the engine takes. */
 export interface Prepared {
-  /** Decides the request at this place; some engines answer later. */
+  /** Decides the request at index `at` of the workload; some engines answer with a promise. */
   decide(at: number): Decided | Promise<Decided>;
 }
 
-/** `by` is the name of the deciding policy, or its rule's id; null for what engines do not tell. */
+/** `by` is the name of the deciding policy, or the id of its rule; null when the engine does not tell. */
 export interface Decided {
-  /** `ALLOW`, `DENY`, ... */
+  /** `ALLOW`, `DENY` or another decision. */
   readonly outcome: string;
   readonly by: string | null;
 }
 
 export const nothingGrants: Decided = { outcome: 'DENY', by: null };
 
-/** Of the rules that hold: the first deny by name, else the first allow, else nothing grants. */
+/**
+ * Returns the decision of the rules that hold: by the first deny in order of names, else by the first allow,
+ * else `nothingGrants`.
+ */
 export function decideBy(holding: readonly BenchRule[]): Decided {
   let best: BenchRule | null = null;
   for (const rule of holding) {

@@ -1,5 +1,5 @@
-// The engines by the short names under which processes are told of them; each is loaded where it is measured. Adapters of
-// peers are found by name: their packages are installed for the benchmarks alone.
+// Loads an engine by the short name that is passed to the process that measures it. Adapters of peers are
+// imported by a computed name, because their packages are installed for the benchmarks alone.
 
 import type { Engine } from './engine.ts';
 

@@ -1,5 +1,6 @@
-// A workload's model, which the checker makes of its text, into a program: sizes at which compiling from text takes too
-// long for what is measured. Loaded only where it is wanted, as another revision may plan in another way.
+// Turns a workload's model, as the checker would make it from text, into a program: compiling from text takes
+// too long at the sizes measured. The file is loaded only when needed, because another revision may plan in
+// another way.
 
 import { type OpenProgram, unpack } from '../src/language/program/packed/unpack.ts';
 import { pack } from '../src/language/program/plan/incremental.ts';

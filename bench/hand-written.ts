@@ -1,5 +1,6 @@
-// What a programmer would write instead of policies: for each action a function of plain conditions, in a Map; alone, and with what a
-// request has to have around it, the payload checked and a trace of every rule.
+// An engine made of the code that a programmer would write instead of policies: for each action a function of
+// plain conditions, in a Map. One engine only decides; the other also checks the payload and keeps a trace of
+// every rule, as a request needs.
 
 import { type Decided, type Engine, nothingGrants, unlimited } from './engine.ts';
 import type { BenchRequest, BenchRule, BenchTest } from './workloads.ts';
@@ -11,12 +12,16 @@ export const engine = engineBy('hand-written JavaScript', {
   policiesMax: unlimited,
 });
 
-/** The payload checked by hand, every rule tried, what they read and how they turned out kept for the record. */
+/**
+ * Checks the payload with hand-written code, tries every rule, and keeps the values read and the results of
+ * the conditions for the record.
+ */
 export const requestEngine = engineBy('hand-written JavaScript, a request', {
   make: compileTraced,
   decisionOf: ({ decision }) => decision,
   nothing: { decision: nothingGrants, trace: null },
-  // One function of 100,000 rules takes Node 12 GB, and the one without a trace as much beside it.
+  // For a function of 100,000 rules with its trace Node takes 12 GB, and as much again for the function
+  // without a trace.
   policiesMax: { ...unlimited, wild: 10_000 },
 });
 
@@ -43,7 +48,7 @@ function engineBy<Result>(name: string, { make, decisionOf, nothing, policiesMax
   };
 }
 
-/** Refusals first, so that the first condition that holds decides. */
+/** Puts refusals first, so that the first condition that holds decides. */
 function compile(rules: readonly BenchRule[]): (request: BenchRequest) => Decided {
   const { conditions, results, sets } = inOrder(rules);
   const lines = conditions.map((tests, at) => `if (${tests}) return results[${at}];`);
@@ -54,9 +59,9 @@ function compile(rules: readonly BenchRule[]): (request: BenchRequest) => Decide
 interface Traced {
   readonly decision: Decided;
   readonly trace: {
-    /** The same for all requests of an action. */
+    /** Names of the rules; the same array for all requests of an action. */
     readonly rules: readonly string[];
-    /** A letter a rule. */
+    /** One letter for each rule: `t` when its condition holds, else `f`. */
     readonly truths: string;
     readonly values: readonly (string | number)[];
   } | null;
@@ -83,7 +88,7 @@ function compileTraced(rules: readonly BenchRule[]): (request: BenchRequest) => 
 const invalid: Decided = { outcome: 'DENY', by: 'invalid_payload' };
 const fields: ReadonlySet<string> = new Set(['amount', 'vendor', 'currency', 'description']);
 
-/** The shape that the workloads declare, and no field more. */
+/** Returns whether the payload has the shape that the workloads declare, and no further field. */
 function isPayload(p: Readonly<Record<string, unknown>>): boolean {
   for (const name in p) if (!fields.has(name)) return false;
   return (
@@ -107,7 +112,7 @@ interface Ordered {
   readonly sets: readonly unknown[];
 }
 
-/** Refusals first, each group by name. */
+/** Sorts refusals first, then allows, each by name. */
 function inOrder(rules: readonly BenchRule[]): Ordered {
   const sorted = rules.toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1));
   const sets: unknown[] = [];

@@ -1,5 +1,5 @@
-// What one would write to make Writ slow on purpose: policies that no index helps with, and requests that meet them. Each
-// case grows with the number of its rules; nothing may grow faster than that number.
+// Measures policies written to make Writ slow: no index helps with them, and the requests meet them. Each
+// case grows with the number of its rules; the time of a decision may grow no faster than that number.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Linked } from '../src/language/emit/link.ts';
@@ -11,16 +11,16 @@ import { type Figure, growthExponent } from '../src/tools/measure/figure.ts';
 
 export interface HardFigures {
   readonly name: string;
-  /** By number of rules. */
+  /** The figures by number of rules. */
   readonly points: readonly { readonly rules: number; readonly tried: number; readonly figure: Figure }[];
-  /** Of the time against the number of rules, over the larger half of the sizes. */
+  /** The exponent with which the time grows with the number of rules, over the larger half of the sizes. */
   readonly exponent: number;
 }
 
 interface HardCase {
   readonly name: string;
   readonly rule: (at: number, rules: number) => string;
-  /** Declarations beside the action and the rules. */
+  /** Further fields of the action's payload, as policy text. */
   readonly more?: string;
   readonly facts: (at: number, rules: number) => Partial<Facts>;
 }
@@ -102,7 +102,10 @@ function measureCase(one: HardCase, rules: number, rounds: number): HardFigures[
   return { rules, tried: engine.tried(requests[0]!).length, figure: decide };
 }
 
-/** The engine and the requests. Throws where a decision is not the definition's. */
+/**
+ * Returns the engine and the requests. Throws when the first decision differs from that of the definition
+ * (`src/language/spec`).
+ */
 export function prepareHardest(
   one: HardCase,
   rules: number,

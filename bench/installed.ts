@@ -1,11 +1,11 @@
-// The package as users have it: built, and installed from its tarball into an empty folder.
+// Builds the package and installs its tarball into an empty folder, as a user would have it.
 
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageManifest } from '../src/tools/package/manifests.ts';
 
-/** The file that `writ` runs. */
+/** Returns the path of the file that the command `writ` runs. */
 export function installPackage(folder: string): string {
   const build = join(import.meta.dirname, '../src/tools/package/build.ts');
   execFileSync(process.execPath, [build, folder], { stdio: 'ignore' });

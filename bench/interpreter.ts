@@ -1,6 +1,6 @@
-// `node bench/interpreter.ts`: what a decision takes where generated code is interpreted, beside the function, on the requests of
-// the example policies. Decisions are checked equal first; the two take turns. Fails where the interpreter takes more than ten
-// times as long.
+// `node bench/interpreter.ts`: compares how long a decision takes when generated code is interpreted and when
+// it is a function, on the requests of the example policies. Decisions are checked to be equal first; the two
+// take turns. Fails when the interpreter takes more than ten times as long.
 
 import { readFileSync } from 'node:fs';
 import { createFunctionCache } from '../src/language/emit/cache.ts';

@@ -1,5 +1,6 @@
-// The folders of revisions before `src` had wings: this tree's benchmarks find there what they measure. Only imports
-// and names are changed, in the copy that lies beside the other revision.
+// Lets the benchmarks of this tree run on revisions from before `src` was split into `language`, `service`,
+// `tools` and `reasoning`. Only imports and names change, in the copy of the benchmarks inside the other
+// revision's checkout.
 
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,16 +15,16 @@ const moved: readonly (readonly [now: RegExp, then: string])[] = [
 
 const renamed: readonly (readonly [now: RegExp, then: string])[] = [
   [/\b(create)?(Compile|Plan)Cache\b/g, '$1$2Memory'],
-  // Each check looked for warnings, too.
+  // In those revisions each check also looked for warnings, so the parameter did not exist.
   [/, findErrors\b/g, ''],
 ];
 
-/** Where the measurements of a revision lie. */
+/** Returns the folder of the measuring helpers in the checkout at `root`, relative to `root`. */
 export function measureFolder(root: string): string {
   return hasWings(root) ? 'src/tools/measure' : 'src/measure';
 }
 
-/** Lets benchmarks that were copied to `root` import by the folders of that revision. */
+/** Rewrites the imports of the benchmarks that were copied to `root` to the folders of that revision. */
 export function fitImports(root: string): void {
   if (hasWings(root)) return;
   for (const file of globSync(['bench/**/*.ts', 'src/measure/*.ts'], { cwd: root })) {
@@ -43,6 +44,6 @@ function hasWings(root: string): boolean {
 
 function importThen(target: string, isMeasure: boolean): string {
   const fitted = moved.reduce((text, [now, then]) => text.replace(now, then), target);
-  // The measurements lay one folder higher.
+  // In those revisions the measuring helpers were one folder higher.
   return isMeasure && target.startsWith('../../') ? fitted.slice('../'.length) : fitted;
 }

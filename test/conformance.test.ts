@@ -1,5 +1,5 @@
-// The conformance cases, which every build must pass, the packs' own tests, and the language's details: on the compiled function and on the
-// definition.
+// The conformance cases, which every build must pass, the packs' own tests, and details of the language: on
+// the compiled function and on the definition.
 
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';

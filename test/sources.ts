@@ -1,4 +1,4 @@
-// The sources of the product as text: files, what each imports, and circles between them.
+// The sources of the product as text: the files, the imports of each, and import cycles.
 
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -13,7 +13,7 @@ export function textOf(file: string): string {
   return texts.get(file) ?? '';
 }
 
-/** The file without its comments. */
+/** The file's text without its comments. */
 export function codeOf(file: string): string {
   return textOf(file)
     .replace(/\/\*[\s\S]*?\*\//g, '')
@@ -22,11 +22,11 @@ export function codeOf(file: string): string {
 
 export interface Import {
   readonly from: string;
-  /** A file of the product, or the name of a package. */
+  /** The imported file of the product, or the name of a package. */
   readonly to: string;
   readonly isPackage: boolean;
   readonly isType: boolean;
-  /** Loaded when it is asked for. */
+  /** The import is dynamic: loaded when needed. */
   readonly isLater: boolean;
 }
 
@@ -58,7 +58,7 @@ export const inside: readonly Import[] = imports.filter(({ to, isPackage }) => !
 
 export type Edge = readonly [from: string, to: string];
 
-/** A way from a node back to itself; null where there is none. */
+/** A path from a node back to itself; null when there is none. */
 export function circleIn(edges: readonly Edge[]): readonly string[] | null {
   const next = Map.groupBy(edges, ([from]) => from);
   const done = new Set<string>();
@@ -79,7 +79,7 @@ export function circleIn(edges: readonly Edge[]): readonly string[] | null {
   return null;
 }
 
-/** The folders of the imports, those within one folder left out. */
+/** The imports between folders; imports within one folder are left out. */
 export function betweenFolders(those: readonly Import[]): readonly Edge[] {
   return those.map(({ from, to }): Edge => [dirname(from), dirname(to)]).filter(([from, to]) => from !== to);
 }

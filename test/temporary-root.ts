@@ -1,21 +1,25 @@
-// One temporary folder for a whole run of the tests, gone at its end. INVARIANT: what a test, a service or a browser of
-// the run puts into the temporary directory lies in this folder, however the test ends.
+// One temporary folder for a whole run of the tests, removed at its end. INVARIANT: everything that a test, a
+// service or a browser of the run puts into the temporary directory lies in this folder, however the test
+// ends.
 
 import { accessSync, constants, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { freemem, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Where files lie in memory. A killed process keeps there what it has written, and no test waits for a disk. */
+/** A folder in memory. Files outlive a killed process, and no test waits for a disk. */
 const memoryFolder = '/dev/shm';
-/** More than all that a run puts there at once. */
+/** More than the files of a run need at any time. */
 const roomNeededBytes = 6 * 1024 ** 3;
 
-/** Runs before the workers start, which take over this environment. The function returned runs after the last has ended. */
+/**
+ * Runs before the workers start, which inherit this environment. The returned function runs after the last
+ * worker has ended.
+ */
 export default function makeTemporaryRoot(): () => void {
   const root = mkdtempSync(join(hasRoomInMemory() ? memoryFolder : tmpdir(), 'writ-tests-'));
   process.env.TMPDIR = root;
   const remove = (): void => rmSync(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
-  // A run that is interrupted may end without more ado.
+  // An interrupted run may exit without calling the returned function.
   process.once('exit', remove);
   return remove;
 }

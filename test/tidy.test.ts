@@ -1,5 +1,5 @@
-// The house rules as tests: who may import whom, what is pure, how large a file or a folder may grow. The table of folders
-// is read from docs/ARCHITECTURE.md. The rules may only tighten.
+// The rules of the code base as tests: which folders may import which, which are pure, how large a file or a
+// folder may grow. The table of folders is read from docs/ARCHITECTURE.md. The rules may only get stricter.
 
 import { globSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -19,7 +19,7 @@ function table(head: string): readonly (readonly string[])[] {
     .map((cells) => cells.map((cell) => cell.trim()));
 }
 
-/** Folder → the folders that it may import besides itself. */
+/** For each folder, the other folders that it may import. */
 const mayImport: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
   table('| folder | what it does | may import |').map(([folder = '', , others = '']) => [
     folder.replaceAll('`', ''),
@@ -27,7 +27,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = Object.fromEntrie
   ]),
 );
 
-/** Package → the folders that may know it; all others may be imported by nobody. */
+/** For each package, the folders that may import it; other packages may not be imported at all. */
 const mayKnow: readonly (readonly [packages: readonly string[], folders: readonly string[]])[] = table(
   '| package | what it replaces | may be imported by |',
 ).map(([packages = '', , folders = '']) => [packages.split(', '), folders.split(', ')]);
@@ -44,7 +44,7 @@ const otherWords: readonly (readonly [word: string, others: RegExp])[] = [
   ['enforcement point', /\bPEP\b|\benforcers?\b/],
 ];
 
-/** `service/store` for a file of it; the files on top of `src` by their own names. */
+/** The folder of a file, such as `service/store`; files directly in `src` stand for themselves. */
 function folderOf(file: string): string {
   const [top = '', wing = '', folder = ''] = file.split('/');
   if (top === 'grammar') return 'grammar';
@@ -56,7 +56,7 @@ function isPure(file: string): boolean {
   return isOfWing || file === 'src/pipeline.ts';
 }
 
-/** The functions of the platform that the pure folders use: SHA-256, and whether bytes are UTF-8. */
+/** The platform functions that the pure folders use: SHA-256, and whether bytes are UTF-8. */
 const ofPlatform = ['src/pipeline.ts node:crypto', 'src/language/json/read.ts node:buffer'];
 
 describe('the house', () => {
@@ -185,7 +185,7 @@ describe('the house', () => {
   });
 });
 
-/** The paths that docs/ARCHITECTURE.md writes down file by file, behind a sentence that says what follows. */
+/** The paths that docs/ARCHITECTURE.md lists file by file, after the sentence that introduces them. */
 function pathAfter(sentence: string): readonly string[] {
   const [, after = ''] = architecture.split(sentence);
   const drawn = /```text\n([^`]*)```/.exec(after)?.[1] ?? '';
@@ -206,7 +206,7 @@ const started = ['http/main', 'store/open', 'store/sqlite/writer'].map((name) =>
 test.each([
   ['To follow one policy from text to function, open these files', 32, []],
   [requestPath, 24, []],
-  // Its connection and its writer are those of a request.
+  // The connection and the writer of an approval are those of a request.
   ['An approval comes over the same connection', 16, pathAfter(requestPath)],
 ])('%s: few, and each is imported by one before it', (sentence, most, known) => {
   const path = pathAfter(sentence);
@@ -228,7 +228,7 @@ function packageOf(target: string): string {
     .join('/');
 }
 
-/** `@scope/*` stands for all packages of a scope. */
+/** Whether the package fits the pattern; `@scope/*` stands for all packages of a scope. */
 function isOf(name: string, pattern: string): boolean {
   return pattern.endsWith('/*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
 }

@@ -1,5 +1,6 @@
-// What the built dashboard weighs: its files from the build's manifest, what each needs before it runs, and what it loads only
-// when it is asked for. Sizes are those that travel: gzip, and the brotli files that the service sends.
+// Tells what the built dashboard weighs: its files from the build's manifest, what each file needs before it
+// runs, and what it loads only on demand. Sizes are those sent over the network: gzip, and the brotli files
+// that the service sends.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,13 +8,16 @@ import { gzipSync } from 'node:zlib';
 
 export const distFolder = join(import.meta.dirname, '../../src/dashboard/dist');
 
-/** Of JavaScript that a page needs, before anything is asked of it; compressed with gzip. */
+/** The most bytes of JavaScript, compressed with gzip, that a page may need before a person uses it. */
 export const firstLoadBytesMax = 150 * 1024;
 
 export interface Chunk {
-  /** Under dist/, `assets/main-....js` for instance. */
+  /** The path under `dist/`, for instance `assets/main-....js`. */
   readonly file: string;
-  /** The module that the chunk is of, as its source or its name says; the start is `index.html`. */
+  /**
+   * The module that the chunk holds: its source path or, without one, its name. The start page is
+   * `index.html`.
+   */
   readonly source: string;
   readonly isLoadedLate: boolean;
 }
@@ -47,14 +51,17 @@ export function chunksOf(manifest: Manifest): readonly Chunk[] {
     }));
 }
 
-/** Keys of the pages' own modules. */
+/** Returns the manifest keys of the modules of single pages. */
 export function pageKeys(manifest: Manifest): readonly string[] {
   return Object.keys(manifest).filter(
     (key) => manifest['index.html']?.dynamicImports?.includes(key) && key.startsWith('pages/'),
   );
 }
 
-/** All files that must be there before the modules run: the scripts and styles that they import without asking. */
+/**
+ * Returns all files that must be loaded before the modules `keys` run: the scripts that they import
+ * statically, and their styles.
+ */
 export function neededFiles(manifest: Manifest, keys: readonly string[]): readonly string[] {
   const seen = new Set<string>();
   const files = new Set<string>();

@@ -1,6 +1,7 @@
-// `node test/acceptance/budget-rounds.ts [--clients 64] [--requests 2000] [--kills 10]`: many clients ask for shares of
-// one budget at once, and the process is killed without warning in between. Afterwards every decision in the records
-// must be the one that the definition gives in their order, and no more may have been granted than the budget has.
+// `node test/acceptance/budget-rounds.ts [--clients 64] [--requests 2000] [--kills 10]`: many clients ask for
+// shares of one budget at once, and the process is killed without warning in between. Afterwards every
+// recorded decision must be the one that the definition gives in the order of the records, and the grants may
+// not exceed the budget.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +19,9 @@ import { placeOf } from '../store/place.ts';
 import { type Answered, runLoad } from './load.ts';
 import { addAgent, type Service, startService, temporary } from './service.ts';
 
-/** About half of what is asked for; of large runs less, so that most of their requests meet a budget that is spent. */
+/**
+ * About half of what is asked for; less in large runs, so that most of their requests meet an empty budget.
+ */
 function budgetOf({ clients, requests }: BudgetOptions): number {
   return Math.min(5_000, clients * requests);
 }
@@ -41,16 +44,18 @@ export interface BudgetRun {
   readonly recorded: number;
   readonly granted: number;
   readonly grantedSum: number;
-  /** What pending requests may still take. */
+  /** The amount that pending requests may still spend. */
   readonly pendingSum: number;
   readonly budget: number;
-  /** Records decided otherwise than the definition says, and grants that were answered but are not recorded. */
+  /**
+   * Recorded decisions that differ from the definition, and grants that were answered but are not recorded.
+   */
   readonly faults: readonly string[];
 }
 
 export interface BudgetOptions {
   readonly clients: number;
-  /** Of each client. */
+  /** Requests of each client. */
   readonly requests: number;
   readonly kills: number;
   readonly onRound?: (round: number, answered: number) => void;
@@ -68,7 +73,7 @@ export async function runBudget(options: BudgetOptions): Promise<BudgetRun> {
   return { answered: answered.length, budget, ...judge(budget, records, answered) };
 }
 
-/** As many rounds as there are kills and one more, each on the store that the one before has left. */
+/** Runs one round more than there are kills; each round uses the store of the round before. */
 async function load(
   directory: string,
   data: string,
@@ -78,7 +83,7 @@ async function load(
   let key: string | null = null;
   const perRound = Math.ceil((clients * requests) / (kills + 1));
   for (let round = 0; round <= kills; round += 1) {
-    // It is the budget that is to refuse, not the rate.
+    // The rate limit is lifted, so that only the budget refuses.
     const env = { WRIT_LIMITS_RATE_PER_MINUTE: '100000000', WRIT_LIMITS_BURST: '1000000' };
     const service: Service = await startService({ policies: directory, data, env });
     key ??= await addAgent(data, 'spender');
@@ -91,7 +96,7 @@ async function load(
       total: perRound,
       request: (index) => ({
         action_key: 'payment.create',
-        // One of each round waits for people.
+        // One request of each round waits for people.
         payload: { amount: index === 5 ? 95 : 1 + (index % 7) / 4, currency: 'USD' },
       }),
       onReply: (count) => {
@@ -106,7 +111,7 @@ async function load(
   return answered;
 }
 
-/** In the order of the chain. */
+/** The records of requests in the order of the chain. */
 async function recordsOf(place: StorePlace): Promise<readonly RequestRecord[]> {
   const store = await openStore(place);
   const records: RequestRecord[] = [];
@@ -177,12 +182,16 @@ function judge(
   return { recorded: records.length, granted, grantedSum, pendingSum, faults };
 }
 
-/** So seldom the definition walks over all that was counted, and is held equal to the walk over the sums of it. */
+/**
+ * One request in this many is decided by the definition from a walk over all counted requests, which must
+ * equal the walk over their sums.
+ */
 const wholeWalkEvery = 1_000;
 
 /**
- * What was granted as one entry, of the time of the first, and what is pending as another. To the definition that is the
- * same while all of it is in the window, and a run ends long before any of it is not.
+ * Keeps the granted sum as one entry, at the time of the first grant, and the pending sum as another. The
+ * definition reads both alike while all requests are in the window, and a run ends long before any of them
+ * leaves it.
  */
 function withOne(sums: readonly MeteredRequest[], one: MeteredRequest): readonly MeteredRequest[] {
   const isGranted = one.grantedAtMs !== null;

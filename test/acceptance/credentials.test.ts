@@ -1,5 +1,5 @@
-// Credentials as an operator handles them: the command changes agents, keys and signing secrets on the database of a
-// service that runs, and the service goes by it within a second.
+// Credentials as an operator handles them: the command changes agents, keys and signing secrets on the
+// database of a running service, and the service applies each change within a second.
 
 import { createHmac, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -46,7 +46,7 @@ async function newAgent(): Promise<{ readonly name: string; readonly key: string
   return { name, key: await addAgent(service.data, name) };
 }
 
-/** What a request with this key comes to. */
+/** The decision or the error code for a request with this key. */
 async function outcome(key: string, headers: Readonly<Record<string, string>> = {}): Promise<string> {
   const body = JSON.stringify(request);
   const sent = { 'content-type': 'application/json', 'x-agent-api-key': key, ...headers };
@@ -55,7 +55,7 @@ async function outcome(key: string, headers: Readonly<Record<string, string>> = 
   return decision ?? String(type).replace('urn:writ:error:', '');
 }
 
-/** From when the command has ended. */
+/** Waits for the outcome; the time starts when the command has ended. */
 async function expectSoon(key: string, expected: string): Promise<void> {
   await expect.poll(() => outcome(key), { interval: 50 }).toBe(expected);
 }
@@ -175,7 +175,7 @@ describe('signatures', () => {
     expect(await signed(first)).toBe('ALLOW');
     const second = (await sign('required', '--new-secret')) ?? '';
     await expect.poll(() => signed(first), { interval: 50 }).toBe('invalid_signature');
-    // The record has refused the first; the row in memory may be older for a moment.
+    // The record already refuses the first secret; the row in memory may be older for a moment.
     await expect.poll(() => signed(second), { interval: 50 }).toBe('ALLOW');
     const header = signatureOf(second);
     expect(await outcome(key, { 'x-service-signature': header })).toBe('ALLOW');
@@ -229,7 +229,7 @@ test('bad keys slow down the address that sends them, and not those who have a g
     const bad = () => ask(other.url, `writ_${'0'.repeat(46)}`, request);
     const first = await Promise.all(Array.from({ length: 100 }, bad));
     expect(new Set(first.map(({ status }) => status))).toEqual(new Set([401]));
-    // One a second is free again meanwhile.
+    // The limit frees one attempt a second, so a few more attempts may still pass.
     let { status } = await bad();
     while (status === 401) ({ status } = await bad());
     expect(status).toBe(429);

@@ -1,5 +1,5 @@
-// The OpenAPI document into requests: each begins as one that an operation says it takes, and then goes against what
-// the operation says of its parameters and its body, in up to three places.
+// Turns the OpenAPI document into requests. Each starts as a request that an operation accepts, and then
+// violates the declared parameters or body in up to three places.
 
 import type { OpenApiDocument, OperationObject } from '../../src/service/http/contract/openapi.ts';
 import type { JsonSchema } from '../../src/service/http/contract/operation.ts';
@@ -8,9 +8,9 @@ import type { Draw } from './draw.ts';
 export interface DocumentRequest {
   readonly bytes: Buffer;
   readonly body: Buffer;
-  /** A good body would be decided. */
+  /** A good body would lead to a decision. */
   readonly mayGrant: boolean;
-  /** All that the operation may answer. */
+  /** All statuses that the operation may answer with. */
   readonly statuses: ReadonlySet<string>;
 }
 
@@ -45,7 +45,7 @@ function makeRequest(draw: Draw, { path, method, operation }: Place, apiKey: str
     if (where === 'path') url = url.replace(`{${name}}`, encodeURIComponent(value) || '-');
     else if (required || draw.chance(0.4)) headers.set(name, value);
   }
-  // A wait is taken at its word, and there is no time for that.
+  // The service would really wait, and the run has no time for that.
   if (headers.has('Prefer')) headers.set('Prefer', draw.from(['wait=0', 'wait=x', 'wait', 'wait=-1', '']));
   addSecurity(draw, operation, { headers, apiKey });
   const body = bodyOf(draw, operation);
@@ -60,7 +60,7 @@ function makeRequest(draw: Draw, { path, method, operation }: Place, apiKey: str
     bytes: Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`, 'latin1'), sent]),
     body: sent,
     mayGrant: operation.operationId === 'authorize' && headers.get('X-Agent-API-Key') === apiKey,
-    // A part of the address that is too long, or empty, is no address.
+    // An address with an empty part, or one that is too long, leads to no route.
     statuses: new Set([...Object.keys(operation.responses), ...(url === path ? [] : ['404'])]),
   };
 }
@@ -78,7 +78,10 @@ interface Credentials {
   readonly apiKey: string;
 }
 
-/** Mostly the one that is good; the limit on bad ones is per address and would soon answer all. */
+/**
+ * Mostly the good credential. The limit on bad credentials is per address, and too many would block all
+ * requests.
+ */
 function addSecurity(draw: Draw, operation: OperationObject, { headers, apiKey }: Credentials): void {
   const isGood = draw.chance(0.98);
   if ('agentKey' in security(operation)) headers.set('X-Agent-API-Key', isGood ? apiKey : 'writ_bad');
@@ -90,7 +93,7 @@ function security(operation: OperationObject): object {
   return first ?? {};
 }
 
-/** Null where the operation takes none. */
+/** A body for the operation; null when the operation has none. */
 function bodyOf(draw: Draw, operation: OperationObject): Buffer | null {
   const content = (operation.requestBody as RequestBodyObject | undefined)?.content['application/json'];
   if (content === undefined) return null;
@@ -106,7 +109,7 @@ interface RequestBodyObject {
   >;
 }
 
-/** A value like this one that breaks one word of its schema, or of the schema of one of its members. */
+/** A similar value that breaks one keyword of its schema, or of the schema of one of its members. */
 function violate(draw: Draw, schema: JsonSchema, value: unknown): unknown {
   const isRecord = typeof value === 'object' && value !== null && !Array.isArray(value);
   if (isRecord && draw.chance(0.7)) return violateMember(draw, schema, { ...value });
@@ -131,7 +134,7 @@ function violateMember(draw: Draw, schema: JsonSchema, value: Record<string, unk
   return Object.fromEntries([...Object.entries(value), [name, changed]]);
 }
 
-/** As it can stand in a header without ending it. */
+/** The value in a form that fits into one header. */
 function headerText(draw: Draw, value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return text.replaceAll(/[\r\n\0]/g, draw.from([' ', '\t', 'x'])).replaceAll(/[^\x20-\x7e]/gu, '\xe9');

@@ -1,4 +1,5 @@
-// A number into a sequence of choices that look random and are always the same: what a random case is made of.
+// Turns a number into a sequence of choices that look random and are always the same; random cases are made
+// of these choices.
 
 export interface Draw {
   /** A whole number below `end`. */

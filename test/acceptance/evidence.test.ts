@@ -1,4 +1,4 @@
-// The packs on every call of real agents, where the recorded calls are at hand.
+// The packs on every recorded call of real agents, if the recordings are present.
 
 import { existsSync } from 'node:fs';
 import { expect, it } from 'vitest';

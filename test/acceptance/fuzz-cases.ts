@@ -1,5 +1,6 @@
-// A seed and a number into the bytes of one connection: requests near to what the service takes, with something wrong
-// in the body, in the headers, in the framing, or in the bytes; and how many grants they may lead to at most.
+// Turns a seed and a number into the bytes of one connection: requests close to what the service accepts,
+// with something wrong in the body, the headers, the framing or the bytes. Also gives the most grants that
+// the bytes may lead to.
 
 import { isUtf8 } from 'node:buffer';
 import { parseJson } from '../../src/language/json/parse.ts';
@@ -9,24 +10,27 @@ import { createDraw, type Draw } from './draw.ts';
 
 export interface Case {
   readonly bytes: Buffer;
-  /** Where the bytes are cut into pieces, rising. */
+  /** Positions at which the bytes are cut into pieces, rising. */
   readonly cuts: readonly number[];
-  /** Exactly one request that is well framed, asks for the end of its connection, and must be answered. */
+  /** The case is exactly one well-framed request that asks to close its connection, and must be answered. */
   readonly isWhole: boolean;
   /** Whether the sending side is closed after the last byte. */
   readonly isEnded: boolean;
-  /** So many replies may say ALLOW: one for each body that the strict reading takes. */
+  /** The most replies that may be an ALLOW: one for each body that the strict reading accepts. */
   readonly grantsMax: number;
-  /** The statuses that the document knows for what was sent; null where it is sent to no operation of the document. */
+  /**
+   * The statuses that the document announces for the request; null when the request matches no operation of
+   * the document.
+   */
   readonly statuses: ReadonlySet<string> | null;
 }
 
 export interface Cases {
-  /** The case depends on the seed and on `index` alone. */
+  /** The case number `index`; depends only on the seed and on `index`. */
   next(index: number): Case;
 }
 
-/** What the service makes known, and the key of an agent. */
+/** The service's document, and the key of an agent. */
 export interface Target {
   readonly apiKey: string;
   readonly document: OpenApiDocument;
@@ -45,13 +49,13 @@ export function createCases(seed: number, { apiKey, document }: Target): Cases {
   };
 }
 
-/** A request by the document, with something against it, in one piece. */
+/** A request made from the document, with violations, in one piece. */
 function documentCase({ bytes, body, mayGrant, statuses }: DocumentRequest): Case {
   const grantsMax = mayGrant ? grantsOf(body) : 0;
   return { bytes, cuts: [], isWhole: true, isEnded: false, grantsMax, statuses };
 }
 
-/** Bytes that no request was behind, or words of the protocol in no order. */
+/** Random bytes, or words of the protocol in random order. */
 function rawCase(draw: Draw): Case {
   const isBytes = draw.chance(0.5);
   const parts = Array.from({ length: 1 + draw.below(60) }, () =>
@@ -88,7 +92,7 @@ const protocolWords = [
   ':',
 ] as const;
 
-/** A well-framed request, whatever it says. */
+/** A well-framed request with any content. */
 function wholeCase(draw: Draw, apiKey: string): Case {
   const body = makeBody(draw);
   const request = makeRequest(draw, { apiKey, body, isLast: true });
@@ -118,7 +122,7 @@ function brokenCase(draw: Draw, apiKey: string): Case {
     isWhole: false,
     isEnded: draw.chance(0.95),
     cuts: draw.chance(0.3) ? cutsOf(draw, bytes.length) : [],
-    // Damage may fix a body, but it never makes one more.
+    // Damage may repair a body, but never adds another one.
     grantsMax: bodies.length,
     statuses: null,
   };
@@ -128,7 +132,7 @@ function cutsOf(draw: Draw, length: number): readonly number[] {
   return Array.from({ length: 1 + draw.below(4) }, () => draw.below(length)).sort((a, b) => a - b);
 }
 
-/** 1 where the definition of strict JSON takes the body and it is an authorization request. */
+/** 1 when the definition of strict JSON accepts the body and the body is an authorization request, else 0. */
 function grantsOf(body: Buffer): number {
   if (!isUtf8(body) || body.length > 256 * 1024) return 0;
   const parsed = parseJson(new TextDecoder('utf-8', { ignoreBOM: true }).decode(body), 32);
@@ -294,7 +298,7 @@ function makeRequest(draw: Draw, { apiKey, body, isLast }: RequestParts): MadeRe
   return {
     bytes: Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), sent]),
     mayGrant: method === 'POST' && key.trim() === apiKey,
-    // GET leaves a body unread: a connection that ends on it may take the reply along.
+    // A GET leaves a body unread, so the connection may close before the reply is read.
     isAnswered: method !== 'GET',
   };
 }

@@ -1,6 +1,7 @@
-// Random requests, and bytes that are hardly any, against the service in a process of its own:
-// `node test/acceptance/fuzz-http.ts --requests N --seed S`. Each is made from the seed alone. INVARIANT: no body that
-// the strict reading refuses is ever allowed, no reply is 5xx, and the process lives on in the memory it has.
+// Random requests, and bytes that barely resemble requests, against the service in a process of its own:
+// `node test/acceptance/fuzz-http.ts --requests N --seed S`. Each case depends only on the seed. INVARIANT:
+// no body that the strict reading refuses is ever allowed, no reply is 5xx, and the process goes on within
+// its memory.
 
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -12,12 +13,12 @@ import { addAgent, type Service, startService } from './service.ts';
 export interface FuzzReport {
   readonly seed: number;
   readonly requests: number;
-  /** Replies by status; `closed` counts connections that ended without one. */
+  /** Replies by status; `closed` counts connections that ended without a reply. */
   readonly statuses: Readonly<Record<string, number>>;
   readonly allowed: number;
-  /** Resident memory of the service in bytes, at the start and after each tenth. */
+  /** Resident memory of the service in bytes, at the start and after each tenth of the run. */
   readonly memory: readonly number[];
-  /** Each with the bytes that led to it. */
+  /** Each failure with the bytes that led to it. */
   readonly failures: readonly string[];
 }
 
@@ -123,7 +124,10 @@ function createRun(service: Service, known: ReadonlySet<string>) {
   };
 }
 
-/** All that the document announces but 5xx; 100 asks for the body, and 405 is of no operation. */
+/**
+ * All statuses in the document except 5xx, plus 100, which asks for the body, and 405, which belongs to no
+ * operation.
+ */
 function knownStatuses({ paths }: OpenApiDocument): ReadonlySet<string> {
   const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
   const announced = operations.flatMap(({ responses }) => Object.keys(responses));
@@ -135,10 +139,10 @@ function residentBytes(pid: number): number {
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1024;
 }
 
-/** How long a connection that is neither answered nor closed is waited for. */
+/** How long to wait for a connection that is neither answered nor closed. */
 const silenceMs = 250;
 
-/** Sends a case in its pieces; yields what came until the connection ended or fell silent. */
+/** Sends a case in its pieces; returns what arrived until the connection ended or fell silent. */
 function exchange(port: number, { bytes, cuts, isWhole, isEnded }: Case): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
@@ -147,7 +151,8 @@ function exchange(port: number, { bytes, cuts, isWhole, isEnded }: Case): Promis
       socket.destroy();
       resolve(received);
     };
-    // One that asks for the end of the connection gets it; of the others some are bodies that never end.
+    // A whole request asks to close the connection, so its end is awaited; other cases may have a body that
+    // never ends.
     socket.setTimeout(isWhole ? 20_000 : silenceMs, finish);
     socket.on('data', (chunk) => {
       received += chunk.toString('latin1');

@@ -1,4 +1,4 @@
-// Nothing that was answered is lost: the process is killed without warning in the middle of a load.
+// Nothing that was answered is lost when the process is killed without warning in the middle of a load.
 
 import { expect, it } from 'vitest';
 import { runLoad } from './load.ts';
@@ -14,7 +14,8 @@ it('keeps every request whose reply was received when it is killed under load', 
     key,
     total: 2000,
     clients: 16,
-    // Small enough that no person is asked: an agent may wait for few.
+    // The amount is small enough that no person is asked, because an agent may have only a few requests
+    // waiting.
     request: (index) => ({
       action_key: 'payment.create',
       payload: {

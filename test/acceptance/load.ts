@@ -1,4 +1,5 @@
-// A load of requests from a fixed number of clients, each waiting for its reply before it asks again.
+// A load of requests from a fixed number of clients; each waits for its reply before it sends the next
+// request.
 
 import { ask, type Reply } from './service.ts';
 
@@ -15,11 +16,11 @@ export interface LoadOptions {
   readonly total: number;
   readonly clients: number;
   readonly request: (index: number) => { action_key: string; payload: unknown };
-  /** After each reply, with how many there are. */
+  /** Called after each reply, with the number of replies so far. */
   readonly onReply?: (answered: number) => void;
 }
 
-/** The replies that were received; a client whose connection breaks stops asking. */
+/** Runs the load; returns the replies. A client whose connection breaks stops asking. */
 export async function runLoad({
   url,
   key,

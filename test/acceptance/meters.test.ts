@@ -1,5 +1,5 @@
-// Budgets as a user runs them: many clients at once, the process killed in between, a second one beside it; and a week
-// of simulated time.
+// Budgets as a user runs them: many clients at once, with the process killed in between or a second process
+// beside it; and a week of simulated time.
 
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -20,7 +20,7 @@ describe('a budget that many spend from at once', () => {
     expect(run.faults).toEqual([]);
     expect(run.granted).toBeGreaterThan(clients * requests * 0.1);
     expect(run.grantedSum + run.pendingSum).toBeLessThanOrEqual(run.budget);
-    // Nothing is left over either: what was refused would not have fitted.
+    // The budget is used up: no refused request would have fitted.
     if (kills === 0) expect(run.grantedSum + run.pendingSum).toBeGreaterThan(run.budget - 2.5);
   });
 });
@@ -40,7 +40,7 @@ it('an attack that is split into small transfers is stopped by their sum', async
   expect(await service.end('SIGTERM')).toBe(0);
 });
 
-// A database is served by several.
+// Only a file excludes a second process; several processes may serve a database.
 describe.skipIf(isOnPostgres)('one store in a file', () => {
   it('is served by one process at a time, and by the next at once when that is killed', async () => {
     const data = temporary('served');
@@ -93,7 +93,7 @@ meter spent = sum(payload.amount) in USD of pay.send per agent over 24h
 policy p on pay.send { allow all  deny beyond when spent > 75 USD }
 `;
 
-/** Numbers from 0 to 1, the same every time. */
+/** Pseudo-random numbers from 0 to 1, the same for the same seed. */
 function createSteps(seed: number): () => number {
   let state = seed;
   return () => {

@@ -1,4 +1,4 @@
-// The overview of a service that was killed without warning, or stopped, says what its records say.
+// The overview of a service that was killed without warning, or stopped, equals what its records say.
 
 import { expect, it } from 'vitest';
 import { setUpFirstAdmin } from '../../src/service/people/access.ts';
@@ -12,7 +12,9 @@ import { isOnPostgres, placeOf } from '../store/place.ts';
 import { runLoad } from './load.ts';
 import { addAgent, startService, temporary } from './service.ts';
 
-/** In a database, what a killed process had not stored yet is counted when another one takes its slot. */
+/**
+ * On a database, what a killed process had not stored is counted only when another process takes its slot.
+ */
 const inFile = it.skipIf(isOnPostgres);
 
 inFile('counts what was recorded before a kill and before a stop', async () => {
@@ -53,7 +55,7 @@ inFile('counts what was recorded before a kill and before a stop', async () => {
   expect(await running.end('SIGTERM')).toBe(0);
 });
 
-/** A token of the first admin, who comes in by the link that the service has printed. */
+/** The headers of the first admin's token; the admin signs in by the link that the service has printed. */
 async function adminHeaders({ documents }: Store, printed: string) {
   const directory = createDirectory(documents, Date.now);
   const secret = /\/setup#token=(\S+)/.exec(printed)?.[1] ?? '';

@@ -1,5 +1,5 @@
-// The service as real processes on a store in PostgreSQL: what a user sees of it, and what happens when the server goes, when a
-// second process starts, and when a process that was stopped wakes.
+// The service as real processes on a store in PostgreSQL: what a user sees, and what happens when the server
+// goes away, when a second process starts, and when a stopped process wakes.
 
 import { execFile } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
@@ -63,7 +63,7 @@ test('decides, keeps its budget over a loss of the server, and is verified by th
   const backAt = performance.now();
   await expect.poll(() => ready(), { interval: 20 }).toBe(200);
   console.info(`ready after ${(performance.now() - backAt).toFixed(0)} ms`);
-  // Until the meters are read anew they are unknown, and nothing is granted.
+  // Until the meters have been read again they are unknown, and nothing is granted.
   const granted = expect.poll(async () => (await pay(30)).body, { interval: 20 });
   await granted.toMatchObject({ decision: 'ALLOW' });
   expect((await pay(11)).body).toMatchObject({ decision: 'DENY' });
@@ -89,13 +89,13 @@ test('a process that was stopped while another went on grants nothing on what it
   service.process.kill('SIGSTOP');
   expect((await pay(40, next.url)).body).toMatchObject({ decision: 'ALLOW' });
   service.process.kill('SIGCONT');
-  // Where it stands in its own memory, 40 more would be within the budget.
+  // By its own memory this process would still have room for 40 more.
   const answers = await Promise.all(Array.from({ length: 20 }, () => pay(1)));
   expect(answers.filter(({ body }) => body.decision === 'ALLOW')).toEqual([]);
   expect((await pay(1, next.url)).body).toMatchObject({ decision: 'DENY' });
 });
 
-/** With TEST_STORE=postgres every start is told an address. */
+/** With TEST_STORE=postgres every start has a database address. */
 const withoutAddress = test.skipIf(isOnPostgres);
 
 withoutAddress('a start without the address of the database does not begin another store', async () => {

@@ -1,5 +1,5 @@
-// A policy is edited while requests flow: every reply belongs whole to the old set or to the new one, and a broken edit
-// changes nothing but the reported state.
+// A policy is edited while requests flow: every reply belongs wholly to the old set or to the new one, and a
+// broken edit changes only the reported state.
 
 import { cpSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ let key: string;
 
 beforeAll(async () => {
   cpSync('policies/payments', policies, { recursive: true });
-  // Nobody approves meanwhile.
+  // Nobody approves in this test, so many requests wait.
   service = await startService({ policies, env: { WRIT_REQUESTS_OPEN_MAX: '10000' } });
   key = await addAgent(service.data, 'loader');
 });

@@ -1,5 +1,5 @@
-// Everything that leaves the service, searched for every secret of the run: replies, metrics, the log at its most
-// talkative, exports, dumps, listings, settings, traces, the database and its backup.
+// Searches everything that leaves the service for every secret of the run: replies, metrics, the log at its
+// most verbose level, exports, dumps, listings, settings, traces, the database and its backup.
 
 import { createHmac, randomUUID } from 'node:crypto';
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -19,12 +19,12 @@ policy vault on vault.* {
 }
 `;
 
-/** The file, its backup and its master key are what is searched. */
+/** The test searches the database file, its backup and its master key. */
 const inFile = test.skipIf(isOnPostgres);
 
 const leaked: string[] = [];
 
-/** All that was printed or sent, by where it came from. */
+/** All printed and sent text, by its source. */
 const gathered = new Map<string, string>();
 
 async function run(name: string, ...args: readonly string[]): Promise<string> {
@@ -97,7 +97,7 @@ inFile('no secret of the run is anywhere but where it was shown once', async () 
   await ask(service, second, good, { 'x-service-signature': newSecret, 'idempotency-key': 'once' });
   await ask(service, `${first.slice(0, -1)}!`, good);
   await ask(service, `${first.slice(0, 13)}${second.slice(13)}`, good);
-  // Bodies that are refused, each where another check meets the secret.
+  // Bodies that are refused; in each, a different check meets the secret.
   const wrong = [
     ...[
       `{"action_key":"vault.open","payload":{"token":"${fieldSecret}","door":1}}`,
@@ -122,7 +122,7 @@ inFile('no secret of the run is anywhere but where it was shown once', async () 
   for (const path of ['/metrics', '/readyz', '/healthz', '/openapi.json', '/nowhere'])
     await send(service, path);
   await send(service, `/v1/requests/${id}`, { headers: { 'x-agent-api-key': second } });
-  // A set that does not compile is told in the log and by /readyz.
+  // A set that does not compile is reported in the log and by /readyz.
   writeFileSync(join(folder, 'vault.policy'), `${policies} rubbish`);
   service.process.kill('SIGHUP');
   await expect.poll(async () => (await send(service, '/readyz')).text()).toContain('stale');
@@ -145,7 +145,7 @@ inFile('no secret of the run is anywhere but where it was shown once', async () 
   await run('backup', 'backup', backup, '--data', data);
   expect(await service.end('SIGTERM')).toBe(0);
 
-  // The rest is the welcome, which shows the first key.
+  // All other lines are the welcome, which shows the first key.
   const logLines = service
     .output()
     .split('\n')

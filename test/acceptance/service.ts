@@ -14,9 +14,11 @@ export interface Service {
   readonly url: string;
   readonly data: string;
   readonly process: ChildProcess;
-  /** All that it printed so far. */
+  /** All text that the process has printed so far. */
   readonly output: () => string;
-  /** Sends a signal and waits for the end; yields the exit code, null when the signal ended it. */
+  /**
+   * Sends a signal and waits for the end; returns the exit code, or null when the signal ended the process.
+   */
   readonly end: (signal: NodeJS.Signals) => Promise<number | null>;
 }
 
@@ -24,11 +26,11 @@ export interface ServiceOptions {
   readonly policies: string;
   readonly data?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Until it listens. */
+  /** The longest time until the service listens. */
   readonly startMaxMs?: number;
 }
 
-/** Waits until it listens. Rejects with what it printed when it ends before. */
+/** Resolves when the service listens. Rejects with its output when the process ends before. */
 export async function startService({
   policies,
   data = temporary('data'),
@@ -36,11 +38,11 @@ export async function startService({
   startMaxMs,
 }: ServiceOptions): Promise<Service> {
   const settings = {
-    // Loads are no part of what is tested: who tests the rate sets it.
+    // A high rate limit, because most tests do not test the rate; those that do set their own.
     WRIT_LIMITS_RATE_PER_MINUTE: '1000000000',
     WRIT_LIMITS_BURST: '1000000000',
     WRIT_LIMITS_IN_FLIGHT: '2000',
-    // The servers of tests stand alone.
+    // The database servers of tests have no standby.
     WRIT_STORE_DURABILITY: 'single',
     ...(await storeEnvironment(data)),
     ...env,
@@ -49,14 +51,14 @@ export async function startService({
   return { ...started, data };
 }
 
-/** `writ serve` with these arguments, on a free port. Rejects as `startService` does. */
+/** Starts `writ serve` with these arguments, on a free port. Rejects as `startService` does. */
 export async function startServing(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
   startMaxMs = startMaxMsDefault,
 ): Promise<Omit<Service, 'data'>> {
   const child = spawn(process.execPath, [entry, 'serve', '--port', '0', ...args], {
-    // The name of another PostgreSQL is of the tests, and no setting of a service.
+    // This variable belongs to the tests; a service would refuse it as an unknown setting.
     env: { ...process.env, WRIT_TEST_POSTGRES: undefined, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -88,7 +90,7 @@ export async function startServing(
   return { url, process: child, output: () => printed, end };
 }
 
-/** Registers an agent with the command and yields its key. */
+/** Registers an agent with the command; returns its key. */
 export async function addAgent(
   data: string,
   name: string,
@@ -135,7 +137,7 @@ process.on('exit', () => {
   for (const folder of temporaries) rmSync(folder, { recursive: true, force: true });
 });
 
-/** A new folder, gone when this process ends. */
+/** A new folder, removed when this process ends. */
 export function temporary(name: string): string {
   const folder = mkdtempSync(join(tmpdir(), `writ-${name}-`));
   temporaries.push(folder);

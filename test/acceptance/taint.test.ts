@@ -1,5 +1,5 @@
-// A session that has read what nobody vouches for sends nothing until people have cleansed it: through restarts and ends
-// without warning, while results are not reported yet, and whatever other session the agent names.
+// A session that has read untrusted data sends nothing until people have cleansed it: through restarts and
+// kills, while results are not reported yet, and whatever other session the agent names.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -56,11 +56,11 @@ afterAll(async () => {
 
 const as = (headers: Readonly<Record<string, string>>): Client => client(service, headers);
 
-/** By the gateway, in one of its sessions. */
+/** A call by the gateway, in one of its sessions. */
 const gateway = (session: string) =>
   as({ 'x-agent-api-key': pointKey, 'x-writ-agent': 'helper', 'x-agent-session': session });
 
-/** By the agent's own key. */
+/** A call with the agent's own key. */
 const alone = (session: string) => as({ 'x-agent-api-key': agentKey, 'x-agent-session': session });
 
 async function ask(by: Client, action: string, payload: object): Promise<{ id: string; decision: string }> {
@@ -89,7 +89,7 @@ async function restart(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
 async function cleanse(session: string): Promise<void> {
   const { id, decision } = await ask(gateway(session), 'session.cleared', { note: 'looked at' });
   expect(decision).toBe('ESCALATE');
-  // What waits has cleansed nothing.
+  // A cleansing that still waits for people has no effect.
   expect(await send(gateway(session))).toBe('DENY');
   const body = { comment: 'nothing in it' };
   const reply = await as(security).send(`/v1/requests/${id}/approve`, { method: 'POST', body });
@@ -102,7 +102,7 @@ it.each(['SIGKILL', 'SIGTERM'] as const)(
     const session = `tainted-${signal}`;
     expect(await send(gateway(session))).toBe('ALLOW');
     const read = await fetched(gateway(session));
-    // The result of a call is not known yet.
+    // The result of a call is not reported yet.
     expect(await send(gateway(session))).toBe('DENY');
     await restart(signal);
     expect(await send(gateway(session))).toBe('DENY');
@@ -110,7 +110,7 @@ it.each(['SIGKILL', 'SIGTERM'] as const)(
     expect(await send(gateway(session))).toBe('DENY');
     await restart(signal);
     expect(await send(gateway(session))).toBe('DENY');
-    // Another session of the gateway is another one.
+    // Another session of the gateway is not tainted.
     expect(await send(gateway(`${session}-other`))).toBe('ALLOW');
     await cleanse(session);
     // In the millisecond of the restart itself both readings are possible.
@@ -131,7 +131,7 @@ it('a call that is under way when the process ends taints for as long as nobody 
     expect(await send(gateway(session))).toBe('DENY');
     await report(gateway(session), id, at === 0 ? ['trusted', 'other'] : []);
   }
-  // All of them have said that there was nothing.
+  // All results have been reported as clean.
   expect(await send(gateway(session))).toBe('ALLOW');
 });
 
@@ -147,7 +147,8 @@ it('the agent gains nothing by another session, by none, or by asking alone', as
     body: { action_key: 'mail.send', payload: { to: 'x@example.com' } },
   });
   expect(posing.status).toBe(400);
-  // Nor can it report for the gateway, or give the session's cleansing of its own a meaning there.
+  // The agent cannot report a result for the gateway either, and cleansing its own session has no effect on
+  // the gateway's.
   const open = await fetched(gateway(session));
   const body = { executed: true, result: { labels: [] } };
   const reported = await alone(session).send(`/v1/requests/${open.id}/outcome`, { method: 'POST', body });

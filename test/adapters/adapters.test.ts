@@ -1,5 +1,5 @@
-// Each adapter in its framework, against the real service: a tool runs under a grant and under nothing else, an approval
-// serves one run in whichever process, and nothing that the framework has of its own gets around that.
+// Each adapter in its framework, against the real service: a tool runs only under a grant, an approval serves
+// one run in any process, and no feature of the framework gets around that.
 
 import { describe, expect, test } from 'vitest';
 import { guardTools } from '../../integrations/typescript/adapters/ai-sdk.ts';
@@ -17,7 +17,7 @@ import { frameworks } from './frameworks.ts';
 const service = shareService();
 let amounts = 0;
 
-/** With an amount of its own, since equal calls of an agent are one request. */
+/** Requests with a new amount each time, because equal calls of an agent are one request. */
 function asking(verb: string, more: Partial<GuardSettings> = {}) {
   const { url, apiKey: key } = service();
   const writ = connect({ url, key, wait: 0 });
@@ -42,7 +42,7 @@ async function waiting(): Promise<readonly string[]> {
 
 let approve: ((id: string) => Promise<void>) | null = null;
 
-/** The one request that waits. */
+/** Approves the one request that waits. */
 async function approveIt(): Promise<string> {
   if (approve === null) {
     const admin = await firstAdmin(service());
@@ -58,7 +58,7 @@ async function approveIt(): Promise<string> {
   return id;
 }
 
-/** How many grants are on record as used. */
+/** The number of grants recorded as used. */
 async function usedCount(): Promise<number> {
   const { found } = await service().store.requests.list({
     ...everything,
@@ -71,7 +71,7 @@ async function usedCount(): Promise<number> {
   return found.length;
 }
 
-/** So that each test finds the requests that it has made. */
+/** Withdraws all requests, so that each test finds only its own. */
 async function withdrawAll(): Promise<void> {
   const { url, apiKey: key } = service();
   for (const id of await waiting()) await connect({ url, key }).withdraw(id);
@@ -164,7 +164,7 @@ test('what runs elsewhere is not called guarded', () => {
   expect(() => guardLangchainTools([{ type: 'web_search' }], settings)).toThrow('only tools that run here');
 });
 
-/** What another process reads; a checkpointer and a storage are shared as they are. */
+/** The saved state as another process reads it; a checkpointer and a storage are shared objects. */
 function structuredCloneOf(saved: unknown): unknown {
   return typeof saved === 'string' || Array.isArray(saved) ? structuredClone(saved) : saved;
 }

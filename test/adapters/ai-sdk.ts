@@ -1,11 +1,11 @@
-// The Vercel AI SDK with its mock model. What is kept of a paused run are its messages.
+// The Vercel AI SDK with its mock model. A paused run is saved as its messages.
 
 import { generateText, isStepCount, type ModelMessage, simulateReadableStream, streamText, tool } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import { guardTools } from '../../integrations/typescript/adapters/ai-sdk.ts';
 import { type Asked, description, type Framework, inputSchema, type Run, sentence } from './framework.ts';
 
-/** Calls the tool once, then says a word. Mastra takes the same. */
+/** A model that calls the tool once, then answers with a word. Mastra accepts the same model. */
 export function mockModel(amount: number): MockLanguageModelV4 {
   const usage = {
     inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },

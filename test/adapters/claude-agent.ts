@@ -1,5 +1,6 @@
-// The Claude Agent SDK as a session calls it: the hook before a call, the tool unless the hook forbids it, the hook after it.
-// Its program has no fake model and is not free software, so that `npm run claude` has the SDK itself call these functions.
+// The Claude Agent SDK as a session calls it: the hook before a call, the tool unless the hook forbids it,
+// the hook after it. The SDK's program has no fake model and is not free software; with `npm run claude` the
+// SDK itself calls these functions.
 
 import { guardClaude } from '../../integrations/typescript/adapters/claude-agent.ts';
 import type { Asked, Framework, Given, Run } from './framework.ts';
@@ -13,7 +14,7 @@ function guarded({ settings, pay }: Asked) {
   return { guard, own: guard.tool(as, { name: 'pay', handler }) };
 }
 
-/** As the server of the SDK hands it on. */
+/** The input as the SDK's server passes it on. */
 const inputOf = ({ amount }: Asked): Given => ({ amount, currency: 'USD' });
 
 async function run(asked: Asked): Promise<Run> {

@@ -1,5 +1,6 @@
-// docs/integrations/failures.md is what was measured: its rows of the adapters are those of the tests, and its rows of the
-// frameworks' own hooks are counted here. UPDATE_GOLDEN=1 writes these anew.
+// docs/integrations/failures.md shows measured results: its rows for the adapters match those of the tests,
+// and this test counts its rows for the frameworks' own hooks. UPDATE_GOLDEN=1 rewrites the rows for the
+// hooks.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
@@ -23,7 +24,7 @@ async function rowOf({ package: name, hook, says, run }: OwnHook): Promise<strin
   return `| \`${name}\` ${devDependencies[name]} | ${hook} | ${says} | ${found} |`;
 }
 
-/** The page with these rows. */
+/** The page with these rows filled in. */
 function filled(name: string, rows: readonly string[]): string {
   const form = new RegExp(`(<!-- ${name} -->\\n.*\\n.*\\n)[\\s\\S]*?(<!-- end -->)`);
   const now = readFileSync(page, 'utf8');

@@ -1,5 +1,5 @@
-// A service that breaks in every way there is, one way at a time: what it answers to `POST /v1/authorize` in place of a
-// decision that can be read.
+// A service that breaks in every way, one way at a time: its answers to `POST /v1/authorize` in place of a
+// readable decision.
 
 import { createServer, type ServerResponse } from 'node:http';
 import { listening } from '../http/listening.ts';
@@ -30,7 +30,7 @@ const whole = JSON.stringify(grant);
 const words = ['allow', 'ALLOWED', 'ALLOW ', 'PERHAPS', '', 'constructor', null, true, ['ALLOW']];
 const wrongs = [undefined, null, {}];
 
-/** Each field of a grant is left out, null, or of another kind; each word of the decision is another one. */
+/** Each field of a grant is absent, null, or of another type; each word of the decision is replaced. */
 const misread = Object.keys(grant).flatMap((name) =>
   wrongs.map(
     (value) =>
@@ -41,7 +41,7 @@ const unknown = words.map(
   (decision) => [`the decision is ${JSON.stringify(decision)}`, says({ ...grant, decision })] as const,
 );
 
-/** One of each kind. */
+/** One fault of each kind. */
 export const faults: Readonly<Record<string, Fault>> = {
   'an unknown word': says({ ...grant, decision: 'PERHAPS' }),
   'a field that is missing': says({ ...grant, expires_at: undefined }),
@@ -75,7 +75,7 @@ export const moreFaults: Readonly<Record<string, Fault>> = {
 
 export interface BrokenService {
   readonly url: string;
-  /** In place of what it did. */
+  /** Replaces the present fault. */
   readonly become: (next: Fault) => void;
 }
 

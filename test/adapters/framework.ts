@@ -1,14 +1,14 @@
-// What is alike of all agent frameworks in the tests of the adapters. Each runs an agent whose fake model calls one tool
-// once, `pay`, and then says a word.
+// What all agent frameworks have in common in the tests of the adapters. Each runs an agent whose fake model
+// calls the tool `pay` once, and then answers with a word.
 
 import { z } from 'zod';
 import type { GuardSettings } from '../../integrations/typescript/adapters/guard.ts';
 
 export interface Framework {
   readonly name: string;
-  /** Runs until the agent ends or pauses; with `saved`, as another process goes on with a paused run. */
+  /** Runs until the agent ends or pauses; `saved` resumes a paused run, as another process would. */
   readonly run: (asked: Asked, saved?: unknown) => Promise<Run>;
-  /** The framework's own ways to have a tool run unasked. Each resolves or rejects when it is over. */
+  /** The framework's own ways to run a tool without asking. Each resolves or rejects when it is over. */
   readonly evasions: Readonly<Record<string, (asked: Asked) => Promise<unknown>>>;
 }
 
@@ -26,13 +26,13 @@ export interface Given {
 export interface Run {
   /** Whether the framework has paused the run in its own manner. */
   readonly isPaused: boolean;
-  /** All that the model was told. */
+  /** All text that the model received. */
   readonly told: string;
-  /** Of a paused run, after whatever button the framework has was pressed. */
+  /** The state of a paused run, after the framework's own approval, if it has one. */
   readonly saved: unknown;
 }
 
 export const description = 'Pays an amount';
-/** With a default, so that what a tool is given is not word for word what the model wrote. */
+/** The default makes the tool's input differ from the text that the model wrote. */
 export const inputSchema = z.object({ amount: z.number(), currency: z.string().nullable().default('USD') });
 export const sentence = 'Pay, please';

@@ -1,4 +1,5 @@
-// What the adapters share: what is decided is what runs, and what was told ahead serves one execution.
+// The common part of the adapters: the decided call is the one that runs, and an announced decision serves
+// one execution.
 
 import { describe, expect, test, vi } from 'vitest';
 import { createGuard, type GuardSettings } from '../../integrations/typescript/adapters/guard.ts';

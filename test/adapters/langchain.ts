@@ -1,4 +1,4 @@
-// LangChain's agent with its fake model. What is kept of a paused run is in the checkpointer.
+// LangChain's agent with its fake model. A paused run is saved in the checkpointer.
 
 import { AIMessage, HumanMessage } from '@langchain/core/messages';
 import { tool } from '@langchain/core/tools';

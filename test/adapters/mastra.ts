@@ -1,4 +1,4 @@
-// Mastra's agent with the mock model of the AI SDK. What is kept of a paused run is in the storage.
+// Mastra's agent with the mock model of the AI SDK. A paused run is saved in the storage.
 
 import { Agent } from '@mastra/core/agent';
 import { Mastra } from '@mastra/core/mastra';
@@ -32,7 +32,7 @@ function agentOf(asked: Asked, storage: InMemoryStore, options: object = {}) {
     id: 'payer',
     name: 'payer',
     instructions: 'Pay',
-    // What the types ask for is a stream beside the whole, which Mastra adds by itself.
+    // The types also require a stream, which Mastra adds by itself.
     model: mockModel(asked.amount) as never,
     tools: { pay },
   });

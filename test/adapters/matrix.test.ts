@@ -1,5 +1,6 @@
-// Each framework with each way in which the service can break, when it is first asked and when a paused run is resumed: the
-// tool never runs. The same table with a service that works runs it each time, or the table would prove nothing.
+// Each framework with each way in which the service can break, on the first request and when a paused run
+// resumes: the tool never runs. With a working service the tool runs each time; otherwise the table would
+// prove nothing.
 
 import { describe, expect, test } from 'vitest';
 import { createGuard } from '../../integrations/typescript/adapters/guard.ts';
@@ -17,7 +18,7 @@ import {
 import type { Asked } from './framework.ts';
 import { frameworks } from './frameworks.ts';
 
-/** Few milliseconds in place of seconds for an answer that does not come, and for the next try. */
+/** Milliseconds instead of seconds for a missing answer, and before the next try. */
 const hasty = 150;
 const patient = 15_000;
 
@@ -54,7 +55,7 @@ async function runsWhenResumed({ run, name }: Framework, fault: Fault, timeout: 
   return before.runs() + after.runs();
 }
 
-/** All frameworks at the same time: most of it is waiting. */
+/** Runs all frameworks at the same time, because most of the work is waiting. */
 async function tableOf(fault: Fault, timeout = hasty): Promise<Readonly<Record<string, readonly number[]>>> {
   const rows = frameworks.map(async (framework) => {
     const counts = await Promise.all([
@@ -74,7 +75,7 @@ describe('a service that breaks', () => {
   });
 });
 
-/** What the adapters share, without a framework. */
+/** How often the tool runs with the common part of the adapters, without a framework. */
 async function guardRuns(fault: Fault, timeout = hasty): Promise<number> {
   const { asked, runs } = asking(await brokenService(fault), timeout);
   const guard = createGuard(asked.settings);

@@ -1,4 +1,4 @@
-// The OpenAI Agents SDK with its scripted model. What is kept of a paused run is the text of its state.
+// The OpenAI Agents SDK with its scripted model. A paused run is saved as the text of its state.
 
 import { Agent, type AgentOutputType, Runner, RunState, tool } from '@openai/agents-core';
 import { assistantMessage, functionCall, ScriptedModel } from '@openai/agents-core/testing';
@@ -18,7 +18,7 @@ const runner = new Runner({ tracingDisabled: true });
 interface Twist {
   /** How often the model calls the tool. */
   readonly calls?: number;
-  /** Laid over what `tool()` takes, after it was guarded. */
+  /** Options for `tool()`, applied after the tool was guarded. */
   readonly options?: object;
 }
 
@@ -41,7 +41,7 @@ function agentOf({ amount, pay, settings }: Asked, { calls = 1, options = {} }: 
 async function run(asked: Asked, saved?: unknown): Promise<Run> {
   const agent = agentOf(asked);
   const state = saved === undefined ? null : await RunState.fromString(agent, String(saved));
-  // The script stands at its beginning in a new process; what it has said is in the state.
+  // A new process starts the script at its beginning; the state holds what the model has said already.
   if (state !== null) agent.model = new ScriptedModel([[assistantMessage('done')]] as never);
   for (const interruption of state?.getInterruptions() ?? []) state?.approve(interruption);
   const result = await runner.run(agent, state ?? sentence);

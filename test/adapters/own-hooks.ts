@@ -1,5 +1,5 @@
-// What the frameworks' own hooks make of doubt, without an adapter: each answer that is no clear yes, given by the hook that
-// is to approve a tool. Yields how often the tool ran.
+// What the frameworks' own hooks make of doubt, without an adapter: the hook that approves a tool gives each
+// answer that is not a clear yes. Returns how often the tool ran.
 
 import { AIMessage, HumanMessage } from '@langchain/core/messages';
 import { tool as langchainTool } from '@langchain/core/tools';

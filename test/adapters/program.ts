@@ -1,5 +1,5 @@
-// A program that is killed without warning at a point of its choice, for tests: `program.ts URL KEY FILE POINT`. Its tool
-// writes a line to a file, which is what can be counted afterwards.
+// A program that is killed without warning at a chosen point, for tests: `program.ts URL KEY FILE POINT`. Its
+// tool writes a line to a file, so that its executions can be counted.
 
 import { appendFileSync } from 'node:fs';
 import { createGuard } from '../../integrations/typescript/adapters/guard.ts';

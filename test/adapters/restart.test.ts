@@ -1,5 +1,5 @@
-// The service and the program are killed without warning between a request, its approval and the execution: one approval
-// is at most one execution, and a program that hears nothing runs nothing.
+// The service and the program are killed without warning between a request, its approval and the execution:
+// one approval leads to at most one execution, and a program without an answer runs nothing.
 
 import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -68,7 +68,7 @@ test('killed at any moment, an approval is at most one execution', async () => {
   expect(await program()).toBe('waiting');
   await approve();
   expect(await program('before the effect')).toBe('SIGKILL');
-  // That approval is used up, and what it permitted has not happened: people are asked again.
+  // The approval is used up without an execution, so people are asked again.
   expect([await program(), effects()]).toEqual(['waiting', 0]);
   await approve();
   expect(await program('after the effect')).toBe('SIGKILL');
@@ -79,7 +79,7 @@ test('killed at any moment, an approval is at most one execution', async () => {
   await second.end('SIGTERM');
 });
 
-/** What it printed, or the signal that ended it. */
+/** The text that the program printed, or the signal that ended it. */
 async function runProgram(args: readonly string[]): Promise<string> {
   const child = spawn(process.execPath, [new URL('./program.ts', import.meta.url).pathname, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,4 +1,4 @@
-// Who has asked lately: what is remembered is what the store would say, on a real store.
+// The agent cache on a real store: a cached agent equals what the store would return.
 
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -31,7 +31,7 @@ async function register(store: Store, name: string) {
 
 const at = (steadyMs: number, nowMs = startMs) => ({ steadyMs, nowMs });
 
-/** As the service does it: remembered, or else looked up. */
+/** Looks in the cache first, then in the store, as the service does. */
 async function kindOf(cache: AgentCache, text: string, moment: ReturnType<typeof at>): Promise<string> {
   return cache.cached(text, moment) === null ? (await cache.look(text, moment)).kind : 'ok';
 }
@@ -67,7 +67,7 @@ test.each(['disabled', 'revoked'] as const)('%s here: refused from the next requ
 test('what is found while a change is under way is not kept beyond it', async () => {
   const { store, agent, apiKey, cache } = await start();
   const change = store.agents.setStatus({ agentId: agent.id, status: 'revoked', atMs: startMs });
-  // The writer has not stored it yet, so the store still says what was.
+  // The writer has not stored the change yet, so the store still returns the old state.
   await cache.look(apiKey, at(0));
   await change;
   expect(await kindOf(cache, apiKey, at(0))).toBe('revoked');

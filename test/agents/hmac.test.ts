@@ -1,4 +1,4 @@
-// The quick check of a message's HMAC against Node's own.
+// The fast check of a message's HMAC, compared with Node's own.
 
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
@@ -8,7 +8,7 @@ import { createHmacCheck, createHmacOf } from '../../src/service/agents/hmac.ts'
 const text = (maxLength: number) => fc.string({ unit: 'binary', maxLength });
 const body = fc.oneof(
   fc.uint8Array({ maxLength: 200 }),
-  // About as long as short messages may be, and longer.
+  // Lengths around the limit for short messages.
   fc.integer({ min: 8_000, max: 8_200 }).map((length) => new Uint8Array(length).fill(0xa5)),
 );
 

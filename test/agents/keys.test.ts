@@ -1,4 +1,4 @@
-// API keys: their form, and that no slip of the pen turns one key into another.
+// API keys: their form, and that no typing error turns one key into another.
 
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -61,7 +61,7 @@ test('text around a key, or less of it, is no key', () => {
 test('keys differ, and use the whole alphabet evenly', () => {
   const text = randomBase62(62_000);
   const counts = [...letters].map((letter) => text.split(letter).length - 1);
-  // 1000 expected of each; six standard deviations are about 190.
+  // Each count is expected to be 1000; six standard deviations are about 190.
   expect(Math.min(...counts)).toBeGreaterThan(800);
   expect(Math.max(...counts)).toBeLessThan(1200);
   expect(new Set(Array.from({ length: 1000 }, () => createApiKey().id)).size).toBe(1000);

@@ -1,4 +1,5 @@
-// Which point has asked lately, and for whom: what is remembered is what the store would say, on a real store.
+// The cache of enforcement points and their agents, on a real store: a cached entry equals what the store
+// would return.
 
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -47,7 +48,7 @@ async function register(store: Store, agents: readonly { readonly id: string }[]
   return { point: made.point, sent, cache };
 }
 
-/** As the service does it: remembered, or else looked up. */
+/** Looks in the cache first, then in the store, as the service does. */
 async function found(cache: PointCache, sent: SentByPoint, now: ReturnType<typeof at>) {
   const known = cache.cached(sent, now);
   return known === null ? await cache.look(sent, now) : ({ kind: 'ok', ...known } as const);

@@ -1,4 +1,4 @@
-// Registering agents and knowing them again, on a real store.
+// Registering and identifying agents, on a real store.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -111,7 +111,8 @@ test('a well-formed key with the id of another is unknown', async () => {
   const { agent } = await register(store);
   const forged = createApiKey();
   const [key] = await store.agents.keys(agent.id);
-  // The forged key is made to be found by storing its id with the digest of the agent's own key.
+  // The store gets the forged key's id with the digest of the agent's own key, so that the forged key is
+  // found.
   await store.agents.rotateKey({ key: { ...key!, id: forged.id }, othersNotAfterMs: startMs + 1 });
   expect((await authenticate(store, forged.text, startMs)).kind).toBe('unknown');
 });

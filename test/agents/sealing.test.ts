@@ -1,4 +1,4 @@
-// Sealed secrets open for their owner and key, and for nothing else.
+// Sealed secrets open only with their owner and key.
 
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// Signatures in both forms, against an HMAC that the test computes by itself.
+// Signatures in both forms, compared with an HMAC that the test computes by itself.
 
 import { createHmac, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -82,10 +82,10 @@ describe('the recommended form', () => {
     const header = signed();
     expect(verify(header)).toBe('valid');
     const hourMs = 3_600_000;
-    // Forth: the old one is forgotten, and its time is over. A new one is good.
+    // The clock goes forward: the old nonce is forgotten and its time is over. A new nonce is accepted.
     const later = signed({ t: (startMs + hourMs) / 1000, n: 'nonce-0002' });
     expect(verify(later, { nowMs: startMs + hourMs })).toBe('valid');
-    // Back: what was forgotten is not fresh again, though the clock says so.
+    // The clock goes back: a forgotten nonce is not accepted again, although its time seems valid.
     expect(verify(header)).toEqual({ invalid: expect.stringContaining('300 seconds') });
     expect(verify(later, { nowMs: startMs + hourMs })).toEqual({ invalid: 'the nonce has been used' });
     for (let round = 1; round <= 20; round++) {

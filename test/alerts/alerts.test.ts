@@ -1,4 +1,5 @@
-// Alerts begin where their rule is met and are told once, whichever process sees it, and once more when they are over.
+// An alert begins when its rule is met. It is announced once, whichever process sees it, and once more when
+// it is over.
 
 import { describe, expect, test } from 'vitest';
 import { alertsOf, alertsOn } from '../../src/service/alerts/alert.ts';
@@ -20,7 +21,7 @@ import {
   startReceiver,
 } from '../webhooks/service.ts';
 
-/** None of its timers fires. */
+/** So long that no timer of the service fires during the test. */
 const neverMs = 2 ** 30;
 
 interface World {
@@ -32,7 +33,7 @@ interface World {
   readonly mails: { readonly to: string; readonly subject: string; readonly text: string }[];
   readonly changes: number[];
   stale: number | null;
-  /** Goes on by so much and looks, in both processes. */
+  /** Advances the clock and checks the rules, in both processes. */
   readonly pass: (ms: number) => Promise<void>;
   readonly told: () => readonly string[];
 }
@@ -92,7 +93,7 @@ async function setUp(): Promise<World> {
   return world;
 }
 
-/** Of the test that runs. */
+/** The world of the running test. */
 let world: World;
 const begin = async (): Promise<World> => {
   world = await setUp();
@@ -127,7 +128,7 @@ describe('an alert', () => {
     ]);
     expect(changes).toHaveLength(1);
     expect(await alertsOn(hooks.directory)).toMatchObject([{ value: { ruleId: 'refusals', value: 100 } }]);
-    // The window is over, and the time after it in which another process may still see more.
+    // The window is over, and so is the time in which another process may still add to it.
     await pass(4 * minuteMs);
     await pass(2 * minuteMs - 1_000);
     expect(told()).toEqual([]);

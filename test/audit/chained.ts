@@ -1,4 +1,4 @@
-// A store with seven records of every kind, and the hand of someone who has its file but not its key.
+// A store with seven records of every kind, and the means of an intruder who has its file but not its key.
 
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -18,11 +18,13 @@ import {
 export interface ChainedStore {
   readonly store: Store;
   readonly path: string;
-  /** Works on the file behind the back of the store. */
+  /** Runs statements on the file behind the store's back. */
   readonly tamper: (...statements: readonly string[]) => void;
 }
 
-/** Records 1 to 7: agent added, requests, refusal, agent disabled, requests; a second apart from `startMs` on. */
+/**
+ * Records 1 to 7: agent added, requests, refusal, agent disabled, requests; a second apart from `startMs` on.
+ */
 export async function createChainedStore(): Promise<ChainedStore> {
   const path = join(temporaryFolder(), 'writ.db');
   const store = await openStore({ path, actor: 'ops' });

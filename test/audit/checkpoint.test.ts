@@ -1,4 +1,4 @@
-// Checkpoints as text, and that the public key in it is enough to check one.
+// Checkpoints as text, and that the public key in the text is enough to check a checkpoint.
 
 import { createPublicKey, randomBytes, verify } from 'node:crypto';
 import { expect, test } from 'vitest';

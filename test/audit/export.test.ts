@@ -1,4 +1,4 @@
-// Exported lines: what is in them, and that a reader without this program can check them.
+// Exported lines: their content, and that a reader without this program can check them.
 
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';

@@ -1,4 +1,5 @@
-// A store with rows in every table, and the hand of someone who can write its file and does not have its key.
+// A store with rows in every table, and the means of an intruder who can write its file but does not have its
+// key.
 
 import Database from 'better-sqlite3';
 import { onTestFinished } from 'vitest';
@@ -16,7 +17,7 @@ function document(id: string, kind: string): DocumentPut {
   return { kind, id, seen: 0, name: `${id}@example.com`, parent: 'p', ...times, json };
 }
 
-/** At least two rows a table. */
+/** Adds at least two rows to each table. */
 export async function fillStore(store: Store): Promise<void> {
   for (const id of ['agent-1', 'agent-2']) {
     await store.agents.add(agentRow({ id, sealedSigningSecret: `sealed ${id}` }), keyRow(id));
@@ -69,7 +70,7 @@ export interface Tampering {
   readonly database: Database.Database;
   readonly tables: readonly string[];
   columnsOf(table: string): readonly Column[];
-  /** Takes the rows of a table back to what they are now. */
+  /** Saves the rows of a table; the returned function restores them. */
   keep(table: string): () => void;
 }
 
@@ -79,7 +80,7 @@ export interface Column {
   readonly isNullable: boolean;
 }
 
-/** Nothing that the database itself would refuse stands in the way. */
+/** Opens the file with all checks of the database itself turned off. */
 export function openForTampering(path: string): Tampering {
   const database = new Database(path);
   onTestFinished(() => void database.close());

@@ -1,4 +1,4 @@
-// Deleting the oldest records: what goes, what stays, and that the rest still holds together.
+// Deleting the oldest records: which records go, which stay, and that the rest is still a whole chain.
 
 import { expect, test } from 'vitest';
 import { pruneRecords } from '../../src/service/audit/prune.ts';
@@ -6,7 +6,7 @@ import { verifyChain } from '../../src/service/audit/verify.ts';
 import { requestRow, startMs } from '../store/rows.ts';
 import { createChainedStore, listRecords } from './chained.ts';
 
-/** After every grant and deadline of the records but for the open request's. */
+/** After every grant and deadline of the records, except for the open request's. */
 const nowMs = startMs + 700_000;
 const afterAllMs = startMs + 2_000_000;
 
@@ -42,7 +42,7 @@ test('so do a grant that holds and a request whose idempotency key is in use', a
   const idempotency = { key: 'k', bodyDigest: 'd', keptUntilMs: afterAllMs + 1 };
   await store.requests.append(requestRow({ idempotency }), { openMax: 20 });
   const late = await pruneRecords(store, { beforeMs: afterAllMs, nowMs: afterAllMs });
-  // Record 8 is that of the first pruning.
+  // Record 8 is the record of the first pruning.
   expect(late).toMatchObject({ deletedCount: 7, kept: { sequence: 9, because: 'still-counts' } });
 });
 

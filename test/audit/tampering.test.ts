@@ -1,5 +1,5 @@
-// Every stored table and column, and each kind of edit by someone without the master key: what is verified finds it.
-// Tables and columns are read from the schema, so one that is added without a seal fails here.
+// Every stored table and column, and each kind of edit by someone without the master key: the verification
+// finds the edit. Tables and columns are read from the schema, so a new one without a seal fails this test.
 
 import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -21,13 +21,13 @@ async function createFilled(): Promise<{ store: Store; path: string; tampering: 
   return { store, path, tampering: openForTampering(path) };
 }
 
-/** What makes another value of the same type, and none. */
+/** Expressions for another value of the same type, and for null. */
 function otherValues({ name, type, isNullable }: Column): readonly string[] {
   const other = type === 'INTEGER' ? `coalesce(${name}, 0) + 1000003` : `coalesce(${name}, '') || 'x'`;
   return isNullable ? [other, `iif(${name} IS NULL, ${type === 'INTEGER' ? '0' : "''"}, NULL)`] : [other];
 }
 
-/** All ways to change a table by hand, as statements; the first row that it applies to is enough. */
+/** All ways to change a table by hand, as statements; each affects the first row that it fits. */
 function edits(tampering: Tampering, table: string): readonly (readonly [string, readonly string[]])[] {
   const columns = tampering.columnsOf(table);
   const names = columns.map(({ name }) => name);
@@ -45,7 +45,7 @@ function edits(tampering: Tampering, table: string): readonly (readonly [string,
           `swap ${name}`,
           [
             `CREATE TEMP TABLE held AS SELECT ${name} AS value FROM ${table} LIMIT 2`,
-            // A text that must be unique makes room first.
+            // A unique text first gets a third value, so that the swap does not collide.
             `UPDATE ${table} SET ${name} = iif(typeof(${name}) = 'text', ${name} || '~', ${name}) WHERE ${second}`,
             `UPDATE ${table} SET ${name} = (SELECT value || '' FROM held LIMIT 1 OFFSET 1) WHERE ${first}`,
             `UPDATE ${table} SET ${name} = (SELECT value || '' FROM held LIMIT 1) WHERE ${second}`,
@@ -66,7 +66,7 @@ function edits(tampering: Tampering, table: string): readonly (readonly [string,
           ] as const,
       ),
     ),
-    // Some tables have one row.
+    // Some tables have only one row.
     ...(rowsOf(tampering.database, table).length > 1 ? swaps : []),
   ];
 }
@@ -180,7 +180,7 @@ describe('someone without the key', () => {
       const changed: ChainEntry = entry.kind === 'refusal' ? { ...entry, detail: 'nothing' } : entry;
       const hash = linkHash(previous, changed);
       const tables = { request: 'requests', refusal: 'refusals', change: 'changes', event: 'request_events' };
-      // A file has no knots.
+      // A store in a file has no knots.
       const table = tables[entry.kind as keyof typeof tables];
       const detail = entry.kind === 'refusal' ? ", detail = 'nothing'" : '';
       tampering.database.exec(

@@ -1,4 +1,4 @@
-// Each way of tampering with the records, and what the walk says of it.
+// Each way of tampering with the records, and what the verification reports.
 
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
@@ -111,7 +111,7 @@ describe('what was tampered with is found, and named', () => {
 });
 
 describe('how a request stands', () => {
-  /** Record 7 is pending; 8 and 9 are what becomes of it. */
+  /** Record 7 is pending; records 8 and 9 are its later events. */
   async function createDecided(): Promise<ChainedStore> {
     const chained = await createChainedStore();
     const { requests, chain } = chained.store;
@@ -233,7 +233,7 @@ describe('checkpoints', () => {
     chained.tamper('DELETE FROM requests WHERE sequence = 7');
     const append = () => chained.store.requests.append(requestRow(), { openMax: 20 });
     await expect(append()).rejects.toMatchObject({ code: 'tampered' });
-    // Who has the key may have it go on all the same.
+    // A holder of the key may accept the differences and go on.
     await chained.store.state.accept({ atMs: startMs, differences: [] });
     for (let i = 0; i < 3; i++) await chained.store.requests.append(requestRow(), { openMax: 20 });
     expect(await verifyChain(chained.store, { checkpoints: [kept] })).toMatchObject({

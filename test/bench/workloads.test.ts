@@ -1,5 +1,5 @@
-// What the benchmarks measure is what they say: a workload's text and its model are the same policies, they decide as a
-// programmer would have written it, and the policies made to be slow decide as the definition says.
+// The benchmarks measure what they claim: a workload's text and its model are the same policies, they decide
+// like hand-written code, and the policies made to be slow decide as the definition does.
 
 import { describe, expect, it } from 'vitest';
 import { engine as byHand } from '../../bench/hand-written.ts';

@@ -1,5 +1,5 @@
-// Who has access, as people meet it: applying, being granted or declined, invited, changed and shut out; webhooks; and the
-// record of all that.
+// Access as people see it: applying, being granted or declined, invited, changed and shut out; webhooks; and
+// the record of all that.
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -54,7 +54,7 @@ test('an application that waits for too long is told so, and is declined with a 
   await page.getByLabel('Reason').fill('ask your own team first');
   await page.getByRole('dialog').getByRole('button', { name: 'Decline' }).click();
   await page.getByRole('row', { name: /late@example.com Declined ask your own team first/ }).waitFor();
-  // Somebody else decides the other: it goes by itself.
+  // Somebody else decides the other application, and it leaves the page by itself.
   const otto = await signedIn(service(), 'otto@example.com');
   const list = await otto.send('/v1/applications');
   const { id } = list.body.items.find(({ status }: { status: string }) => status === 'open');
@@ -83,7 +83,7 @@ test('somebody applies, an operator grants it, and they come in by the link', as
   const { page: desk, context } = await open(service(), { email: 'otto@example.com', expected: /400/ });
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await desk.goto('/account');
-  // From every page, somebody who answers is told that one waits.
+  // Every page tells a person who may answer that an application waits.
   await desk.getByRole('link', { name: 'People & access 1 applications waiting' }).click();
   await desk.getByRole('link', { name: 'Applications 1 waiting' }).click();
   await desk.getByText('<img src=x>').waitFor();
@@ -92,7 +92,7 @@ test('somebody applies, an operator grants it, and they come in by the link', as
   expect(await accessibilityFaults(desk)).toEqual([]);
   await desk.getByRole('button', { name: 'Grant… eve@example.com' }).press('Enter');
   const dialog = desk.getByRole('dialog');
-  // An operator makes nobody more than they are.
+  // An operator cannot give anybody more rights than an operator has.
   for (const name of [/^admin/, /^operator/, /^approver/, /^finance/]) {
     expect(await dialog.getByLabel(name).count()).toBe(0);
   }
@@ -110,7 +110,7 @@ test('somebody applies, an operator grants it, and they come in by the link', as
 
   await page.goto(link);
   await page.getByLabel('Password').waitFor();
-  // The token leaves the address once the page is there.
+  // The token disappears from the address once the page has loaded.
   await page.waitForURL(`${service().url}/invitation`);
   await page.getByLabel('Password').fill(password);
   expect(await accessibilityFaults(page)).toEqual([]);
@@ -212,7 +212,7 @@ test('an admin invites, changes roles and groups, resets codes, and shuts out', 
   await hers.reload();
   await hers.getByRole('heading', { name: 'Sign in' }).waitFor();
 
-  // The last admin cannot shut themselves out.
+  // The last admin cannot remove their own access.
   await page.getByRole('button', { name: `Change ${ann}` }).click();
   await dialog.getByRole('button', { name: 'Disable' }).click();
   await dialog.getByRole('button', { name: 'Disable them' }).click();
@@ -318,7 +318,7 @@ test('open invitations are seen, and withdrawn, by an operator but for those of 
   await page.getByText('The invitation is withdrawn').waitFor();
   await row.waitFor({ state: 'detached' });
 
-  // A link that was made just now goes from the page with its invitation.
+  // A link that was just made disappears from the page together with its invitation.
   await page.getByLabel('Name').fill('Jo');
   await page.getByLabel('E-mail address').fill('jo@example.com');
   await page.getByLabel(/^auditor/).check();
@@ -351,7 +351,7 @@ test('the chain is found whole, a changed stored row is named, and the chain is 
   await page.getByText('The chain is whole').waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(sizes.phone.width);
-  // The records are as they were: what differs is told by its name, and no record is blamed.
+  // The records are unchanged: the report names what differs, and blames no record.
   await tamper(
     own.place,
     "UPDATE documents SET document_json = replace(document_json, 'audrey', 'nobody') WHERE kind = 'person'",

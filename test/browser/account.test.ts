@@ -1,4 +1,4 @@
-// One's own account: another password, one-time codes, passkeys, tokens; and a step-up with them.
+// A person's own account: another password, one-time codes, passkeys, tokens; and a step-up with them.
 
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
@@ -60,7 +60,7 @@ test('one-time codes are set up by a QR code or its text, asked for, and given u
   await lost.goto('/account');
   await lost.getByText('9 recovery codes are left').waitFor();
   await lost.getByText('Password and recovery code').waitFor();
-  // Each of the notices is for its person to put away.
+  // A notice stays until its person dismisses it.
   await lost.getByRole('button', { name: 'It was me' }).first().click();
 
   const refused = await send(service(), '/v1/session', {
@@ -68,7 +68,7 @@ test('one-time codes are set up by a QR code or its text, asked for, and given u
     body: { email: 'ben@example.com', password },
   });
   expect(refused.body.type).toBe('urn:writ:error:code_needed');
-  // Whoever did it, its person is told.
+  // The person gets a notice of the change, whoever made it.
   await page.reload();
   await page.getByText('One-time codes were set up for your account').waitFor();
   await page.getByRole('button', { name: 'It was me' }).click();
@@ -76,7 +76,7 @@ test('one-time codes are set up by a QR code or its text, asked for, and given u
   await page.getByRole('button', { name: 'Remove', exact: true }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Current password').fill(password);
-  // The code of the step after: one that was used is not taken again.
+  // The code of the next step, because a used code is not accepted again.
   await dialog.getByLabel('One-time code').fill(totpAt(secret, Date.now() + 30_000));
   await page.getByRole('button', { name: 'Remove them' }).click();
   await page.getByText('Not set up', { exact: true }).waitFor();
@@ -101,7 +101,7 @@ test('a token is made for some of the roles, shown once, works, and is removed',
   expect(await accessibilityFaults(page)).toEqual([]);
   const headers = { authorization: `Bearer ${text}` };
   expect((await send(service(), '/v1/session', { headers })).body.roles).toEqual(['auditor']);
-  // What is not copied yet is not closed by a slip of the hand.
+  // Escape does not close the dialog while the new token has not been copied.
   await page.keyboard.press('Escape');
   await dialog.getByText('The token is not copied yet').waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
@@ -146,7 +146,7 @@ test('another password ends the other sessions, and this page goes on', async ()
   await other.getByRole('heading', { name: 'Sign in' }).waitFor();
 });
 
-/** Passkeys belong to the public address: what comes to its port goes on to the service. */
+/** Passkeys belong to the public address, so connections to its port are passed on to the service. */
 async function startReachable() {
   const target = { port: 0 };
   const sockets = new Set<{ destroy(): void }>();

@@ -1,4 +1,4 @@
-// Agents: registering, looking after and revoking them, and what of it other roles may do.
+// Agents: registering, looking after and revoking them, and which of these other roles may do.
 
 import { expect, test } from 'vitest';
 import { firstAdmin, personWith, signedIn } from '../http/person-client.ts';
@@ -167,7 +167,7 @@ test('an agent is stopped, disabled, enabled and, by its name, revoked', async (
   await page.getByText('Disabled', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Stop…' }).click();
   await page.getByRole('button', { name: 'For good' }).waitFor();
-  // What is disabled already is not offered.
+  // Disabling is not offered for an agent that is disabled already.
   expect(await page.getByRole('button', { name: 'Until someone enables it' }).count()).toBe(0);
   await page.keyboard.press('Escape');
   expect(await statusOf(service(), key)).toBe(403);
@@ -223,7 +223,7 @@ test('an owner sees their own agents, may disable and step up, and no more', asy
   for (const name of ['For now', 'For good', 'Rotate key', 'Edit', 'Change'])
     expect(await page.getByRole('button', { name }).count()).toBe(0);
   await page.keyboard.press('Escape');
-  // Side by side, the fields stand in one line.
+  // On a laptop the fields stand side by side in one line.
   await page.setViewportSize(sizes.laptop);
   const boxes = await Promise.all(
     ['Current password', 'One-time code'].map((name) => page.getByLabel(name).boundingBox()),

@@ -1,4 +1,5 @@
-// Alerts as people meet them: a rule of one's own, told to a chat, on now with a mark in the menu, and over.
+// Alerts as people see them: a person's own rule, a message to a chat, an alert that is on with a mark in the
+// menu, and its end.
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,5 +1,6 @@
-// `node test/browser/approval-pictures.ts`: makes the pictures of docs/integrations anew. Each agent of `examples` runs on a
-// service with the policies beside it until it waits for people; then the request is shown as its approver sees it.
+// `node test/browser/approval-pictures.ts`: takes the pictures of docs/integrations. Each agent of `examples`
+// runs on a service with the policies beside it until it waits for people; then the page shows the request as
+// its approver sees it.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -30,7 +31,7 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (l
 });
 `;
 
-/** Runs until it waits, and yields the id of the request. */
+/** Runs the example until its request waits; returns the id of the request. */
 async function waitingRequest(service: ExampleService, file: string): Promise<string> {
   const env = {
     ...process.env,
@@ -54,7 +55,7 @@ async function waitingRequest(service: ExampleService, file: string): Promise<st
   }
 }
 
-/** A command that a session of Claude Code is about to run. */
+/** A request for a command that a session of Claude Code is about to run. */
 async function waitingCommand(service: ExampleService): Promise<string> {
   const key = await service.addAgent('claude-agent-sdk-assistant');
   const waits: string[] = [];
@@ -68,7 +69,7 @@ async function waitingCommand(service: ExampleService): Promise<string> {
   return waits[0] ?? '';
 }
 
-/** A mail that a program in TypeScript is about to send. */
+/** A request for a mail that a program in TypeScript is about to send. */
 async function waitingMail(service: ExampleService): Promise<string> {
   const writ = connect({ url: service.url, key: await service.addAgent('typescript-program'), wait: 0 });
   const decision = await writ.authorize('mail.send', {
@@ -78,7 +79,7 @@ async function waitingMail(service: ExampleService): Promise<string> {
   return decision.requestId ?? '';
 }
 
-/** A command that a coding agent is about to run, asked for by the program that its hook starts. */
+/** A request for a command of a coding agent, sent by the program that the agent's hook starts. */
 async function waitingHook(service: ExampleService): Promise<string> {
   const child = spawn(process.execPath, [writCommand, 'hook', '--dialect', 'claude', '--wait', '0'], {
     env: { ...process.env, WRIT_URL: service.url, WRIT_API_KEY: await service.addAgent('claude-code') },
@@ -96,7 +97,7 @@ async function waitingHook(service: ExampleService): Promise<string> {
   return idIn((await child.stderr.toArray()).join(''));
 }
 
-/** A tool call that goes through the proxy to a server that has one tool. */
+/** A request for a tool call that goes through the proxy to a server with one tool. */
 async function waitingToolCall(service: ExampleService): Promise<string> {
   const proxy = [writCommand, 'mcp', '--as', 'mail', '--service', service.url, '--hold', '0'];
   const child = spawn(process.execPath, [...proxy, '--', process.execPath, '-e', mailServer], {

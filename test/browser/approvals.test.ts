@@ -1,5 +1,5 @@
-// The queue of approvals and the page on which one decides: by keys, with everything in sight, at the same time as
-// others, past a deadline, and without a session.
+// The queue of approvals and the page for deciding a request: with keys, with everything in sight, at the
+// same time as others, past a deadline, and without a session.
 
 import type { Locator, Page, Route } from 'playwright-core';
 import { expect, test } from 'vitest';
@@ -110,7 +110,7 @@ test('the queue is by deadline and is worked through by keys alone', async () =>
   await page.keyboard.press('r');
   await page.getByLabel('Why you reject').waitFor();
   await page.keyboard.press('Control+Enter');
-  // A rejection without a word is none.
+  // A rejection without a reason is not sent.
   expect(await statusOf(sooner)).toBe('pending');
   await page.keyboard.type('not this one');
   await page.keyboard.press('Control+Enter');
@@ -122,7 +122,7 @@ test('the queue is by deadline and is worked through by keys alone', async () =>
   await eventually(() => page.title()).toBe('Inbox · Writ');
 });
 
-/** Of elements that are not whole in the window, or that something lies over, the texts. */
+/** The texts of the elements that are not wholly inside the window, or that something covers. */
 async function outOfSight(all: readonly Locator[]): Promise<readonly string[]> {
   const found = await Promise.all(
     all.map((one) =>
@@ -163,7 +163,7 @@ test('on a phone it takes three touches from the mail to an approval, with all t
   await touch(panel.getByRole('button', { name: 'Approve…' }));
   const approve = panel.getByRole('button', { name: 'Approve for finance' });
   await approve.waitFor();
-  // The keys of the phone do not come by themselves: nothing has to be said.
+  // The keyboard of the phone does not open, because an approval needs no text.
   expect(await approve.evaluate((element) => element === document.activeElement)).toBe(true);
   await page.evaluate('scrollTo(0, 900)');
   const gist = [panel.getByText(/^amount 4200, vendor Acme/), panel.getByText('Over 100 to Acme')];
@@ -198,7 +198,7 @@ test('two people who decide at once see the word of each other, and what is deci
   for (const { page } of [cleo, dora]) {
     await votePanel(page).getByText('1 of 2 approvals').waitFor();
     await page.getByText('by ben@example.com').waitFor();
-    // What they had begun to write is still there.
+    // The text that they had begun to write is still there.
     expect(await page.getByLabel('Why you approve').inputValue()).toMatch(/^by (cleo|dora)/);
   }
   await cleo.page.getByRole('button', { name: 'Approve for finance' }).click();
@@ -207,7 +207,7 @@ test('two people who decide at once see the word of each other, and what is deci
   await ben.page.getByText('Last decision by cleo@example.com').waitFor();
   expect(await accessibilityFaults(ben.page)).toEqual([]);
   expect(await ben.page.getByRole('button', { name: /^Approve|^Reject/ }).count()).toBe(0);
-  // Dora is too late: her comment is shown, and nothing can be sent any more.
+  // Dora is too late: her comment stays visible, and nothing more can be sent.
   await dora.page.getByText('Decided: approved').waitFor();
   expect(await dora.page.getByLabel('Comment that was not sent').inputValue()).toMatch(/^by dora/);
   expect(await statusOf(id)).toBe('approved');
@@ -219,7 +219,7 @@ test('a word that comes too late is told so, and what was written stays', async 
   const { page } = await open(service(), { email: 'ben@example.com', expected: /409|Failed to load/ });
   await page.goto(`/approvals/${id}#approve`);
   await page.getByLabel('Why you approve').fill('fine');
-  // No news, and a page of before.
+  // The page gets no news, so it shows an old state.
   await page.route('**/v1/news', (route) => route.abort());
   let isOld = true;
   const old = await page.evaluate(`fetch('/v1/requests/${id}').then((reply) => reply.text())`);
@@ -244,7 +244,7 @@ test('a word that comes too late is told so, and what was written stays', async 
 test('a deadline that passes while one looks ends it', async () => {
   const { ask } = await world();
   const { page } = await open(service(), { email: 'ben@example.com' });
-  // As late as can be: its wait is short.
+  // Asked as late as possible, because its wait is short.
   const { request_id: id } = await ask('pay.brief', {});
   await page.goto(`/approvals/${id}#approve`);
   await page.getByLabel('Why you approve').fill('half a sent');
@@ -276,7 +276,7 @@ test('what will be done stands there whole, beside what is usual, with what cann
   const { request_id: early } = await ask('pay.create', { amount: 4200, vendor: 'Other' }, ownKey);
   const { page } = await open(service(), { email: 'ben@example.com' });
   await page.goto(`/approvals/${early}`);
-  // Of one grant nothing is usual, so nothing stands out.
+  // One grant is too few for a profile, so nothing stands out.
   await page.getByText('granted this action 1 time so far, too few to say what is usual').waitFor();
   expect(await page.locator('.approval-unusual').count()).toBe(0);
   for (const amount of [20, 20, 20, 20, 20, 20, 20, 20, 40])
@@ -288,7 +288,7 @@ test('what will be done stands there whole, beside what is usual, with what cann
   );
   await page.goto(`/approvals/${id}`);
   const done = page.getByRole('region', { name: 'What will be done' }).first();
-  // Whoever plans by it knows whose hours these are.
+  // The deadline names its time zone.
   expect(await page.locator('.deadline-at').textContent()).toMatch(/CES?T|GMT\+[12]/);
   await done.getByText('compares with the last 10 requests').waitFor();
   await done.getByText('higher than ever: so far 10 to 40').waitFor();
@@ -341,7 +341,7 @@ test('a session that ends in the middle of a comment loses nothing', async () =>
   await page.goto(`/approvals/${id}#approve`);
   const written = 'looked at <b>it</b> twice \u202E\n👩‍👩‍👧';
   await page.getByLabel('Why you approve').fill(written);
-  // A look of the page in the background would hear of the end first, and its dialog would lie over the button.
+  // A background refresh would see the end of the wait first, and its dialog would cover the button.
   const looks: Route[] = [];
   const holdLooks = (route: Route) =>
     route.request().method() === 'GET' ? void looks.push(route) : route.continue();

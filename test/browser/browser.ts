@@ -1,5 +1,6 @@
-// A real browser on a real service: one Chromium for a worker, a window of its own for each person. INVARIANT: an error
-// in the page, a broken content policy or a message on its console fails the test that caused it.
+// A real browser on a real service: one Chromium per worker, a separate window for each person. INVARIANT: an
+// error in the page, a violation of the content policy or a message on its console fails the test that caused
+// it.
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -16,12 +17,12 @@ export const sizes = {
 } as const;
 
 export interface WindowOptions {
-  /** Signed in as; nobody unless said otherwise. */
+  /** The person who is signed in; nobody when absent. */
   readonly email?: string;
   readonly theme?: 'light' | 'dark';
   readonly size?: { readonly width: number; readonly height: number };
   readonly hasTouch?: boolean;
-  /** Messages of the console that the test brings about, failed loads for instance. */
+  /** Console messages that the test causes, such as failed loads. */
   readonly expected?: RegExp;
 }
 
@@ -36,14 +37,14 @@ const args = [
   '--disable-component-update',
   '--disable-sync',
   '--no-first-run',
-  // Each window has a process of its own in any case; this leaves out the one that is kept ready for a next.
+  // Each window has a process of its own in any case; the limit avoids a spare process for the next window.
   '--renderer-process-limit=1',
 ];
 
-/** It ends with the worker that runs the tests. */
+/** Closed when the worker that runs the tests ends. */
 let browser: Browser | null = null;
 
-/** The function returned opens a window, which closes with its test. */
+/** Returns a function that opens a window, which closes with its test. */
 export function shareBrowser(): (service: Pick<Service, 'url'>, options?: WindowOptions) => Promise<Window> {
   beforeAll(async () => {
     if (browser?.isConnected() !== true) browser = await launchBrowser();
@@ -106,10 +107,12 @@ export async function signInAs(
 const require = createRequire(import.meta.url);
 let axeSource: string | null = null;
 
-/** What axe finds on the page as it is, as text; empty where all is well. WCAG 2.2 AA and best practices. */
+/**
+ * The faults that axe finds on the page, as text; empty when there are none. WCAG 2.2 AA and best practices.
+ */
 export async function accessibilityFaults(page: Page): Promise<readonly string[]> {
   axeSource ??= readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
-  // A page keeps it until it loads another address.
+  // A page keeps the script until it loads another address.
   if (await page.evaluate(`typeof axe === 'undefined'`)) await page.evaluate(axeSource);
   const violations = (await page.evaluate(
     `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)`,
@@ -120,7 +123,7 @@ export async function accessibilityFaults(page: Page): Promise<readonly string[]
   );
 }
 
-/** An admin, and two approvers of finance, by address; all have the same password. */
+/** Adds an admin, and two approvers of finance, each named by an address; all have the same password. */
 export async function addPeople(service: Service): Promise<void> {
   const admin = await firstAdmin(service);
   const approver = { roles: ['approver'] as const, groups: ['finance'] };

@@ -1,5 +1,6 @@
-// Where Chromium is: what `CHROMIUM_PATH` names, else the first of the usual names on the path, else the one from npm that
-// install.ts has unpacked. That one comes with its libraries and fonts, so it needs nothing of the machine but the C library.
+// Finds Chromium: the path in `CHROMIUM_PATH`, else the first of the usual names on the path, else the npm
+// copy that install.ts has unpacked. That copy brings its libraries and fonts, so the machine needs only a C
+// library.
 
 import { accessSync, constants, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -9,11 +10,11 @@ const modules = join(import.meta.dirname, '../../node_modules');
 
 export interface Chromium {
   readonly path: string;
-  /** What it needs in its environment, beside what is there. */
+  /** Variables that Chromium needs in addition to the environment. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Null where there is none. */
+/** The Chromium to use; null when there is none. */
 export function findChromium(): Chromium | null {
   const path = ofMachine();
   if (path !== null) return { path, env: {} };
@@ -22,7 +23,10 @@ export function findChromium(): Chromium | null {
   return isExecutable(unpacked) ? { path: unpacked, env: environmentOf(unpackedFolder()) } : null;
 }
 
-/** Named by the package's version, so that another one is unpacked anew. */
+/**
+ * The folder for the npm copy. Its name has the package's version, so that a new version is unpacked
+ * separately.
+ */
 export function unpackedFolder(): string {
   const { version } = JSON.parse(readFileSync(join(modules, '@sparticuz/chromium/package.json'), 'utf8')) as {
     version: string;

@@ -1,5 +1,5 @@
-// What changes, in the browser: the copy compared with the active policies by keyboard alone, an example that is tried at once,
-// and what is shown while there is nothing to compare.
+// The page of changes in the browser: comparing the copy with the active policies by keyboard alone, trying
+// an example at once, and what the page shows when there is nothing to compare.
 
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';

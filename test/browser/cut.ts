@@ -1,4 +1,5 @@
-// A line to a service that can be cut and fixed: what a browser sees when the service, or the way to it, goes away.
+// A connection to a service that can be cut and fixed: what a browser sees when the service, or the network,
+// goes away.
 
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
@@ -6,7 +7,7 @@ import { onTestFinished } from 'vitest';
 import type { Service } from '../http/service.ts';
 
 export interface Line {
-  /** The service at the near end of the line. */
+  /** The service behind the connection. */
   readonly service: Service;
   readonly cut: () => Promise<void>;
   readonly fix: () => Promise<void>;

@@ -9,7 +9,7 @@ import { writProcess } from '../cli/writ.ts';
 import { accessibilityFaults, shareBrowser, sizes } from './browser.ts';
 
 const open = shareBrowser();
-/** Nobody is signed in at the first look. */
+/** Nobody is signed in when the page first loads. */
 const looked = /401/;
 
 test('a newcomer signs in with what the page offers, approves, and sees agents at work', async () => {

@@ -1,5 +1,6 @@
-// The examples of policies in a program, where they are meant to run: in Node, where no text becomes a function, in a context with
-// nothing of Node in it, and in a browser under a content security policy. Each time the decisions are the same.
+// The examples of policies in a program, on the platforms they are meant for: in Node with code generation
+// from strings disabled, in a context without Node's globals, and in a browser under a content security
+// policy. The decisions are the same on each platform.
 
 import { execFileSync } from 'node:child_process';
 import { generateKeyPairSync, sign } from 'node:crypto';
@@ -19,7 +20,7 @@ const openWindow = shareBrowser();
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');
 const key = publicKey.export({ format: 'jwk' }).x ?? '';
 let bundle: Uint8Array;
-/** The worker and all that it imports, as one script that leaves `worker`. */
+/** The worker with all its imports, as one script that defines `worker`. */
 let script = '';
 
 beforeAll(async () => {
@@ -40,7 +41,7 @@ beforeAll(async () => {
   script = output[0].code;
 }, 60_000);
 
-/** Text that a place evaluates: three calls, and what a bundle with one other bit is told. */
+/** Code that each platform evaluates: three calls, and the error for a bundle with one changed bit. */
 const calls = `(async () => {
   const { answer } = worker;
   const ask = async (to, change) => {

@@ -8,7 +8,7 @@ import { accessibilityFaults, shareBrowser, sizes } from './browser.ts';
 
 const open = shareBrowser();
 const policies = join(import.meta.dirname, '../../policies');
-/** Nobody is signed in at the first look; the link is used up at the second. */
+/** Nobody is signed in at the first load; the link is used up at the second. */
 const looked = /401|404|410|400|ERR_FAILED/;
 
 interface Started {
@@ -16,7 +16,7 @@ interface Started {
   readonly link: string;
 }
 
-/** Where people reach it, and the link that it printed. */
+/** The address of the service, and the link that it printed. */
 async function start(): Promise<Started> {
   const service = await startService({ policies });
   onTestFinished(async () => {
@@ -59,7 +59,7 @@ test('from the link that the first start prints to the first decision', async ()
   await page.getByText('Waiting for its first request').waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
 
-  // What the line says, sent as a program would: the page hears of it by itself.
+  // Sends the printed request as a program would; the page shows the result by itself.
   const key = /X-Agent-API-Key: (\w+)/.exec(curl)?.[1] ?? '';
   const body = JSON.parse(/-d '(.*)'$/s.exec(curl)?.[1] ?? '') as { action_key: string; payload: unknown };
   const { body: decided } = await ask(url, key, body);
@@ -90,7 +90,7 @@ test('the first question can be asked from the page, on a telephone', async () =
   await page.goto('/setup');
   await page.getByText('The link is incomplete').waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
-  // The link is opened where the page is open already.
+  // The link is opened in a window that already shows the page.
   await page.goto(link);
   await page.getByLabel('Your name').fill('Ann');
   await page.waitForURL(`${url}/setup`);
@@ -98,7 +98,7 @@ test('the first question can be asked from the page, on a telephone', async () =
   await page.getByLabel('Password').fill('correct horse battery');
   await page.getByLabel('Show it').check();
   expect(await page.getByLabel('Password').getAttribute('type')).toBe('text');
-  // The link is used up, and then the connection is lost: signing in is all that is left.
+  // The link is used up, and then the connection is lost, so the person can only sign in.
   const signIn = (address: URL) => address.pathname === '/v1/session';
   await page.route(signIn, (route) => route.abort());
   await page.getByRole('button', { name: 'Create account' }).click();

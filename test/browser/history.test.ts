@@ -1,5 +1,6 @@
-// The history of policies and the page that compares two of its sets, in the browser: what changed with each set, a link that
-// leads somebody else to the same comparison, and what is shown where there is nothing to compare.
+// The history of policies and the page that compares two of its sets, in the browser: the changes of each
+// set, a link that opens the same comparison for another person, and what the page shows when there is
+// nothing to compare.
 
 import { expect, test } from 'vitest';
 import { type Service, shareService, startService } from '../http/service.ts';

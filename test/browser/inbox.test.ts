@@ -1,4 +1,4 @@
-// What an approver does with several requests of the inbox at once, by keys alone and on a phone.
+// Acting on several requests of the inbox at once, by keys alone and on a phone.
 
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
@@ -19,7 +19,7 @@ function world(): Promise<Payments> {
 
 const phone = { width: 390, height: 844 };
 
-/** With the focus on the row. */
+/** Moves the focus to the request's row. */
 async function goToRow(page: Page, id: string): Promise<void> {
   await page.locator(`a[data-row="${id}"]`).focus();
 }
@@ -59,7 +59,7 @@ test('several are rejected for one reason by keys alone; each says what came of 
     [201, 202, 203].map((amount) => `amount ${amount}, vendor Acme`),
   );
   expect(await accessibilityFaults(page)).toEqual([]);
-  // Without a reason nothing is sent.
+  // A rejection without a reason is not sent.
   const why = dialog.getByLabel('Why you reject');
   const send = dialog.getByRole('button', { name: 'Reject 3 for good' });
   await send.press('Enter');
@@ -78,7 +78,7 @@ test('several are rejected for one reason by keys alone; each says what came of 
   );
   await send.press('Enter');
   await rows.first().getByText('Writ cannot be reached').waitFor();
-  // Nothing else was tried, and the reason is still there.
+  // The page stops after the failure, and the reason is still there.
   await dialog.getByText('0 recorded, 3 still to send').waitFor();
   expect(await why.inputValue()).toBe('all the same mistake');
   isCut = false;
@@ -181,7 +181,7 @@ test('by keys alone one assigns a request to oneself and puts it off; others see
   await ben.getByRole('button', { name: 'Put off…' }).waitFor();
   await ben.goto('/approvals?text=211');
   await row.waitFor();
-  // It keeps nobody from deciding.
+  // Assigning a request keeps nobody from deciding.
   expect((await give(await signedIn(service(), 'ben@example.com'), id, 'reject')).status).toBe(200);
 });
 
@@ -245,7 +245,7 @@ test('who is looking at a request is seen by others, who decide all the same', a
   await cleo.unroute(`**/v1/requests/${id}/claim`);
   await cleo.getByRole('button', { name: 'Give back' }).click();
   await cleo.getByText('You are looking at it').waitFor({ state: 'detached' });
-  // A claim of somebody else keeps nobody from deciding, and goes with the wait.
+  // Another person's claim keeps nobody from deciding, and ends with the wait.
   expect((await give(await signedIn(service(), 'cleo@example.com'), id, 'reject')).status).toBe(200);
   await bens.waitFor({ state: 'detached' });
 });

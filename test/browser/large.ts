@@ -1,5 +1,6 @@
-// `node test/browser/large.ts [--requests 100000]`: how long the list of requests takes in a browser with so many stored,
-// beside what the management API takes for the same: from the address to rows one can use, and from a filter to its rows.
+// `node test/browser/large.ts [--requests 100000]`: how long the list of requests takes in a browser with
+// this many requests stored, compared with the management API. Measures the time from the address to usable
+// rows, and from a filter to its rows.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

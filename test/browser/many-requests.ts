@@ -1,4 +1,5 @@
-// A store with many requests: copies of one that was decided, each with an id of its own, a millisecond apart up to now.
+// Fills a store with many requests: copies of one decided request, each with an id of its own, a millisecond
+// apart up to now.
 
 import { createRequestId } from '../../src/service/requests/record/id.ts';
 import type { Store } from '../../src/service/store/contract/store.ts';

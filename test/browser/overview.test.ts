@@ -1,5 +1,5 @@
-// The overview: what it teaches while nothing has been asked, numbers that follow what happens, and plots that can be
-// pointed at, zoomed and walked along, with the mouse and without.
+// The overview: the hints before the first request, numbers that follow new requests, and plots that can be
+// pointed at, zoomed and walked along, with and without the mouse.
 
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// Pages on paper: what is printed of them and what is not, whatever the screen looks like.
+// Pages on paper: what is printed and what is left out, whatever the screen looks like.
 
 import { expect, test } from 'vitest';
 import { shareService } from '../http/service.ts';
@@ -36,7 +36,7 @@ test('on paper a request and the audit are whole, light and exact, without what 
   expect(await page.evaluate(lookOfPaper)).toEqual({
     ground: 'rgb(255, 255, 255)',
     ink: 'rgb(22, 24, 29)',
-    // How long ago it was is not shown, but when.
+    // Paper shows the time of an event, and not how long ago it was.
     ago: '0px',
     exact: expect.stringMatching(/20\d\d, \d/),
     isTooWide: false,
@@ -54,7 +54,7 @@ test('on paper a request and the audit are whole, light and exact, without what 
   await page.emulateMedia({ media: 'screen' });
   expect(await rest.isVisible()).toBe(false);
   await page.locator('.printed').waitFor({ state: 'detached' });
-  // The browser prints right after it has said so.
+  // The browser prints right after the event `beforeprint`.
   const shown = "Promise.resolve().then(() => document.querySelectorAll('.printed').length)";
   expect(await page.evaluate(`dispatchEvent(new Event('beforeprint')), ${shown}`)).toBe(1);
 });

@@ -1,5 +1,5 @@
-// What the tests of requests and approvals ask for: payments that are granted, wait for one group or two, for a moment or
-// for hours, or for the control owner; and payloads that try to be more than text.
+// Requests for the tests of requests and approvals: payments that are granted, that wait for one group or
+// two, for a moment or for hours, or for the control owner; and payloads that try to be more than text.
 
 import { expect } from 'vitest';
 import { addAgent } from '../../src/service/agents/registry.ts';
@@ -36,15 +36,18 @@ policy others on pay.brief, pay.both, pay.owner, pay.large_own {
 `;
 
 export interface Payments {
-  /** Of the agent whose control owner is Olga. */
+  /** The key of the agent whose control owner is Olga. */
   readonly ownKey: string;
   readonly olga: Person;
-  /** Of Olga's authenticator. */
+  /** The secret of Olga's authenticator. */
   readonly totpSecret: string;
   readonly ask: (action: string, payload: object, key?: string) => Promise<View>;
 }
 
-/** Ann is an admin, Ben and Cleo approve for finance, Dora for finance and legal, Olga owns an agent. */
+/**
+ * Sets up the people: Ann is an admin, Ben and Cleo approve for finance, Dora for finance and legal, Olga
+ * owns an agent.
+ */
 export async function payments(service: Service): Promise<Payments> {
   await usePolicies(service, policies);
   const admin = await firstAdmin(service);
@@ -66,13 +69,13 @@ export async function payments(service: Service): Promise<Payments> {
   };
 }
 
-/** Olga has set up codes of her authenticator long enough ago for them to step up. */
+/** Sets up Olga's one-time codes long enough ago that they can step up. */
 export async function confirmCodes(service: Service, { olga, totpSecret: secret }: Payments): Promise<void> {
   const clock = () => Date.now() - 2 * 60 * 60_000;
   await setUpCodes(service, olga, { secret, clock });
 }
 
-/** Markup, a text that runs backwards, one that is long, and a secret. */
+/** Markup, a right-to-left text, a long text, and a secret. */
 export const hostile = {
   amount: 1_800,
   vendor: '<img src=x onerror="document.title=`caught`">\u202Egnp.exe\u200B',
@@ -82,7 +85,7 @@ export const hostile = {
   'odd\u2066 key': { list: [1, null, true, []], '': '' },
 };
 
-/** Waits for a value of the page; a machine that is busy has its time. */
+/** Waits for a value of the page, with enough time for a busy machine. */
 export function eventually<T>(look: () => Promise<T>) {
   return expect.poll(look);
 }

@@ -1,5 +1,5 @@
-// The playground: a copy of the policies and a request, tried as one types; nothing is recorded, the keyboard always gets
-// out of the editor, and the content policy holds.
+// The playground: a copy of the policies and a request, tried while one types. Nothing is recorded, the
+// keyboard always gets out of the editor, and the content policy holds.
 
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
@@ -38,7 +38,7 @@ const hostile = {
 
 let asked: Promise<string> | null = null;
 
-/** A service with these policies, where one request is on record. */
+/** A service with these policies and one recorded request. */
 async function world(): Promise<{ readonly shared: Service; readonly id: string }> {
   const shared = service();
   asked ??= (async () => {
@@ -62,7 +62,7 @@ async function recorded(shared: Service): Promise<number> {
   return (await person.send('/v1/requests?limit=200')).body.items.length;
 }
 
-/** Puts a text in place of the whole text of an editor, as one who types. */
+/** Replaces the whole text of an editor, as if it were typed. */
 async function write(page: Page, editor: ReturnType<typeof policyEditor>, text: string): Promise<void> {
   await editor.focus();
   await page.keyboard.press('Control+A');
@@ -75,7 +75,7 @@ test('a copy is tried as one types: decision, rules, what would change it, mista
   const { page } = await open(shared, { email });
   await page.goto('/playground');
   await page.getByText('Nothing is granted, recorded or saved').waitFor();
-  // It begins with a request that waits for people.
+  // The playground starts with a request that waits for people.
   await answer(page).getByText('Escalate', { exact: true }).waitFor();
   await expect.poll(() => requestEditor(page).innerText()).toContain('"action_key": "pay.create"');
   await page.getByLabel('Example').selectOption('pay.create');
@@ -86,14 +86,15 @@ test('a copy is tried as one types: decision, rules, what would change it, mista
   await write(page, policyEditor(page), policies.replace('payload.amount <= 100', 'payload.amout <= 100'));
   await diagnostics(page).getByText('The policies have 1 error.').waitFor();
   await answer(page).locator('.playground-state').getByText('such a copy would never take over').waitFor();
-  // The answer of before is still there, and says so.
+  // The previous answer is still there, and is marked as previous.
   await answer(page).getByText('Below is the previous result').waitFor();
   expect(await answer(page).getByText('Small', { exact: true }).count()).toBeGreaterThan(0);
   expect(await page.locator('.cm-lintRange-error').innerText()).toBe('amout');
   expect(await page.locator('.cm-lint-marker-error').count()).toBe(1);
   expect(await accessibilityFaults(page)).toEqual([]);
 
-  // Its code leads to the page that says what to write instead; the copy is there when one comes back.
+  // The diagnostic's code links to the page that explains what to write instead; the copy is kept for the way
+  // back.
   await diagnostics(page).getByRole('link', { name: 'unknown-field' }).click();
   await page.getByRole('heading', { name: 'Prefer' }).waitFor();
   expect(await page.title()).toContain('unknown-field');
@@ -101,7 +102,7 @@ test('a copy is tried as one types: decision, rules, what would change it, mista
   await page.goBack();
   await diagnostics(page).getByText('The policies have 1 error.').waitFor();
 
-  // By keyboard: to the mistake, and fixed.
+  // The keyboard alone leads to the mistake and fixes it.
   await diagnostics(page)
     .getByRole('button', { name: /^demo\.policy:8:\d+$/ })
     .focus();
@@ -126,7 +127,7 @@ test('a copy is tried as one types: decision, rules, what would change it, mista
   await page.locator('.text-diff-gone').getByText('payload.amount <= 100').waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
 
-  // It is kept in this window, and taken back when one says so.
+  // The copy is kept in this window until the person discards it.
   await page.reload();
   await page.locator('.text-diff-new').waitFor();
   await page.getByRole('button', { name: 'Discard demo.policy' }).click();
@@ -156,7 +157,7 @@ test('a worker says what names are, completes and formats', async () => {
   await write(page, editor, policies.replace('allow small when', 'allow   small   when'));
   await page.keyboard.press('Shift+Alt+F');
   await expect.poll(() => editor.innerText()).toMatch(/allow small\n+ +when payload\.amount <= 100\n/);
-  // With a mistake in it the text stays as it is written.
+  // A text with a mistake is not reformatted.
   const broken = policies.replace('allow small when', 'allow   small   whem');
   await write(page, editor, broken);
   await diagnostics(page).getByText('The policies have 1 error.').waitFor();
@@ -194,7 +195,7 @@ test('the editor completes by the action, obeys the content policy, and lets the
   await page.keyboard.press('Enter');
   await expect.poll(() => isFocused(editor)).toBe(true);
 
-  // Tab indents; after Escape it leaves, until something is typed.
+  // Tab indents; after Escape, Tab leaves the editor until something is typed.
   const text = await editor.innerText();
   await page.keyboard.press('Tab');
   expect(await editor.innerText()).not.toBe(text);
@@ -244,7 +245,7 @@ test('what is wrong with a request is told where it stands, and the active polic
   await answer(page).locator('strong').getByText('Over 100 to x').waitFor();
   await answer(page).getByText('It would wait for 1 approval by finance').waitFor();
 
-  // The copy lies over whatever is active.
+  // The copy applies on top of the policies that are active at the moment.
   await usePolicies(shared, policies.replace('Over 100 to', 'More than 100 to'));
   await answer(page).locator('strong').getByText('More than 100 to x').waitFor();
   await page.locator('.cm-line', { hasText: 'More than 100' }).waitFor();
@@ -255,7 +256,7 @@ test('what is wrong with a request is told where it stands, and the active polic
   await usePolicies(shared, changed);
   await page.getByRole('button', { name: 'My changes (0)' }).waitFor();
   await usePolicies(shared, policies);
-  // The copy was no change any more, so it did not become one again by itself.
+  // The copy equalled the active policies, so it was dropped, and does not come back by itself.
   await page.locator('.cm-line', { hasText: 'Over 100' }).waitFor();
 
   await page.getByRole('button', { name: 'New file' }).click();

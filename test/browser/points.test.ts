@@ -1,4 +1,5 @@
-// Enforcement points: registering and looking after them, what others see of them, and what a request says of its point.
+// Enforcement points: registering and looking after them, what other roles see of them, and what a request
+// shows of its point.
 
 import { expect, test } from 'vitest';
 import { firstAdmin, personWith, signedIn } from '../http/person-client.ts';
@@ -46,7 +47,7 @@ test('a point is registered by keyboard, asks, is seen, rotated, disabled and re
 
   const details = page.getByRole('region', { name: 'Details' });
   await details.getByRole('link', { name: 'buyer' }).waitFor();
-  // A use is written within a second of it; no news are told of it.
+  // A use is written within a second; no hint announces it.
   const ann = await signedIn(service(), email);
   const seenAt = async () => (await ann.send('/v1/points')).body.items[0].last_seen_at;
   await expect.poll(seenAt).not.toBeNull();

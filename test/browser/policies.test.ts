@@ -1,4 +1,5 @@
-// The policies: what is active, what failed and where, how often rules decide, what shadow rules would change, the files.
+// The policies page: the active set, failures and their places, how often rules decide, what shadow rules
+// would change, the files.
 
 import { rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -78,7 +79,7 @@ test('what is active: rules with their hits, effects of shadow rules, groups, me
   expect(await page.getByRole('region', { name: 'Meters' }).innerText()).toContain('done');
   expect(await accessibilityFaults(page)).toEqual([]);
 
-  // Everything by keyboard: the filter is in the address.
+  // All is done by keyboard; the filter is kept in the address.
   await page.getByLabel('Rules with').focus();
   await page.keyboard.type('demo/o');
   await expect.poll(() => page.locator('tbody tr').filter({ hasText: 'demo/' }).count()).toBe(1);
@@ -124,7 +125,7 @@ test('a reload that fails and recovers is seen as it happens, with what is wrong
   await rowOf(page, 'demo/most').waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
 
-  // The file that failed, with its mistake, while the other goes on deciding.
+  // The page shows the file that failed, with its mistake, while the previous set goes on deciding.
   await wrong.getByRole('link', { name: 'demo.policy' }).focus();
   await page.keyboard.press('Enter');
   await page.getByText('Failed to load', { exact: true }).waitFor();
@@ -133,7 +134,7 @@ test('a reload that fails and recovers is seen as it happens, with what is wrong
   await page.goBack();
   await page.getByText('Last reload failed', { exact: true }).waitFor();
 
-  // Every other page says so, too.
+  // Every other page shows the failure, too.
   await page.goto('/overview');
   await page.getByText('The policies on disk are not active').waitFor();
   await page.getByRole('link', { name: 'Policies ! failed to load' }).waitFor();
@@ -141,11 +142,11 @@ test('a reload that fails and recovers is seen as it happens, with what is wrong
   await page.getByRole('link', { name: 'See what is wrong' }).click();
   await page.getByText('Last reload failed', { exact: true }).waitFor();
 
-  // Mended in the playground, where the text that failed becomes the copy.
+  // The failed text becomes the copy in the playground, where it is fixed.
   const fix = wrong.getByRole('link', { name: 'Fix it in the playground' });
   expect(await fix.getAttribute('href')).toContain(`at=${line}%3A`);
   await fix.click();
-  // The cursor stands where the mistake is.
+  // The cursor is at the mistake.
   await expect.poll(() => page.locator('.cm-activeLine').first().innerText()).toContain('amout');
   expect(page.url()).not.toContain('at=');
   const fixes = page.locator('.playground-diagnostics');

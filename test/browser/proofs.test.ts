@@ -1,5 +1,5 @@
-// Guarantees in the browser: the playground proves and refutes as one types, and the prover itself runs in a page that has
-// no headers of any kind, without memory that threads share.
+// Guarantees in the browser: the playground proves and refutes while one types, and the prover runs in a page
+// without any special headers, so without shared memory.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { accessibilityFaults, addPeople, launchBrowser, shareBrowser } from './b
 
 const root = join(import.meta.dirname, '../..');
 const blocked = readFileSync(join(root, 'policies/payments/lists/blocked-vendors.txt'), 'utf8');
-/** The pack in one file: the list that it reads stands in the text. */
+/** The pack in one file, with the entries of its list written into the text. */
 const payments = readFileSync(join(root, 'policies/payments/payments.policy'), 'utf8').replace(
   'from "lists/blocked-vendors.txt"',
   `= ${JSON.stringify(blocked.split('\n').filter((line) => line !== '' && !line.startsWith('#')))}`,
@@ -46,7 +46,7 @@ test('the playground proves the guarantees of payments, and refutes one by a req
   await claims.getByRole('button', { name: 'Try this request' }).click();
   const answer = page.getByRole('complementary', { name: 'Result' });
   await answer.getByText('Up to date.').waitFor();
-  // Nobody has approved it yet.
+  // Nobody has approved the request yet.
   await answer
     .getByText(/^It would wait for/)
     .first()
@@ -83,7 +83,7 @@ test('the prover runs in a page as it is', async () => {
   ]);
 });
 
-/** As the dashboard is built; of Node it needs a digest alone, by which nothing is proved. */
+/** Bundled like the dashboard. The only part of Node it needs is a digest, which no proof depends on. */
 async function bundle(): Promise<string> {
   const modules: Readonly<Record<string, string>> = {
     'proofs-entry': entry,

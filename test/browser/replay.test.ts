@@ -1,5 +1,5 @@
-// "Run on the last 7 days" in the browser: by keyboard alone, each changed request a link to itself, and what is shown while it
-// runs, when it is stopped, when it fails, and to whom it is not for.
+// "Run on the last 7 days" in the browser: by keyboard alone, with a link to each changed request, and what
+// the page shows while the replay runs, when it is stopped, when it fails, and to people who may not run it.
 
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
@@ -29,7 +29,7 @@ async function prepare(shared: Service): Promise<string> {
   return (await ask(shared, 'pay.make', { payload: { amount: 2_000, to: 'bob' } })).request_id;
 }
 
-/** The id of the request that a raised limit lets pass. */
+/** A service, and the id of the request that a raised limit would grant. */
 async function world(): Promise<[Service, string]> {
   const shared = service();
   asked ??= prepare(shared);
@@ -101,7 +101,7 @@ test('on a telephone nothing is wider than the page; a copy with errors is not t
 test('a run shows how far it is and can be stopped; one that fails or is cut off says so', async () => {
   const { page } = await open((await world())[0], { email, expected: /ERR|Failed|502/ });
   await page.goto('/playground');
-  // Held up until the page gives it up.
+  // The request hangs until the page gives up.
   await page.route('**/v1/policies/replay', () => undefined, { times: 1 });
   await write(page, raised);
   await press(page, run(page));

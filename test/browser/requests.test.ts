@@ -1,4 +1,5 @@
-// The list of requests, live and by its address, and the page of one: what was decided, why, and what can be done.
+// The live list of requests with its filters in the address, and the page of one request: the decision, its
+// reasons, and the available operations.
 
 import { connect, createServer } from 'node:net';
 import type { Page } from 'playwright-core';
@@ -57,7 +58,7 @@ test('the list is live, moves by keys, does not move what one reads, and is foun
   await page.keyboard.press('n');
   await eventually(() => first.getAttribute('data-row')).toBe(later.request_id);
 
-  // Deep in the list the page goes on by itself, and a step back finds the same row at the same height.
+  // The page loads more rows deep in the list, and going back finds the same row at the same height.
   for (let at = 0; at < 60; at += 1) await page.keyboard.press(at % 2 === 0 ? 'j' : 'ArrowDown');
   const end = page.getByText('End of the list.');
   for (let at = 0; at < 400 && !(await end.isVisible()); at += 1) await page.keyboard.press('j');
@@ -112,7 +113,7 @@ test('filters stand in the address, as chips, and in what is exported', async ()
   await page.keyboard.press('/');
   await page.keyboard.type('need');
   await page.waitForURL(/text=need/);
-  // What is asked for meanwhile takes nothing from who goes on writing.
+  // Results that arrive meanwhile do not disturb the person who goes on typing.
   await page.keyboard.type('le &');
   await page.waitForURL(/text=needle/);
   await eventually(() => rows(page).count()).toBe(1);
@@ -170,13 +171,13 @@ test('of many requests a list costs what is seen of it, and a search that finds 
   await page.evaluate('scrollTo(0, 0)');
   await ask('pay.create', { amount: 2, vendor: 'One more' });
   await eventually(async () => (await rows(page).count()) % 30).toBe(1);
-  // One row comes in, and nothing is done about all the others.
+  // One row is added, and no other row changes.
   expect(await page.evaluate('window.changesOfRows')).toBe(1);
 
   calls = 0;
   await page.goto('/requests?action=pay.owner');
   await eventually(() => page.locator('a[data-row]').getAttribute('data-row')).toBe(rare);
-  // As many calls as it takes to look through them at most: the index may be there before.
+  // At most the calls of a full look through all requests; with the search index ready there are fewer.
   expect(calls).toBeLessThanOrEqual(Math.ceil((many + 3) / 2_000));
   pauseMs = 400;
   await page.goto('/requests?risk_min=99');
@@ -235,7 +236,7 @@ test('the list counts, has the days and the columns that one wants, and tells wh
   expect(await page.getByRole('button', { name: 'More filters' }).isVisible()).toBe(false);
 });
 
-/** Runs in the page: counts what is added to, taken from or changed in the rows from now on. */
+/** Runs in the page: counts the rows that are added, removed or changed from now on. */
 function countChangesOfRows(): void {
   const counted = window as unknown as { changesOfRows: number };
   counted.changesOfRows = 0;
@@ -342,13 +343,13 @@ test('the control owner steps up with password and code, and nobody else is aske
   await page.getByLabel('One-time code').fill(totpAt(scene.totpSecret, Date.now()));
   await send.click();
   await page.locator('.page-head').getByText('Approved').waitFor();
-  // Who it was, and how.
+  // The page shows the person, and how the person stepped up.
   await page
     .getByRole('listitem')
     .filter({ hasText: /olga@example\.com.*stepped up \(password and code\)/ })
     .waitFor();
   expect(await button.count()).toBe(0);
-  // The other window has heard of it.
+  // The other window has updated by itself.
   await admin.page.locator('.page-head').getByText('Approved').waitFor();
 });
 
@@ -372,7 +373,7 @@ test('the control owner steps up with a passkey', async () => {
   await page.locator('.page-head').getByText('Approved').waitFor();
 });
 
-/** Runs in the page: makes a passkey for whoever is signed in. */
+/** Runs in the page: makes a passkey for the person who is signed in. */
 async function registerPasskey(password: string): Promise<void> {
   const { csrf_token } = await (await fetch('/v1/session')).json();
   const send = async (path: string, body?: object) => {
@@ -388,7 +389,10 @@ async function registerPasskey(password: string): Promise<void> {
   await send('/v1/session/passkeys', { name: 'test', response: made?.toJSON(), password });
 }
 
-/** A door by the name of localhost, for passkeys know no addresses; its port is known before the service stands. */
+/**
+ * A relay under the name localhost, because passkeys do not work with IP addresses; its port is known before
+ * the service exists.
+ */
 async function localhost(): Promise<{ readonly url: string; readonly behind: (service: Service) => void }> {
   let target = 0;
   const door = createServer((client) => {

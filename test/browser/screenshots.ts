@@ -1,6 +1,7 @@
-// `node test/browser/screenshots.ts [--out FOLDER] [--only NAME,...] [--docs]`: every page of a service that has a week behind
-// it, in both themes at three sizes and on paper, as PNG files to be looked at; with `--docs` those of docs/pictures are made anew, too. What
-// a page says on its console, what is too wide and what axe finds is printed, and ends with exit code 1.
+// `node test/browser/screenshots.ts [--out FOLDER] [--only NAME,...] [--docs]`: takes pictures of every page
+// of a service with a week of history, in both themes at three sizes and on paper, as PNG files for people to
+// look at. With `--docs` it also replaces those of docs/pictures. Prints console messages, pages that are too
+// wide and the findings of axe; any of these ends it with exit code 1.
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +18,7 @@ const { values: options } = parseArgs({
   },
 });
 
-/** What to wait for where a page has something that comes late. */
+/** A page to photograph, and what to wait for if some of it comes late. */
 interface Shot {
   readonly name: string;
   readonly address: string;
@@ -81,7 +82,7 @@ const looks = [
   { name: 'tablet-dark', theme: 'dark', size: sizes.tablet },
   { name: 'phone', theme: 'light', size: sizes.phone },
   { name: 'phone-dark', theme: 'dark', size: sizes.phone },
-  // A sheet of A4 within its margins. It is light whatever the screen is.
+  // A sheet of A4 within its margins; paper is light even with a dark screen.
   { name: 'print', theme: 'dark', size: { width: 718, height: 1_046 }, media: 'print' },
 ] as const;
 
@@ -125,7 +126,7 @@ async function picture(browser: Browser, demo: Demo, look: (typeof looks)[number
   return faults;
 }
 
-/** What the service does not know as a page is gone to from within. */
+/** Navigates inside of the page to an address that the service does not serve as a page. */
 async function openAt(page: Page, address: string): Promise<void> {
   const answer = await page.goto(address);
   if (answer?.status() !== 404) return;

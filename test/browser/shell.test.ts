@@ -1,5 +1,6 @@
-// The house around the pages: coming in and going out, sessions that end, the service that goes away, the kill switch, the
-// theme, the menu with the keyboard and on a phone, what is not there or not allowed.
+// The frame around the pages: signing in and out, sessions that end, a service that goes away, the kill
+// switch, the theme, the menu with the keyboard and on a phone, and pages that do not exist or are not
+// allowed.
 
 import type { BrowserContext, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
@@ -23,7 +24,7 @@ async function people(): Promise<void> {
   await personWith(service(), admin, { email: 'eli@example.com', roles: ['auditor'] });
 }
 
-/** Ends the session of the window at the service, as its end does. */
+/** Ends the session of the window at the service, as an expiry would. */
 async function endSession(context: BrowserContext, { url }: Service): Promise<void> {
   const [cookie] = await context.cookies(url);
   const headers = { cookie: `${cookie?.name}=${cookie?.value}` };
@@ -166,7 +167,7 @@ test('signing in anew in another window changes nothing for the same person, and
   await people();
   const { page, context } = await open(service(), { email: ann, expected: /401|403/ });
   await page.goto('/account');
-  // Another session in the same cookie, of which this window knows nothing: its token for changes is an old one.
+  // Another session replaces the cookie without this window's knowledge, so its CSRF token is out of date.
   await signInAs(context, service(), { email: ann, password });
   await fillKillSwitch(page, 'after signing in elsewhere');
   await page.getByRole('button', { name: 'Stop everything' }).click();
@@ -290,7 +291,7 @@ test('with the keyboard one skips to the page and walks through the menu', async
   const walked: string[] = [];
   for (let step = 0; step < 16; step += 1) {
     await page.keyboard.press('Tab');
-    // The menu may count alerts that are on.
+    // The menu may show the number of alerts that are on.
     walked.push((await focused(page)).replace(/^(Alerts)\d+ on$/, '$1'));
     expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('solid');
   }
@@ -349,14 +350,14 @@ test('by Ctrl+K one goes to a page, an agent, a request or something to do, with
   await ask('kill');
   await chosen.filter({ hasText: 'kill switch' }).waitFor();
   await page.getByText(/^\d+ found$/).waitFor();
-  // Down from the last comes the first.
+  // Down from the last entry leads to the first.
   await page.keyboard.press('ArrowUp');
   await chosen.filter({ hasNotText: 'kill switch' }).waitFor();
   await page.keyboard.press('ArrowDown');
   await chosen.filter({ hasText: 'kill switch' }).waitFor();
   await page.keyboard.press('Enter');
   await page.getByRole('dialog', { name: 'Stop agents' }).waitFor();
-  // A dialog is not left for it.
+  // An open dialog keeps the shortcut from opening the palette.
   await page.keyboard.press('Control+k');
   expect(await field.count()).toBe(0);
   await page.keyboard.press('Escape');

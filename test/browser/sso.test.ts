@@ -1,4 +1,5 @@
-// Single sign-on with a real provider, in a real browser: there, back, in, and out again.
+// Single sign-on with a real provider, in a real browser: to the provider, back, signed in, and signed out
+// again.
 
 import { expect, test } from 'vitest';
 import { firstAdmin, send } from '../http/person-client.ts';

@@ -1,5 +1,5 @@
-// The playground of the extension for VS Code in a browser: the page decides nothing, its requests go to the real language server, and what
-// comes back is shown as text.
+// The playground of the VS Code extension in a browser: the page decides nothing itself, sends its requests
+// to the real language server, and shows the answers as text.
 
 import { expect, onTestFinished, test } from 'vitest';
 import { playgroundPage, showPlayground } from '../../integrations/vscode/playground-view.ts';

@@ -1,5 +1,5 @@
-// The checker on broken trees: it never throws, yields no set for them, and adds nothing to what the parser has said
-// about a gap.
+// The checker on broken trees: it never throws, returns no set for them, and adds no diagnostics to those of
+// the parser about a gap.
 
 import { globSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';

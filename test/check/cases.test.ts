@@ -14,7 +14,7 @@ describe('golden cases', () => {
   it.each(names)('%s', (name) => {
     const { expected, actual, codes } = runCase(folder, name);
     expect(actual).toBe(expected);
-    // `ok-...` shows what draws no diagnostic; a case named `code` or `code.variant` shows that code.
+    // `ok-...` shows what has no diagnostic; a case named `code` or `code.variant` shows that code.
     if (name.startsWith('ok-')) expect(codes).toEqual([]);
     else expect(codes).toContain(name.split('.')[0]);
   });

@@ -1,4 +1,5 @@
-// What one compilation leaves for the next: trees of files whose text is as it was, and nothing of files that are gone.
+// What one compilation leaves for the next: the trees of files whose text has not changed, and nothing of
+// files that are gone.
 
 import { expect, it } from 'vitest';
 import { compile, createCompileCache, type PolicySources } from '../../src/pipeline.ts';

@@ -1,4 +1,5 @@
-// Golden cases: a policy file with what the checker says about it in `#!` lines at its end. UPDATE_GOLDEN=1 accepts.
+// Golden cases: a policy file with the checker's diagnostics in `#!` lines at its end. UPDATE_GOLDEN=1
+// accepts the present diagnostics.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { check } from '../../src/language/check/check.ts';
@@ -16,7 +17,7 @@ export interface GoldenCase {
 
 const mark = '#! ';
 
-/** Runs the checker on a case of this folder; with UPDATE_GOLDEN=1 writes down what it says. */
+/** Runs the checker on a case of this folder; with UPDATE_GOLDEN=1 writes its diagnostics into the case. */
 export function runCase(folder: string, name: string): GoldenCase {
   const path = `${folder}/${name}.policy`;
   const lines = readFileSync(path, 'utf8').split('\n');

@@ -1,5 +1,6 @@
-// What the checker concludes from conditions holds on every request of a grid: what one condition implies is at least
-// as true, what is never true is true of none, what is always true is true of all. The definition is the judge.
+// What the checker concludes from conditions holds on every request of a grid. A condition that another one
+// implies is at least as true; a condition that is never true is true for no request, and one that is always
+// true is true for all. The definition is the judge.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -53,7 +54,7 @@ function setWith(first: string, second: string): ReturnType<typeof setOf> {
     policy p on order.place { deny first when ${first} deny second when ${second} }`);
 }
 
-/** All combinations of what the atoms tell apart. */
+/** All combinations of values that the atoms can tell apart. */
 const requests = [0, 1, 2, 3].flatMap((count) =>
   ['a', 'b', 'c'].flatMap((kind) =>
     ['', 'x', 'xy'].flatMap((note) =>
@@ -90,7 +91,7 @@ function scopesOf(set: EvaluationScope['set']): readonly EvaluationScope[] {
   }));
 }
 
-/** False, unknown, true. */
+/** The truth as a rank: 0 false, 1 unknown, 2 true. */
 function rank(expression: Expression, scope: EvaluationScope): 0 | 1 | 2 {
   const truth = evaluateCondition(expression, scope);
   return truth === unknown ? 1 : truth === true ? 2 : 0;

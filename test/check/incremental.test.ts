@@ -1,5 +1,5 @@
-// The law of the checker's memory: whatever has been checked before, what comes out is what a check without memory
-// gives, places included; and what has not changed is the same object as before.
+// The law of the checker's memory: whatever was checked before, the result equals a check without memory,
+// places included, and an unchanged part is the same object as before.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -12,7 +12,7 @@ import { draws, edited, randomTexts, type Texts } from './random-sets.ts';
 
 type Parser = (path: string, text: string) => PolicyFile;
 
-/** As the pipeline: a file whose text is as before keeps its tree. */
+/** Parses like the pipeline: a file with unchanged text keeps its tree. */
 function createParser(): Parser {
   const known = new Map<string, PolicyFile>();
   return (path, text) => {
@@ -109,7 +109,7 @@ describe('what has not changed', () => {
     const codes = ({ byFile }: CheckedSet, file: string) => byFile.get(file)?.map(({ code }) => code) ?? [];
     expect(codes(after, '1.policy')).toContain('unused-declaration');
     expect(after.byFile.get('1.policy')).toBe(before.byFile.get('1.policy'));
-    // The list is read no more.
+    // After the edit nothing reads the list.
     expect(codes(after, '0.policy')).toHaveLength(codes(before, '0.policy').length + 1);
   });
 

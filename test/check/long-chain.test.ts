@@ -1,5 +1,5 @@
-// A condition may be as long as somebody's generator writes it: a chain of thousands of operands goes through every
-// stage, and definition and function decide alike at its ends, in its middle and beside it.
+// A generated condition may be very long: a chain of thousands of operands passes every stage, and definition
+// and function decide alike at its ends, in its middle and beside it.
 
 import { describe, expect, it } from 'vitest';
 import { childrenOf } from '../../src/language/model/children.ts';

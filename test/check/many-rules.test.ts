@@ -1,5 +1,5 @@
-// Warnings about rules of the same actions are found beside those few, or in an index over the whole set where there are
-// many: both find the same.
+// Warnings that compare rules of the same actions: few rules are compared directly, many through an index
+// over the whole set. Both ways find the same.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ const ofGroups: ReadonlySet<string> = new Set<keyof typeof checkCodes>([
   'guard-stops-short',
 ]);
 
-/** More than are looked at beside each other; each adds to risk and does nothing else. */
+/** More rules than are compared directly; each only adds to risk. */
 const many = Array.from(
   { length: 520 },
   (_, at) => `  risk filler_${at} +${at + 1} when agent.name == "${at}"`,

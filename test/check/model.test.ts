@@ -1,4 +1,4 @@
-// What the model of a policy set says, at the places where later stages rely on it.
+// The model of a policy set, at the places that later stages rely on.
 
 import { describe, expect, it } from 'vitest';
 import { check, listFilesOf } from '../../src/language/check/check.ts';

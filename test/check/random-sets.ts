@@ -1,5 +1,5 @@
-// Random policy sets as texts of declarations that speak of one another: names from small pools, so that rules meet,
-// follow from each other and repeat each other, and so that a removed or renamed declaration is missed somewhere.
+// Random policy sets as texts of declarations that refer to one another. Names come from small pools, so that
+// rules meet, imply and repeat each other, and so that a removed or renamed declaration is missing somewhere.
 
 import fc from 'fast-check';
 
@@ -15,7 +15,7 @@ const patterns = [...actionKeys, ...actionKeys, 'pay.*', '*.create', '*', 'money
 const lists = ['known', 'blocked', 'all_names'];
 const lets = ['small', 'trusted', 'bound', 'whole'];
 
-/** One declaration; `name` makes policies apart. */
+/** One declaration; `name` keeps policies distinct. */
 function declaration(draw: Draw, name: string): string {
   switch (draw(14)) {
     case 0:
@@ -159,7 +159,7 @@ function test(draw: Draw): string {
   }
 }
 
-/** Declarations that most others rest on, and some at random, in files. */
+/** Files of declarations that most others depend on, and some random ones. */
 export function randomTexts(draw: Draw): Texts {
   const basis = [
     ...actionKeys.map((key) => action(draw).replace(/action \S+/, `action ${key}`)),
@@ -187,7 +187,10 @@ export function randomTexts(draw: Draw): Texts {
   return files;
 }
 
-/** One change: a declaration added, removed, replaced, moved or changed in a word, or a comment that moves the rest. */
+/**
+ * One change: a declaration is added, removed, replaced, moved or changed in one word, or a comment moves the
+ * rest.
+ */
 export function edited(texts: Texts, draw: Draw, step: number): Texts {
   const files = texts.map((file) => [...file]);
   const file = of(draw, files);
@@ -223,7 +226,7 @@ export function edited(texts: Texts, draw: Draw, step: number): Texts {
   return files;
 }
 
-/** Another declaration of the same name, where one is drawn. */
+/** Another declaration of the same name, if one is drawn. */
 function another(text: string, draw: Draw): string {
   const [, kind = '', name = ''] = /^(\w+) ([\w.]+)/.exec(text) ?? [];
   for (let tries = 0; tries < 60; tries++) {
@@ -233,7 +236,7 @@ function another(text: string, draw: Draw): string {
   return text;
 }
 
-/** Numbers below a maximum, from a stream that shrinks. */
+/** A source of numbers below a maximum; its stream shrinks. */
 export const draws: fc.Arbitrary<Draw> = fc
   .infiniteStream(fc.nat(1_000_000_000))
   .map((numbers) => (max) => (numbers.next().value as number) % max);

@@ -1,4 +1,4 @@
-// Silences beyond what golden cases show: what is handed on for tools, several files, and line ends.
+// Silenced diagnostics beyond the golden cases: what tools receive, several files, and line ends.
 
 import { describe, expect, it } from 'vitest';
 import { check } from '../../src/language/check/check.ts';
@@ -82,7 +82,7 @@ describe('a silence', () => {
   });
 });
 
-/** Whole-line comments and blank lines above some lines of a text. */
+/** The text with whole-line comments and blank lines above some of its lines. */
 function withComments(text: string, codes: readonly string[], random: Random): string {
   const silences = codes.map((code) => `# writ: allow ${code} because it is meant`);
   const above = [...silences, '# About what follows.', ''];

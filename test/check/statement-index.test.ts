@@ -1,5 +1,6 @@
-// The index of rules finds what trying them all finds, in the same order: of the rules about all actions of one, those
-// that its condition implies. A rule that asks for certain texts first counts only beside one that names such a text.
+// The index of rules finds what trying all rules finds, in the same order: among the rules about all actions
+// of a rule, those that its condition implies. A rule that first requires certain texts counts only beside a
+// rule that names such a text.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -17,7 +18,10 @@ interface Indexed {
   readonly statement: Statement;
 }
 
-/** The definition: every rule, those without texts first, then by the texts in the order in which the premise names them. */
+/**
+ * The definition: tries every rule, those without texts first, then by the texts in the order in which the
+ * premise names them.
+ */
 function followingByTrial(rules: readonly Indexed[], premise: Indexed): readonly Indexed[] {
   const named =
     premise.statement.branches.length > 0
@@ -134,7 +138,7 @@ describe('an index with memory', () => {
             rules = [...rules.filter((one) => !gone.has(one)), ...rulesFor(more, made)];
             made += more.length;
             const [remembered, fresh] = [indexStatements(rules, memory), indexStatements(rules)];
-            // Now and then a set is looked at in part only.
+            // Sometimes only a part of the set is looked up.
             for (const rule of rules.slice(made % 3)) {
               const names = remembered(rule).map(({ name }) => name);
               found += names.length;

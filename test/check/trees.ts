@@ -1,4 +1,4 @@
-// Trees of the policy sets that tests of the checker go over: the conformance sets where they are, the packs, and the
+// Trees of the policy sets for tests of the checker: the conformance sets if present, the packs, and the
 // golden cases without errors.
 
 import { existsSync, globSync, readFileSync } from 'node:fs';
@@ -43,7 +43,7 @@ export function checkSet(folder: string, files: readonly PolicyFile[]): CheckedS
   });
 }
 
-/** The set of one file's text; throws where it is in error. */
+/** The set of one file's text; throws when the text has errors. */
 export function setOf(text: string): NonNullable<CheckedSet['set']> {
   const { file, diagnostics } = parse({ path: 'test.policy', text });
   const checked = check([file], () => ({ code: 'list-file-missing', message: 'no files here' }));
@@ -51,7 +51,7 @@ export function setOf(text: string): NonNullable<CheckedSet['set']> {
   return checked.set;
 }
 
-/** Data as text without places, maps as their entries in order. */
+/** The data as text without places, with maps as their entries in order. */
 export function withoutSpans(data: unknown): string {
   return JSON.stringify(
     data,

@@ -13,13 +13,13 @@ import { type Ran, writ } from './writ.ts';
 
 interface DataDirectory {
   readonly data: string;
-  /** Open in this process, as by a service that runs. */
+  /** Open in this process, as in a running service. */
   readonly store: Store;
   readonly run: (...args: readonly string[]) => Promise<Ran>;
   readonly tamper: (statement: string) => void;
 }
 
-/** With three requests, one a day. */
+/** A data directory with three requests, one a day. */
 async function createData(): Promise<DataDirectory> {
   const data = createFolder();
   const store = await openStore({ path: join(data, 'writ.db') });

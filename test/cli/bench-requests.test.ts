@@ -1,4 +1,5 @@
-// The packs' files of requests are the cases of their tests, a line each: UPDATE_GOLDEN=1 writes them anew.
+// The packs' files of requests equal the cases of their tests, one line for each case. UPDATE_GOLDEN=1 writes
+// the files.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
@@ -49,7 +50,7 @@ function amount({ amount: number, currency }: Amount): number | string {
   return currency === null ? Number(text) : `${text} ${currency}`;
 }
 
-/** Where a fact was written is not what it says. */
+/** A situation without the places in the file where its facts were written. */
 function withoutPlaces(situation: Situation): unknown {
   return JSON.parse(
     JSON.stringify(situation, (key, value) => {

@@ -1,4 +1,4 @@
-// `writ bench` as a user runs it: figures vary, all else is told exactly.
+// `writ bench` as a user runs it: figures vary, all other text is compared exactly.
 
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -253,12 +253,12 @@ describe('the progress bar', () => {
   });
 });
 
-/** Without figures, colours and the room that columns take; the rules in the order of their names. */
+/** The text without figures, colours and padding, with the rules sorted by name. */
 function masked(text: string): string {
   const number = '[\\d,]+(?:\\.\\d+)?(?: million)?';
   const unit = '(?:(?: (?:ns|µs|ms|s|kB|MB|bytes|%)|x|/s)(?!\\w))';
   const lines = text
-    // The definition decides as many as it can within its time.
+    // The definition decides as many requests as it can within its time, so the number varies.
     .replace(/\d+ of them decided by/, 'all decided by')
     .replaceAll(new RegExp(`${number}${unit}?\\.\\.${number}${unit}?`, 'g'), '#..#')
     .replaceAll(new RegExp(`(?<![\\w.:-])${number}${unit}`, 'g'), '#')

@@ -1,4 +1,5 @@
-// The hooks, the workflow and their page call commands and options that exist, and speak of the same inputs and hooks.
+// The hooks, the workflow and their documentation page use commands and options that exist, and agree on
+// inputs and hooks.
 
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
@@ -33,12 +34,12 @@ const hooks: readonly Hook[] = parse(read('.pre-commit-hooks.yaml'));
 const workflow: Workflow = parse(read('.github/workflows/policies.yml'));
 const page = read('docs/CI.md');
 
-/** The yaml examples of the page, in order. */
+/** The YAML examples of the page, in order. */
 const [hookExample, workflowExample] = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(
   ([, text]): unknown => parse(text!),
 );
 
-/** Options that a command line names but its command does not have. */
+/** Options in a command line that its command does not have. */
 function strangers(line: string): readonly string[] {
   const [, name = '', rest = ''] = /(?:writ|writ\.js) (\w+)(.*)$/.exec(line) ?? [];
   const command = new Command(name);

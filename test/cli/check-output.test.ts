@@ -43,7 +43,7 @@ guarantee none on a.b {
 }
 `;
 
-// ---- the part of the schema of SARIF 2.1.0 that a log of ours may use, closed against all else
+// ---- the part of the SARIF 2.1.0 schema that our log may use, closed to everything else
 
 const closed = { additionalProperties: false };
 const count = Type.Integer({ minimum: 1 });
@@ -259,7 +259,7 @@ describe('writ check --fix', () => {
     when payload.n < 5 and payload.kind == "low"
     because "x"
 `);
-    // In the first round the clauses change places, which covers what stands within them.
+    // In the first round the clauses change places, which covers the fixes inside of them.
     expect(applied).toEqual(['9:5 clause-order', '8:18 unknown-field', '8:24 foreign-operator']);
     expect(diagnostics).toContain('unexpected-token');
   });

@@ -1,5 +1,4 @@
-// Commands that call a running service: what they print, what they say where something is wrong, and with which code
-// they end.
+// Commands that call a running service: their output, their error messages, and their exit codes.
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,7 +10,7 @@ import { type Ran, writ } from './writ.ts';
 const shared = shareService();
 let inShared: ReturnType<typeof withAdmin> | null = null;
 
-/** The service of the file, for tests that do not mind what others leave behind. */
+/** One service for the tests of the file that do not depend on a clean state. */
 const sharedWithAdmin = () => {
   inShared ??= withAdmin(shared());
   return inShared;

@@ -1,4 +1,4 @@
-// `writ diff` as people run it: revisions, files as they are now, folders, every format, and what is wrong usage.
+// `writ diff` as people run it: revisions, present files, folders, every format, and wrong usage.
 
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -1,10 +1,12 @@
-// A unified diff leads from the one text to the other, and says no more than it has to.
+// A unified diff turns one text into the other, and is no longer than necessary.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { unifiedDiff } from '../../src/tools/cli/output/text-diff.ts';
 
-/** Few different lines, so that there is much to align; the last one with or without a line break. */
+/**
+ * Texts of few different lines, so that there is much to align; the last line with or without a line break.
+ */
 const text = fc
   .tuple(fc.array(fc.constantFrom('a', 'b', 'c', '', '-x', '+y'), { maxLength: 30 }), fc.boolean())
   .map(([lines, isEnded]) => lines.join('\n') + (isEnded && lines.length > 0 ? '\n' : ''));
@@ -48,7 +50,7 @@ describe('unifiedDiff', () => {
   });
 });
 
-/** Reads nothing but the diff's own grammar; throws where the text is not the one that it speaks of. */
+/** Applies a diff by the grammar of unified diffs alone; throws when the text does not match the diff. */
 function applyDiff(before: string, diff: string): string {
   const lines = before.match(/[^\n]*\n|[^\n]+$/g) ?? [];
   const output: string[] = [];

@@ -1,4 +1,4 @@
-// `writ fmt`: what it writes, what it leaves alone, and what it says.
+// `writ fmt`: the files it writes, the files it leaves alone, and its messages.
 
 import { chmodSync, globSync, lstatSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// `writ requests --follow` beside a service that is away for a while, and the scripts that complete commands in a shell.
+// `writ requests --follow` with a service that is away for a while, and the scripts that complete commands in
+// a shell.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,7 +13,7 @@ import { writ } from './writ.ts';
 
 const entry = join(import.meta.dirname, '../../src/tools/cli/writ.js');
 
-/** A way to a service that can be cut, and fixed at the same address. */
+/** A relay to a service that can be cut, and fixed at the same address. */
 async function openRelay(port: number) {
   const sockets = new Set<Socket>();
   const server = createServer((near) => {
@@ -81,7 +82,7 @@ test('requests are followed as they come, each once, also when the service was a
   expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('--follow has no end')]);
 });
 
-/** By its place: the path of the tests may be without it. */
+/** Found by full path, because PATH may lack it in the tests. */
 const bash = ['/bin/bash', '/usr/bin/bash', '/usr/local/bin/bash'].find((path) => existsSync(path));
 
 describe('writ completion', () => {
@@ -94,9 +95,9 @@ describe('writ completion', () => {
       ['writ', 'requests', '--decision', 'D', 'DENY'],
       ['writ', 'audit', 'export', '--format', '', 'jsonl csv'],
       ['writ', 'completion', 'f', 'fish'],
-      // Of the command that runs where none is named.
+      // Options of the command that runs when none is named.
       ['writ', 'mcp', '--key', '--key-file'],
-      // A file: the shell completes it by itself.
+      // A value that is a file: the shell completes it by itself.
       ['writ', 'audit', 'export', '--data', 'v', ''],
     ];
     const tries = lines.map(

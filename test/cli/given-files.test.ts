@@ -1,4 +1,4 @@
-// What people give where requests are read: each file that is none says in one sentence what to give instead.
+// Files given in place of requests: for each wrong kind of file, one sentence says what to give instead.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// `writ hook` in four dialects: the tool may run where the service has granted just this call, and in no other case, whatever
-// breaks; and what `writ hook install` writes.
+// `writ hook` in four dialects: the tool may run only when the service has granted exactly this call,
+// whatever breaks. Also the files that `writ hook install` writes.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
@@ -25,7 +25,7 @@ const claudeEvent = (tool: string) => ({
   tool_use_id: `toolu_${tool}`,
 });
 
-/** A call of the tool of the server `files`, as each host tells it. */
+/** A call of a tool of the server `files`, in the format of each host. */
 const events: Readonly<Record<DialectName, (tool: string) => object>> = {
   claude: (tool) => claudeEvent(`mcp__files__${tool}`),
   codex: (tool) => claudeEvent(`mcp__files__${tool}`),
@@ -136,7 +136,8 @@ describe.each(dialectNames)('%s', (name) => {
     const answers = await Promise.all([
       ...inputs.map((input) => answer(name, { input })),
       ...urls.map((url) => answer(name, { url })),
-      // Nobody is there; nothing ever comes; the input never ends; the key is wrong, or no header takes it.
+      // Nothing listens; no answer ever comes; the input never ends; the key is wrong, or does not fit into a
+      // header.
       answer(name, { url: 'http://127.0.0.1:1' }),
       answer(name, { url: await fakeService(() => undefined), withinMs: 300 }),
       answer(name, { stream: never, withinMs: 300 }),
@@ -146,13 +147,13 @@ describe.each(dialectNames)('%s', (name) => {
     ]);
     for (const [i, { code, stdout, stderr }] of answers.entries())
       expect([i, code, stdout, stderr === '']).toEqual([i, 2, '', false]);
-    // The fake services' grant is one where it is whole.
+    // A complete grant from the fake service is accepted.
     const good = await fakeService((reply) => reply.end(JSON.stringify(grant)));
     expect((await answer(name, { url: good })).code).toBe(0);
   });
 });
 
-/** Answers every request in the same way. */
+/** A service that answers every request in the same way. */
 async function fakeService(answerWith: (reply: ServerResponse) => void): Promise<string> {
   return await listening(createServer((_request, reply) => answerWith(reply)));
 }

@@ -1,4 +1,4 @@
-// `writ init`: what it makes is in order from the first moment, and what was there stays.
+// `writ init`: its files are in order from the first moment, and existing files stay.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

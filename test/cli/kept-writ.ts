@@ -1,5 +1,5 @@
-// A process that runs one command line after the other, each with a directory and a standard input of its own, and sends
-// back what it has written.
+// A process that runs one command line after the other, each with a directory and a standard input of its
+// own, and sends back the output.
 
 import { Readable } from 'node:stream';
 import { main } from '../../src/tools/cli/main.ts';
@@ -13,7 +13,7 @@ interface Asked {
 
 const usualEnv = { ...process.env };
 
-// Each command adds listeners that go with its process.
+// Each command adds listeners, which would normally end with its process.
 process.stdout.setMaxListeners(0);
 process.stderr.setMaxListeners(0);
 

@@ -1,4 +1,4 @@
-// `writ matrix`: which rules meet which action, and what nothing can allow.
+// `writ matrix`: which rules apply to which action, and what no rule can allow.
 
 import { describe, expect, it } from 'vitest';
 import { compile } from '../../src/pipeline.ts';

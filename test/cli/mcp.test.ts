@@ -1,4 +1,5 @@
-// `writ mcp` from the command line: what goes before the proxy, and how it says what is wrong with its options.
+// `writ mcp` from the command line: the options before the server's command, and the errors for wrong
+// options.
 
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

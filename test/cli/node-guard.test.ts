@@ -1,4 +1,4 @@
-// The entry on a Node that is too old.
+// The entry point on a Node that is too old.
 
 import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,8 +9,8 @@ import { type Ran, writProcess } from './writ.ts';
 const repository = join(import.meta.dirname, '../..');
 
 /**
- * A package that holds the entry alone, beside a main.ts that tells how it was run. It is started by this Node under
- * a preload that makes it look old, in the first process or in every one.
+ * Runs a package with only the entry point, beside a main.ts that reports how it was run. A preload makes
+ * this Node look old, in the first process or in every process.
  */
 async function runOnOldNode(options: {
   readonly bundled: boolean;

@@ -1,5 +1,5 @@
-// The packs as `writ init --pack` hands them out: in canonical form, without a warning, every guarantee proved, every
-// rule seen both ways by their tests, and nearly every change of them noticed.
+// The packs as `writ init --pack` hands them out: in canonical form, without a warning, with every guarantee
+// proved. Their tests see every rule both hold and not hold, and notice nearly every change of the packs.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// `writ prove` as people run it: guarantees, a question of one's own, certificates, and what a refutation is worth.
+// `writ prove` as people run it: guarantees, questions on the command line, certificates, and refutations
+// that can be tried.
 
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

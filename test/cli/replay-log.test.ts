@@ -1,4 +1,5 @@
-// `writ replay` on the records of a store and on exports of them; and exports wherever else requests are read.
+// `writ replay` on the records of a store and on exports of them, and exports as input of the other commands
+// that read requests.
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
@@ -21,7 +22,7 @@ const other = policyText
 
 const decided = digest(compiledOf(policyText).set);
 
-/** The requests under the findings of one pair of decisions. */
+/** The number of requests under the findings of one pair of decisions. */
 function met(findings: readonly Filed[], from: string, to: string): number {
   return findings
     .filter((one) => one.from === from && one.to === to)
@@ -30,7 +31,10 @@ function met(findings: readonly Filed[], from: string, to: string): number {
 
 let made: ReturnType<typeof make> | null = null;
 
-/** A store with a history, its export, and two sets of policies: for all tests, so nobody writes to them. */
+/**
+ * A store with a history, its export, and two sets of policies, shared by all tests, so no test may write to
+ * them.
+ */
 function setUp(): ReturnType<typeof make> {
   made ??= make();
   return made;
@@ -176,7 +180,7 @@ describe('writ replay', () => {
     const { against, findings, matrix, without_finding } = JSON.parse((await run(log, '--json')).stdout);
     expect([against.name, against.requests, without_finding]).toEqual(['HEAD', asked, 0]);
     expect(met(findings, 'ESCALATE', 'ALLOW')).toBe(matrix.ESCALATE.ALLOW);
-    // Of a log that other policies decided, nothing is filed.
+    // A log that other policies decided has no findings.
     const others = join(cwd, 'others.jsonl');
     writeFileSync(others, readFileSync(log, 'utf8').replaceAll(against.digest, 'f'.repeat(64)));
     const result = JSON.parse((await run(others, '--json')).stdout);

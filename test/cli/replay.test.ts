@@ -1,4 +1,5 @@
-// `writ audit replay` on requests that a service decided: what is the same, what is not, and what cannot be told.
+// `writ audit replay` on requests that a service decided: what is the same, what differs, and what cannot be
+// known.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +29,7 @@ interface Recorded {
   readonly policies: string;
 }
 
-/** The service decides each payload; then it stops. */
+/** Lets a service decide each payload; then stops the service. */
 function recordPayloads(...payloads: readonly object[]): Promise<Recorded> {
   return record({ policies: { 'p.policy': policyText }, payloads });
 }

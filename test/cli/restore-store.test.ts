@@ -1,5 +1,5 @@
-// A store that was put back from a backup: what may have been used, stopped or revoked since is good no more, on each kind of
-// store, and nobody serves it meanwhile.
+// A store that was restored from a backup: whatever may have been used, stopped or revoked since the backup
+// is no longer valid, on each kind of store, and nobody serves the store meanwhile.
 
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -116,7 +116,7 @@ test('a process that served before the restore stores nothing after it', async (
   const store = await openStore(place);
   onTestFinished(() => store.close());
   await store.serve();
-  // For the database nobody serves it, although the process goes on saying that it is alive.
+  // For the database nobody serves it, although the process goes on sending signs of life.
   await server.query('UPDATE replicas SET instance = NULL', place.name);
   const restoring = await openPlace(place);
   await restoreStore(restoring, options);

@@ -1,4 +1,5 @@
-// `writ store` as an operator uses it: the records of a running service move into a database, and a backup is put back.
+// `writ store` as an operator uses it: moving the records of a running service into a database, and restoring
+// a backup.
 
 import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -43,7 +44,7 @@ test('the records of a running service move into a database, and its budgets wit
   const { url } = await server.createEmptyDatabase();
   expect(await pay(60, service.url)).toBe('ALLOW');
   const copying = store('copy', '--to', url, '--json');
-  // More is granted while it copies; it waits for the end of the service.
+  // The service grants more while the command copies; the command waits for the end of the service.
   expect(await pay(30, service.url)).toBe('ALLOW');
   await new Promise((resolve) => setTimeout(resolve, 1_500));
   await service.end('SIGTERM');

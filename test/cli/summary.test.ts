@@ -1,4 +1,4 @@
-// `writ summary`: the sentences of the packs, all of them confirmed, in every format.
+// `writ summary`: the sentences about the packs, all confirmed, in every format.
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';

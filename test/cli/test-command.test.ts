@@ -1,4 +1,4 @@
-// `writ test` as a user runs it: minimums, mutants, nothing to run, and watching until it is told to stop.
+// `writ test` as a user runs it: minimums, mutants, nothing to run, and watching until it is stopped.
 
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
@@ -99,7 +99,7 @@ describe('writ test of nothing', () => {
 });
 
 describe('writ test --watch', () => {
-  /** A watch under way, and what it has printed. */
+  /** Starts `writ test` in watch mode, and collects its output. */
   function start(folder: string) {
     const entry = join(import.meta.dirname, '../../src/tools/cli/writ.js');
     const child = spawn(process.execPath, [entry, 'test', '--watch'], { cwd: folder });
@@ -130,7 +130,7 @@ describe('writ test --watch', () => {
     expect(second).toContain('changed: a.policy\n');
     expect(second).toContain('1 failed');
     expect(third).not.toContain('changed:');
-    // Nothing but text goes into a pipe.
+    // Output into a pipe has no terminal codes.
     expect(printed.out).not.toContain('\u001b');
     expect(printed.err).toBe('');
   });

@@ -1,4 +1,5 @@
-// `writ types`: what it prints compiles with the client, and a payload that the gate would refuse does not.
+// `writ types`: its output compiles with the client, and a payload that the gate would refuse does not
+// compile.
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,7 +21,7 @@ action ping.now { }
 action open.log { ... }
 `;
 
-/** Inside of the checkout, so that the client is found. */
+/** A folder inside of the checkout, so that the client is found. */
 function folder(): string {
   const path = mkdtempSync(join(import.meta.dirname, 'types-'));
   onTestFinished(() => rmSync(path, { recursive: true, force: true }));

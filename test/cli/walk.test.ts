@@ -1,4 +1,4 @@
-// `writ explain --step`: the whole walk where there is no terminal, and by keys where there is one.
+// `writ explain --step`: the whole walk at once without a terminal, and step by step with keys in a terminal.
 
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';

@@ -1,5 +1,6 @@
-// The command line as people run it: `writ` for most tests, by a process that is kept for all commands, and
-// `writProcess` where the process itself is what is looked at. INVARIANT: one command after the other in the kept process.
+// The command line as people run it: `writ` for most tests, in a process that is kept for all commands, and
+// `writProcess` for tests of the process itself. INVARIANT: the kept process runs one command after the
+// other.
 
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -44,12 +45,12 @@ export function writProcess(args: readonly string[], options: ProcessOptions = {
   });
 }
 
-/** It ends with the worker that runs the tests, whose channel it listens to. */
+/** The kept process ends with the test worker, whose channel it listens to. */
 let kept: ChildProcess | null = null;
-/** The command that was asked for last. */
+/** The most recent command. */
 let last: Promise<unknown> = Promise.resolve();
 
-/** Runs `writ ARGS` to its end. */
+/** Runs `writ ARGS` to its end in the kept process. */
 export function writ(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
   const ran = last.then(() => runKept(args, options));
   last = ran.catch(() => undefined);
@@ -72,7 +73,7 @@ async function runKept(args: readonly string[], options: RunOptions): Promise<Ra
     kept = null;
     throw new Error(`the process of \`writ ${args.join(' ')}\` has ended with ${JSON.stringify(answer)}`);
   }
-  // A worker that is done does not wait for it.
+  // A worker that is done does not wait for the kept process.
   child.unref();
   child.channel?.unref();
   return answer as Ran;

@@ -1,5 +1,5 @@
-// The pack for coding agents on lines that attack and lines that only read, one in a line of a file: `⏎` stands for the
-// end of a line, `⇥` for a tab.
+// The pack for coding agents on shell lines that attack and lines that only read, one per line of a file: `⏎`
+// stands for a line end, `⇥` for a tab.
 
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-// What would have changed a decision, case by case: the policy, the request, and the lines that people read.
+// Counterfactuals case by case: the policy, the request, and the lines that people read.
 
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/language/model/json.ts';

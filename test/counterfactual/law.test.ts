@@ -1,5 +1,5 @@
-// The law of proposed changes: making the change gives the promised outcome, on the definition and on the compiled
-// function alike, for random policy sets and random requests.
+// The law of proposed changes: making the change gives the promised outcome, on the definition and on the
+// compiled function alike, for random policy sets and random requests.
 
 import { describe, expect, it } from 'vitest';
 import { gates, type Outcome, outcomes } from '../../src/language/model/decision.ts';
@@ -84,7 +84,7 @@ describe('a proposed change', () => {
 const comparisons = ['<', '<=', '>', '>=', '==', '!='];
 const constants = [-7, -2.5, 0, 1, 3, 4.25, 9];
 
-/** Rules over one number, which a reader can check by trying all of it. */
+/** Rules over one number, checked by trying all of its values. */
 function numberPolicy(random: Random): string {
   const atom = (): string => `payload.n ${random.pick(comparisons)} ${random.pick(constants)}`;
   const condition = (): string =>
@@ -144,7 +144,7 @@ describe('a range of numbers', () => {
         expect(isMet(range, at), range).toBe(false);
         ranges++;
       }
-      // A grant that some number would bring or end is never passed over.
+      // If some number would lead to a grant or end one, a change is proposed.
       const isReachable = grid.some(
         (n) => (rank(engine.decide(ask(n)).outcome) - rank(base.outcome)) * direction > 0,
       );

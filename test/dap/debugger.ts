@@ -1,4 +1,5 @@
-// A client of the debugger: of the real command in a process of its own, or of what it runs, in this one.
+// A client of the debugger: either of the real command in a process of its own, or of its code in this
+// process.
 
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,13 +16,13 @@ export type Got = any;
 export interface Debugger {
   readonly folder: string;
   write(file: string, text: string): void;
-  /** Resolves with the whole response, whether it has succeeded or not. */
+  /** Resolves with the whole response, whether the request succeeded or not. */
   ask(command: string, given?: object): Promise<Got>;
-  /** The next event of a kind that has not been taken. */
+  /** The next event of this kind that was not returned before. */
   event(name: string): Promise<Got>;
-  /** What was told to the person until now. */
+  /** All output for the person so far. */
   readonly output: () => string;
-  /** The text of each frame, the innermost first, with its line. */
+  /** The text of each frame with its line, the innermost first. */
   frames(): Promise<readonly string[]>;
   readonly ended: Promise<number | null>;
 }
@@ -75,7 +76,7 @@ export function openDebugger(files: Readonly<Record<string, string>>, isProcess 
   const ask = (command: string, given: object = {}): Promise<Got> => {
     seq += 1;
     const answered = new Promise<Got>((resolve) => answers.set(seq, resolve));
-    // A process has its own folder.
+    // A separate process has its own working directory.
     const placed = command === 'launch' && !isProcess ? { cwd: folder, ...given } : given;
     void writer.write({ seq, type: 'request', command, arguments: placed } as unknown as Message);
     return answered;

@@ -1,5 +1,5 @@
-// LAW: an editor that people have walks through a decision as a client of the protocol does: Emacs with dap-mode, without a screen,
-// where the machine has it. `npm run editors` asks for it, and fails where it is not there.
+// LAW: a real editor walks through a decision like a client of the protocol: Emacs with dap-mode, without a
+// screen, if the machine has it. `npm run editors` requires it, and fails when it is missing.
 
 import { execFile } from 'node:child_process';
 import { existsSync, globSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
@@ -51,7 +51,7 @@ test.skipIf(!isWanted && !isThere)('Emacs with dap-mode', { timeout }, async () 
   const { stdout, stderr } = await run(emacs, ['--batch', '-l', script], { env, timeout });
   const line = `${stdout}\n${stderr}`.split('\n').find((one) => one.startsWith('{'));
   expect(JSON.parse(line ?? stderr)).toEqual({
-    // The gate stands in no file.
+    // The gate has no place in a file.
     entry: { name: 'The gate opens: `pay.send` is declared, and the payload is of its shape.', line: 0 },
     breakpoint: { name: 'payload.amount > 50 USD and payload.to == "bob"', line: 8 },
     in: { name: 'payload.amount > 50 USD', line: 8 },

@@ -1,4 +1,5 @@
-// A person debugs a decision: from the launch to its end, forwards and back, with what is known at each step.
+// A person debugs a decision: from the launch to its end, forwards and back, with the known values at each
+// step.
 
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -105,7 +106,7 @@ describe('a request', () => {
     await debug.ask('continue', { threadId: 1 });
     await debug.event('terminated');
     expect(debug.output()).toContain('ESCALATE by paying/unsure');
-    // Each step is told once, though some were passed twice.
+    // Each step is printed once, although some steps were passed twice.
     expect(debug.output().split('allow paying/small').length).toBe(2);
     await debug.ask('disconnect');
     expect(await debug.ended).toBe(0);
@@ -264,7 +265,7 @@ describe('a launch that cannot be', () => {
     const { message } = await debug.ask('launch', { decide: 'request.json' });
     expect(message).toContain('the policies have errors:\nerror[');
     expect(message).toContain('pay.policy:12');
-    // It goes on: mended policies can be launched.
+    // The session goes on: corrected policies can be launched.
     debug.write('policies/pay.policy', policy);
     expect(await debug.ask('launch', { decide: 'request.json' })).toMatchObject({ success: true });
     expect(await debug.ask('gotoTargets')).toMatchObject({ success: false });

@@ -1,4 +1,4 @@
-// The bars of an agent's days: all of them on one scale, their parts one upon the other.
+// The bars of an agent's days: all on one scale, with their parts stacked.
 
 import { expect, test } from 'vitest';
 import { activityBars, type Day } from '../../src/dashboard/pages/agents/activity-bars.ts';

@@ -1,4 +1,4 @@
-// The dashboard's types of the management API are those of the OpenAPI document.
+// The dashboard's types of the management API equal those of the OpenAPI document.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

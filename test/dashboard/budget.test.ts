@@ -1,5 +1,5 @@
-// The budget of the dashboard in bytes, of what was built last: what a page needs before anything is asked of it. Times are
-// measured by `node bench/dashboard.ts`.
+// The byte budget of the dashboard, checked on the latest build: what a page loads before any interaction.
+// `node bench/dashboard.ts` measures times.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ import {
 const manifest = readManifest();
 const pages = pageKeys(manifest);
 
-/** Loaded by themselves a moment after the page is there: they belong to its first load. */
+/** Parts that load by themselves a moment after the page; they belong to its first load. */
 const drawnAtOnce: Readonly<Record<string, readonly string[]>> = {
   'pages/overview/overview.tsx': ['pages/overview/draw.ts'],
 };

@@ -1,4 +1,4 @@
-// Before and after of a change, as the fields that differ.
+// A change shown as the fields that differ before and after.
 
 import { expect, test } from 'vitest';
 import { pageOfScope, wordsOfField, wordsOfScope } from '../../src/dashboard/pages/audit/change-words.ts';

@@ -1,4 +1,4 @@
-// What the editor is made of besides its view: colours, places in a text, edits, completion.
+// The parts of the editor besides its view: colours, places in a text, edits, completion.
 
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ function vocabulary(): Vocabulary {
 
 const words = vocabulary();
 
-/** Labels that are offered where `|` stands. */
+/** The labels that completion offers at `|`. */
 function offered(text: string, isAsked = false): readonly string[] {
   const at = text.indexOf('|');
   const completed = completePolicy(words, text.slice(0, at) + text.slice(at + 1), { at, isAsked });
@@ -133,7 +133,7 @@ describe('completion of a policy', () => {
   it('never fails, wherever one stands in whatever text', () => {
     const text = readFileSync('policies/slack/slack.policy', 'utf8');
     for (let at = 0; at <= text.length; at += 7) completePolicy(words, text, { at, isAsked: true });
-    // A pattern that goes back over what it has read would not come to an end here.
+    // A pattern with backtracking would not finish on this text.
     const long = `${'payload.a'.repeat(5_000)} ${'.'.repeat(1_000)}"`;
     completePolicy(words, long, { at: long.length, isAsked: true });
     fc.assert(

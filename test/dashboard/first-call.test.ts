@@ -1,4 +1,4 @@
-// The request that a new agent begins with, and the line that sends it.
+// The first request of a new agent, and the command line that sends it.
 
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';

@@ -1,10 +1,11 @@
-// JSON as it is typed: what is read is what JSON.parse reads, each part is where its place says, and a fault has a place.
+// JSON while it is typed: the reader returns the same value as JSON.parse, each part is at its stated place,
+// and a fault has a place.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { placeOf, readJson } from '../../src/dashboard/editor/json-places.ts';
 
-/** Few digits, and names that stand once. */
+/** Numbers with few digits, and unique names. */
 const value = fc.jsonValue({ maxDepth: 4 }).map((one) => JSON.parse(JSON.stringify(one, shorter)) as unknown);
 
 function shorter(_name: string, one: unknown): unknown {
@@ -29,7 +30,7 @@ describe('JSON', () => {
         const broken = text.slice(0, place) + noise + text.slice(place + 1);
         const { fault } = readJson(broken);
         if (!parses(broken)) expect(fault, broken).not.toBeNull();
-        // It is stricter in two ways alone.
+        // The reader is stricter than JSON.parse in only two ways.
         else if (fault !== null) expect(fault.message).toMatch(/twice|significant digits/);
       }),
       { numRuns: 500 },

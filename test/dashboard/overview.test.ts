@@ -1,4 +1,4 @@
-// The overview's own arithmetic: stretches of time on whole steps, series for plots and tables, keys, texts.
+// The overview's own arithmetic: spans of time in whole steps, series for plots and tables, keys, texts.
 
 import { describe, expect, test } from 'vitest';
 import { countLabels, powers, powersAround, stretchText } from '../../src/dashboard/pages/overview/axes.ts';

@@ -1,4 +1,4 @@
-// The hint under a new password says that it will be refused exactly where the service refuses it.
+// The hint under a new password predicts a refusal exactly when the service refuses the password.
 
 import { expect, test } from 'vitest';
 import { passwordHint } from '../../src/dashboard/parts/form/password-hint.ts';

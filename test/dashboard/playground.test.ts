@@ -1,4 +1,4 @@
-// The playground's own thinking: examples, the copy that is edited, what was changed, marks and fixes.
+// The playground's own logic: examples, the edited copy, its changes, marks and fixes.
 
 import { globSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';

@@ -1,4 +1,5 @@
-// What the pages of policies show of what they get: excerpts around mistakes, rules chosen and ordered, parts of long files.
+// What the pages of policies show of their data: excerpts around mistakes, filtered and sorted rules, parts
+// of long files.
 
 import { describe, expect, it } from 'vitest';
 import { excerptsOf, type FailedPlace } from '../../src/dashboard/pages/policies/excerpts.ts';

@@ -1,4 +1,4 @@
-// The colours of sources are those of the grammar: the same words, the same tokens, nothing lost.
+// The colours of sources follow the grammar: the same words, the same tokens, nothing lost.
 
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

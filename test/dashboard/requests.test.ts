@@ -1,4 +1,5 @@
-// What the pages of requests and approvals make of what the service says: filters, rows, traces, payloads, stories.
+// What the pages of requests and approvals make of the service's replies: filters, rows, traces, payloads,
+// histories.
 
 import { expect, test } from 'vitest';
 import {

@@ -1,4 +1,4 @@
-// Spans of time as people read them.
+// Spans of time in words for people.
 
 import { expect, test } from 'vitest';
 import { spanText } from '../../src/dashboard/parts/layout/span-text.ts';
@@ -38,7 +38,7 @@ test('are within half of what is shown last', () => {
       (sum, [, count, one]) => sum + Number(count) * sizes[one as keyof typeof sizes],
       0,
     );
-    // Of "2 h" the minutes are known, too: there are none.
+    // "2 h" is exact, so its minutes are known to be zero.
     const isCoarse = parts.length === 2 || Number(first?.[1]) >= 10;
     const step = isCoarse ? sizes[unit] : smaller[unit];
     expect([ms, Math.abs(total - ms) <= step / 2]).toEqual([ms, true]);

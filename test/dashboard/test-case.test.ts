@@ -1,4 +1,4 @@
-// A request as a test: what the page writes is a case that `writ test` reads with exactly the facts of the request.
+// A request as a test: the case that the page writes gives `writ test` exactly the facts of the request.
 
 import { globSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
@@ -30,7 +30,7 @@ function laidOf(files: Readonly<Record<string, string>>) {
   return { ...laid, policies: laid.policies };
 }
 
-/** What `writ test` reads of it, behind a test that is there. */
+/** The case as `writ test` reads it, placed after an existing test. */
 function read(one: CaseToAdd, set: PolicySet) {
   const text = `tests:\n  - name: first\n    action: x\n    expect: DENY\n${caseText(one, at)}`;
   const { diagnostics, cases } = readTestFile({ path: 'a.test.yaml', text });

@@ -1,10 +1,10 @@
-// The OpenAPI document into the types that the dashboard calls the management API by: one entry an operation, with
-// where it is, what it takes and what it answers when all is well.
+// Turns the OpenAPI document into the types by which the dashboard calls the management API: one entry per
+// operation, with its address, its input and its successful reply.
 
 import type { OpenApiDocument, OperationObject } from '../../src/service/http/contract/openapi.ts';
 import type { JsonSchema } from '../../src/service/http/contract/operation.ts';
 
-/** A TypeScript file. Operations that agents and machines use by themselves are left out. */
+/** The text of a TypeScript file. Leaves out operations for agents and machines. */
 export function typeText({ paths }: OpenApiDocument): string {
   const found = Object.entries(paths)
     .flatMap(([path, methods]) =>
@@ -78,7 +78,7 @@ function replyOf({ responses }: OperationObject): string {
       const names = Object.keys(content).filter((name) => name !== 'application/problem+json');
       if (names.length === 0) return 'undefined';
       const [lines] = names.flatMap((name) => (name === 'application/jsonl' ? [content[name]?.schema] : []));
-      // Of lines that are all alike, the type is that of a line.
+      // For a reply of equal lines, the type of one line.
       if (names.length === 1 && lines?.type === 'object') return typeOf(lines);
       return names.includes('application/json') ? typeOf(schemaOf(content)) : 'string';
     });

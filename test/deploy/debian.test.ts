@@ -1,5 +1,5 @@
-// The package for Debian: what it lays where fits together; and, where `npm run test:debian` asks for it as root on Debian, it is
-// installed, serves a decision as its own user, and is taken away again.
+// The Debian package: the installed files fit together. When `npm run test:debian` runs as root on Debian,
+// the package is also installed, serves a decision as its own user, and is removed again.
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -45,7 +45,7 @@ test('what is laid out fits together', async () => {
   expect((await writ(['check', '--strict', join(place, 'etc/writ/policies')])).code).toBe(0);
 });
 
-/** What the service says until it ends or `wanted` is in it. */
+/** The service's output until `wanted` appears in it or the service ends. */
 async function heard(service: ChildProcess, wanted: string): Promise<string> {
   let said = '';
   for await (const chunk of service.stdout ?? []) {

@@ -1,4 +1,4 @@
-// What is handed to supervisors and container engines: each file speaks of addresses, settings and files that there are.
+// Files for supervisors and container engines: each refers only to addresses, settings and files that exist.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';

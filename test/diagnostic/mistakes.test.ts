@@ -1,5 +1,5 @@
-// What people write by mistake when they come from elsewhere: each case of `mistakes/*.txt` is drawn by one diagnostic that
-// says what is wrong, where, and what to write. UPDATE_GOLDEN=1 accepts what is reported.
+// Common mistakes of people who know other languages: each case of `mistakes/*.txt` has one diagnostic that
+// says what is wrong, where, and what to write. UPDATE_GOLDEN=1 accepts the present diagnostics.
 
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -7,7 +7,10 @@ import type { Diagnostic } from '../../src/language/diagnostic/diagnostic.ts';
 import { applyFix } from '../syntax/draw.ts';
 import { diagnose, wrapped } from './pages.ts';
 
-/** Rules beside those of a case, so that nothing of the prelude is needless and each guard has something to guard. */
+/**
+ * Rules beside those of a case, so that every part of the prelude is used and each guard has something to
+ * guard.
+ */
 const beside = `policy beside on order.place {
   allow timely when payload.due in 2026-01-01..2026-12-31
   escalate own to finance when payload.to == "a@example.com"
@@ -44,7 +47,7 @@ it('there are the 55 of newcomers, 70 of other languages, 140 of assistants and 
   expect(counts).toEqual([140, 70, 55, 107]);
 });
 
-/** Cases of a file: `=== SETTING: TITLE`, the text, `---`, and what is reported of it. */
+/** The cases of a file: `=== SETTING: TITLE`, the text, `---`, and its diagnostics. */
 function readMistakes(text: string): readonly Mistake[] {
   return text
     .split(/^=== /m)
@@ -75,7 +78,7 @@ function whole({ text, setting }: Mistake): string {
   return setting === 'whole' ? text : `${wrapped(text, setting)}${beside}`;
 }
 
-/** A diagnostic with the text that it is about, its help, and the line that its fix makes. */
+/** A diagnostic with the text in its span, its help, and the line that its fix makes. */
 function drawn({ severity, code, span, message, help, related = [], fix }: Diagnostic, text: string): string {
   const at = (place: { readonly start: number; readonly end: number }): string =>
     `[${text.slice(place.start, place.end).split('\n')[0] || text.slice(0, place.start).split('\n').at(-1)}]`;

@@ -1,5 +1,5 @@
-// Table and pages of the diagnostics say the same, and what the pages advise is so: each example to avoid draws its
-// code, each one to prefer does not. UPDATE_GOLDEN=1 writes the index.
+// The table and the pages of diagnostics match, and the advice of the pages is true: each example to avoid
+// has its code, and no example to prefer has it. UPDATE_GOLDEN=1 writes the index.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -11,7 +11,7 @@ import { diagnose, pageNames, prelude, readPage } from './pages.ts';
 
 const names = Object.keys(codes).sort();
 
-/** Tests that draw the codes whose examples need what a page cannot hold; those of the checker have golden cases. */
+/** Tests for the codes whose examples do not fit on a page; codes of the checker have golden cases. */
 const drawnBy: Readonly<Record<string, string>> = {
   'directory-unreadable': 'test/policies/read.test.ts',
   'no-policy-files': 'test/policies/read.test.ts',
@@ -49,7 +49,7 @@ describe('the pages', () => {
 
   it('that are not executed are drawn by a test elsewhere', () => {
     const left = names.filter((name) => typeof readPage(name).setting === 'object').filter(isDrawnNowhere);
-    // It takes 100,001 files.
+    // This code needs a directory of 100,001 files.
     expect(left).toEqual(['directory-too-large']);
   });
 });
@@ -59,7 +59,7 @@ function isDrawnNowhere(name: string): boolean {
   return !existsSync(path) || !readFileSync(path, 'utf8').includes(name);
 }
 
-/** Periods within code end no sentence. */
+/** Periods inside of code end no sentence. */
 function sentencesOf(text: string): number {
   return text.replace(/`[^`]*`/g, 'code').match(/[.?!](?=\s|$)/g)?.length ?? 0;
 }

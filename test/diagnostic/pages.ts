@@ -1,5 +1,5 @@
-// The pages under docs/diagnostics as data: what a page says of its code, and its examples as policy sets that can be
-// checked. INVARIANT: a page that is not of the one form has no reading here and fails its test.
+// The pages under docs/diagnostics as data: the text of a page about its code, and its examples as policy
+// sets that can be checked. INVARIANT: a page in any other form is not read, and fails its test.
 
 import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -15,7 +15,7 @@ export interface Page {
   readonly code: string;
   readonly severity: 'error' | 'warning';
   readonly summary: string;
-  /** How the examples become policy sets; or what they need that a page cannot hold. */
+  /** How the examples become policy sets, or what the examples need that a page cannot hold. */
   readonly setting: Setting | { readonly needs: string };
   readonly avoid: string;
   readonly prefer: string;
@@ -24,7 +24,7 @@ export interface Page {
 
 type Setting = 'rules' | 'declarations' | 'whole' | 'test-file';
 
-/** The sentence by which a page says what its examples are. */
+/** The sentence in which a page states what its examples are. */
 const settings: Readonly<Record<string, Setting>> = {
   'The examples are rules of `policy orders` in the [prelude](README.md#the-prelude).': 'rules',
   'The examples stand beside the action of the [prelude](README.md#the-prelude).': 'declarations',
@@ -43,7 +43,7 @@ const form = new RegExp(
   's',
 );
 
-/** Names of all pages about codes, sorted. */
+/** The names of all pages about codes, sorted. */
 export function pageNames(): readonly string[] {
   const others = ['README', 'silences'];
   return globSync(`${folder}/*.md`)
@@ -52,7 +52,7 @@ export function pageNames(): readonly string[] {
     .sort();
 }
 
-/** Throws where the page is not of the form. */
+/** Reads a page; throws when the page is not in the one form. */
 export function readPage(name: string): Page {
   const groups = form.exec(readFileSync(`${folder}/${name}.md`, 'utf8'))?.groups;
   const [, needs] = /^<!-- not executed: needs (.+) -->$/.exec(groups?.setting ?? '') ?? [];
@@ -63,7 +63,7 @@ export function readPage(name: string): Page {
   return { code, severity: severity === 'Error' ? 'error' : 'warning', summary, setting, avoid, prefer, why };
 }
 
-/** What is reported of an example before anything is proved of it, silences applied. */
+/** The diagnostics of an example before any proof, with silences applied. */
 export function diagnose(example: string, setting: Setting): readonly Diagnostic[] {
   if (setting === 'test-file') return readTestFile({ path: 'example.test.yaml', text: example }).diagnostics;
   const source = { path: 'example.policy', text: wrapped(example, setting) };
@@ -71,7 +71,7 @@ export function diagnose(example: string, setting: Setting): readonly Diagnostic
   return applySilences(files, [source], [...diagnostics, ...silenced]).diagnostics;
 }
 
-/** The files beside the prelude. */
+/** The list files beside the prelude. */
 function readListFile(path: string): ListFile {
   if (path === 'lists/blocked.txt') return { text: 'Acme\nBolt\n' };
   if (path === 'tables/orders.csv') return { text: 'id,owner\no-1,ann\n' };

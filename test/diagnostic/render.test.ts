@@ -1,4 +1,4 @@
-// Diagnostics as text and as JSON: the smallest source that shows each point, with the output drawn under it.
+// Diagnostics as text and as JSON: the smallest source that shows each point, with the output below it.
 
 import { describe, expect, it } from 'vitest';
 import type { Diagnostic } from '../../src/language/diagnostic/diagnostic.ts';

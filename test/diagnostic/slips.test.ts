@@ -1,5 +1,5 @@
-// One slip in a whole pack is one diagnostic, at the slip: what else reads the broken part is not blamed for it. Each slip is a
-// pattern and what is written in the place of its first match in each pack.
+// One slip in a whole pack gives one diagnostic, at the slip, and no diagnostics for code that uses the
+// broken part. Each slip is a pattern and a replacement for its first match in each pack.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ const packs = ['policies/payments', 'policies/coding', 'examples/packs/support',
 type Slip = readonly [what: string, pattern: RegExp, write: string];
 
 const slips: readonly Slip[] = [
-  // words
+  // Slips in words.
   ['effect misspelt', /^ {2}deny /m, '  denny '],
   ['effect in capitals', /^ {2}allow /m, '  ALLOW '],
   ['clause misspelt', /^ {4}when /m, '    wen '],
@@ -23,7 +23,7 @@ const slips: readonly Slip[] = [
   ['list in the plural', /^list /m, 'lists '],
   ['meter misspelt', /^meter /m, 'metre '],
   ['let of another language', /^let /m, 'var '],
-  // operators
+  // Slips in operators.
   ['two ampersands', / and /, ' && '],
   ['one equals sign', / == /, ' = '],
   ['at most the wrong way round', / <= /, ' =< '],
@@ -31,7 +31,7 @@ const slips: readonly Slip[] = [
   ['not in as one word', / not in /, ' nin '],
   ['for all', /every (\w+) in /, 'for all $1 in '],
   ['colon before the parentheses', /every (\w+) in ([\w.()]+) \(/, 'every $1 in $2: ('],
-  // rules
+  // Slips in rules.
   ['no name before to', /^ {2}escalate \w+ to /m, '  escalate to '],
   ['no name before after', /^ {2}allow \w+ after /m, '  allow after '],
   ['colon behind the name', /^ {2}escalate (\w+) to /m, '  escalate $1: to '],
@@ -53,11 +53,11 @@ const slips: readonly Slip[] = [
   ['colon behind needs', / needs (\d)/, ' needs: $1'],
   ['colon behind risk', /^ {4}risk \+/m, '    risk: +'],
   ['group in quotes', / to (finance|support|security|owner)\b/, ' to "$1"'],
-  // policies
+  // Slips in policies.
   ['for before the patterns', /^policy (\w+) on /m, 'policy $1 for '],
   ['patterns in brackets', /^policy (\w+) on ([\w.*]+) \{/m, 'policy $1 on [$2] {'],
   ['no brace of a policy', /^policy (.*)\{$/m, 'policy $1'],
-  // shapes
+  // Slips in shapes.
   ['no colon in a field', /^ {2}(\w+): +(string|path|url|money|number)/m, '  $1 $2'],
   ['three dots', /(\d)\.\.(\d)/, '$1...$2'],
   ['a dash in a range', /string (\d)\.\.(\d)/, 'string $1-$2'],
@@ -69,7 +69,7 @@ const slips: readonly Slip[] = [
   ['no brace of an action', /^action ([\w.]+)(.*)\{$/m, 'action $1$2'],
   ['no brace at the end of an action', /^\}$/m, ''],
   ['a brace more', /^\}$/m, '}\n}'],
-  // lists
+  // Slips in lists.
   ['a list in braces', /^list (\w+)([^"[\n]*)= \[([^\]]*)\]/m, 'list $1$2= {$3}'],
   ['a list behind a colon', /^list (\w+) += \[/m, 'list $1: ['],
   ['an entry without quotes', /^list (\w+)([^"[\n]*)= \["(\w+)"/m, 'list $1$2= [$3'],
@@ -91,7 +91,7 @@ describe.each(packs)('%s', (pack) => {
     const text = file!.text.slice(0, from) + found.replace(pattern, write) + file!.text.slice(to);
     const { diagnostics } = findErrors({ ...sources, files: [{ ...file!, text }, ...others] });
     expect(diagnostics.map(({ code, message, help }) => `${code}: ${message}, ${help}`)).toHaveLength(1);
-    // Not before the slip.
+    // The diagnostic does not end before the slip.
     expect(diagnostics[0]!.span.end).toBeGreaterThanOrEqual(from - 1);
   });
 });
@@ -107,7 +107,7 @@ test.each(packs)('of two slips in %s each is told', (pack) => {
       return place === null ? [] : [{ slip, ...place }];
     });
     const [first, second] = two.toSorted((a, b) => a.from - b.from);
-    // Far enough apart that one is not a part of the other.
+    // The two slips are far apart, so that neither is a part of the other.
     if (first === undefined || second === undefined || second.from - first.to < 60) continue;
     const text = [second, first].reduce(
       (text, { from, to, found, slip: [, pattern, write] }) =>
@@ -115,7 +115,7 @@ test.each(packs)('of two slips in %s each is told', (pack) => {
       file!.text,
     );
     const { diagnostics } = findErrors({ ...sources, files: [{ ...file!, text }, ...others] });
-    // The same slip twice in one declaration is one diagnostic with two places.
+    // The same slip twice in one declaration gives one diagnostic with two places.
     const places = diagnostics.reduce(
       (sum, { related = [] }) => sum + 1 + (related.length > 0 && first.slip === second.slip ? 1 : 0),
       0,
@@ -142,7 +142,7 @@ function sourcesOf(pack: string): PolicySources {
   return { files, readListFile };
 }
 
-/** A match outside of comments and texts: the first one, or any. */
+/** The place of a match outside of comments and texts: the first match, or a random one. */
 function placeOf(text: string, pattern: RegExp, random?: Random) {
   const places = placesOf(text, pattern);
   return (random === undefined || places.length === 0 ? places[0] : random.pick(places)) ?? null;

@@ -1,5 +1,5 @@
-// One call over HTTP and its answer, over connections that are kept: the clients of a run share two processors with all that
-// they test, and `fetch` would take the most of what they use.
+// One call over HTTP and its answer, over connections that are kept. The clients of a run share two
+// processors with everything they test, and `fetch` would use most of their share.
 
 import { Agent, request } from 'node:http';
 
@@ -17,7 +17,7 @@ export interface CallOptions {
 
 const agent = new Agent({ keepAlive: true });
 
-/** Null where no answer came in time. */
+/** Posts the body; returns null when no answer came in time. */
 export function post({ url, headers, body, patienceMs }: CallOptions): Promise<Answer | null> {
   return new Promise((resolve) => {
     const all = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body), ...headers };
@@ -36,7 +36,7 @@ export function post({ url, headers, body, patienceMs }: CallOptions): Promise<A
       resolve(answer);
     };
     sent.on('error', () => end(null));
-    // What is cut off within an answer has neither error nor end.
+    // An answer that is cut off in the middle raises neither `error` nor `end`.
     sent.on('close', () => end(null));
     sent.end(body);
   });

@@ -1,5 +1,5 @@
-// Statistics of all replicas that there were, against the chain: each slot is taken up once more, so that what its last process has
-// counted and not stored is counted anew, and no record is in two minutes or in none.
+// Compares the statistics of all replicas with the chain. Each slot is taken up once more, so that whatever
+// its last process counted and did not store is counted again. No record may be in two minutes or in none.
 
 import { overviewRange, readOverview } from '../../src/service/statistics/overview.ts';
 import type { StorePlace } from '../../src/service/store/open.ts';
@@ -7,7 +7,7 @@ import { openStore } from '../../src/service/store/open.ts';
 import { beginStatistics } from '../statistics/world.ts';
 import type { Verdict } from './judge.ts';
 
-/** By then all minutes are over. */
+/** All minutes are over by this time. */
 const laterMs = 5 * 60_000;
 
 const names = [
@@ -19,11 +19,11 @@ const names = [
 
 export interface Counted {
   readonly faults: readonly string[];
-  /** Of all requests, by their decision and by what became of those that waited. */
+  /** Counts of all requests, by their decision and by what became of those that waited. */
   readonly counts: readonly number[];
 }
 
-/** Once no process serves; `slotCount` of them have at the same time. */
+/** Runs after all processes have stopped serving; `slotCount` of them served at the same time. */
 export async function countStatistics(
   place: StorePlace,
   slotCount: number,

@@ -1,5 +1,5 @@
-// `npm run drill`: loses the primary of a database that two replicas serve, on this machine alone, and says what came of it:
-// whether anything that was told is gone, how long nothing was decided, and whether the budget held.
+// `npm run drill`: loses the primary of a database that two replicas serve, on this machine alone. Reports
+// whether anything acknowledged is gone, how long nothing was decided, and whether the budget held.
 
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// What breaks, one after the other: replicas are killed, stopped, slowed and cut off, the server is killed and fails over. How
-// long nothing was granted because of each kind is kept.
+// The faults, one after the other: replicas are killed, stopped, slowed and cut off; the server is killed and
+// fails over. For each kind of fault the longest time without a grant is kept.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Told } from './told.ts';
@@ -7,18 +7,23 @@ import type { World } from './world.ts';
 
 const kinds = ['failover', 'killed', 'slow', 'stopped', 'cut', 'server'] as const;
 type Kind = (typeof kinds)[number];
-/** Each kind has its turn, however short the run is; the server fails over to its standby and back. */
+/**
+ * Each kind happens at least once, however short the run is. The server fails over twice: to its standby and
+ * back.
+ */
 const turns = [...kinds, 'failover'] as const;
-/** And people end so many requests, of either word, */
+/** People approve at least this many requests and reject at least this many. */
 const endedMin = 3;
-/** and step up so often. */
+/** People step up at least this often. */
 const steppedUpMin = 2;
 
 const serviceMaxMs = 20_000;
-/** What stands still for longer after a fault does not because of it. */
+/** A pause in grants that begins later than this after a fault has another cause. */
 const afterFaultMs = 2_000;
 
-/** Only these happen, where the variable names some, with commas between; `none` for none. */
+/**
+ * The kinds of faults that happen, separated by commas, or `none`; all kinds when the variable is not set.
+ */
 const only = process.env.NEMESIS_FAULTS?.split(',');
 
 export async function nemesis(world: World): Promise<void> {
@@ -84,7 +89,7 @@ const carryOut = {
   },
 } as const satisfies Record<Kind, (world: World, replica: Replica) => Promise<void>>;
 
-/** How long after a standby has become the primary something is decided again; infinite where nothing is. */
+/** Milliseconds from the promotion of a standby to the next decision; infinite when nothing is decided. */
 function untilDecided({ told }: World): Promise<number> {
   const fromMs = performance.now();
   return new Promise((resolve) => {
@@ -101,8 +106,8 @@ function untilDecided({ told }: World): Promise<number> {
 }
 
 /**
- * The longest time in which nothing was granted, for each kind of fault, and what was decided meanwhile; `none` is what managers
- * do.
+ * For each kind of fault, the longest time in which nothing was granted, and the decisions meanwhile. `none`
+ * counts the time when only managers act.
  */
 function noteStops({ told, longest, rates }: World) {
   let [now, sinceMs, decisions]: [Kind | 'none', number, number] = ['none', performance.now(), 0];
@@ -129,7 +134,7 @@ function noteStops({ told, longest, rates }: World) {
   });
   return {
     begin: (kind: Kind) => {
-      // What has stood still until now has another reason.
+      // A pause that lasted until now has another cause than this fault.
       take({ decision: 'ALLOW', endedAtMs: performance.now() });
       turnTo(kind);
       fault = { kind, untilMs: Number.POSITIVE_INFINITY };
@@ -138,7 +143,10 @@ function noteStops({ told, longest, rates }: World) {
       if (fault !== null) fault.untilMs = performance.now();
       turnTo('none');
     },
-    /** So many by now; one that is asked for again by its key may be told several times, and does not count. */
+    /**
+     * The number of decisions so far. Requests with an idempotency key do not count, because one decision may
+     * be told several times.
+     */
     decisions: () => unlike,
     close,
   };

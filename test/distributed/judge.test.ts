@@ -1,4 +1,5 @@
-// Each check of what was told, and of what people and agents say, on records that break what it checks.
+// Each check of the judge, on records that break what it checks: checks of replies, and of what people and
+// agents reported.
 
 import { expect, test } from 'vitest';
 import type { ChainEntry } from '../../src/service/store/contract/chain.ts';
@@ -55,7 +56,7 @@ const granted = (id: string) => ({
     policySet: { digest: 'd' },
   }),
 });
-/** Asked from one moment to the other. */
+/** A reply to a request that was sent at one moment and answered at the other. */
 const told = (id: string, begunAtMs: number, endedAtMs: number, more: Partial<Told> = {}): Told => ({
   id,
   agent: 'a',
@@ -80,7 +81,7 @@ async function faultsOf(
   history: Partial<History> = {},
 ): Promise<readonly string[]> {
   const records = [active, ...entries].map((entry, at) => ({
-    // As the store answers; what is not looked at is left out.
+    // The chain in the form in which a store returns it, without the parts that the judge does not read.
     entry: { sequence: at + 1, ...entry } as unknown as ChainEntry,
   }));
   const stretch = async () => ({ records, lastSequence: records.length });

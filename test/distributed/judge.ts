@@ -1,5 +1,6 @@
-// What was told against what is stored: the chain is read from its beginning, and at each record it is known what was spent,
-// who was revoked, what was stopped and which policies were active. INVARIANT: each fault that is looked for is a line.
+// Compares the replies with what is stored. The chain is read from its beginning, and at each record the
+// judge knows what was spent, who was revoked, what was stopped and which policies were active. INVARIANT:
+// each kind of fault that is looked for is one line.
 
 import type { ChainEntry } from '../../src/service/store/contract/chain.ts';
 import type { Store } from '../../src/service/store/contract/store.ts';
@@ -9,13 +10,13 @@ export interface Verdict {
   readonly faults: readonly string[];
   readonly decisions: number;
   readonly granted: number;
-  /** Of the budgets that were under pressure, the least that was used of one. */
+  /** The smallest share used of any budget that was under pressure. */
   readonly usedLeast: number;
-  /** Requests that people ended. */
+  /** Numbers of requests that people ended. */
   readonly ended: Readonly<Record<Ended, number>>;
-  /** Grants of which their agents said what became of them. */
+  /** The number of grants whose agents reported an outcome. */
   readonly consumed: number;
-  /** Grants by a step-up. */
+  /** The number of grants by a step-up. */
   readonly steppedUp: number;
   readonly outcomes: ReadonlyMap<string, number>;
   readonly fromMs: number;
@@ -37,23 +38,23 @@ interface Walk {
   readonly switches: Set<string>;
   readonly keys: Map<string, string>;
   readonly ids: Map<string, string>;
-  /** What became of the requests that waited. */
+  /** The outcome of each request that waited. */
   readonly ended: Map<string, Ended>;
-  /** Until when each of them waits. */
+  /** The deadline of each request that waited. */
   readonly deadlines: Map<string, number>;
   readonly consumed: Map<string, boolean>;
   readonly outcomes: Map<string, number>;
   firstMs: number;
   latestMs: number;
   granted: number;
-  /** Of the requests that waited. */
+  /** The agents of the requests that waited. */
   readonly agents: Map<string, string>;
   active: string | null;
   readonly faults: string[];
 }
 
 const chunk = 5_000;
-/** Of a deadline that passes there is a record by then. */
+/** A deadline that passes is recorded within this time. */
 const sweptWithinMs = 2_000;
 
 export async function judge({ chain }: Pick<Store, 'chain'>, history: History): Promise<Verdict> {
@@ -101,7 +102,7 @@ export async function judge({ chain }: Pick<Store, 'chain'>, history: History): 
       faults.push(`told as granted and not stored so: ${one.id}`);
     if (one.key !== null && keys.get(`${one.agent} ${one.key}`) !== one.id)
       faults.push(`another request for its key: ${one.id}`);
-    // An idempotency key is answered with what was granted before.
+    // A repeated idempotency key is answered with the earlier grant, even after a stop.
     const stop = one.key === null ? isStopped(one) : null;
     if (stop !== null) faults.push(`granted after the reply that it was ${stop.kind}: ${one.id}`);
   }
@@ -137,10 +138,13 @@ interface Asked {
   readonly endedAtMs: number;
 }
 
-/** The stop that lasted all the time that was asked for; null where there is none. There are many of them, and more who ask. */
+/**
+ * Finds the stop that lasted for the whole time of a request; null when there is none. Many stops and even
+ * more requests are compared.
+ */
 function stopsOf(stops: readonly Stop[]): (asked: Asked) => Stop | null {
   const revoked = new Map(stops.filter(({ kind }) => kind === 'revoked').map((stop) => [stop.subject, stop]));
-  // One ends before the next one begins.
+  // One switch is turned off before the next is turned on.
   const switched = stops.filter(({ kind }) => kind === 'switched').sort((a, b) => a.fromMs - b.fromMs);
   return ({ agent, begunAtMs, endedAtMs }) => {
     const isWithin = ({ fromMs, untilMs }: Stop) => begunAtMs > fromMs && endedAtMs < untilMs;
@@ -160,7 +164,7 @@ function latestBefore(sorted: readonly Stop[], atMs: number): Stop | undefined {
   return sorted[low - 1];
 }
 
-/** Of what agents said of their grants, of codes, and of deadlines. */
+/** Faults in the outcomes that agents reported, in the use of codes, and in deadlines. */
 function faultsOfDetails(walk: Walk, { outcomes, proofs }: History): readonly string[] {
   const { consumed, ended, deadlines, latestMs } = walk;
   const faults: string[] = [];

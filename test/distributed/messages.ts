@@ -1,4 +1,4 @@
-// What a receiver has got of the revocations, against what was revoked and what is stored of the messages.
+// Compares the revocation messages that a receiver got with what was revoked and with the stored deliveries.
 
 import type { Directory } from '../../src/service/people/directory.ts';
 import { type Delivery, listDeliveries } from '../../src/service/webhooks/outbox.ts';
@@ -38,7 +38,7 @@ function subjectOf(body: string): string {
   return (JSON.parse(body) as { readonly data: { readonly id: string } }).data.id;
 }
 
-/** Each attempt is claimed before it is made, so a message never comes more often than it was claimed. */
+/** Each attempt is claimed before it is made, so a message arrives at most as often as it was claimed. */
 function attemptFaults({ id, attempts, status }: Delivery, count: number): readonly string[] {
   if (count > attempts) return [`message ${id} came ${count} times of ${attempts} attempts`];
   return status === 'delivered' && count === 0 ? [`message ${id} is delivered and did not come`] : [];

@@ -1,6 +1,7 @@
-// Three replicas under a nemesis: replicas are killed, stopped, slowed and cut off, their clocks differ, the server is killed
-// and fails over to its standby and back, while clients ask all of them for what one may have, people vote on the same request
-// at two of them, and others revoke, stop and change policies. `npm run distributed` runs it for half an hour and a million decisions.
+// Three replicas under a nemesis: replicas are killed, stopped, slowed and cut off, and their clocks differ;
+// the server is killed and fails over to its standby and back. Meanwhile clients ask all replicas for what
+// only one may have, people vote on the same request at two of them, and others revoke, stop and change
+// policies. `npm run distributed` runs it for half an hour and a million decisions.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +26,10 @@ import { type Owner, policyText } from './world.ts';
 const isLong = process.env.NEMESIS_SECONDS !== undefined;
 const seconds = Number(process.env.NEMESIS_SECONDS ?? 20);
 const decisionsLeast = Number(process.env.NEMESIS_DECISIONS ?? 0);
-/** In the suite it waits more than it works; the long run is to decide much, and breaks as much as many of the others together. */
+/**
+ * In the test suite the run mostly waits. The long run has to decide much, and breaks as much as many short
+ * runs together.
+ */
 const pace = isLong
   ? { clientCount: 128, pauseMs: 0, betweenChangesMs: 2_000, betweenFaultsMs: 2_000 }
   : { clientCount: 24, pauseMs: 40, betweenChangesMs: 550, betweenFaultsMs: 800 };
@@ -34,7 +38,7 @@ const seed = Number(process.env.NEMESIS_SEED ?? Math.floor(Math.random() * 2 ** 
 vi.setConfig({ testTimeout: 180_000 + seconds * 2_000 + decisionsLeast * 10 });
 
 const debian = '/usr/lib/postgresql/15/bin';
-/** The one from npm, and for long also Debian's where it is. */
+/** The server from npm; in the long run also Debian's, if it is installed. */
 const servers = [
   { title: 'from npm', bin: undefined },
   { title: 'of Debian', bin: debian },
@@ -67,7 +71,7 @@ test.each(servers)(`${name}, on PostgreSQL $title`, async ({ bin }) => {
   for (const email of ['dan', 'eve', 'fay', 'gil'].map((name) => `${name}@example.com`)) {
     const { person, headers } = await personWith({ url: '', store }, admin, { email, roles: ['owner'] });
     const { secret } = offerTotp(person);
-    // A new factor steps up for nothing at first.
+    // A new second factor is not accepted for step-ups during its first hour.
     await setUpCodes({ url: '', store }, person, { secret, clock: () => Date.now() - hourMs - minuteMs });
     owners.push({ email, password, headers, secret });
   }
@@ -97,7 +101,7 @@ test.each(servers)(`${name}, on PostgreSQL $title`, async ({ bin }) => {
   expect(faults.slice(0, 10)).toEqual([]);
   expect(counts.usedLeast).toBe(1);
   expect(Math.min(counts.ended.approved, counts.ended.rejected)).toBeGreaterThan(2);
-  // Something was decided after each of them; how soon is printed.
+  // Something was decided after each failover; the output shows how soon.
   expect(services.length).toBeGreaterThanOrEqual(2);
   expect(Math.max(...services)).toBeLessThan(Number.POSITIVE_INFINITY);
   expect(received.length).toBeGreaterThan(0);
@@ -105,10 +109,10 @@ test.each(servers)(`${name}, on PostgreSQL $title`, async ({ bin }) => {
   expect(Math.min(counts.ended.expired, counts.consumed, counts.steppedUp)).toBeGreaterThan(0);
   const { chain, differences } = await verifyStore(store);
   expect([chain.kind, differences]).toEqual(['whole', []]);
-  // Each replica has written a lane, and each start of one goes on with that of its slot.
+  // Each replica has written a lane, and each restart of a replica continues the lane of its slot.
   expect(chain.kind === 'whole' && chain.end.lanes?.length).toBeGreaterThan(3);
   await replicas.end();
-  // Whoever does not serve any more is taken for gone at once.
+  // Replicas that no longer serve count as gone at once.
   await server.query("UPDATE replicas SET seen_at = seen_at - interval '1 hour'", database.name);
   const slots = await server.query<{ slot: number }>('SELECT DISTINCT slot FROM requests', database.name);
   const slotCount = Math.max(...slots.map(({ slot }) => slot)) + 1;

@@ -1,5 +1,6 @@
-// Clients that ask several replicas at once for what one may have: the rest of a budget, a nonce, an idempotency key; people who
-// stop and revoke meanwhile; and what breaks. All that was told is kept, with the times at which it was asked and answered.
+// Clients that ask several replicas at once for what only one may have: the rest of a budget, a nonce, an
+// idempotency key. Meanwhile people stop and revoke, and faults happen. All replies are kept, with the times
+// of the requests and the replies.
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -24,7 +25,7 @@ import {
   type World,
 } from './world.ts';
 
-/** Deadlines that have passed are recorded by then. */
+/** A deadline that passes is recorded within this time. */
 const sweptWithinMs = 2_500;
 
 export async function run(options: RunOptions): Promise<History> {
@@ -48,19 +49,22 @@ export async function run(options: RunOptions): Promise<History> {
   const services = await Promise.all(world.services);
   world.isOver = true;
   await Promise.all([...clients, ...others]);
-  // Deadlines pass meanwhile, and replicas look for these each second.
+  // Deadlines pass meanwhile; replicas look for them every second.
   await Promise.all([drainAll(world), sleep(soonMs + sweptWithinMs)]);
   return { ...world, services, tookS, counts: world.told.counts };
 }
 
-/** On average. */
+/** The average pause of a client after a failed call, in milliseconds. */
 const afterFailureMs = 100;
 
-/** Mostly all ask for the same budget; now and then for one of their own, or twice for the same. */
+/**
+ * A client mostly spends from the budget that all clients share; now and then from a budget of its own, or
+ * asks twice with the same key.
+ */
 async function client(world: World, at: number): Promise<void> {
   const { random, pauseMs } = world;
   let own = randomUUID();
-  /** Of a replica; another one after that has not answered. */
+  /** The replica that the client calls; another one after a call that failed. */
   let place = at;
   while (!world.isOver) {
     if (pauseMs > 0) await sleep(2 * random() * pauseMs);
@@ -82,10 +86,11 @@ async function client(world: World, at: number): Promise<void> {
       const answer = await ask(world, url, agent, call);
       const hasFailed = answer === null || answer.status >= 500;
       if (hasFailed) place = Math.floor(random() * all.length);
-      // Who is stopped or revoked asks again soon, and not at once; where nothing works, asking only takes from what recovers.
+      // A client that is stopped or revoked asks again after a short pause. After a failure it waits longer,
+      // because its calls would slow down the recovery.
       if (hasFailed) await sleep((0.5 + random()) * afterFailureMs);
       else if (answer.status !== 200) await sleep(20);
-      // One that asked for the least and was refused has seen its end.
+      // A refusal of the smallest amount shows that the budget is used up.
       const isUsedUp = answer?.decision === 'DENY' && call.amount === 1;
       if (isUsedUp && !isShared) own = randomUUID();
       if (isUsedUp && isShared && world.session === before) world.session += 1;
@@ -93,12 +98,12 @@ async function client(world: World, at: number): Promise<void> {
   }
 }
 
-/** At once. */
+/** How many budgets are drained at once. */
 const drainsMax = 32;
 
 /**
- * What is left of each budget is used. While all meters are read anew, which takes longer the more was granted, all is refused: a
- * budget counts as used when nothing more is granted of any.
+ * Uses up the rest of each budget. While all meters are read again, which takes longer the more was granted,
+ * everything is refused. So a budget counts as used up only when nothing more is granted from any budget.
  */
 async function drainAll(world: World): Promise<void> {
   const agent = await agentAtLast(world.store);
@@ -117,11 +122,11 @@ async function drainAll(world: World): Promise<void> {
   }
 }
 
-/** Yields how often it was granted something; a refusal counts when it stays. */
+/** Spends until nothing is left; returns the number of grants. Only a refusal that is repeated counts. */
 async function drain(world: World, agent: Agent, session: string): Promise<number> {
   let granted = 0;
   for (let refusals = 0, failures = 0; refusals < 3 && failures < 100; ) {
-    // One whose slot was taken while it was stopped decides nothing any more.
+    // A replica that lost its slot while it was stopped no longer decides, so the replicas take turns.
     const all = urls(world);
     const url = all[failures % all.length] ?? '';
     const answer = (await ask(world, url, agent, { amount: 1, session }))?.decision;
@@ -133,7 +138,7 @@ async function drain(world: World, agent: Agent, session: string): Promise<numbe
   return granted;
 }
 
-/** The server may just be coming back. */
+/** Makes an agent; retries while the server is restarting. */
 async function agentAtLast(store: Store): Promise<Agent> {
   for (;;) {
     try {
@@ -144,7 +149,7 @@ async function agentAtLast(store: Store): Promise<Agent> {
   }
 }
 
-/** Agents are revoked, and new ones come; all is stopped for a moment; policies change. */
+/** Revokes agents and adds new ones, stops everything for a moment, and changes policies. */
 async function managers(world: World): Promise<void> {
   const { random, replicas } = world;
   for (let edition = 2; !world.isOver; ) {
@@ -159,7 +164,7 @@ async function managers(world: World): Promise<void> {
         edition += 1;
       }
     } catch {
-      // The server is not there.
+      // The server is not reachable.
     }
   }
 }
@@ -174,7 +179,7 @@ async function revokeOne(world: World): Promise<void> {
   stops.push({ kind: 'revoked', subject: gone.id, fromMs: performance.now(), untilMs: Infinity });
 }
 
-/** Whoever did not answer may have turned it on all the same, and may yet. */
+/** A switch whose write got no answer may be on all the same, or may yet be turned on. */
 const doubtMs = 3_000;
 
 async function stopFor({ store, stops }: World, ms: number): Promise<void> {
@@ -215,7 +220,7 @@ async function turnOn({ documents }: Store, id: string): Promise<void> {
   });
 }
 
-/** Until it is off: it would stop all for ever. */
+/** Tries until the switch is off, because it would stop everything for ever. */
 async function turnOff({ documents }: Store, id: string): Promise<void> {
   const change = {
     atMs: Date.now(),

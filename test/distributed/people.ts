@@ -1,5 +1,6 @@
-// People and agents after a request: two vote on the same one, some just as its deadline passes; a control owner steps up for two
-// requests by the same code at once; an agent says at one replica that it used a grant, and at another that it did not.
+// People and agents after a request: two people vote on the same request, some just as its deadline passes; a
+// control owner steps up for two requests at once with the same code; an agent reports at one replica that it
+// used a grant, and at another that it did not.
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -25,7 +26,9 @@ const pairs = [
   ['reject', 'reject'],
 ] as const;
 
-/** Two people vote on the same request at the same time, at two replicas: one word ends it, whichever it is. */
+/**
+ * Two people vote on the same request at the same time, at two replicas; exactly one vote ends the request.
+ */
 export async function people(world: World): Promise<void> {
   const { random, voters } = world;
   while (!world.isOver) {
@@ -50,20 +53,23 @@ export async function people(world: World): Promise<void> {
           });
         }),
       );
-    // Others need not wait until its deadline passes, and some are never voted on.
+    // The loop does not wait for the deadline of a late vote; some requests never get a vote.
     if (isLate && random() < 0.5) void sleep(soonMs - 200 + random() * 400).then(give);
     else if (!isLate && (await give()).includes('approved')) await sayWhatBecame(world, agent, id);
   }
 }
 
-/** Of one replica after the other, from any. */
+/** The addresses of the replicas in turn, beginning with a random one. */
 function urlsFrom(world: World): (place: number) => string {
   const all = urls(world);
   const from = Math.floor(world.random() * all.length);
   return (place) => all[(from + place) % all.length] ?? '';
 }
 
-/** Asks for what people or the owner have to say more about; null where it does not wait for them. */
+/**
+ * Asks for something that people or the control owner must answer; returns null when the request does not
+ * wait for them.
+ */
 async function waiting(
   world: World,
   url: string,
@@ -75,7 +81,7 @@ async function waiting(
   return decision === 'ESCALATE' || decision === 'REAUTH_REQUIRED' ? id : null;
 }
 
-/** At two replicas at once, one thing and the other. */
+/** Reports two contradictory outcomes at once, at two replicas. */
 async function sayWhatBecame(world: World, { apiKey }: Agent, id: string): Promise<void> {
   const url = urlsFrom(world);
   await Promise.all(
@@ -95,14 +101,18 @@ export async function owners(world: World): Promise<void> {
   await Promise.all(world.owners.map((owner) => stepUps(world, owner)));
 }
 
-/** Each code in turn, as long as it may be good: again where nobody has judged it, for two other requests. */
+/**
+ * Tries each code in turn while it may be good. A code that no replica has judged is used again, for two
+ * other requests.
+ */
 async function stepUps(world: World, { email, password, headers, secret }: Owner): Promise<void> {
   let agent = await makeAgent(world.store, email);
   let failures = 0;
   let judged = Number.NEGATIVE_INFINITY;
   while (!world.isOver) {
     await sleep(200);
-    // A code is good from one step before its own to one after it; the clocks of replicas are off by less than half of one.
+    // A code is good from one step before its own to one step after it; the clocks of replicas differ by less
+    // than half a step.
     const step = Math.max(judged + 1, Math.floor(Date.now() / codeStepMs - 0.5));
     if (step > Date.now() / codeStepMs + 0.5) continue;
     const url = urlsFrom(world);
@@ -113,7 +123,8 @@ async function stepUps(world: World, { email, password, headers, secret }: Owner
     const requests = ids.filter((id) => id !== null);
     if (requests.length < 2) {
       failures += 1;
-      // Of one agent only so many may wait, and what was asked in vain does.
+      // Only a limited number of an agent's requests may wait, and requests whose reply was lost still wait;
+      // a new agent has none.
       if (failures % failuresMax === 0) agent = await makeAgent(world.store, email);
       continue;
     }
@@ -129,12 +140,12 @@ async function stepUps(world: World, { email, password, headers, secret }: Owner
   }
 }
 
-/** Null where no answer came. */
+/** Posts to a replica; returns null when no answer came. */
 function say(url: string, headers: Headers, body: object): Promise<Answer | null> {
   return post({ url, headers, body: JSON.stringify(body), patienceMs: peoplePatienceMs });
 }
 
-/** What a reply says of how a request stands. */
+/** The status of the request in a reply. */
 function statusIn(answer: Answer | null | undefined): string | undefined {
   return (answer?.body as { readonly status?: string } | undefined)?.status;
 }
@@ -146,7 +157,7 @@ interface Voting {
   readonly headers: Headers;
 }
 
-/** How the request stands by the reply; null where the vote was not taken. */
+/** The status of the request by the reply; null when the vote was not accepted. */
 async function vote(world: World, url: string, { id, agent, word, headers }: Voting): Promise<string | null> {
   const begunAtMs = performance.now();
   const reply = await say(url, headers, { comment: 'looked at' });

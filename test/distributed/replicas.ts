@@ -1,5 +1,5 @@
-// Replicas of the service as real processes on one database, each with a policy directory of its own, and what can be done to
-// them: they are killed, stopped for a while, and cut off from the server.
+// Replicas of the service as real processes on one database, each with a policy directory of its own. They
+// can be killed, stopped for a while, and cut off from the server.
 
 import { mkdirSync, mkdtempSync, renameSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { openWireThread } from './wire-thread.ts';
 
 export interface Replica {
   readonly at: number;
-  /** Null while it is not there. */
+  /** The running process; null while the replica is down. */
   service: Service | null;
   readonly wire: Wire;
   readonly policies: string;
@@ -26,11 +26,11 @@ export interface Replicas {
   end(): Promise<void>;
 }
 
-/** Beside all the others a start may take long. */
+/** A start may take long beside the other replicas. */
 const startMaxMs = 120_000;
-/** One that does not reach the database ends, and is started again, as a supervisor does. */
+/** A process that cannot reach the database ends and is started again, as a supervisor does. */
 const startsMax = 5;
-/** Between the clocks of two replicas that follow each other. */
+/** Difference between the clocks of neighbouring replicas. */
 const clockShiftMs = 300;
 
 export async function startReplicas(
@@ -44,7 +44,7 @@ export async function startReplicas(
   const data = temporary('data');
   const env = { WRIT_STORE: database.url };
   const write = (folder: string, policies: string) => {
-    // Whole at once, as an editor saves.
+    // The file appears whole at once, as when an editor saves.
     writeFileSync(join(folder, '.next'), policies);
     renameSync(join(folder, '.next'), join(folder, 'a.policy'));
   };
@@ -80,7 +80,7 @@ export async function startReplicas(
     }
   };
   try {
-    // The first one makes the key that all share.
+    // The first replica makes the key that all replicas share.
     for (const replica of all) await start(replica);
   } catch (error) {
     await end();

@@ -1,5 +1,5 @@
-// Two servers: a primary, and a standby that has each record before it is told. Where the primary is killed the standby takes its
-// place, and what is left of the primary becomes the standby of that.
+// Two servers: a primary, and a standby that has each record before it is acknowledged. When the primary is
+// killed the standby takes its place, and the data of the old primary is replaced by a new standby.
 
 import { appendFileSync, chownSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { chown, copyFile, mkdir, readdir, rm } from 'node:fs/promises';
@@ -9,18 +9,18 @@ import pg from 'pg';
 import { type PostgresServer, serverOf, startPostgres } from '../store/postgres-server.ts';
 
 export interface ServerPair extends PostgresServer {
-  /** Kills the primary for good; resolves when the other one takes writes, and has a standby again. */
+  /** Kills the primary for good; resolves when the other server accepts writes and has a standby again. */
   failOver(onPromoted: () => void): Promise<void>;
 }
 
-/** Of the server whose programs are in that folder, if one is given. */
+/** Starts a pair with the server programs in the given folder, or with those from npm. */
 export async function startPair(programs?: string): Promise<ServerPair> {
   let primary = await startPostgres(programs);
   const [{ folder, bin }, first] = [primary, primary.socket];
   const places = [first, join(folder, 'other')];
   let standby = await startStandby(primary, join(folder, 'other'));
   await waitForStandby(primary);
-  // Whoever goes by this path comes to the primary.
+  // This path always leads to the current primary.
   const socket = join(folder, 'primary');
   const leadTo = ({ socket: target }: PostgresServer) => {
     symlinkSync(target, `${socket}.next`);
@@ -38,7 +38,8 @@ export async function startPair(programs?: string): Promise<ServerPair> {
     kill: () => primary.kill(),
     async start(settings) {
       await primary.start(settings);
-      // Whoever begins to serve before refuses to, for what it acknowledged would be on one server alone.
+      // A process that begins to serve earlier refuses to, because what it acknowledged would be on one
+      // server alone.
       await untilStandby(primary, "sync_state = 'sync'");
     },
     async stop() {
@@ -49,15 +50,15 @@ export async function startPair(programs?: string): Promise<ServerPair> {
       const gone = primary;
       await gone.kill();
       await standby.query('SELECT pg_promote()');
-      // Until there is another standby, the one server has to do.
+      // Until there is another standby, commits wait for the one server alone.
       await setSynchronous(standby, '');
-      // The server takes a while to hear of it, and acknowledges nothing before.
+      // The server takes a while to apply the setting, and acknowledges nothing before.
       await commit(standby);
       primary = standby;
       leadTo(primary);
       onPromoted();
       const place = places.find((path) => path !== primary.socket) ?? first;
-      // Meanwhile this process carries what is asked and answered.
+      // An asynchronous removal, because this process carries the traffic of the clients meanwhile.
       await rm(place, { recursive: true, force: true });
       standby = await startStandby(primary, place);
       await waitForStandby(primary);
@@ -76,12 +77,13 @@ async function startStandby(primary: PostgresServer, data: string): Promise<Post
   const { uid, gid } = statSync(primary.socket);
   for (const file of ['backup_label', 'standby.signal']) chownSync(join(data, file), uid, gid);
   const standby = serverOf({ bin: primary.bin, data, folder: primary.folder });
-  // Five seconds unless said otherwise, for which no commit would be acknowledged after each restart of the primary.
+  // The default of five seconds would leave commits unacknowledged for that long after each restart of the
+  // primary.
   await standby.start({ wal_retrieve_retry_interval: '100ms' });
   return standby;
 }
 
-/** As a base backup is made, while the server runs. */
+/** Copies the data as a base backup, while the server runs. */
 async function copyData(primary: PostgresServer, data: string): Promise<void> {
   const client = new pg.Client({ connectionString: primary.urlOf('postgres') });
   await client.connect();
@@ -99,7 +101,7 @@ async function copyData(primary: PostgresServer, data: string): Promise<void> {
 
 const ofTheServerAlone = /^(?:postmaster\.|\.s\.PGSQL|standby\.signal$)/;
 
-/** Files may go while they are copied; the log has what became of them. */
+/** Files may disappear during the copy; the write-ahead log has their changes. */
 async function copyFolder(from: string, to: string): Promise<void> {
   const { uid, gid } = statSync(from);
   await mkdir(to, { mode: 0o700 });
@@ -117,13 +119,13 @@ async function copyFolder(from: string, to: string): Promise<void> {
   }
 }
 
-/** From here on nothing is acknowledged that the standby has not. */
+/** After this, nothing is acknowledged that the standby does not have. */
 async function waitForStandby(primary: PostgresServer): Promise<void> {
-  // Commits need not wait while it comes up.
+  // Commits need not wait while the standby starts.
   await untilStandby(primary, "state = 'streaming'");
   await setSynchronous(primary, '*');
   await untilStandby(primary, "sync_state = 'sync'");
-  // It comes after all that was acknowledged before.
+  // This commit comes after all that was acknowledged before.
   await commit(primary);
 }
 

@@ -1,4 +1,5 @@
-// All that was told, in a file: a long run tells more than memory should hold. What is asked of it while it grows is kept.
+// All replies, in a file, because a long run has more of them than memory should hold. Figures that are
+// needed while the file grows are kept in memory.
 
 import { appendFileSync, createReadStream, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,17 +13,17 @@ export interface Told {
   readonly status: number;
   readonly key: string | null;
   readonly nonce: string | null;
-  /** On one clock for all. */
+  /** On one clock for all clients. */
   readonly begunAtMs: number;
   readonly endedAtMs: number;
 }
 
-/** One after the other, as often as it is asked for. */
+/** The replies one after the other; can be read any number of times. */
 export interface ToldLog extends AsyncIterable<Told> {
   add(told: Told): void;
-  /** By decision, or by status where there was none. */
+  /** Counts by decision, or by HTTP status for replies without a decision. */
   readonly counts: ReadonlyMap<string, number>;
-  /** Called for each from now on, until the function is called that it yields. */
+  /** Calls the listener for each further reply, until the returned function is called. */
   follow(listener: (told: Told) => void): () => void;
 }
 

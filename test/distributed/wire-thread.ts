@@ -1,4 +1,5 @@
-// Ways to the server that can be cut, in a thread of their own: what passes them does not wait for the clients of a run.
+// Connections to the server that can be cut, in a thread of their own, so that their traffic does not wait
+// for the clients of a run.
 
 import { Worker } from 'node:worker_threads';
 import type { Wire } from '../store/cut-wire.ts';

@@ -1,10 +1,10 @@
-// The thread of one wire.
+// The thread of one wire to the database server.
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { openWire } from '../store/cut-wire.ts';
 import type { WireWord } from './wire-thread.ts';
 
-// Set by who has started the thread.
+// Set by the code that started the thread.
 const { socket, name } = workerData as { readonly socket: string; readonly name: string };
 const wire = await openWire({ socket }, { name });
 parentPort?.on('message', (word: WireWord) => {

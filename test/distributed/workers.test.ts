@@ -1,5 +1,5 @@
-// `writ serve --workers`: several processes behind one address grant no more than one would, whichever of them is asked, killed or
-// started anew; and they start, tell their metrics and end as one service.
+// `writ serve --workers`: several processes behind one address grant no more than one process would,
+// whichever of them is asked, killed or restarted. They start, report metrics and end as one service.
 
 import { writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
@@ -50,7 +50,7 @@ async function startWorkers(count: number) {
       .split('\n')
       .filter((line) => line.includes(`"msg":"${message}"`))
       .map((line) => JSON.parse(line) as { readonly pid: number; readonly worker_pid?: number });
-  /** Of the workers that were killed or ended there is none. */
+  /** The process ids of the workers that are running. */
   const pids = () =>
     lines('listening')
       .map(({ pid }) => pid)
@@ -73,7 +73,7 @@ interface Told {
   readonly nonce: string;
 }
 
-/** What a reply with a decision told; null for any other and for none. */
+/** The decision in a reply; null for a reply without a decision and when no reply came. */
 async function ask(
   url: string,
   agent: Agent,
@@ -92,7 +92,7 @@ async function ask(
   return { id, decision, key: key ?? '', nonce: nonce ?? '' };
 }
 
-/** How many ids there are for each value. */
+/** The number of request ids for each value. */
 function idsOf(told: readonly Told[], by: 'key' | 'nonce'): readonly number[] {
   const ids = new Map<string, Set<string>>();
   for (const one of told) {
@@ -112,7 +112,7 @@ test('workers grant what one may have, whichever of them are killed, and end as 
 
   const told: Told[] = [];
   let isOver = false;
-  // Each text is sent by two clients at about the same time, over connections that lead to different workers.
+  // Two clients send each text at about the same time, over connections that lead to different workers.
   const client = async (client: number) => {
     for (let at = 0; !isOver; at += 1) {
       const name = `both-say-${client >> 1}-${at}`;
@@ -139,7 +139,7 @@ test('workers grant what one may have, whichever of them are killed, and end as 
   expect(told.filter(({ id, decision }) => known.get(id) !== decision)).toEqual([]);
   expect(Math.max(...idsOf(told, 'key'))).toBe(1);
   expect(Math.max(...idsOf(told, 'nonce'))).toBe(1);
-  // Both clients of a text have asked: the law has something to forbid.
+  // Both clients of some text have asked, so the law has something to forbid.
   expect(told.filter(({ key }) => key !== '').length).toBeGreaterThan(idsOf(told, 'key').length);
   const { chain, differences } = await verifyStore(store);
   expect([chain.kind, differences]).toEqual(['whole', []]);
@@ -152,7 +152,7 @@ test('workers grant what one may have, whichever of them are killed, and end as 
   expect(left.filter(isThere)).toEqual([]);
 });
 
-/** Whichever worker is asked. */
+/** Every worker reports the metrics of all workers. */
 async function tellMetricsOfAll(url: string, agent: Agent): Promise<void> {
   const counted = async () => {
     const metrics = readExposition(await (await fetch(`${url}/metrics`)).text());

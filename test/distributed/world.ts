@@ -1,5 +1,5 @@
-// What those who break things and those who use them have in common: the policies, the replicas, what is asked of them and
-// all that was told, with the times at which it was asked and answered.
+// What the faults and the clients share: the policies, the replicas, the calls, and all replies with the
+// times of the requests and the replies.
 
 import { createHmac, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,18 +11,18 @@ import type { Replicas } from './replicas.ts';
 import type { ServerPair } from './server-pair.ts';
 import type { Told, ToldLog } from './told.ts';
 
-/** What a person said of a request that waits, and what came back. */
+/** A person's vote on a request that waits, and the reply. */
 export interface Vote {
   readonly id: string;
   readonly agent: string;
   readonly word: 'approve' | 'reject';
-  /** How the request stands, as the reply says; null where the vote was not taken. */
+  /** The status of the request in the reply; null when the vote was not accepted. */
   readonly said: string | null;
   readonly begunAtMs: number;
   readonly endedAtMs: number;
 }
 
-/** What an agent said of a grant that it had, at several replicas at once. */
+/** An outcome that an agent reported for one of its grants, at several replicas at once. */
 export interface Outcome {
   readonly id: string;
   readonly executed: boolean;
@@ -31,19 +31,19 @@ export interface Outcome {
 
 /** A code that a person showed for two requests at once, and perhaps again for two others. */
 export interface Proof {
-  /** Which of the person's codes. */
+  /** The time step of the code. */
   readonly step: number;
   readonly person: string;
   readonly requests: readonly string[];
-  /** Of these, the ones that are told as granted by it. */
+  /** The requests that a reply called granted by this code. */
   readonly granted: readonly string[];
 }
 
 export interface Stop {
   readonly kind: 'revoked' | 'switched';
-  /** The agent, or the area. */
+  /** The id of the agent, or the area that was stopped. */
   readonly subject: string;
-  /** When the reply had come, and when it was taken back; never for a revocation. */
+  /** When the reply arrived, and when the stop was undone; infinity for a revocation. */
   readonly fromMs: number;
   untilMs: number;
 }
@@ -60,29 +60,32 @@ export interface History {
   readonly proofs: readonly Proof[];
   readonly stops: readonly Stop[];
   readonly faults: ReadonlyMap<string, number>;
-  /** After each failover: how long until something was decided again, in milliseconds; infinite where nothing was. */
+  /** For each failover, the milliseconds until the next decision; infinite when there was none. */
   readonly services: readonly number[];
-  /** Of each replica that was killed: how long the next one took until it served, in milliseconds. */
+  /** For each replica that was killed, the milliseconds until its next process served. */
   readonly starts: readonly number[];
   /** By the kind of fault: the longest time in which nothing was granted, in milliseconds. */
   readonly longest: ReadonlyMap<string, number>;
-  /** By the kind of fault that was under way, or `none`: decisions that were told, and for how long, in milliseconds. */
+  /**
+   * By the kind of fault that was under way, or `none`: the number of decisions, and the time in
+   * milliseconds.
+   */
   readonly rates: ReadonlyMap<string, Rate>;
-  /** Of all that was told, by decision, or by status where there was none. */
+  /** Counts of all replies, by decision, or by HTTP status for replies without a decision. */
   readonly counts: ReadonlyMap<string, number>;
-  /** Until the last fault was over. */
+  /** Seconds until the last fault was over. */
   readonly tookS: number;
 }
 
 export const budget = 120;
 export const area = 'pay';
 
-/** Whoever has no answer by then asks again elsewhere, and does not know. */
+/** A client without an answer after this time asks again elsewhere, and does not know the outcome. */
 const patienceMs = 3_000;
-/** A password is hashed meanwhile, behind those of others. */
+/** Longer, because a password is hashed first, behind those of others. */
 export const peoplePatienceMs = 10_000;
 
-/** How long people have for `pay.soon`. */
+/** How long people have to answer `pay.soon`. */
 export const soonMs = 1_000;
 
 export function policyText(edition: number): string {
@@ -121,27 +124,27 @@ export interface Owner {
   readonly email: string;
   readonly password: string;
   readonly headers: Headers;
-  /** Of its one-time codes. */
+  /** The secret of the owner's one-time codes. */
   readonly secret: string;
 }
 
 export interface RunOptions {
   readonly server: ServerPair;
   readonly replicas: Replicas;
-  /** As the command line has it: it changes agents and switches, and does not serve. */
+  /** A store as the command line opens it: it changes agents and switches, and does not serve. */
   readonly store: Store;
-  /** Two who may approve, as the headers of their calls. */
+  /** Two people who may approve, as the headers of their calls. */
   readonly voters: readonly Headers[];
-  /** Each answers for an agent of its own, and steps up for it. */
+  /** Control owners, each of an agent of their own, for which they step up. */
   readonly owners: readonly Owner[];
   readonly seconds: number;
-  /** It goes on for longer where fewer were decided by then. */
+  /** The run goes on after `seconds` until this many decisions were made. */
   readonly decisionsLeast: number;
   readonly seed: number;
   readonly clientCount: number;
-  /** Between two calls of a client, on average. */
+  /** The average pause between two calls of a client. */
   readonly pauseMs: number;
-  /** On average. */
+  /** The average time between two changes by managers. */
   readonly betweenChangesMs: number;
   readonly betweenFaultsMs: number;
 }
@@ -159,12 +162,15 @@ export interface World extends RunOptions {
   readonly rates: Map<string, Rate>;
   readonly random: () => number;
   readonly agents: Agent[];
-  /** Whose budget is used now; the next one once it is used up. */
+  /** The session whose shared budget is used now; raised when the budget is used up. */
   session: number;
   isOver: boolean;
 }
 
-/** Tried again where the server is slow or away: an agent of which only half was told harms nothing. */
+/**
+ * Makes an agent; retries while the server is slow or away. An agent that was stored without a reply harms
+ * nothing.
+ */
 export async function makeAgent(store: Store, controlOwner?: string): Promise<Agent> {
   for (let left = 20; ; left -= 1) {
     try {
@@ -191,7 +197,7 @@ export function urls({ replicas }: World): readonly string[] {
 }
 
 export interface Call {
-  /** `pay.send` unless said otherwise. */
+  /** `pay.send` when absent. */
   readonly action?: 'pay.ask' | 'pay.soon' | 'pay.own';
   readonly amount: number;
   readonly session: string;
@@ -199,7 +205,7 @@ export interface Call {
   readonly nonce?: string;
 }
 
-/** What was told; null where no answer came. */
+/** Asks one replica for a decision; returns null when no answer came. */
 export async function ask(world: World, url: string, agent: Agent, call: Call): Promise<Told | null> {
   const { action: action_key = 'pay.send', amount } = call;
   const body = JSON.stringify({ action_key, payload: { amount, currency: 'USD' } });
@@ -228,7 +234,7 @@ export function signature({ secret }: Agent, nonce: string, body: string): strin
   return `t=${time},n=${nonce},v1=${hmac.digest('hex')}`;
 }
 
-/** The same to every replica at once. */
+/** Sends the same call to every replica at once. */
 export async function askAll(world: World, agent: Agent, call: Call): Promise<void> {
   await Promise.all(urls(world).map((url) => ask(world, url, agent, call)));
 }

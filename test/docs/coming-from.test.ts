@@ -1,4 +1,5 @@
-// docs/COMING-FROM.md: its policy compiles without a remark, and decides the requests of its table as the table says.
+// docs/COMING-FROM.md: its policy compiles without diagnostics, and decides the requests of its table as
+// stated.
 
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';

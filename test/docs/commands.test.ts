@@ -1,5 +1,5 @@
-// What the pages tell people to type exists: each `writ` command with its options, as the script that completes them in a shell
-// knows it; each script of `npm run`; each code of an error that the pages name.
+// Everything that the pages tell people to type exists: each `writ` command with its options, compared with
+// the completion script for shells; each script of `npm run`; each error code in the pages.
 
 import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -10,7 +10,10 @@ const pages = ['README.md', ...globSync('{docs,policies,examples,bench}/**/*.md'
   (page) => !page.includes('node_modules') && !page.startsWith('docs/diagnostics/'),
 );
 
-/** What follows `writ` where somebody would type it: in fenced blocks of commands, and between backticks. */
+/**
+ * The words after `writ` wherever somebody would type it: in fenced blocks of commands, and between
+ * backticks.
+ */
 function commandLines(text: string): readonly string[] {
   const fenced = [...text.matchAll(/^```(?:sh|console)\n([\s\S]*?)^```/gm)].flatMap(([, block = '']) =>
     block
@@ -26,7 +29,7 @@ function commandLines(text: string): readonly string[] {
   return [...fenced, ...inline].flatMap((line) => typed.exec(line)?.[1] ?? []);
 }
 
-/** The words that the script knows behind each path of commands. */
+/** The words that the script offers after each path of commands. */
 function table(script: string, name: string): ReadonlyMap<string, readonly string[]> {
   const [, body = ''] = script.split(`${name}() {`);
   const rows = body.slice(0, body.indexOf('esac')).matchAll(/'(writ[^']*)'\) echo '([^']*)'/g);

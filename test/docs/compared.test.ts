@@ -1,4 +1,5 @@
-// docs/COMPARED.md: what is said to be there, or there in part, names tests that are there; nothing is missing but what stands here.
+// docs/COMPARED.md: each feature that it lists as present or partly present names existing tests, and only
+// the features in this file are missing.
 
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// docs/FIRST-POLICY.md is followed: its files are written in their order, its commands run where they stand, and they print
-// what the page shows. UPDATE_GOLDEN=1 writes their output anew.
+// Follows docs/FIRST-POLICY.md: writes its files in their order, runs its commands at their places, and
+// compares the output with the page. UPDATE_GOLDEN=1 writes the output into the page.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -11,7 +11,7 @@ const page = 'docs/FIRST-POLICY.md';
 const step =
   /\*\*`(?<path>[\w./-]+)`\*\*\n\n```\w*\n(?<file>[\s\S]*?)```|```console\n(?<session>[\s\S]*?)```/g;
 
-/** The arguments of a command line that has no other quotes than single ones. */
+/** The arguments of a command line whose only quotes are single ones. */
 function argsOf(line: string): readonly string[] {
   return (line.match(/'[^']*'|\S+/g) ?? []).map((arg) => arg.replace(/^'|'$/g, ''));
 }

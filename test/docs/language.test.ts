@@ -1,5 +1,5 @@
-// What the language reference says is run: its policies compile, its tests pass, its examples are true, and its table of
-// functions is the one of the source. UPDATE_GOLDEN=1 writes the table anew.
+// Runs the contents of the language reference: its policies compile, its tests pass, its examples are true,
+// and its table of functions matches the source. UPDATE_GOLDEN=1 rewrites the table.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';

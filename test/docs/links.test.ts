@@ -1,4 +1,5 @@
-// The pages for people: every link leads to a file and a heading that are there, and every page is found from the first.
+// The documentation pages: every link leads to an existing file and heading, and every page can be reached
+// from the first.
 
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
@@ -8,7 +9,7 @@ const pages = ['README.md', 'CHANGELOG.md', ...globSync('{docs,policies,examples
   (page) => !page.includes('node_modules'),
 );
 
-/** As GitHub names a heading; the second of one name has `-1` behind it. */
+/** The anchors that GitHub makes of headings; the second heading of the same name gets `-1`. */
 function anchorsOf(page: string): ReadonlySet<string> {
   const text = readFileSync(page, 'utf8').replace(/^```[\s\S]*?^```/gm, '');
   const slugs = [...text.matchAll(/^#{1,6} (.+)$/gm)].map(([, title = '']) =>

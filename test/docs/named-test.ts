@@ -1,11 +1,11 @@
-// A test as the pages name it: `failures: the disk takes 2 s` of test/http, or with its folder, `test/cli/store: a backup`; words
-// that it contains are optional.
+// A test as the pages name it: `failures: the disk takes 2 s` of test/http, or with its folder,
+// `test/cli/store: a backup`. The words after the colon are a part of the test's name and are optional.
 
 import { existsSync, readFileSync } from 'node:fs';
 
 const root = new URL('../../', import.meta.url);
 
-/** What is wrong with the name; null where the test is there. */
+/** What is wrong with the name; null when the test exists. */
 export function faultOfNamedTest(named: string): string | null {
   const [place = '', words = ''] = named.split(': ');
   const file = place.includes('/') ? place : `test/http/${place}`;

@@ -1,10 +1,10 @@
-// Policies that the pages show whole compile, and the checker has nothing to say about them.
+// Whole policies in the pages compile without diagnostics.
 
 import { globSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { checkSources } from '../../src/pipeline.ts';
 
-/** Those that stand in parts, or show what the checker says. */
+/** Pages with policies in parts, or with diagnostics on purpose; other tests check them. */
 const elsewhere = ['docs/FIRST-POLICY.md', 'docs/LANGUAGE.md'];
 
 const shown = globSync(['docs/*.md', 'docs/integrations/*.md'])

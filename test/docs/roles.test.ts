@@ -1,5 +1,5 @@
-// docs/ROLES.md shows the table of roles that the service decides by, each operation with the summaries of its routes.
-// UPDATE_GOLDEN=1 writes the table anew.
+// docs/ROLES.md shows the table of roles that the service decides by, each operation with the summaries of
+// its routes. UPDATE_GOLDEN=1 rewrites the table.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// The shipped packs can be lived with: whatever they make wait is answered, through the inbox, by the people whom the set-up of
-// the README makes. The requests are the cases of the packs' own tests.
+// The shipped packs work with the set-up of the README: the people it invites can answer, through the inbox,
+// every request that waits. The requests are the cases of the packs' own tests.
 
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -27,7 +27,7 @@ import { ask } from '../http/written-policies.ts';
 
 const hour = 3_600_000;
 const week = 168 * hour;
-/** Rules of which the packs say that they wait only beside rules that others add. */
+/** Rules that, by the documentation of their packs, wait only beside rules that others add. */
 const inReserve = ['risky_payments/high_risk'];
 
 let policies: PolicyHost | null = null;
@@ -38,7 +38,7 @@ beforeAll(async () => {
 
 afterAll(() => policies?.close());
 
-/** As `people invite` of the README has them. */
+/** The people that the README invites by `people invite`. */
 function invitedByReadme(): readonly { email: string; roles: readonly Role[]; groups: readonly string[] }[] {
   const line = /^npm run -s writ -- people invite (\S+) (.*)$/gm;
   return [...readFileSync('README.md', 'utf8').matchAll(line)].map(([, email = '', options = '']) => ({
@@ -55,11 +55,11 @@ async function waitingRules(): Promise<readonly string[]> {
 }
 
 interface Wanting extends Situation {
-  /** The rule that decides, where the case names it. */
+  /** The rule that decides, if the case names it. */
   readonly by: string | null;
 }
 
-/** What wants people, the earliest first. */
+/** Requests that need people, the earliest first. */
 async function situations(): Promise<readonly Wanting[]> {
   const files = await findTests(['policies']);
   const cases = files.flatMap((path) => readTestFile({ path, text: readFileSync(path, 'utf8') }).cases);
@@ -75,9 +75,9 @@ async function situations(): Promise<readonly Wanting[]> {
 interface World {
   readonly service: Service;
   readonly people: readonly Client[];
-  /** Of the control owner, not used before; time goes on for it. */
+  /** A new one-time code of the control owner; moves the clock on. */
   readonly code: () => string;
-  /** Of an agent of this tier, which the first admin answers for. */
+  /** The key of an agent of this tier, whose control owner is the first admin. */
   readonly keyOf: (tier: string) => Promise<string>;
   readonly time: { aheadMs: number };
 }
@@ -116,11 +116,11 @@ interface Repeated {
   readonly action: string;
   readonly payload: object;
   readonly key: string;
-  /** So often that a meter can fill. */
+  /** The number of tries, enough to fill a meter. */
   readonly tries: number;
 }
 
-/** Null where none of the tries waits. */
+/** The id of a request that waits; null when no try waits. */
 async function waitingRequest(
   service: Service,
   { action, payload, key, tries }: Repeated,
@@ -132,7 +132,10 @@ async function waitingRequest(
   return null;
 }
 
-/** Each person does what their inbox offers, until nobody is offered anything; answers how the request then stands. */
+/**
+ * Each person does what their inbox offers, until it offers nothing to anybody; returns the status of the
+ * request.
+ */
 async function answered({ people, code }: World, id: string): Promise<string> {
   let status = 'pending';
   for (let round = 0; round < 3 && status === 'pending'; round += 1) {

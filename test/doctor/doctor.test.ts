@@ -1,4 +1,5 @@
-// `writ doctor` on installations in each of which one thing is broken: it names that thing, says what to do, and nothing else.
+// `writ doctor` on installations with one broken thing each: it names that thing and its fix, and reports
+// nothing else.
 
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -24,7 +25,7 @@ let folder = '';
 let data = '';
 let database = '';
 
-/** A store that was served once, policies, and a port that is free. */
+/** A store that was served once, policies, and a free port. */
 beforeEach(async () => {
   folder = temporaryFolder();
   data = join(folder, 'var');
@@ -49,7 +50,7 @@ async function doctor(
   return { code, ...(JSON.parse(stdout) as Said) };
 }
 
-/** What is not as it should be, `PART STATE`. How quick this machine's disk is says nothing of the installation. */
+/** The findings that are not in order, as `PART STATE`. The speed of this machine's disk does not count. */
 const faultsIn = ({ findings }: Said) =>
   findings
     .filter(
@@ -57,7 +58,7 @@ const faultsIn = ({ findings }: Said) =>
     )
     .map(({ part, state }) => `${part} ${state}`);
 
-/** Expects one fault, and says what and its fix. */
+/** Expects exactly one fault; returns its text and its fix. */
 async function fault(part: string, env: Readonly<Record<string, string>> = {}): Promise<string> {
   const said = await doctor(env);
   const [state] = faultsIn(said).map((one) => one.split(' ')[1]);
@@ -67,7 +68,7 @@ async function fault(part: string, env: Readonly<Record<string, string>> = {}): 
   return found !== undefined && 'fix' in found ? `${found.what} | ${found.fix}` : '';
 }
 
-/** The address of a server of the test. */
+/** The port of a server of the test. */
 async function listening(server: ReturnType<typeof createServer>, host = '127.0.0.1'): Promise<number> {
   await new Promise<void>((done) => server.listen(0, host, done));
   onTestFinished(() => void server.close());
@@ -89,7 +90,7 @@ test('an installation without a fault has none, and is not changed', async () =>
   const said = await doctor();
   expect([said.code, said.ok, faultsIn(said)]).toEqual([0, true, []]);
   expect(bytes()).toEqual(before);
-  // SQLite leaves what readers share beside the database.
+  // SQLite leaves its shared-memory files beside the database.
   expect(readdirSync(data).filter((name) => !name.startsWith('writ.db'))).toEqual([]);
   const empty = await writ(['doctor', '--port', '0', '--data', 'nothing/yet'], { cwd: folder });
   expect([empty.code, empty.stdout]).toEqual([0, expect.stringContaining('the first start makes it')]);

@@ -1,4 +1,4 @@
-// Bundles: what they hold, who may read what out of them, and that no bit of one can be another.
+// Bundles: their content, who may read which part, and that no bit can be changed unnoticed.
 
 import { generateKeyPairSync, hash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';

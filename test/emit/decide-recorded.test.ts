@@ -1,5 +1,5 @@
-// A recorded payload, in which digests stand for secrets, is decided as the one that was sent; and what is wrong with
-// it elsewhere is still wrong.
+// A recorded payload, in which digests replace secrets, is decided like the payload that was sent. Other
+// faults of the payload remain faults.
 
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/language/model/json.ts';

@@ -1,4 +1,5 @@
-// Policy text into a linked engine, and requests with sensible facts: what the tests of this folder start from.
+// Turns policy text into a linked engine, and makes requests with sensible facts, for the tests of this
+// folder.
 
 import { hasErrors } from '../../src/language/diagnostic/diagnostic.ts';
 import { createFunctionCache, type FunctionCache } from '../../src/language/emit/cache.ts';
@@ -7,7 +8,7 @@ import type { Facts } from '../../src/language/model/request.ts';
 import { fromNumber } from '../../src/language/value/decimal.ts';
 import { type Compiled, compile, createCompileCache } from '../../src/pipeline.ts';
 
-/** Compiles one file; throws with the diagnostics where there are errors. */
+/** Compiles one file; throws with the diagnostics when there are errors. */
 export function compileText(text: string, cache: FunctionCache = createFunctionCache()): Compiled {
   const readListFile = () => ({ code: 'list-file-missing', message: 'there are no list files' }) as const;
   const compiled = compile(
@@ -23,7 +24,7 @@ export function engineOf(text: string, cache?: FunctionCache): Linked {
   return compileText(text, cache).engine!;
 }
 
-/** A request of action `a.b` by an agent of whom all is known. */
+/** A request of action `a.b` by an agent whose facts are all known. */
 export function factsOf(payload: Facts['payload'], changes: Partial<Facts> = {}): Facts {
   return {
     action: 'a.b',

@@ -1,5 +1,5 @@
-// The index is not observable: over sets of a thousand rules of one action, decisions with the index are those of all rules
-// tried one by one, whatever a request withholds or nobody knows of it.
+// The index is not observable: over sets of a thousand rules of one action, decisions with the index equal
+// those of trying all rules one by one, whatever facts are missing or unknown.
 
 import { describe, expect, it } from 'vitest';
 import { createFunctionCache } from '../../src/language/emit/cache.ts';
@@ -29,7 +29,7 @@ const declarations = `
 
 const vendors = Array.from({ length: 40 }, (_, at) => `v${at}`);
 
-/** One condition of each form that rules are filed under, and some that they are not. */
+/** A condition of one of the forms under which the index files rules, or of a form that it cannot file. */
 function part(random: Random): string {
   const number = random.below(1_000);
   const vendor = random.pick(vendors);
@@ -84,7 +84,7 @@ function rule(random: Random, at: number): string {
     : `${effect} r${at}${target} when ${parts}${risk}`;
 }
 
-/** Some rules read the risk, so that both strata are there. */
+/** Some rules read the risk, so that rules of both strata exist. */
 function policies(random: Random, rules: number): string {
   const lines = Array.from({ length: rules }, (_, at) => rule(random, at));
   const reading = [
@@ -120,7 +120,10 @@ function request(random: Random): Facts {
   });
 }
 
-/** Checking a thousand rules against each other takes longer than all else here, so larger sets are joined of smaller ones. */
+/**
+ * Checking a thousand rules against each other takes longer than the rest of this test, so larger sets are
+ * joined from smaller ones.
+ */
 function joined(parts: readonly Compiled[]): NonNullable<Compiled['set']> {
   const [first] = parts.map(({ set }) => set!);
   const all = parts.flatMap(({ set }, at) =>
@@ -140,7 +143,7 @@ describe('the index', () => {
   );
 
   it('finds every rule that takes part, once, in forty sets of a thousand rules', () => {
-    // Sets share templates, so that most rules need no new code.
+    // The sets share templates, so most rules need no new code.
     const [indexedCache, listedCache] = [createFunctionCache(), createFunctionCache()];
     let left = 0;
     for (let seed = 1; seed <= 40; seed += 1) {
@@ -184,7 +187,7 @@ describe('the index', () => {
       const indexed = link(opened(set), indexedCache, 'indexed');
       const listed = link(opened(set), listedCache, 'listed');
       for (let i = 0; i < 30; i += 1) {
-        // Where the agent is unknown, so are most rules that can be.
+        // Without facts of the agent, most rules that can be unknown are unknown.
         const asked = random.chance(0.3) ? { ...request(random), agent: {} } : request(random);
         const escalate = asked.satisfied.escalate.flatMap((id) => [
           id.replace('p/', 'p0/'),

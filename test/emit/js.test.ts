@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { identifier, type Js, joinJs, js, render } from '../../src/language/emit/code/js.ts';
 
-/** What the text means to JavaScript. */
+/** The value of the text as JavaScript. */
 function meaning(code: Js): unknown {
   return new Function(`return ${render(code)}`)();
 }

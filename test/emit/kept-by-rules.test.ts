@@ -29,7 +29,7 @@ describe('what is kept by rules', () => {
     );
     let found = 0;
     for (let i = 0; i < 2_000; i += 1) {
-      // Those that come first come up more often.
+      // Combinations at the beginning are drawn more often.
       const firing = combinations[random.below(1 + random.below(combinations.length))]!;
       const known = kept.find(firing, firing.length);
       if (known !== undefined) {

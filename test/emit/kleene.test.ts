@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { engineOf, factsOf } from './engine.ts';
 
-// Conditions over facts that are true, false or unknown, some of which can never be unknown, against Kleene's tables.
+// Conditions over facts that are true, false or unknown, some of which are never unknown, compared with
+// Kleene's tables.
 
 type Tree =
   | string

@@ -212,7 +212,7 @@ describe('values', () => {
     };
     const rules = (changes: Record<string, Json>) => engine.decide(factsOf({ ...payload, ...changes })).rules;
     expect(rules({})).toEqual(['p/cost', 'p/day', 'p/listed', 'p/sum']);
-    // Not among the dollars, and the entry in euros is unknown.
+    // The amount is not among the dollars, and the entry in euros is unknown.
     expect(rules({ cost: 8 })).toContain('p/cost');
     expect(rules({ cost: 8, currency: 'GBP', ratio: 1000 })).toEqual([
       'p/cost',

@@ -1,4 +1,5 @@
-// Actions of many rules can be made ready in steps before their first request: that changes nothing but when.
+// Actions of many rules can be prepared in steps before their first request, which changes only when the work
+// is done.
 
 import { expect, it } from 'vitest';
 import { link } from '../../src/language/emit/link.ts';
@@ -23,7 +24,7 @@ it('decides and traces as without', () => {
   const prepared = link(program!);
   const steps = prepared.prepare();
   let count = 0;
-  // Some requests come in between.
+  // Some requests arrive between the steps.
   for (; steps.next().done !== true; count += 1)
     if (count % 10 === 0) prepared.decideTraced(facts('a.many', count));
   expect(count).toBeGreaterThan(10);

@@ -1,5 +1,5 @@
-// However rules are turned into code, they decide alike: random sets and requests, facts withheld, as one text an action,
-// as shared texts, with an index and without.
+// However rules are turned into code, they decide alike: random sets and requests with missing facts, as one
+// text per action, as shared texts, with an index and without.
 
 import { describe, expect, it } from 'vitest';
 import { createFunctionCache } from '../../src/language/emit/cache.ts';
@@ -25,7 +25,7 @@ const realisations: readonly Realisation[] = ['by size', 'shared', 'indexed', 'l
 const setsTried = 40;
 const requestsPerSet = 25;
 
-/** By set, tracers without code of their own but for reads of tables. */
+/** By program, tracers that use no generated code except for reads of tables. */
 const slowTracers = new WeakMap<OpenProgram, Map<string, Tracer>>();
 
 function slowTracer(program: OpenProgram, action: string): Tracer {
@@ -37,7 +37,7 @@ function slowTracer(program: OpenProgram, action: string): Tracer {
   return tracer;
 }
 
-/** The same trace by way of nothing that is generated. */
+/** The same trace, computed without generated code. */
 function tracedSlowly(program: OpenProgram, facts: Facts, { decision, trace }: TracedDecision): Trace {
   if (trace.form.rules.length === 0) return noTrace;
   const { low, high } = decision.risk;

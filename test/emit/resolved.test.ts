@@ -1,5 +1,5 @@
-// What passes the gate is resolved: rules, reasons and traces see canonical texts, the payload that was sent stays as it
-// is, and every other spelling of it is another request to whoever approves.
+// The gate resolves payloads: rules, reasons and traces see canonical texts, and the payload that was sent
+// stays unchanged. For an approval, every other spelling is another request.
 
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../src/language/model/json.ts';

@@ -7,7 +7,7 @@ describe('sets of texts that share their numbers', () => {
     const random = createRandom(1);
     const texts = Array.from({ length: 600 }, (_, at) => `text ${at}`);
     const textSets = createTextSets();
-    // Few of many are kept as numbers, many as bits.
+    // A small share of many texts is kept as numbers, a large share as bits.
     const drawn = Array.from({ length: 60 }, () => random.some(texts, random.pick([0, 0.005, 0.03, 0.9])));
     const pairs = drawn.map((own) => ({ own: new Set(own), set: textSets.of(own) }));
     for (const { own, set } of pairs) {

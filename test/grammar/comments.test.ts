@@ -1,4 +1,5 @@
-// Above each rule of the parser stands its production, as the grammar that was learnt from the rule says it.
+// The comment above each rule of the parser is its production, equal to the grammar that was derived from the
+// rule.
 
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +12,7 @@ const sources = globSync('*-rules.ts', { cwd: folder }).map((file) =>
   readFileSync(join(folder, file), 'utf8'),
 );
 
-/** The lines of comment right above the rule of a name, as one line; empty where there are none. */
+/** The comment lines directly above the rule of this name, as one line; empty when there are none. */
 function commentAbove(rule: string): string {
   const property = new RegExp(`((?: {2}// .*\\n)*) {2}${rule}(?:: ParserRule<[^=]*>)? = this\\.`);
   const comments = sources.flatMap((source) => property.exec(source)?.[1] ?? []);

@@ -1,4 +1,4 @@
-// What is committed under grammar/generated is what the grammar makes.
+// The committed files under grammar/generated equal what the grammar produces.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

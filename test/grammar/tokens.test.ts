@@ -1,4 +1,4 @@
-// How text falls into tokens: longest words first, fields are names whatever they say, nothing is lost.
+// How text is split into tokens: longest words first, field names may be keywords, nothing is lost.
 
 import { expect, test } from 'vitest';
 import { tokenEnd, tokenize } from '../../src/language/syntax/parse/tokens.ts';

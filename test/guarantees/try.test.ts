@@ -1,4 +1,5 @@
-// A guarantee that does not hold is refuted by a request that people can replay; one that holds is never refuted.
+// A guarantee that does not hold is refuted by a request that people can replay; a guarantee that holds is
+// never refuted.
 
 import { describe, expect, it } from 'vitest';
 import { authorize } from '../../src/language/spec/authorize.ts';

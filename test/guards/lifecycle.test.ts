@@ -1,11 +1,12 @@
-// The life of a request, written down once more, apart from the table that the service uses: each cell that is changed
-// there fails here.
+// The lifecycle of a request, written down a second time, apart from the table that the service uses: a
+// change of any cell there fails this test.
 
 import { expect, test } from 'vitest';
 import { nextStatus } from '../../src/service/requests/record/lifecycle.ts';
 import { requestStatuses } from '../../src/service/store/contract/records.ts';
 
-// A decision on the way from `pending` by an approval or a step-up: what the policies say then, and how it stands.
+// A decision on a `pending` request by an approval or a step-up: the decision of the present policies, and
+// the resulting status.
 const decided = {
   ALLOW: 'approved',
   DENY: 'rejected',
@@ -13,7 +14,7 @@ const decided = {
   REAUTH_REQUIRED: 'pending',
 } as const;
 
-/** All that can happen; what is not named cannot. */
+/** All transitions that are possible; any other is impossible. */
 const happens: readonly string[] = [
   'pending: reject leads to rejected',
   'pending: deadline leads to expired',

@@ -1,5 +1,5 @@
-// The limits of what the service takes, written down once more, apart from where the service has them: each is tried at
-// its edge and one beyond.
+// The limits of the service's input, written down a second time, apart from the service: each is tried at its
+// edge and one beyond.
 
 import { describe, expect, test } from 'vitest';
 import { addAgent } from '../../src/service/agents/registry.ts';

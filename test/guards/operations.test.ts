@@ -1,5 +1,5 @@
-// Who may do what, held against the table that tests keep by hand: each cell that is changed fails here, whether it grants
-// more or less.
+// Who may do what, compared with the table that the tests keep by hand: a change of any cell fails this test,
+// whether it grants more or less.
 
 import { expect, test } from 'vitest';
 import {

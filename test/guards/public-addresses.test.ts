@@ -1,5 +1,6 @@
-// Which addresses are not of the public Internet, written down from the registries of IANA (RFC 6890 and later) with the
-// first and the last of each range and its neighbours: a range that is left out, narrowed or widened fails here.
+// Which addresses do not belong to the public Internet, from the registries of IANA (RFC 6890 and later),
+// with the first and last address of each range and its neighbours. A range that is left out, narrowed or
+// widened fails this test.
 
 import { isIPv4 } from 'node:net';
 import { describe, expect, test } from 'vitest';
@@ -10,7 +11,7 @@ interface Range {
   readonly what: string;
   readonly first: string;
   readonly last: string;
-  /** The public addresses beside it; null where there is none. */
+  /** The public addresses next to the range; null when there is none. */
   readonly before: string | null;
   readonly after: string | null;
 }

@@ -1,5 +1,6 @@
-// Which refusal has which HTTP status, written down once more, apart from the table that the service uses. A client acts
-// by the status: 4xx other than 408 and 429 is not sent again as it is, so a status that changes is noticed here.
+// The HTTP status of each refusal, written down a second time, apart from the table that the service uses.
+// Clients act on the status: they do not repeat a request after a 4xx other than 408 and 429. So this test
+// must notice a changed status.
 
 import { expect, test } from 'vitest';
 import { type ProblemCode, problems } from '../../src/service/http/contract/problem.ts';

@@ -1,5 +1,6 @@
-// Access requests of AuthZEN (Access Request and Approval Profile, draft 1): each MUST that is for a decision point or an access
-// request service. An approval is for just what was evaluated, by who evaluated it, once.
+// Access requests of AuthZEN (Access Request and Approval Profile, draft 1): each MUST that binds a decision
+// point or an access request service. An approval covers only the evaluation it was given for, works only for
+// the agent that asked, and works once.
 
 import { beforeAll, describe, expect, test } from 'vitest';
 import { addAgent } from '../../src/service/agents/registry.ts';
@@ -63,7 +64,7 @@ const payment = (amount: number, more: object = {}) => ({
   ...more,
 });
 
-/** Evaluated, with the body of the access request that may follow. */
+/** Sends an evaluation that is denied; returns the body of the access request that may follow. */
 async function denied(amount = 500, more: object = {}) {
   const { body } = await call('evaluation', payment(amount, more));
   const { evaluation_id, evaluated_at, reason, access_request: hint } = body.context;
@@ -114,9 +115,10 @@ test('from the denial to the approval, which serves one evaluation', async () =>
     result: { mode: 'reevaluate', approval: { id: made.id, approved_until: expect.any(String) } },
   });
   expect(body.task.progress).toBeUndefined();
-  // Who approved is nobody's business here.
+  // A reply to an agent does not name who approved.
   expect(JSON.stringify(body)).not.toContain('ben');
-  // Without the approval it is a denial as before; with it, one of many is granted.
+  // Without the approval the evaluation is denied as before. With the approval, one of five equal evaluations
+  // is granted.
   expect((await call('evaluation', payment(500))).body.decision).toBe(false);
   const approved = payment(500, { context: { approval: body.result.approval } });
   const all = await Promise.all(Array.from({ length: 5 }, () => call('evaluation', approved)));

@@ -1,11 +1,14 @@
-// Who may do what, written down a second time, by hand and apart from the code: roles by operations, and routes by operation
-// and by credential. INVARIANT: nothing here is taken from the service; a change there that is meant is made here as well.
+// Who may do what, written down a second time, by hand and apart from the code: roles by operations, and
+// routes by operation and by credential. INVARIANT: nothing in this file is taken from the service; an
+// intended change of the service is made in this file as well.
 
 import type { Grant, Role } from '../../src/service/people/operations.ts';
 
 export const rolesByHand = ['admin', 'operator', 'approver', 'owner', 'auditor'] as const satisfies Role[];
 
-/** One line an operation: what each role has, in the order above; `+` all, `o` what is their own, `.` nothing. */
+/**
+ * One line per operation: what each role has, in the order above; `+` all, `o` the person's own, `.` nothing.
+ */
 const operationLines = `
 agents.view          + + . o +
 agents.register      + + . . .
@@ -62,7 +65,10 @@ export const operationsByHand: Readonly<Record<string, Readonly<Record<Role, Gra
 
 export type CredentialKind = 'session-or-token' | 'session' | 'proved-session';
 
-/** By credential: what takes only some of them. All other routes of people take a session or a token. */
+/**
+ * Routes that accept only some credentials, by credential. All other routes for people accept a session or a
+ * token.
+ */
 const routeLines = `
 session         DELETE /v1/session
 session         POST   /v1/session/totp
@@ -96,7 +102,7 @@ export const credentialByHand: ReadonlyMap<string, CredentialKind> = new Map(
     }),
 );
 
-/** By route: the operation of the table that it is. */
+/** The operation of the table that each route belongs to. */
 const accessLines = `
 agents.view          GET /v1/agents, GET /v1/agents/{id}, GET /v1/agents/{id}/keys
 agents.view          GET /v1/agents/{id}/activity

@@ -1,4 +1,4 @@
-// What an agent is told that it may hope for, over HTTP.
+// What an agent learns over HTTP about the actions it may be granted.
 
 import { describe, expect, test } from 'vitest';
 import { addAgent } from '../../src/service/agents/registry.ts';

@@ -1,5 +1,5 @@
-// What an agent does, over HTTP: counted as a look through all its records would, also when more come; and what is
-// usual, for those who may see it.
+// What an agent does, over HTTP. Counts equal a look through all of its records, also when more records
+// arrive. The payload profile is visible only to people who may see it.
 
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
@@ -27,7 +27,7 @@ test('counts what came of requests day by day, and says what may be sent', async
     await ask(service, action);
   await authorize(service, { body: 'no json' });
   const counts = { allow: 2, deny: 1, escalate: 1, reauth: 1, refused: 1 };
-  // The minute of the last use is written a moment later.
+  // The minute of the last use is written a moment after the use.
   await vi.waitFor(async () => expect((await look()).last_used_at).toEqual(expect.any(String)), 60_000);
   const first = await look();
   expect(first).toMatchObject({ open_requests: 2 });
@@ -107,7 +107,7 @@ test('tells what is usual in what was granted, to those who may see requests lik
   expect(Date.parse(profile.from)).toBeLessThanOrEqual(Date.parse(profile.to));
   expect((await ann.send(`${path}?action=demo.deny`)).body.count).toBe(0);
   expect(codeOf(await ann.send(path))).toEqual([400, 'invalid_query']);
-  // An approver is told while a request like these waits for them, and only of its action.
+  // An approver sees the profile only while a request for that action waits for the approver.
   const escalated = `${path}?action=demo.escalate`;
   expect(codeOf(await finance.send(escalated))).toEqual([404, 'not_found']);
   const { request_id: id } = await ask(service, 'demo.escalate', { payload: { amount: 8 } });

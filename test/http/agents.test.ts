@@ -1,5 +1,5 @@
-// Agents over HTTP: registered, found, changed and stopped by people, each change taking effect with the next request and
-// recorded with who made it.
+// Agents over HTTP: people register, find, change and stop agents. Each change takes effect with the next
+// request and is recorded with who made it.
 
 import { describe, expect, test } from 'vitest';
 import { recordName } from '../../src/service/people/person.ts';

@@ -1,4 +1,4 @@
-// An approval loads once: how often the store is read for one, and that the service says who may do what.
+// How often the store is read to show one approval, and that the reply states what the reader may do.
 
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -19,7 +19,7 @@ policy pay on pay.* {
 }
 `;
 
-/** The same store, with each call of these methods noted by its name. */
+/** The same store, which notes the name of each of these methods when the method is called. */
 function counted<T extends object>(part: T, names: readonly (keyof T & string)[], noted: string[]): T {
   return new Proxy(part, {
     get: (target, name, receiver) => {
@@ -68,7 +68,7 @@ test('an approval reads the request once and its agent once, also where it decid
     const { status, body } = await give(ben, id, word);
     expect(status).toBe(200);
     expect(reads.toSorted()).toEqual(['find', 'history']);
-    // What it answers is what a reader finds afterwards.
+    // The reply to the vote equals what a reader finds afterwards.
     const { body: found } = await ben.send(`/v1/requests/${id}`);
     expect(body).toEqual(found);
   }
@@ -118,7 +118,7 @@ test('the service says who may do what about a request, and why not', async () =
     step_up: false,
     report: false,
   };
-  // Who may reject may say something, too.
+  // A person who may reject may comment, too.
   const rejects = { ...nothing, reject: true, comment: true };
   expect(await may(ben)).toEqual({ ...rejects, approve: ['finance'], why: null });
   expect(await may(olga)).toEqual({

@@ -1,4 +1,5 @@
-// Approvals over HTTP: who may give them, for what they count, and what comes of two words at the same time.
+// Approvals over HTTP: who may give them, what they count for, and what happens to two votes at the same
+// time.
 
 import { describe, expect, test } from 'vitest';
 import { addAgent, describeAgent } from '../../src/service/agents/registry.ts';
@@ -30,7 +31,7 @@ interface World {
   readonly ann: Client;
   readonly ben: Client;
   readonly cleo: Client;
-  /** Of security. */
+  /** A person of the group `security`. */
   readonly sam: Client;
   readonly time: { aheadMs: number };
 }
@@ -113,7 +114,7 @@ describe('a request that asks one person', () => {
     };
     const { request_id: id } = await at(0);
     world.time.aheadMs = 23 * hour;
-    // Its end is 95 hours after it was made; at first it was 24.
+    // The grant ends 95 hours after the request was made; the wait would have ended after 24 hours.
     expect((await give(world.ann, id, 'approve')).body.status).toBe('approved');
     expect(await at(60)).toMatchObject({ request_id: id, decision: 'ALLOW' });
     expect(await at(118.9)).toMatchObject({ request_id: id, decision: 'DENY' });
@@ -248,7 +249,7 @@ describe('a request that asks two groups', () => {
     });
     expect(codeOf(await give(world.sam, id, 'approve', 'finance'))).toEqual([409, 'conflict']);
     expect(codeOf(await give(world.ann, id, 'approve', 'security'))).toEqual([403, 'not_allowed']);
-    // The wait is not longer than the first decision allowed.
+    // A change of the policies does not lengthen the wait beyond what the first decision allowed.
     const { body } = await look(world.service, id);
     expect(Date.parse(body.expires_at) - Date.parse(body.created_at)).toBe(2 * 3_600_000);
     expect((await give(world.ann, id, 'approve')).body.status).toBe('approved');
@@ -393,7 +394,7 @@ describe('the queue', () => {
     );
     await give(world.ann, both.request_id, 'approve');
     expect(await queue(world.ben)).toEqual([large.request_id]);
-    // An approval of before does not count for a rule that is another one now.
+    // An approval does not count for a rule that has changed since.
     expect(await queue(world.ann)).toEqual([]);
     await usePolicies(
       world.service,
@@ -414,7 +415,8 @@ describe('a request that asks `owner`', () => {
     const people = {
       olga: await personWith(service, admin, { email: 'olga@example.com', roles: ['owner'] }),
       otto: await personWith(service, admin, { email: 'otto@example.com', roles: ['owner'] }),
-      // Somebody whom the control owner's part is given to as if it were a group.
+      // A person of `finance`, to whom the approval for the control owner is sent as if it were an approval
+      // for a group.
       fay: await personWith(service, admin, {
         email: 'fay@example.com',
         roles: ['approver'],

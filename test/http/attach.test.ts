@@ -1,4 +1,5 @@
-// `Prefer: attach` and withdrawing, over HTTP: an approval is used once, however often and from wherever it is asked for.
+// `Prefer: attach` and withdrawing, over HTTP: an approval is used once, however many requests attach to it
+// and wherever they come from.
 
 import { describe, expect, test } from 'vitest';
 import { connect } from '../../integrations/typescript/client.ts';
@@ -62,7 +63,7 @@ describe('Prefer: attach', () => {
     });
     const { body } = await look(service, id);
     expect(body.status).toBe('consumed');
-    // Another one is waited for anew.
+    // The second request does not reuse the consumed approval; it waits for a new one.
     expect(new Set(views.map(({ request_id }) => request_id)).size).toBe(2);
   });
 
@@ -85,7 +86,7 @@ describe('Prefer: attach', () => {
     await approve(id);
     for (let times = 0; times < 3; times += 1)
       expect(await ask(service, { headers })).toMatchObject({ request_id: id, decision: 'ALLOW' });
-    // Another call is another one.
+    // Another idempotency key is another call.
     expect(await ask(service, { headers: { 'idempotency-key': 'call-2' } })).toMatchObject({
       decision: 'ESCALATE',
     });

@@ -1,4 +1,4 @@
-// POST /v1/authorize over a real connection: what a decision looks like, and each check in its order.
+// POST /v1/authorize over a real connection: the shape of a decision, and each check in its order.
 
 import { createHmac } from 'node:crypto';
 import { join } from 'node:path';
@@ -115,7 +115,7 @@ describe('checks', () => {
     const ask = () => authorize(service, { key: 'bad' });
     const first = await Promise.all(Array.from({ length: 100 }, ask));
     expect(new Set(first.map(({ status }) => status))).toEqual(new Set([401]));
-    // One a second is free again meanwhile.
+    // The limit frees one attempt a second, so a few more attempts may still pass.
     let refused = await ask();
     while (refused.status === 401) refused = await ask();
     expect(refused.status).toBe(429);
@@ -127,10 +127,10 @@ describe('checks', () => {
 
   test.each([256 * 1024 + 1, 900 * 1024, 3 * 1024 * 1024])('a body of %i bytes: 400', async (bytes) => {
     const service = await startService();
-    // It is refused before anybody looks at what it claims to be.
+    // The body is refused before anybody looks at its declared content type.
     const sent = { headers: { 'content-type': 'text/plain' }, body: ' '.repeat(bytes) };
     const problem = await problemOf(await authorize(service, sent).catch(() => new Response('{}')));
-    // A body beyond what is read to its end may end in a closed connection instead.
+    // The service does not read a very large body to its end, so the connection may close without a reply.
     if (bytes < 1024 * 1024) expect(problem).toMatchObject({ code: 'body_too_large', status: 400 });
     expect((await authorize(service)).status).toBe(200);
   });
@@ -335,7 +335,7 @@ describe('mistakes of ours', () => {
   });
 });
 
-/** A store that decides, and then says this of storing it. */
+/** A store that decides, and then answers the write with the given result. */
 async function storeThatAnswers(end: () => Promise<AppendResult>): Promise<Store> {
   const store = await openStore({ path: join(temporaryDirectory(), 'writ.db') });
   const spend: Store['meters']['spend'] = async (_, work) => {

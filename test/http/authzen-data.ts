@@ -1,6 +1,6 @@
-// What the working group of AuthZEN publishes for tests, written down anew and shorter: the certification scenario of the
-// Authorization API 1.0 (Basic, Batch, Discovery), and the decisions of its interoperability scenarios "Todo" (40 and 3) and
-// "API gateway" (25), whose data are under the MIT License (Aserto).
+// What the AuthZEN working group publishes for tests, in a shorter form: the certification scenario of the
+// Authorization API 1.0 (Basic, Batch, Discovery), and the decisions of its interoperability scenarios "Todo"
+// (40 and 3) and "API gateway" (25), whose data are under the MIT License (Aserto).
 
 export const policies = `
 type subject_entity  = { type: string, id: string, properties?: { role?: string, ... }, ... }
@@ -66,7 +66,7 @@ const context = { time: '2025-06-27T18:03-07:00', ip: '192.168.1.1' };
 /** Alice reads the first record. */
 export const good = { subject: alice, action: read, resource: first };
 
-/** By the section of the scenario: what is asked, and what is answered. */
+/** Evaluations by the section of the scenario: the request and its expected decision. */
 export const basic: readonly (readonly [string, object, boolean])[] = [
   ['2.2.1', good, true],
   ['1.4 (2)', { ...good, action: write }, true],
@@ -93,7 +93,7 @@ const { subject: _s, ...noSubject } = good;
 const { action: _a, ...noAction } = good;
 const { resource: _r, ...noResource } = good;
 
-/** What is a 400. */
+/** Requests that must be answered with 400, by the section of the scenario. */
 export const broken: readonly (readonly [string, object])[] = [
   ['2.4.1 subject', noSubject],
   ['2.4.1 action', noAction],
@@ -107,7 +107,7 @@ export const broken: readonly (readonly [string, object])[] = [
   ['2.4.6 action.name', { ...good, action: { name: 123 } }],
 ];
 
-/** Decisions in order; null where the scenario leaves one open. */
+/** Batches with their decisions in order; null when the scenario leaves a decision open. */
 export const batches: readonly (readonly [string, object, readonly (boolean | null)[]])[] = [
   [
     '3.2.1',
@@ -157,7 +157,7 @@ export const batches: readonly (readonly [string, object, readonly (boolean | nu
   ],
 ];
 
-/** A batch that is none: one decision. */
+/** Requests to the batch endpoint without evaluations: the reply is one decision. */
 export const single: readonly (readonly [string, object])[] = [
   ['3.4.2', good],
   ['3.4.3', { ...good, evaluations: [] }],
@@ -179,7 +179,7 @@ const [anyTodo, rickToo] = [{ type: 'todo', id: 'todo-1' }, [1, 1, 2, 3, 4]];
 const user = (who: number) => ({ type: 'user', id: ids[who] });
 const readUsers = [0, 1, 2, 3, 4].map((who) => [emails[3], emails[who]] as const);
 
-/** Of each of five people: two users, the todos, a new one, one of Rick's, one of their own. */
+/** Evaluations of each of five people: two users, the todos, a new todo, one of Rick's, one of their own. */
 export const todos: readonly (readonly [object, boolean])[] = [0, 1, 2, 3, 4].flatMap((who) => {
   const ask = (name: string, resource: object) => ({ subject: user(who), action: { name }, resource });
   const [isRick, isEditor] = [who === 0, who < 3];

@@ -1,5 +1,5 @@
-// AuthZEN over HTTP: the certification scenario (Basic, Batch, Discovery), the data of two interoperability scenarios, and what
-// an evaluation is here: recorded, counted, and never a wait.
+// AuthZEN over HTTP: the certification scenario (Basic, Batch, Discovery), the data of two interoperability
+// scenarios, and how the service treats an evaluation: recorded, counted, and never made to wait.
 
 import { beforeAll, describe, expect, test } from 'vitest';
 import { addPoint } from '../../src/service/agents/points/change-point.ts';
@@ -128,7 +128,7 @@ test('certification: Discovery', async () => {
   expect(capabilities).toEqual(['urn:openid:authzen:capability:access-request']);
   expect(endpoints.access_evaluation_endpoint).toBe(`${base}/access/v1/evaluation`);
   for (const url of Object.values<string>(endpoints)) {
-    // Each is there: it asks for a key.
+    // Every announced endpoint exists: without a key it answers 401.
     const reply = await fetch(`${service.url}${new URL(url).pathname}`, { method: 'POST' });
     expect([url, reply.status]).toEqual([url, 401]);
   }

@@ -1,4 +1,5 @@
-// Claims over HTTP: who is looking at which request that waits, seen by others until it is given back, decided or over.
+// Claims over HTTP: others see who looks at a waiting request, until the claim is given back or the request
+// is decided or expires.
 
 import { expect, test } from 'vitest';
 import { verifyChain } from '../../src/service/audit/verify.ts';
@@ -15,7 +16,7 @@ const { service, person } = sharePaymentsTeam(() => Date.now() + laterMs);
 const claim = (client: Client, id: string, method: 'POST' | 'DELETE' = 'POST') =>
   client.send(`/v1/requests/${id}/claim`, { method });
 
-/** Who looks at it, as somebody sees it. */
+/** The people who look at a request, as this client sees them. */
 async function lookersAt(client: Client, id: string): Promise<readonly string[]> {
   const { items } = (await client.send('/v1/claims')).body;
   return items
@@ -45,7 +46,7 @@ test('a claim is seen by whoever may see the request, goes to the next one, and 
     ['anna@example.com'],
     ['ben@example.com'],
   ]);
-  // Of another request, so nothing changes.
+  // Giving back a claim on another request changes nothing.
   expect((await claim(ann, next, 'DELETE')).status).toBe(204);
   expect(await lookersAt(ada, id)).toEqual(['anna@example.com']);
   for (const one of [ann, ann]) expect((await claim(one, id, 'DELETE')).status).toBe(204);
@@ -80,7 +81,7 @@ test('it lapses, unless it is taken again, and is then deleted', async () => {
   laterMs += 3_000;
   expect(await lookersAt(ada, id)).toEqual([]);
   await expect.poll(() => reader.heard.map(({ kind }) => kind)).toContain('approvals');
-  // Anew, so since now.
+  // A second claim begins at the time it is made.
   expect((await claim(ann, id)).body.since > again.until).toBe(true);
   laterMs += claimKeptMs + 1_000;
   expect(await sweep(service().store.documents, Date.now() + laterMs)).toBeGreaterThan(0);

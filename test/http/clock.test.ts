@@ -1,4 +1,5 @@
-// The service's clock over a machine's clock that is set forth and back, and a start behind the newest record.
+// The service's clock when the machine's clock is set forward and back, and a start when the machine's clock
+// is behind the newest record.
 
 import { join } from 'node:path';
 import fc from 'fast-check';

@@ -1,5 +1,5 @@
-// Comparing files with the active policies over HTTP: what `writ diff` says, examples that can be tried and decide as they say,
-// who may ask, and what comes where the files or the thread fail.
+// Comparing files with the active policies over HTTP: the findings of `writ diff`, examples that can be tried
+// and decide as stated, who may compare, and the replies when the files or the thread fail.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// Where a setting comes from, and what is said of one that cannot be taken.
+// Where a setting comes from, and the error for a setting that cannot be used.
 
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -118,7 +118,7 @@ test('the public address, webhooks and mail', () => {
   );
   expect(problemsOf({ yaml: 'smtp:\n  url: http://mail\n' })).toMatch(/must be an smtp or smtps address/);
   expect(problemsOf({ yaml: 'smtp:\n  url: smtp://mail\n' })).toBe('smtp.from must be set where smtp.url is');
-  // What the commands that call a service read is none of the service's business.
+  // The service ignores the variables of commands that call a service.
   expect(load({ environment: { WRIT_URL: 'http://x', WRIT_TOKEN: 'writp_x' } }).loaded.ok).toBe(true);
 });
 

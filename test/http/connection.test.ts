@@ -1,5 +1,5 @@
-// What raw connections may do to the service: stop halfway, send rubbish, send it behind a good request; and what it
-// says to addresses and methods that it does not have.
+// What raw connections may do to the service: stop halfway, send rubbish, send rubbish behind a good request.
+// Also the replies for unknown addresses and methods.
 
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';

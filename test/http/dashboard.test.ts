@@ -1,4 +1,5 @@
-// The dashboard's files over HTTP: which there are, how they may be kept and packed, and what the page may do.
+// The dashboard's files over HTTP: which files there are, how they may be cached and compressed, and what the
+// page may do.
 
 import { copyFileSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -57,7 +58,7 @@ describe('the page', () => {
     );
     const missing = [...known]
       .map(([, pattern = '']) => pattern)
-      // What another pattern covers.
+      // The pattern of a single agent also covers `/agents/new`.
       .filter((pattern) => !served.includes(`'${pattern}'`) && pattern !== '/agents/new');
     expect(missing).toEqual([]);
   });

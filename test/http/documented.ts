@@ -1,5 +1,5 @@
-// Whether a reply is one that the OpenAPI document announces: its status, its headers, its type, and the shape of its
-// body. Knows the keywords of JSON Schema that the document uses, and no others.
+// Whether the OpenAPI document announces a reply: its status, its headers, its type, and the shape of its
+// body. Knows only the keywords of JSON Schema that the document uses.
 
 import type { OpenApiDocument, OperationObject } from '../../src/service/http/contract/openapi.ts';
 import type { JsonSchema } from '../../src/service/http/contract/operation.ts';
@@ -9,7 +9,7 @@ export interface SentReply {
   readonly payload: unknown;
 }
 
-/** What the operation does not announce about the reply, in words; nothing when it is announced. */
+/** What the operation does not announce about the reply, in words; empty when all is announced. */
 export function undocumentedIn(
   document: OpenApiDocument,
   operation: OperationObject,
@@ -21,11 +21,11 @@ export function undocumentedIn(
   const announced = new Set(Object.keys(response.headers).map((name) => name.toLowerCase()));
   const headers = Object.keys(sent).filter((name) => !ofHttp.has(name) && !announced.has(name));
   const type = String(sent['content-type']).split(';')[0] ?? '';
-  // Without a body there is no type.
+  // A reply without a body needs no type.
   if (Object.keys(response.content).length === 0) return payload ? [...headers, 'the body'] : headers;
   const content = response.content[type];
   if (content === undefined) return [...headers, `the type ${type}`];
-  // What is sent line by line is for the tests of its route to look into.
+  // The tests of the route check the lines of a JSON Lines reply.
   if (type === 'application/jsonl') return headers;
   const body: unknown = type.endsWith('json') ? JSON.parse(String(payload)) : payload;
   return [...headers, ...mismatches(content.schema, body, document)];
@@ -34,7 +34,7 @@ export function undocumentedIn(
 /** Headers that belong to HTTP and not to this service. */
 const ofHttp = new Set(['content-type', 'content-length', 'connection', 'date', 'keep-alive']);
 
-/** The places at which a value is not of a schema. */
+/** The places at which a value does not fit a schema. */
 export function mismatches(
   schema: JsonSchema,
   value: unknown,
@@ -130,7 +130,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What `#/a/b` points to. */
+/** The part of the document that a reference such as `#/a/b` points to. */
 function resolve(document: OpenApiDocument, reference: string): unknown {
   return reference
     .slice(2)

@@ -1,4 +1,4 @@
-// Downloads side by side: what one of them costs in a turn of the event loop, all of them together cost.
+// Downloads side by side: in a turn of the event loop, all downloads together cost what one costs.
 
 import type { FastifyReply } from 'fastify';
 import { expect, test } from 'vitest';

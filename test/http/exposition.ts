@@ -1,5 +1,5 @@
-// The Prometheus text format, version 0.0.4, read as its definition has it: metrics with their type and their samples.
-// Throws at the first line that is not of the format, and at samples that contradict their type.
+// Reads the Prometheus text format, version 0.0.4, by its definition: metrics with their type and their
+// samples. Throws at the first line that breaks the format, and at samples that contradict their type.
 
 export interface Metric {
   readonly name: string;
@@ -97,12 +97,14 @@ function checkMetric(
   return { name, help, type, samples };
 }
 
-/** What tells the histograms of one name apart. */
+/** The labels without `le`: they tell the histograms of one name apart. */
 function otherLabels({ labels: { le: _, ...others } }: Sample): string {
   return JSON.stringify(Object.entries(others).sort());
 }
 
-/** Bounds rise and end at infinity, counts never fall, and the last is that of all. */
+/**
+ * Checks that bounds rise and end at infinity, that counts never fall, and that the last count is the total.
+ */
 function checkHistogram(name: string, samples: readonly Sample[]): void {
   const buckets = samples.filter((sample) => sample.name === `${name}_bucket`);
   const bounds = buckets.map(({ labels }) => readValue(labels.le ?? '', `${name} le=${labels.le}`));

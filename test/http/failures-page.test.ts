@@ -1,4 +1,5 @@
-// docs/FAILURES.md and docs/SECURITY.md name a test in each row: the tests are there, and so is every file that the pages name.
+// docs/FAILURES.md and docs/SECURITY.md name a test in each row: every test and every file that the pages
+// name exists.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';

@@ -1,5 +1,5 @@
-// What can break while the service runs, injected: docs/FAILURES.md is the table of these tests. In each nothing is
-// granted that should not be, and the service goes on once the cause is gone.
+// What can break while the service runs, injected: docs/FAILURES.md is the table of these tests. In each test
+// nothing is granted that must not be, and the service goes on once the cause is gone.
 
 import { createHmac } from 'node:crypto';
 import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
@@ -24,12 +24,12 @@ import {
   temporaryDirectory,
 } from './service.ts';
 
-// What is injected takes seconds by itself.
+// An injected failure takes real time, so some tests wait.
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 interface WatchedStore {
   readonly store: Store;
-  /** The thread that writes. */
+  /** The thread that writes to the database. */
   readonly writer: Worker;
   readonly path: string;
 }
@@ -44,7 +44,7 @@ async function openWatchedStore(limits: {
   return { store, writer, path };
 }
 
-/** How many requests the file holds with an ALLOW. */
+/** The number of requests with an ALLOW in the database file. */
 function grantsIn(path: string): number {
   const database = new Database(path, { readonly: true });
   const row = database
@@ -76,7 +76,7 @@ describe('the store', () => {
     const granted = (await waiting).filter((reply) => reply.status === 200).length;
     await expectNotRecorded(service);
     expect((await fetch(`${service.url}/readyz`)).status).toBe(503);
-    // What was granted before the end is on disk.
+    // Every grant that was acknowledged before the end is on disk.
     expect(grantsIn(path)).toBeGreaterThanOrEqual(granted + 1);
   });
 
@@ -152,7 +152,7 @@ describe('the store', () => {
     await expectAllowed(service);
     writeFileSync(path, Buffer.alloc(readFileSync(path).length, 0xa5));
     truncateSync(`${path}-wal`, 0);
-    // Until then the agent is remembered, and nothing of the file is read.
+    // Until this time has passed the agent is cached, and the file is not read for it.
     await pause(cachedMsMax + 200);
     for (let count = 0; count < 5; count++) {
       const reply = await authorize(service);
@@ -177,7 +177,7 @@ describe('the clock', () => {
     });
     expect(await found.json()).toMatchObject({ status: 'expired', expires_at: view.expires_at });
     expect((await authorize(service)).status).toBe(200);
-    // A bucket that went by this clock would be full again.
+    // A token bucket that followed the shifted clock would be full again.
     expect((await authorize(service)).status).toBe(429);
   });
 
@@ -278,7 +278,7 @@ describe('connections', () => {
     });
   }
 
-  /** All that comes until the other side ends the connection. */
+  /** All text that arrives until the other side ends the connection. */
   function untilEnd(socket: Socket): Promise<string> {
     return new Promise((resolve) => {
       let received = '';
@@ -294,7 +294,7 @@ describe('connections', () => {
     const service = await startService({ store });
     const post = writer.postMessage.bind(writer);
     writer.postMessage = (message: unknown) => void setTimeout(() => post(message), 300);
-    // Another store gets it next.
+    // The thread serves another store afterwards, so the patched method is removed.
     onTestFinished(() => void Reflect.deleteProperty(writer, 'postMessage'));
     const socket = await open(service);
     socket.write(head(service, allowBody.length) + allowBody);

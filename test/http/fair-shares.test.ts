@@ -1,4 +1,4 @@
-// Fair shares: however much one agent asks at once, another one is decided.
+// Fair shares: however much one agent asks at once, another agent's requests are decided.
 
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -49,7 +49,7 @@ test('an agent that asks for all that may wait for the disk gets 429, and anothe
   onTestFinished(() => void other.close());
   expect((await authorize(service)).status).toBe(200);
   expect((await authorize(service, { key })).status).toBe(200);
-  // The disk takes nothing for a while.
+  // Another writer holds the database, so nothing is written for a while.
   other.exec('BEGIN IMMEDIATE');
   const flood = Array.from({ length: 400 }, () => authorize(service));
   await expect.poll(() => store.queueDepth()).toBeGreaterThan(200);

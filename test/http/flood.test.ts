@@ -1,6 +1,6 @@
-// Clients that ask and never read: on every route of the document, with every kind of credential, the memory of a service
-// with a small heap stays what it is, and others are served. `npm run flood` makes each last a minute, and prints what it
-// measured.
+// Clients that send requests and never read: on every route of the document, with every kind of credential.
+// The memory of a service with a small heap does not grow, and others are served. `npm run flood` makes each
+// flood last a minute, and prints the measurements.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,10 +18,15 @@ const isLong = process.env.WRIT_FLOOD_SECONDS !== undefined;
 vi.setConfig({ testTimeout: 60_000 + seconds * 10_000, hookTimeout: 60_000 });
 const heapMegabytes = 256;
 const samples = Math.max(12, seconds);
-/** Of each route, where all are flooded together; of the route, where it is one. */
+/**
+ * Connections per route when all routes are flooded together; `connectionsOfOne` is for a flood of one route.
+ */
 const connectionsOfEach = 2;
 const connectionsOfOne = 30;
-/** Not the one of the examples, which would change what is flooded. */
+/**
+ * Differs from the password of the examples, because signing in with the right password would change what is
+ * flooded.
+ */
 const password = 'a password of the flood';
 
 interface Running {
@@ -34,14 +39,14 @@ interface Running {
   readonly end: () => Promise<void>;
 }
 
-/** `writ serve` in a process of its own with a small heap, and its first admin. */
+/** Starts `writ serve` in a process of its own with a small heap, and makes its first admin. */
 async function serve(): Promise<Running & { readonly admin: Admin }> {
   const root = join(import.meta.dirname, '../..');
   const directory = mkdtempSync(join(tmpdir(), 'writ-flood-'));
   const data = join(directory, 'var');
   const args = ['serve', '--port', '0', '--policies', join(root, 'policies/payments'), '--data', data];
   const flags = [`--max-old-space-size=${heapMegabytes}`, join(root, 'src/tools/cli/writ.js'), ...args];
-  // The service refuses a variable of its own name that it does not know.
+  // The service refuses an unknown variable whose name begins with its own prefix.
   const { WRIT_FLOOD_SECONDS: _, ...env } = process.env;
   const child = spawn(process.execPath, flags, { stdio: ['ignore', 'pipe', 'pipe'], env });
   let printed = '';
@@ -78,13 +83,13 @@ function foundIn(printed: string, form: RegExp): string {
 type Headers = readonly string[];
 
 interface Admin {
-  /** A session, another one for the request that ends its own, and a personal token. */
+  /** A session, a second session for the request that ends its own session, and a personal token. */
   readonly session: Headers;
   readonly endedSession: Headers;
   readonly token: Headers;
 }
 
-/** Beforehand, for a flood of wrong passwords slows down who signs in from the same address. */
+/** Runs before the floods, because a flood of wrong passwords slows down sign-ins from the same address. */
 async function setUpAdmin(url: string, setUpToken: string): Promise<Admin> {
   const email = 'first.admin@example.org';
   const body = { token: setUpToken, email, name: 'Ann', password };
@@ -165,9 +170,9 @@ async function floodAndMeasure(who: string, requests: readonly string[], connect
   const { middle, last, most } = thirds(megabytes);
   const figures = [before, middle, last, most, Math.max(...waits)].map((figure) => figure.toFixed(0));
   printed.push(`| ${[who, requests.length, flood.reopened(), ...figures].join(' | ')} |`);
-  // Nothing grows with what is sent.
+  // Memory does not grow with the amount that is sent.
   expect(last).toBeLessThan(middle * 1.25 + 30);
-  // Threads have heaps of their own: the writer's, the compiler's, the playground's, and those of two replays.
+  // Threads have heaps of their own: the writer, the compiler, the playground, and two replays.
   expect(most).toBeLessThan(3 * heapMegabytes);
 }
 
@@ -188,12 +193,14 @@ function thirds(megabytes: readonly number[]) {
 }
 
 interface Flood {
-  /** How many connections were cut, and opened anew. */
+  /** The number of connections that were cut and opened again. */
   readonly reopened: () => number;
   readonly end: () => void;
 }
 
-/** Each connection writes one request without end and reads nothing; it is opened again where it is cut. */
+/**
+ * Each connection writes one request without end and reads nothing. A connection that is cut is opened again.
+ */
 function startFlood(port: number, requests: readonly string[], connections: number): Flood {
   const sockets = new Set<Socket>();
   let [isOver, reopened] = [false, 0];
@@ -228,7 +235,7 @@ function startFlood(port: number, requests: readonly string[], connections: numb
   };
 }
 
-/** A request of each operation of the document, with the headers of its route. */
+/** One request for each operation of the document, with the headers that its route needs. */
 function requestsOf(
   { paths }: OpenApiDocument,
   headersOfRoute: (route: string) => Headers,

@@ -10,7 +10,7 @@ const seed = Math.trunc(Math.random() * 2 ** 31);
 test(`random requests and bytes (seed ${seed}): no crash, no 5xx, nothing allowed that is not strict JSON`, async () => {
   const report = await fuzzHttp({ requests: 3_000, seed });
   expect(report.failures).toEqual([]);
-  // Good and bad requests alike are among them.
+  // The random requests include good and bad requests.
   expect(report.allowed).toBeGreaterThan(100);
   expect(Object.keys(report.statuses)).toEqual(
     expect.arrayContaining(['200', '400', '401', '404', '405', '431']),

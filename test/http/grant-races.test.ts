@@ -1,5 +1,5 @@
-// Grants against changes that forbid them, at the same time, over HTTP and from another process on the same store: the
-// order on record is the truth, and none stands behind the record that forbids it.
+// Grants against concurrent changes that forbid them, over HTTP and from another process on the same store.
+// The recorded order is the truth, and no grant stands behind the record that forbids it.
 
 import { expect, onTestFinished, test } from 'vitest';
 import { verifyChain } from '../../src/service/audit/verify.ts';
@@ -25,7 +25,7 @@ policy pay on pay.* {
 
 interface World {
   readonly service: Service;
-  /** As the command line opens it. */
+  /** The store as the command line opens it. */
   readonly other: Store;
   readonly ben: Client & { readonly person: Person };
   readonly cleo: Client;
@@ -44,7 +44,10 @@ async function start(): Promise<World> {
   return { service, other, ben, cleo, adminClient };
 }
 
-/** In either order, as it comes; so late at most. */
+/**
+ * Starts both functions, one of them `lateMs` later: the second when `lateMs` is positive, the first when it
+ * is negative.
+ */
 async function atOnce<A, B>(a: () => Promise<A>, b: () => Promise<B>, lateMs: number): Promise<[A, B]> {
   const late = async <T>(run: () => Promise<T>, ms: number): Promise<T> => {
     if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms));
@@ -71,7 +74,7 @@ test('150 approvals against disablings by another process', { timeout: 240_000 }
   }
   const { wrong } = await walkRecord(service.store);
   expect(wrong).toEqual([]);
-  // Both come first now and then, or the race was none.
+  // Each of the two writes must win at times, or there was no race.
   expect([...statuses].toSorted()).toEqual([200, 409]);
   expect(await verifyChain(service.store)).toMatchObject({ kind: 'whole' });
 });
@@ -92,7 +95,7 @@ test('a stream of requests against 30 disablings, re-tierings and switches', {
   const streams = Array.from({ length: 8 }, stream);
   const pause = () => new Promise((resolve) => setTimeout(resolve, 15));
   for (let round = 0; round < 30; round += 1) {
-    // By turns here and in another process.
+    // The change is made in turns by this process and by another one.
     const { agents } = round % 2 === 0 ? service.store : other;
     await agents.setStatus({ agentId, status: 'disabled', atMs: Date.now() });
     await pause();
@@ -116,7 +119,7 @@ test('a stream of requests against 30 disablings, re-tierings and switches', {
   const { grants, wrong } = await walkRecord(service.store);
   expect(wrong).toEqual([]);
   expect(grants).toBeGreaterThan(50);
-  // Never an error of ours: whoever may not ask any more is told so.
+  // An agent that may no longer ask gets a 403, never a server error.
   expect([...statuses.keys()].toSorted()).toEqual([200, 403]);
 });
 
@@ -124,7 +127,7 @@ test('a revoked agent that is under way is refused, on record', async () => {
   const { service, other } = await start();
   const agentId = service.agent.id;
   await ask(service, 'pay.free');
-  // Seen by another process alone: here the agent is remembered as active.
+  // Only another process sees the change; this process still caches the agent as active.
   await other.agents.setStatus({ agentId, status: 'revoked', atMs: Date.now() });
   const reply = await authorize(service, { body: '{"action_key":"pay.free","payload":{}}' });
   expect([reply.status, ((await reply.json()) as { type: string }).type]).toEqual([
@@ -139,7 +142,7 @@ test('a revoked agent that is under way is refused, on record', async () => {
 test('a switch that another process turned on holds from its record on', async () => {
   const { service, other, ben } = await start();
   await ask(service, 'pay.free');
-  // The service has looked at its switches just now.
+  // The request before made the service read its switches a moment ago.
   const directory = createDirectory(other.documents, Date.now);
   const board = createSwitchBoard({ directory, steadyMs: () => performance.now() });
   const actor = { person: ben.person, roles: ben.person.roles };
@@ -167,10 +170,10 @@ test('an approval whose giver is out by now does not count, and the queue says s
     const shown = await cleo.send(`/v1/requests/${id}`);
     expect(shown.body.approvals[0]).toMatchObject({ fell_away: why });
   }
-  // Two are needed, and one of two is out.
+  // The rule needs two approvals, and one of the two approvers no longer counts.
   expect((await give(cleo, id, 'approve')).body).toMatchObject({ status: 'pending' });
   expect((await change({ roles: ['approver'], groups: ['finance'] })).status).toBe(200);
-  // Who is in again counts again: nobody else has to approve.
+  // When the approver regains the role, the earlier approval counts again and nobody else has to approve.
   const back = await cleo.send(`/v1/requests/${id}`);
   expect(back.body.requires).toMatchObject({ fell_away: [] });
   expect((await give(cleo, id, 'approve')).body).toMatchObject({ status: 'approved' });

@@ -1,5 +1,5 @@
-// Sharing the work over HTTP: a request is assigned to somebody who is asked, and put off by one's own choice; nobody is kept
-// from deciding by either.
+// Sharing the work over HTTP: a request is assigned to one of the people who are asked, and people snooze
+// requests for themselves. Neither keeps anybody from deciding.
 
 import { describe, expect, test } from 'vitest';
 import { verifyChain } from '../../src/service/audit/verify.ts';
@@ -33,7 +33,7 @@ function snooze(by: Client, id: string, untilMs: number) {
   return by.send(`/v1/requests/${id}/snooze`, { method: 'POST', body });
 }
 
-/** The count of the inbox, and whether it holds the request. */
+/** The count of the person's inbox, and whether the inbox holds the request. */
 async function inbox(
   client: Client,
   id: string,
@@ -151,7 +151,7 @@ describe('a request that is put off', () => {
     expect(await inbox(ann, asked)).toEqual([count + 1, true]);
     expect(codeOf(await give(ben, voted, 'approve'))).toEqual([200, 'pending']);
     expect(await inbox(ann, voted)).toEqual([count + 2, true]);
-    // A question is among those that are looked at one by one.
+    // Snoozing also hides a request with a question, which the inbox looks at one by one.
     await snooze(ann, asked, now() + 30 * minuteMs);
     expect(await inbox(ann, asked)).toEqual([count + 1, false]);
   });

@@ -1,4 +1,5 @@
-// /healthz and /readyz: what they say when all is well, when a reload has failed, and when nothing can be recorded.
+// /healthz and /readyz: the replies when all is well, when a reload has failed, and when nothing can be
+// recorded.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

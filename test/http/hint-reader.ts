@@ -1,4 +1,4 @@
-// Readers of /v1/news for tests, over connections of their own.
+// Readers of /v1/news for tests. Each reader has a connection of its own.
 
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { onTestFinished } from 'vitest';
@@ -8,7 +8,7 @@ import type { Service } from './service.ts';
 export interface Heard {
   readonly kind: string;
   readonly at: string;
-  /** On the clock of `performance.now`. */
+  /** When the hint arrived, on the clock of `performance.now`. */
   readonly heardAtMs: number;
 }
 
@@ -16,15 +16,15 @@ export interface Reader {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
   readonly heard: readonly Heard[];
-  /** All that came. */
+  /** All text that has arrived. */
   readonly text: () => string;
   readonly hasEnded: () => boolean;
-  /** Reads no further, and leaves the connection open. */
+  /** Stops reading, and leaves the connection open. */
   pause(): void;
   leave(): void;
 }
 
-/** Opens a stream as this person. */
+/** Opens a stream of /v1/news as this person. */
 export function readNews(
   { port }: Pick<Service, 'port'>,
   { headers }: Pick<Client, 'headers'>,

@@ -1,4 +1,5 @@
-// POST /v1/hooks/claude-code: a tool call of Claude Code is decided as any other; what is refused, stopped or fails is a `deny`.
+// POST /v1/hooks/claude-code: a tool call of Claude Code is decided like any other request. A call that is
+// refused, stopped or fails gets a `deny`.
 
 import { beforeAll, expect, test, vi } from 'vitest';
 import { type Client, firstAdmin, personWith, signedIn } from './person-client.ts';
@@ -39,7 +40,7 @@ interface Sent {
   readonly key?: string;
 }
 
-/** Without an id, one of its own. */
+/** Sends a tool call to the hook. Each call has an id of its own unless `event` names one. */
 async function hook(command: string, { query = '?wait=0', event = {}, key = service.apiKey }: Sent = {}) {
   calls += 1;
   const reply = await fetch(`${service.url}/v1/hooks/claude-code${query}`, {
@@ -87,7 +88,7 @@ test('a run that is put off goes on after the approval, once', async () => {
   expect((await hook('later', { query, event })).word).toBe('defer');
   expect(codeOf(await give(ben, id, 'approve'))).toEqual([200, 'approved']);
   const others = await Promise.all([hook('later', { query, event }), hook('later', { query })]);
-  // The same call may be told again; another one with the same arguments is another call.
+  // The same call may be answered again; another call with the same arguments is a new request.
   expect(others.filter(({ body }) => Object.keys(body).length === 0)).toHaveLength(1);
   expect((await service.store.requests.find(id))?.status).toBe('consumed');
   await hook('later', { event: { ...event, hook_event_name: 'PostToolUse', tool_response: {} } });

@@ -1,4 +1,5 @@
-// The inbox over HTTP: what waits for a person, counted, searched, filtered and in the order that they ask for.
+// The inbox over HTTP: requests that wait for a person, counted, searched, filtered and sorted as the person
+// chooses.
 
 import { beforeAll, describe, expect, test } from 'vitest';
 import { addAgent } from '../../src/service/agents/registry.ts';
@@ -28,9 +29,9 @@ const service = shareService();
 
 interface Inbox {
   readonly ann: Client;
-  /** Of finance, and the control owner of the second agent. */
+  /** A member of `finance`, and the control owner of the second agent. */
   readonly ben: Client;
-  /** Of no group that is asked. */
+  /** A person whose groups no rule asks. */
   readonly eve: Client;
   readonly secondKey: string;
   readonly small: View;
@@ -81,7 +82,7 @@ function inbox(): Promise<Inbox> {
 
 type Name = 'small' | 'large' | 'both' | 'step';
 
-/** What is asked by a query, by name, with the count. */
+/** The count of the requests that a query finds, and their names. */
 async function found(person: Client, query: string): Promise<readonly [count: number, ...names: Name[]]> {
   const { small, large, both, step } = await inbox();
   const names = new Map<string, Name>([
@@ -169,7 +170,8 @@ describe('without deciding', () => {
     expect(await marked(ben)).toEqual([]);
     expect(codeOf(await say(ann, id, 'question'))).toEqual([200, 'pending']);
     expect(codeOf(await say(ann, id, 'comment', 'in the meantime'))).toEqual([200, 'pending']);
-    // The control owner's own come first, unless another order is asked for; also from page to page.
+    // Requests that ask the control owner come first, also across pages, unless the query names another
+    // order.
     expect([await marked(ann), await marked(ben)]).toEqual([[['others', id]], [['yours', id]]]);
     expect(await found(ben, '')).toEqual([4, 'both', 'step', 'small', 'large']);
     expect(await found(ben, 'order=oldest')).toEqual([4, 'small', 'large', 'both', 'step']);
@@ -248,7 +250,7 @@ describe('an approval', () => {
     expect(body.requires.approvals).toEqual([{ group: 'finance', needs: 2, given: 0 }]);
     expect(body.approvals).toMatchObject([{ is_approved: true, fell_away: 'took it back' }]);
     expect(codeOf(await takeBack(ann, id))).toEqual([409, 'conflict']);
-    // One more is not enough now.
+    // The approval was taken back, so one approval is no longer enough.
     expect((await give(ben, id, 'approve')).body.status).toBe('pending');
     expect((await give(ann, id, 'approve')).body.status).toBe('approved');
     expect(codeOf(await takeBack(ann, id))).toEqual([409, 'conflict']);

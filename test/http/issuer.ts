@@ -14,11 +14,11 @@ export interface SigningKey {
 
 export interface Issuer {
   readonly url: string;
-  /** That it publishes. */
+  /** The keys that the issuer publishes. */
   keys: SigningKey[];
-  /** How it answers who asks for its keys. */
+  /** How the issuer answers a request for its keys. */
   mood: 'answers' | 'fails' | 'hangs';
-  /** How often it was asked for its keys. */
+  /** How often the keys were fetched. */
   asked: number;
 }
 
@@ -27,7 +27,7 @@ export async function makeKey(kid: string, alg = 'ES256'): Promise<SigningKey> {
   return { kid, alg, privateKey, publicJwk: { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' } };
 }
 
-/** One for all tests of a file. */
+/** One issuer for all tests of a file. */
 export function shareIssuer(): Issuer {
   const issuer = { url: '', keys: [] as SigningKey[], mood: 'answers' as Issuer['mood'], asked: 0 };
   const server = createServer((request, reply) => {
@@ -54,11 +54,14 @@ export type Claims = Readonly<Record<string, unknown>>;
 
 export interface TokenDraft {
   readonly claims?: Claims;
-  /** Of the header. */
+  /** The `typ` of the token's header. */
   readonly typ?: string;
 }
 
-/** Good for ten minutes, for `writ`, unless the claims say otherwise; a claim that is undefined is left out. */
+/**
+ * A signed token that is valid for ten minutes, for the audience `writ`, unless the claims set other values.
+ * A claim that is undefined is left out.
+ */
 export async function makeToken(issuer: string, key: SigningKey, draft: TokenDraft = {}): Promise<string> {
   const nowSeconds = Math.floor(Date.now() / 1_000);
   const claims = {

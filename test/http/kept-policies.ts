@@ -1,6 +1,6 @@
-// Policy directories with the thread that follows each, kept from one service to the next, also of another test file: a
-// thread that has its code and has compiled once takes over in a moment. INVARIANT: whoever takes one finds the policies that it
-// would have found in a new one, active.
+// Policy directories with the thread that follows each, kept from one service to the next, also across test
+// files. A thread that has loaded its code and compiled once is ready in a moment. INVARIANT: whoever takes a
+// kept directory finds the same active policies as in a new one.
 
 import {
   mkdirSync,
@@ -16,20 +16,25 @@ import { join } from 'node:path';
 import { openPolicies, type PolicyHost, type PolicyState } from '../../src/service/policies/policy-host.ts';
 
 export interface KeptPolicies {
-  /** `policies/demo.policy` is in it; whatever else is put there goes when it is given back. */
+  /**
+   * The policy directory. It holds `policies/demo.policy`; all other files are removed when it is given back.
+   */
   readonly directory: string;
-  /** Closing it closes nothing: it is given back. */
+  /** The policy host. Closing it closes nothing and gives the directory back. */
   readonly host: PolicyHost;
   readonly giveBack: () => Promise<void>;
 }
 
 const file = 'demo.policy';
 
-/** Those that nobody has at present; they end with the worker, and their folders with the run. */
+/**
+ * The directories that no service uses at present. Their threads end with the test worker, their folders with
+ * the run.
+ */
 const free: Kept[] = [];
 const freeMax = 3;
 
-/** A directory with these policies. */
+/** A directory with these policies, kept from an earlier service if possible. */
 export async function takePolicies(text: string): Promise<KeptPolicies> {
   const kept = (await reuse(text)) ?? (await openKept(text));
   const listeners: ((state: PolicyState) => void)[] = [];
@@ -77,7 +82,7 @@ async function openKept(text: string): Promise<Kept> {
   return kept;
 }
 
-/** One that has the policies already, or else one that takes them now. */
+/** A free directory that already has the policies, or one that can take them now; null when there is none. */
 async function reuse(text: string): Promise<Kept | null> {
   const at = free.findIndex(({ directory }) => textIn(directory) === text);
   const kept = at === -1 ? free.pop() : free.splice(at, 1)[0];
@@ -97,14 +102,14 @@ async function giveBack(kept: Kept): Promise<void> {
   else await remove();
 }
 
-/** By a rename, which is taken sooner than what is written in place. */
+/** Writes the text by a rename, which the policy host notices sooner than a write in place. */
 export function putText(directory: string, text: string): void {
   const path = join(directory, 'policies', file);
   writeFileSync(`${path}.new`, text);
   renameSync(`${path}.new`, path);
 }
 
-/** Of the only file; null where a test has left others, or none. */
+/** The text of the only policy file; null when a test has left other files, or no file. */
 function textIn(directory: string): string | null {
   const folder = join(directory, 'policies');
   try {

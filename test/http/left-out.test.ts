@@ -1,4 +1,5 @@
-// Who may not approve, as a field of the request names them, over HTTP: whoever it names, and everybody where it names nobody.
+// A field of the request names people who may not approve, over HTTP: those people may not, and when it names
+// nobody, nobody may.
 
 import { expect, test } from 'vitest';
 import { firstAdmin, personWith } from './person-client.ts';

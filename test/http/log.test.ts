@@ -1,4 +1,4 @@
-// A line of the log has the error that there is, and nothing where there is none.
+// A line of the log has the error when there is one, and no error field otherwise.
 
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';

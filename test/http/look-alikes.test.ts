@@ -1,4 +1,5 @@
-// Texts that may pass for others: against the definitions of Unicode TS 39, and over HTTP for those who may see a request.
+// Texts that look like other texts: against the definitions of Unicode TS 39, and over HTTP for people who
+// may see the request.
 
 import { expect, test } from 'vitest';
 import {
@@ -55,7 +56,7 @@ test('words of several scripts are told without anything known', () => {
       characters: [cyrillicA],
     },
   ]);
-  // The script of most letters of the text is the usual one.
+  // The script of most letters in the text counts as the usual script.
   expect(lookAlikes({ to: 'Мocква' }, [])).toMatchObject([{ characters: ['o', 'c'] }]);
 });
 
@@ -91,7 +92,7 @@ test('whoever may see a request is told what looks alike in it, with the names o
     characters: [{ character: cyrillicA, code_point: 'U+0430', name: 'CYRILLIC SMALL LETTER A' }],
   };
   expect((await ann.send(path)).body).toEqual({ items: [told] });
-  // What was granted later, or for another action, is not known before.
+  // A grant that came later, or for another action, is not among the known texts.
   await ask(service, 'demo.allow', { payload: { vendor: fake } });
   await ask(service, 'demo.allow', { payload: { vendor: fake } });
   expect((await ann.send(path)).body).toEqual({ items: [told] });

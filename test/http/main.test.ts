@@ -1,4 +1,5 @@
-// Starting and stopping: what is printed, what refuses a start and how, and what signals do to a running process.
+// Starting and stopping: what is printed, what refuses a start and how, and what signals do to a running
+// process.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -122,7 +123,7 @@ describe('the welcome', () => {
     await (await start(directory)).stop();
     const { printed } = await start(directory);
     expect(printed).not.toMatch(/writ_[0-9A-Za-z]{46}|token \S/);
-    // The whole line, which works where it is pasted.
+    // The whole printed line works when it is pasted.
     const [, line = ''] = /npm run writ -- (agent add NAME .*)/.exec(printed) ?? [];
     const words = line.replace('NAME', 'another').split(' ');
     expect((await writProcess(words)).stdout).toMatch(/writ_[0-9A-Za-z]{46}/);
@@ -273,7 +274,7 @@ describe('signals', () => {
 
   test('a second signal ends at once', async () => {
     const child = await spawnService(project(policyText));
-    // A request that never comes to its end holds up a graceful stop.
+    // A request that never ends delays a graceful stop.
     const { hostname, port } = new URL(child.url);
     const socket = connect(Number(port), hostname);
     socket.on('error', () => undefined);

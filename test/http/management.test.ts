@@ -166,7 +166,7 @@ describe('a walk over the records', () => {
       await new Promise((next) => setImmediate(next));
     }
     expect((await walk).body.status).toBe('whole');
-    // A stretch of eight records at a time: at least so many times somebody else had their turn.
+    // The walk reads stretches of eight records; between them other work gets at least this many turns.
     expect(turns).toBeGreaterThan(400 / 8);
   });
 });
@@ -193,7 +193,7 @@ describe('an export of the records', () => {
     const note = 'x'.repeat(100_000);
     const body = JSON.stringify({ action_key: 'demo.allow', payload: { note } });
     await Promise.all(Array.from({ length: 200 }, () => authorize(service, { body })));
-    // The client reads no further, so the rest of the lines cannot leave.
+    // The client stops reading, so the rest of the lines cannot be sent.
     const reply = await new Promise<IncomingMessage>((began) => {
       get(`${service.url}/v1/audit/export`, { headers: ann.headers }, began);
     });
@@ -240,7 +240,7 @@ describe('e-mail', () => {
     const ask = { email: 'max@example.com', name: 'Max', reason: 'curious' };
     const { id } = (await ann.send('/v1/applications', post(ask))).body;
     await ann.send(`/v1/applications/${id}/decline`, post({ reason: 'ask your own team first' }));
-    // An admin hears of the application, and the applicant of the answer.
+    // An admin gets a message about the application, and the applicant about the answer.
     await expect.poll(() => mail.taken.length).toBe(4);
     const toMax = mail.taken.find(({ to }) => to.includes('RCPT TO:<max@example.com>'));
     expect(toMax?.text).toContain('ask your own team first');
@@ -370,7 +370,7 @@ describe('a webhook', () => {
     const { url, bodies } = await startReceiver();
     const events = ['request.pending', 'request.decided', 'policies.reload_failed', 'agent.revoked'];
     await ann.send('/v1/webhooks', post({ url, events }));
-    // The first look at the record of changes begins with what comes after it.
+    // The first look at the record of changes starts after the records that exist by then.
     await expect.poll(() => service.store.documents.find('webhook-cursor', 'revocations')).not.toBeNull();
     const about = { actionKey: 'demo.escalate', title: 'Pay 4,200.00 USD to Staples' };
     const request = { requestId: 'r1', agentId: 'a1', ...about, atMs: Date.now() };

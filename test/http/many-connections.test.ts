@@ -1,5 +1,5 @@
-// More connections than work: thousands that say nothing, and a process that runs out of file descriptors. Someone who
-// has a good request is answered all the same, or as soon as there is room.
+// More connections than work: thousands that send nothing, and a process that runs out of file descriptors. A
+// client with a good request is still answered, or is answered as soon as there is room.
 
 import { execFileSync } from 'node:child_process';
 import { connect, type Socket } from 'node:net';
@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { addAgent, ask, type Service, startService } from '../acceptance/service.ts';
 import { isOnPostgres } from '../store/place.ts';
 
-/** As many as the limits of this process and of the service's leave room for. */
+/** As many connections as the limits of this process and of the service's process allow. */
 const idleConnections = Math.min(10_000, openFilesMax() - 1_000);
 
 const good = {
@@ -25,12 +25,12 @@ function openFilesMax(): number {
   return Number(execFileSync('sh', ['-c', 'ulimit -n'], { encoding: 'utf8' })) || 1_024;
 }
 
-/** Changes what the running service may have, as `prlimit` of util-linux does. */
+/** Changes a resource limit of the running service, as `prlimit` of util-linux does. */
 function setLimit({ process: { pid } }: Service, name: 'nofile' | 'fsize', soft: string): void {
   execFileSync('sh', ['-c', 'prlimit --pid "$1" "--$2=$3:"', 'sh', String(pid), name, soft]);
 }
 
-/** Connections that are open, and stay so until they are destroyed or refused. */
+/** Opens connections that stay open until they are destroyed or refused. */
 async function openMany(url: string, count: number): Promise<readonly Socket[]> {
   const { port, hostname } = new URL(url);
   const sockets: Socket[] = [];
@@ -84,7 +84,7 @@ test('no file descriptors are left: nothing is granted in error, and service res
   expect(answer).toBe('ALLOW');
 });
 
-// The disk of a database is the server's.
+// On PostgreSQL the database server's process uses the disk, so the limit does not apply.
 test.skipIf(isOnPostgres)(
   'a disk that takes no more: 500 and nothing granted, then service again',
   async () => {

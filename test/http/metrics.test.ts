@@ -1,4 +1,4 @@
-// GET /metrics: the text format, what is counted, and that nothing a client sends ever shows.
+// GET /metrics: the text format and the counts, and that no text a client sends ever appears.
 
 import { writeFileSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
@@ -14,7 +14,7 @@ async function metricsOf(service: Service): Promise<string> {
   return await reply.text();
 }
 
-/** The value of a series as it is written; NaN where there is none. */
+/** The value of a series in the exposition; NaN when the series is absent. */
 function seriesValue(text: string, series: string): number {
   const line = text.split('\n').find((candidate) => candidate.startsWith(`${series} `));
   return line === undefined ? Number.NaN : Number(line.slice(series.length + 1));

@@ -1,4 +1,5 @@
-// /v1/news: hints to whoever may see the thing, few of a kind, and an end with the session.
+// /v1/news: hints to whoever may see the thing that changed, few hints of a kind, and an end with the
+// session.
 
 import { writeFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
@@ -15,7 +16,7 @@ import { type Client, firstAdmin, personWith, signedIn, tokenClient } from './pe
 import { authorize, policyText, problemOf, type Service, startService } from './service.ts';
 
 const wait = { timeout: 60_000, interval: 20 };
-/** Looked at often, so that a test need not wait. */
+/** The change feed checks often, so that a test need not wait. */
 const changeFeedTiming = { checkMs: 100 };
 
 async function setUp(changes: Parameters<typeof startService>[0] = { changeFeedTiming }) {
@@ -51,7 +52,7 @@ describe('a stream', () => {
   test('says what another process has changed, too', async () => {
     const { service, ann, admin } = await setUp();
     const reader = await readNews(service, admin);
-    // As by the command line, without the service.
+    // A second store on the same place, as the command line opens it, without the service.
     const other = await openStore(service.place);
     try {
       const atMs = Date.now();
@@ -91,7 +92,8 @@ describe('a stream', () => {
     }, wait);
     const times = reader.heard.map(({ at }) => Date.parse(at));
     expect(times.length).toBeGreaterThan(2);
-    // A stalled thread may write down one time late, and so one gap short; all together they are no more than announced.
+    // A stalled thread may write down one time late, which shortens one gap. The total still respects the
+    // announced rate.
     expect(times.length).toBeLessThanOrEqual(((times.at(-1) ?? 0) - (times[0] ?? 0)) / 300 + 2);
   });
 

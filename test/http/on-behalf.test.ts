@@ -1,4 +1,5 @@
-// `X-On-Behalf-Of` over HTTP, with an issuer that publishes keys: who is known, by what, and what becomes of it.
+// `X-On-Behalf-Of` over HTTP, with an issuer that publishes keys: which users are known, by which keys, and
+// how a user changes the decision.
 
 import { createHmac } from 'node:crypto';
 import { exportSPKI, importJWK } from 'jose';
@@ -44,7 +45,7 @@ beforeAll(async () => {
 
 const shared = shareService({
   startsWith: policies,
-  // Read when the service is made, which is after the issuer has its address.
+  // Read when the service is made, because the issuer has its address only then.
   get users() {
     return usersOf();
   },
@@ -68,7 +69,7 @@ interface View {
   readonly decision: string;
   readonly status: string;
   readonly reason: string;
-  /** Of an error. */
+  /** The type of the problem; absent when the reply is a decision. */
   readonly type?: string;
 }
 
@@ -224,7 +225,7 @@ test('a key that the issuer adds counts while serving, one that it withdraws cou
   issuer.keys = [second];
   const token = await makeToken(issuer.url, second, { claims: deployers });
   await vi.waitFor(async () => expect((await ask(token)).view.decision).toBe('ALLOW'));
-  // It was known a moment ago.
+  // The key of the old token was known a moment ago; the issuer no longer publishes it.
   expect((await ask(old)).view.decision).toBe('DENY');
   expect(answer.view.decision).toBe('ALLOW');
   issuer.keys = [first];
@@ -239,7 +240,7 @@ test('no decision waits for an issuer that does not answer, and its keys go on c
   const before = issuer.asked;
   issuer.mood = 'hangs';
   const foreign = await makeToken(issuer.url, await makeKey('new'), { claims: deployers });
-  // Each of them would have it looked for.
+  // Each of these tokens has an unknown key, for which the service would fetch the keys.
   const answers = await Promise.all(Array.from({ length: 5 }, () => ask(foreign)));
   await vi.waitFor(() => expect(issuer.asked).toBeGreaterThan(before));
   expect(answers.every(({ view }) => view.decision === 'DENY')).toBe(true);
@@ -281,7 +282,7 @@ describe('another person', () => {
     const taken = await ask(ann, attach);
     expect(taken.view).toMatchObject({ request_id: asked.view.request_id, decision: 'ALLOW' });
 
-    // An export has all that deciding it again needs.
+    // An export holds all that is needed to decide a request again.
     const exported = await (await tokenClient(service, admin)).send('/v1/requests/export?action=site.ask');
     const lines = String(exported.body).trimEnd().split('\n');
     const given = lines.map((line) => givenOf(exportLineOf(JSON.parse(line) as JsonObject)!));

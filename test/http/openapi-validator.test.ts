@@ -1,4 +1,4 @@
-// The OpenAPI document as a validator that knows nothing of this project reads it.
+// The OpenAPI document as an independent validator reads it.
 
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, test } from 'vitest';

@@ -1,5 +1,5 @@
-// GET /openapi.json: the document covers what there is, its examples are of its own schemas, and requests made from it,
-// good and bad, get the replies that it announces and no others.
+// GET /openapi.json: the document covers all routes, and its examples fit its own schemas. Requests made from
+// the document, good and bad, get only replies that it announces.
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -261,7 +261,7 @@ describe('requests made from it', () => {
     unit: fc.integer({ min: 0x20, max: 0x7e }).map((code) => String.fromCharCode(code)),
   });
 
-  /** A value of the parameter's schema or a violation. */
+  /** A value that fits the parameter's schema, or a violation. */
   const headerValue = (example: unknown) =>
     fc.oneof(
       fc.constant(String(example)),
@@ -280,7 +280,7 @@ describe('requests made from it', () => {
       ...[{}, { 'x-agent-api-key': `writ_${'0'.repeat(46)}`, authorization: 'Bearer wrong' }],
     );
 
-  /** A body of the schema, one with something wrong in it, or no JSON at all. */
+  /** A body that fits the schema, one with something wrong in it, or no JSON at all. */
   const bodyOf = (examples: readonly unknown[]) =>
     fc.oneof(
       fc.constantFrom(...examples).map((example) => JSON.stringify(example)),
@@ -323,7 +323,10 @@ describe('requests made from it', () => {
     });
   };
 
-  /** None of the credentials gets further than the door. */
+  /**
+   * Whether only people may call the operation: the random credentials then get no further than
+   * authentication.
+   */
   const isForPeople = ({ operation }: Found) =>
     (operation.security as readonly object[]).length > 0 &&
     (operation.security as readonly object[]).every((one) => 'session' in one || 'personalToken' in one);
@@ -344,7 +347,7 @@ describe('requests made from it', () => {
             reply: { statusCode: reply.status, getHeaders: () => Object.fromEntries(reply.headers) },
             payload,
           });
-          // An id of dots is a step in the address, and leads to another one.
+          // An id made of dots is a path step, so the address leads to another route.
           const isOther = new URL(url, service.url).pathname !== url;
           expect(isOther ? [] : faults).toEqual([]);
         }),

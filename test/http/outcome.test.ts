@@ -1,4 +1,4 @@
-// What became of a grant: said once, by the agent itself or a person, and it ends the grant.
+// The outcome of a grant: the agent itself or a person reports it once, and the report ends the grant.
 
 import { expect, test } from 'vitest';
 import { addAgent } from '../../src/service/agents/registry.ts';

@@ -1,4 +1,4 @@
-// /v1/overview and /v1/policies/hits over HTTP: what was answered is what is counted.
+// /v1/overview and /v1/policies/hits over HTTP: the counts match the answers that were sent.
 
 import { writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test, vi } from 'vitest';

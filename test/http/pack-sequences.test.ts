@@ -1,5 +1,5 @@
-// The sequences of the packs, asked over HTTP: a service that runs each pack decides step by step what the tests of the pack
-// say, with people who answer, results that are reported, and the time between the steps.
+// The sequences of the packs, sent over HTTP. A service that runs each pack decides step by step as the tests
+// of the pack state, with people who answer, results that are reported, and the time between the steps.
 
 import { createHmac } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -44,7 +44,7 @@ function packsIn(folder: string): readonly Pack[] {
     });
 }
 
-/** The policies with what their list files hold, so that they are one text. */
+/** The policies with the entries of their list files written in, so that they are one text. */
 function withLists(text: string, folder: string): string {
   return text.replaceAll(/^(list .*?) *from "([^"]+)"/gm, (_, head: string, file: string) => {
     const lines = readFileSync(join(folder, file), 'utf8')
@@ -66,7 +66,7 @@ function sequencesOf(path: string): readonly Sequence[] {
   });
 }
 
-/** What a call returned is said in the step behind it. */
+/** The step of a test case. The result of a call is stated in the next case, so `next` supplies it. */
 function stepOf({ situation, answer, expectation, name }: TestCase, next: TestCase | undefined): Step {
   const { decision } = expectation;
   if (decision === null) throw new Error(`${name} does not name a decision`);
@@ -78,11 +78,11 @@ interface Asking {
   readonly key: string;
   readonly signingSecret: string | null;
   readonly clock: () => number;
-  /** In the order in which they are asked to answer. */
+  /** The people, in the order in which they are asked to answer. */
   readonly people: readonly { readonly group: string; readonly client: Client }[];
 }
 
-/** Two people of each group, and the owner of the agent. */
+/** Two people of each group, and the control owner of the agent. */
 async function peopleOf(service: Service, pack: Pack): Promise<Asking['people']> {
   const admin = await firstAdmin(service);
   const owner = await personWith(service, admin, { email: ownerEmail, roles: ['owner'] });
@@ -99,7 +99,7 @@ async function peopleOf(service: Service, pack: Pack): Promise<Asking['people']>
 
 const ownerEmail = 'owner@example.com';
 
-/** With the agent of the sequence. */
+/** Starts a service for the pack, with the agent of the sequence. */
 async function startAsking(pack: Pack, steps: readonly Step[], clock: () => number): Promise<Asking> {
   const service = await startService({ startsWith: pack.text, clock });
   const { agent, request } = steps[0]!.situation;
@@ -136,7 +136,7 @@ async function askFor(asking: Asking, { situation }: Step): Promise<View> {
   return (await reply.json()) as View;
 }
 
-/** Until the request waits no more. */
+/** Votes on the request until it no longer waits; returns its status. */
 async function answered({ people }: Asking, id: string, word: 'approve' | 'reject'): Promise<string> {
   for (const { group, client } of people) {
     const { status, body } = await give(client, id, word, group === 'owner' ? undefined : group);

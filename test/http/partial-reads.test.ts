@@ -1,4 +1,5 @@
-// A connection that is read in parts: held, it takes one piece and no more; let go, every byte comes, in order and in parts.
+// A connection that is read in parts. While held, it takes one piece and no more; when released, every byte
+// arrives, in order and in parts.
 
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -6,7 +7,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { readInParts } from '../../src/service/http/connection/partial-reads.ts';
 
-/** What Node reads at once. */
+/** The number of bytes that Node reads at once. */
 const pieceBytes = 64 * 1024;
 
 /** Both ends of a connection. */
@@ -32,7 +33,8 @@ test('held it takes one piece, and let go now and then it has every byte in orde
   let [received, atHandMax] = [0, 0];
   const goOn = readInParts(near, () => isHeld);
   const ended = once(near, 'end');
-  // As the gate does: a part may bring what is to be answered first.
+  // Holds the connection as the request gate does, because a part may contain a request that must be answered
+  // first.
   near.on('data', (part: Buffer) => {
     parts.push(part);
     received += part.length;
@@ -56,7 +58,7 @@ test('held it takes one piece, and let go now and then it has every byte in orde
   isHeld = false;
   goOn();
   await ended;
-  // Each part makes the stream ask for more, which is not to come before what is at hand has gone.
+  // Each part makes the stream ask for more; more must not arrive before the bytes at hand have gone.
   expect(atHandMax).toBeLessThanOrEqual(pieceBytes);
   expect(Math.max(...parts.map(({ length }) => length))).toBeLessThanOrEqual(1024);
   expect(Buffer.concat(parts).equals(sent)).toBe(true);

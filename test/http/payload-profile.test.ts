@@ -1,4 +1,4 @@
-// What is usual in payloads: against the plain words of what each figure is.
+// The payload profile, compared with a plain definition of each figure.
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

@@ -1,4 +1,5 @@
-// A service whose policies ask people about payments, and the people: two of finance, one of legal, an auditor and an operator.
+// A service whose policies ask people about payments, and the people: two of finance, one of legal, an
+// auditor and an operator.
 
 import { beforeAll } from 'vitest';
 import { type Client, firstAdmin, personWith } from './person-client.ts';
@@ -23,7 +24,7 @@ interface PaymentsTeam {
   readonly person: (name: 'ann' | 'ben' | 'lea' | 'ada' | 'eve') => Client;
 }
 
-/** One for all tests of a file. */
+/** One team for all tests of a file. */
 export function sharePaymentsTeam(clock: () => number): PaymentsTeam {
   const service = shareService({ clock });
   let people: Readonly<Record<Parameters<PaymentsTeam['person']>[0], Client>> | null = null;

@@ -1,4 +1,5 @@
-// People over HTTP: how they come in, stay in and go out, and that nothing but their own pages acts for them.
+// People over HTTP: how they sign in, stay signed in and sign out, and that only the dashboard's own pages
+// can act for them.
 
 import { describe, expect, test } from 'vitest';
 import { createSetUpLink, invite } from '../../src/service/people/access.ts';
@@ -136,7 +137,7 @@ describe('a session', () => {
       return send(service, '/v1/session', { method: 'POST', body });
     };
     expect((await signIn()).body.type).toBe('urn:writ:error:code_needed');
-    // The code that set it up is used; the next one, half a minute ahead, is good once.
+    // The code of the set-up is used up; the next code, half a minute ahead, is good once.
     expect((await signIn(totpAt(secret, nowMs))).status).toBe(401);
     const next = totpAt(secret, nowMs + 30_000);
     expect((await signIn(next)).status).toBe(200);

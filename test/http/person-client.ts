@@ -1,4 +1,4 @@
-// People as clients of a running service: with a cookie and the token that goes with it, as a browser would, or with a
+// People as clients of a running service: with a cookie and its CSRF token, as a browser would, or with a
 // personal token.
 
 import {
@@ -23,7 +23,7 @@ export const password = 'correct horse battery';
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  /** Undefined where there is none, text where it is no JSON. */
+  /** The body of the reply: undefined when there is none, text when it is no JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: a test looks into what it got
   readonly body: any;
 }
@@ -57,7 +57,7 @@ function isJson({ headers }: Response): boolean {
 }
 
 export interface Client {
-  /** What to put into `headers`. */
+  /** The headers that authenticate the person. */
   readonly headers: Readonly<Record<string, string>>;
   send(path: string, sending?: Sending): Promise<Answer>;
 }
@@ -70,7 +70,7 @@ export function client(service: Pick<Service, 'url'>, headers: Readonly<Record<s
   };
 }
 
-/** Signs in as a browser would. */
+/** Signs in as a browser would; returns a client with the session. */
 export async function signedIn(service: Pick<Service, 'url'>, email: string, code?: string): Promise<Client> {
   const body = { email, password, ...(code === undefined ? {} : { code }) };
   const answer = await send(service, '/v1/session', { method: 'POST', body });
@@ -92,7 +92,7 @@ export async function firstAdmin({ store }: Pick<Service, 'store'>): Promise<Per
   return result.person;
 }
 
-/** A person with these roles and a token for them, made past HTTP. */
+/** A person with these roles and a token for them, made without HTTP. */
 export async function personWith(
   service: Pick<Service, 'url' | 'store'>,
   admin: Person,
@@ -116,12 +116,12 @@ export async function tokenClient(
   const draft = { name: 'test', roles: person.roles, days };
   const made = await createToken(directory, { person, roles: person.roles }, draft);
   if (made.kind !== 'made') throw new Error(JSON.stringify(made));
-  // It is the test's own.
+  // The notice about the token comes from the test itself, so it is dismissed.
   await dismissNotice(directory, person, made.notice.id);
   return client(service, { authorization: `Bearer ${made.text}` });
 }
 
-/** What people's own work takes, past HTTP. */
+/** What the sign-in functions need, without HTTP. */
 export function signInDeps(
   { store, url }: Pick<Service, 'store' | 'url'>,
   clock: () => number = Date.now,
@@ -137,7 +137,7 @@ export function signInDeps(
   };
 }
 
-/** Sets one-time codes of this secret up for a person. */
+/** Sets up one-time codes with this secret for a person. */
 export async function setUpCodes(
   service: Pick<Service, 'store' | 'url'>,
   person: Person,

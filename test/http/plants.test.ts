@@ -1,4 +1,4 @@
-// POST /plants: ids over all 64 bits, and its own shape of errors.
+// POST /plants: ids over all 64 bits, and an error format of its own.
 
 import { describe, expect, test } from 'vitest';
 import { exchange, type Service, sandboxToken, shareService, startService } from './service.ts';

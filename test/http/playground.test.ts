@@ -1,5 +1,6 @@
-// The policies as texts, trying them, and explaining requests, over HTTP: who may, what comes, and that nothing is
-// recorded, nothing outside of the set is served, and a thread that fails harms no decision.
+// Reading the policies as texts, trying them, and explaining requests, over HTTP: who may, and what the
+// replies are. Nothing is recorded, nothing outside of the set is served, and a failed thread harms no
+// decision.
 
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -328,7 +329,9 @@ policy pay on purse.pay {
     });
   });
 
-  /** Of a rule that lets an amount of 11 pass up to so much. */
+  /**
+   * The explained conditions of a rule that passes amounts up to `most`, for a request with the amount 11.
+   */
   function conditions(truth: string, most: number): readonly object[] {
     const lines = [
       { depth: 0, text: `payload.amount <= ${most}`, value: truth, truth },

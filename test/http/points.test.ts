@@ -1,5 +1,5 @@
-// Enforcement points over HTTP: they ask with keys of their own for the agents that are assigned to them, in sessions that no
-// agent can name, and what comes by them is theirs alone.
+// Enforcement points over HTTP: they use keys of their own to ask for the agents that are assigned to them,
+// in sessions that no agent can name. Only the point that asked can see the requests.
 
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { addAgent, rotateKey, setSigning } from '../../src/service/agents/registry.ts';
@@ -126,7 +126,7 @@ describe('who may act for whom', () => {
     const { request_id: id } = await viewOf(await ask(point.key, { action: 'demo.escalate' }));
     expect((await change(point)).status).toBeLessThan(300);
     expect(await codeIn(ask(point.key))).toBe(code);
-    // A new key changes nothing about who waits.
+    // A new key of the point does not affect a request that waits.
     expect(codeOf(await give(ben, id, 'approve'))).toEqual(
       code === 'invalid_api_key' ? [200, 'approved'] : [403, 'stopped'],
     );
@@ -174,7 +174,7 @@ describe('keys', () => {
     const point = await register();
     const codes = [wrongKey(point.key), `writ_${point.key.slice('writpep_'.length)}`, 'writpep_x'];
     for (const key of codes) expect(await codeIn(ask(key))).toBe('invalid_api_key');
-    // A key of an agent under the other prefix has a wrong checksum.
+    // The key of an agent with the prefix of a point has a wrong checksum.
     expect(await codeIn(ask(service.apiKey.replace('writ_', 'writpep_')))).toBe('invalid_api_key');
   });
 
@@ -200,7 +200,7 @@ policy demo on demo.* {
 
   test('the session of a point is its own: no agent and no other point counts in it', async () => {
     await usePolicies(service, perSession);
-    // The past of a new meter is read first.
+    // The past of a new meter is read first, so the first tries may be refused.
     let tries = 0;
     await vi.waitFor(async () => {
       tries += 1;

@@ -1,5 +1,5 @@
-// The history of policies over HTTP: every set that becomes active is in it once, with its texts while they are kept, and two
-// of them compare as files do that are laid over one of them.
+// The history of policies over HTTP: every set that becomes active is in the history once, with its texts
+// while they are kept. Two sets compare as if the files of one were laid over the other.
 
 import { readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -31,7 +31,7 @@ async function history(): Promise<readonly any[]> {
   return items;
 }
 
-/** As soon as the active policies are in it. */
+/** The history, as soon as the active policies are in it. */
 async function noted(): ReturnType<typeof history> {
   for (;;) {
     const items = await history();
@@ -65,7 +65,7 @@ test('has each set that became active, the latest first, and none twice', async 
       .toSorted()
       .toReversed(),
   );
-  // A note says nothing else than before, and is what is compared and shown from now on.
+  // A changed note leaves the digest as it is; the new text is compared and shown from now on.
   await usePolicies(shared(), policies(5_000).replace('# How', '# Says how'));
   await noted();
   expect(await history()).toEqual(before);
@@ -226,7 +226,7 @@ test('an earlier set is written back by an admin, with the reason on record, and
   expect(codeOf(await send(ben, asked))).toEqual([403, 'not_allowed']);
   expect(codeOf(await send(admin, { ...asked, seen: old }))).toEqual([409, 'conflict']);
   expect(codeOf(await send(admin, { ...asked, digest: 'sha256:0' }))).toEqual([404, 'not_found']);
-  // What no set holds is not written over.
+  // A text that no set in the history holds is not overwritten.
   writeFileSync(more, 'policy broken {');
   const stale = await send(admin, asked);
   expect([codeOf(stale), stale.body.detail]).toEqual([
@@ -251,7 +251,7 @@ test('an earlier set is written back by an admin, with the reason on record, and
     files: ['demo.policy', 'more.policy'],
   });
   expect((await admin.send('/v1/policies/history')).body.no_roll_back).toBeNull();
-  // And forward again, which brings back the file that went.
+  // Going forward again brings back the file that was removed.
   expect((await send(admin, { digest: now, seen: old, reason: 'it was right' })).body.digest).toBe(now);
   expect(readFileSync(more, 'utf8')).toContain('payload.amount == 13');
 });

@@ -1,4 +1,5 @@
-// GET /v1/policies/summary: what the active policies do in plain sentences, as `writ summary` says it, page by page.
+// GET /v1/policies/summary: what the active policies do in plain sentences, the same as `writ summary`
+// prints, page by page.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// The table of error codes and its pages are one.
+// The table of error codes and the documentation pages of the codes match.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';

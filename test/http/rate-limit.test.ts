@@ -44,7 +44,7 @@ test('a rate of its own counts from then on, and what was taken stays taken', ()
   });
   expect(limiter.take('a', 0, own).isWithin).toBe(true);
   expect(limiter.take('a', 9_999, own)).toMatchObject({ isWithin: false, retryAfterSeconds: 1 });
-  // Room for two more at once.
+  // A wider bucket leaves room for two more at once.
   const wider = { ratePerMinute: 6, burst: 5 };
   expect([0, 1, 2].map(() => limiter.take('a', 9_999, wider).isWithin)).toEqual([true, true, false]);
   expect(limiter.take('a', 9_999, { ratePerMinute: 6, burst: 1 })).toMatchObject({ isWithin: false });

@@ -1,5 +1,5 @@
-// Trying files on the recorded requests over HTTP: what `writ replay` says of the same records, who may ask, what ends it, and
-// what comes where the files, the records or the thread fail.
+// Trying files on the recorded requests over HTTP: the findings of `writ replay` on the same records, who may
+// try, what ends a replay, and the replies when the files, the records or the thread fail.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -80,7 +80,7 @@ async function replay(body: unknown, by: Client = auditor): Promise<Lines> {
 
 const filesOf = (text: string) => [{ path: 'demo.policy', text }];
 
-/** What `writ replay` prints of an export of the same records. */
+/** What `writ replay` prints for an export of the same records. */
 async function replayedBy(after: string): Promise<Record<string, unknown>> {
   const root = mkdtempSync(join(tmpdir(), 'writ-replay-test-'));
   onTestFinished(() => rmSync(root, { recursive: true }));
@@ -130,7 +130,7 @@ test('files each changed request under its finding, and tells earlier policies f
     ['loosened', { id: '1', requests: 2, agents: 1, people: [expect.objectContaining(fewer(2))] }],
     ['stricter', { id: '2', requests: 1, agents: 1, people: [] }],
   ]);
-  // The one that earlier policies decided.
+  // Earlier policies decided this request.
   expect(answer.replay.people_without_finding).toMatchObject([fewer(1)]);
   expect(examples.map(({ finding }: { finding: string }) => finding).toSorted()).toEqual([
     '1',
@@ -156,7 +156,7 @@ test('a secret that the payload check would have to read makes its request untel
   expect(answer.replay.other_shape).toEqual({ 'key.use': 2 });
   const open = active.replace('token: secret string 1..90', 'token: integer');
   expect((await replay({ files: filesOf(open) })).lines.at(-1).answer.replay.withheld).toBe(2);
-  // A digest has the very form of this record, and rules might read it.
+  // A digest has the form of this record type, so rules might read it.
   const record = active.replace('token: secret string 1..90', 'token: { secret: string }');
   const tried = (await replay({ files: filesOf(record) })).lines.at(-1).answer.replay;
   expect(tried.withheld).toBe(2);
@@ -243,7 +243,7 @@ test('a replay that does not end says why in its last line, and so does one whos
 });
 
 test('one replay of a person runs at a time and two altogether; going away ends it', async () => {
-  // Nothing but going away ends what hangs.
+  // The replay hangs, and only a closed connection ends it.
   const { service, admin: first, ann } = await failingService();
   const [ben, eve] = await Promise.all(
     ['ben', 'eve'].map((name) =>

@@ -1,4 +1,5 @@
-// GET /v1/replicas: who serves, by which policies, on each kind of store; `/readyz` says within a second that there is no database.
+// GET /v1/replicas: which replicas serve, by which policies, on each kind of store. `/readyz` reports a lost
+// database within a second.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -105,7 +106,10 @@ test('replicas of a database know each other, and which set each has read', asyn
   await expect.poll(async () => (await admin.send('/v1/replicas')).body.items).toHaveLength(1);
 });
 
-/** What one takes at a replica is seen at the other, where who follows hears of it. */
+/**
+ * Checks that a claim made at one replica is visible at the other, and that readers of its change feed hear
+ * of it.
+ */
 async function seesClaims(first: Service, second: Service, admin: Client): Promise<void> {
   const atFirst = client(first, admin.headers);
   const lookers = async (): Promise<readonly string[]> =>
@@ -123,7 +127,7 @@ async function seesClaims(first: Service, second: Service, admin: Client): Promi
 
 interface Outage {
   readonly begin: (server: PostgresServer, wire: Wire) => Promise<void> | void;
-  /** Resolves when the server takes connections. */
+  /** Ends the outage; resolves when the server takes connections. */
   readonly end: (server: PostgresServer, wire: Wire) => Promise<void> | void;
 }
 

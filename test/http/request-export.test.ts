@@ -1,4 +1,5 @@
-// GET /v1/requests/export: the file holds what the list finds, for whoever may see it, whatever is in it.
+// GET /v1/requests/export: the file holds what the list finds, for whoever may see it, whatever the requests
+// contain.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -94,7 +95,7 @@ test('is a log of what was decided and what people said, in the order in which i
   const [first, second] = entries.filter((entry) => entry.kind === 'request');
   expect(first?.expiresAtMs).toBe(Date.parse(allowed.expires_at));
   expect(second?.expiresAtMs).toBe(Date.parse(waits.expires_at));
-  // A list may leave requests out, so no meter is built from it.
+  // A filtered list may leave requests out, so no meter is built from it.
   expect(log.wholeSinceMs).toBe(Number.POSITIVE_INFINITY);
 });
 
@@ -110,7 +111,7 @@ test('goes on over many pages, each request once', async () => {
   expect(found.toSorted()).toEqual(ids.toSorted());
 });
 
-/** RFC 4180, written by what the RFC says. */
+/** The rows of a CSV text, read by the rules of RFC 4180. */
 function rowsOf(text: string): readonly (readonly string[])[] {
   const rows: string[][] = [[]];
   const cell = /("(?:[^"]|"")*"|[^,\r"]*)(,|\r\n|$)/y;

@@ -1,4 +1,5 @@
-// A connection and its requests: answered in order, by turns, and no more of them than fit; cut where it reads nothing.
+// A connection and its requests: they are answered in order and take turns, no more of them are read than
+// fit, and a connection that reads nothing is cut.
 
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -66,12 +67,12 @@ describe('a connection', () => {
     const last = 'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
     expect(await exchange(service.port, last)).toMatch(/^HTTP\/1\.1 200 /);
     await closed;
-    // All are at work now: each has asked for what people have to decide.
+    // All connections are busy: each has asked for something that people have to decide.
     const body = '{"action_key":"demo.escalate","payload":{}}';
     const head = `POST /v1/authorize HTTP/1.1\r\nHost: x\r\nPrefer: wait=50\r\nExpect: 100-continue\r\nX-Agent-API-Key: ${service.apiKey}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
     const busy = [idle[1]!, idle[2]!, connect({ port: service.port, host: '127.0.0.1' })];
     onTestFinished(() => void busy[2]?.destroy());
-    // Each has been read once it is told to go on.
+    // The service has read the headers once it answers `100 Continue`.
     await Promise.all(
       busy.map(async (socket) => {
         socket.on('error', () => undefined).write(head);
@@ -112,7 +113,7 @@ describe('a connection', () => {
     });
     await Promise.all(sockets.map((socket) => once(socket, 'connect')));
     const last = 'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
-    // In a second or two: so long a client may be slow.
+    // The service frees a connection after a second or two, which is how long a client may be slow.
     await vi.waitFor(
       async () => expect(await exchange(service.port, last)).toMatch(/^HTTP\/1\.1 200 /),
       10_000,

@@ -1,4 +1,4 @@
-// GET /v1/requests: what people find, by what they ask, and nothing that is not for them.
+// GET /v1/requests: what people find with each filter, and nothing that they may not see.
 
 import { expect, test } from 'vitest';
 import { addAgent } from '../../src/service/agents/registry.ts';
@@ -31,7 +31,7 @@ test('finds by what is asked, the latest first', async () => {
     ['?status=pending', [second]],
     ['?status=approved', [first]],
     ['?status=rejected', [undeclared, denied]],
-    // As it was decided before people had their say.
+    // The filter compares the decision before people voted.
     ['?decision=ESCALATE', [second, first]],
     ['?agent=buyer&action=demo.deny', [denied]],
     [`?agent=${service.agent.id}&status=approved`, [first]],

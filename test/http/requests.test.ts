@@ -1,4 +1,4 @@
-// GET /v1/requests/{id}: a request as it stands, for its own agent only, and the wait for a change.
+// GET /v1/requests/{id}: the current state of a request, for its own agent only, and the wait for a change.
 
 import { expect, test } from 'vitest';
 import { addAgent } from '../../src/service/agents/registry.ts';
@@ -112,7 +112,7 @@ test('the POST itself waits where it is asked to, and then says how the request 
   const reply = await asking;
   expect(reply.headers.get('preference-applied')).toBe('wait=20');
   expect(reply.headers.get('location')).toBeNull();
-  // Nobody approved in time: that is a refusal, in one of the three words of a POST.
+  // Nobody approved in time: the request is refused, and the reply uses one of the three decisions of a POST.
   expect(await reply.json()).toMatchObject({ decision: 'DENY', status: 'rejected' });
 });
 

@@ -1,6 +1,6 @@
-// LAW: what a person with several roles may do with an agent or a request is what one of the roles lets them do with that
-// very one, and nothing more. Each two roles are tried, over HTTP, on agents in the person's charge and of others, and on
-// requests that ask the person's group, another, or nobody.
+// LAW: a person with several roles may do with an agent or a request what one of the roles allows with that
+// very agent or request, and nothing more. Each pair of roles is tried, over HTTP, on the person's own agents
+// and on those of others, and on requests that ask the person's group, another group, or nobody.
 
 import { expect, test } from 'vitest';
 import { addAgent } from '../../src/service/agents/registry.ts';
@@ -24,7 +24,10 @@ policy pay on pay.* {
 
 interface Subject {
   readonly isOwn: boolean;
-  /** The group that the request asks, or the control owner; `granted` is one that was granted after an approval by finance. */
+  /**
+   * The group that the request asks, or the control owner. `granted` is a request that was granted after an
+   * approval by finance.
+   */
   readonly asks: 'finance' | 'legal' | 'owner' | 'granted';
 }
 
@@ -32,7 +35,7 @@ const subjects: readonly Subject[] = [true, false].flatMap((isOwn) =>
   (['finance', 'legal', 'owner', 'granted'] as const).map((asks) => ({ isOwn, asks })),
 );
 
-/** What is tried with the request of a subject, or its agent; the status says whether it was let through. */
+/** What is tried with a subject's request or its agent; the status shows whether it was allowed. */
 const trials = {
   'requests.view': { method: 'GET', path: '/v1/requests/{request}' },
   'requests.approve': { method: 'POST', path: '/v1/requests/{request}/approve', body: { comment: 'x' } },
@@ -45,7 +48,10 @@ const trials = {
 
 type Trial = keyof typeof trials;
 
-/** Each role, each two, and all: what three have and no two of them is not what a table of roles can say. */
+/**
+ * Each single role, each pair, and all roles together. A table of roles cannot allow to three roles what no
+ * two of them may.
+ */
 const subsets: readonly (readonly Role[])[] = Array.from({ length: 2 ** roles.length - 1 }, (_, at) =>
   roles.filter((_, bit) => ((at + 1) >> bit) % 2 === 1),
 ).filter(({ length }) => length <= 2 || length === roles.length);
@@ -78,7 +84,7 @@ async function make(
   return { agentId: added.agent.id, requestId };
 }
 
-/** Whether a person who holds one role may, by the table and what its `own` means. */
+/** Whether a person with this one role may, by the table and the meaning of its `own`. */
 function grantedBy(role: Role, trial: Trial, { isOwn, asks }: Subject): boolean {
   const cell = operations[trial][role];
   if (cell !== 'own') return cell === 'yes';
@@ -87,7 +93,7 @@ function grantedBy(role: Role, trial: Trial, { isOwn, asks }: Subject): boolean 
   return asks !== 'legal' && (role === 'admin' || role === 'approver');
 }
 
-/** Whether it can be done at all, whoever does it. */
+/** Whether the trial is possible for this subject at all, for any person. */
 function isPossible(trial: Trial, { asks }: Subject): boolean {
   if (trial === 'requests.report') return asks === 'granted';
   return asks !== 'granted' || (trial !== 'requests.approve' && trial !== 'requests.reject');
@@ -123,7 +129,7 @@ test('law: several roles let somebody do what one of them does, with the same th
         const isLet = status === 200;
         if (isLet && method !== 'GET') untouched = null;
         const is = held.some((role) => grantedBy(role, trial, subject));
-        // A request that one of several roles may act on must be one that some role lets them see.
+        // When several roles together may act on a request, one of them must allow seeing it.
         if (isLet !== is) wrong.push(`${held} ${trial} ${JSON.stringify(subject)}: ${status}`);
       }
     }

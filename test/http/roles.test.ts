@@ -1,6 +1,6 @@
-// Who may do what, over HTTP: every route that the OpenAPI document names, for every role and every kind of credential, as
-// the table that was written by hand has it. INVARIANT: a route without a cell in that table fails here, and so does a cell
-// that is another in the service.
+// Who may do what, over HTTP: every route of the OpenAPI document, for every role and every kind of
+// credential, compared with the table that is written by hand. INVARIANT: a route without a cell in that
+// table fails this test, and so does a cell that differs from the service.
 
 import { beforeAll, describe, expect, test } from 'vitest';
 import { addAgent } from '../../src/service/agents/registry.ts';
@@ -29,7 +29,7 @@ import { usePolicies } from './written-policies.ts';
 
 const shared = shareService({ openRequestsMax: 10_000 });
 
-/** An action more, which asks the control owner where `demo.escalate` asks finance. */
+/** One more action, which asks the control owner; `demo.escalate` asks finance. */
 beforeAll(() =>
   usePolicies(
     shared(),
@@ -45,7 +45,7 @@ interface Route {
   readonly operation: OperationObject;
 }
 
-/** Whatever a person may reach without being signed in; each has checks of its own. */
+/** Routes that a person may call without being signed in; each has tests of its own. */
 const publicRoutes = [
   'GET /.well-known/authzen-configuration',
   'GET /.well-known/jwks.json',
@@ -93,7 +93,7 @@ function bodyOf({ operation }: Route): unknown {
 function call(client: Pick<Client, 'send'>, route: Route, id = 'no-such-id') {
   const path = route.path.replace(/\{\w+\}/g, id);
   const body = bodyOf(route);
-  // For whichever group the person may answer, or as control owner.
+  // Without `group` the vote counts for any group that the person may answer for, or as control owner.
   return client.send(path, {
     method: route.method,
     body: body === undefined ? body : { ...body, group: undefined },
@@ -114,7 +114,7 @@ test('without credentials every route but the public ones answers 401', async ()
     });
     if (status !== 401) open.push(`${route.method} ${route.path}`);
   }
-  // Signing in with a wrong password, and the like, is 401 as well.
+  // A sign-in with a wrong password and similar calls are refused with 401 as well, although they are public.
   expect(open.filter((name) => !publicRoutes.includes(name))).toEqual([]);
   const withoutSecurity = routes.filter(({ operation }) => (operation.security as unknown[]).length === 0);
   expect(withoutSecurity.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual(publicRoutes);
@@ -152,7 +152,7 @@ function credentialOf(route: string): CredentialKind {
 
 const kinds = ['none', 'agent key', 'token', 'session', 'proved session'] as const;
 
-/** The headers of one more session of this person, made past HTTP. */
+/** A client with one more session of this person, made without HTTP. */
 async function sessionClient(service: Service, person: Person): Promise<Client> {
   const deps = signInDeps(service);
   const found = await deps.directory.people.find(person.id);
@@ -164,20 +164,20 @@ async function sessionClient(service: Service, person: Person): Promise<Client> 
   return clientOf(service, headers);
 }
 
-/** What a body must be so that nothing is in fact changed for whom the route lets through. */
+/** Bodies that change nothing when the route lets the caller through. */
 const harmless: Readonly<Record<string, object>> = {
   'POST /v1/session/password': { new_password: 'short' },
   'POST /v1/tokens': { name: '\u202E', roles: [], days: 1 },
 };
 
-/** A code alone is none. */
+/** The fields that prove who the person is; a one-time code alone is no proof. */
 const proofNames = ['password', 'passkey'];
 
 function withoutProof(body: unknown): object {
   return Object.fromEntries(Object.entries(Object(body)).filter(([name]) => !proofNames.includes(name)));
 }
 
-/** Why the door stays shut to this kind of credential; null where it opens. */
+/** Why the route refuses this kind of credential; null when it accepts it. */
 function shut(route: Route, kind: (typeof kinds)[number], grant: Grant | 'signed-in'): string | null {
   const takesAgents = (route.operation.security as readonly object[]).some((one) => 'agentKey' in one);
   const credential = credentialOf(nameOf(route));
@@ -209,7 +209,7 @@ describe.each(rolesByHand)('each route and each kind of credential, for %s', (ro
       if (access === undefined) continue;
       const grant = access === 'signed-in' ? access : (operationsByHand[access]?.[role] ?? 'no');
       const expected = shut(route, kind, grant);
-      // What goes on without an end is looked at elsewhere.
+      // A stream without an end is tested elsewhere.
       if (route.path === '/v1/news' && expected === null) continue;
       const body = harmless[nameOf(route)] ?? withoutProof(bodyOf(route));
       const hasBody = route.operation.requestBody !== undefined;
@@ -265,7 +265,7 @@ describe.each(rolesByHand)('%s', (role: Role) => {
     const grant: Grant = operationsByHand[name]?.[role] ?? 'no';
     const routes = (await routesOf(service)).filter((route) => accessByHand.get(nameOf(route)) === name);
     for (const route of routes) {
-      // The client has a token; what takes none is looked at above.
+      // The client has a token; the test above covers routes that accept no token.
       if (credentialOf(nameOf(route)) !== 'session-or-token') continue;
       const at = `${route.method} ${route.path}`;
       const own = await call(
@@ -292,7 +292,7 @@ describe.each(rolesByHand)('%s', (role: Role) => {
         case 'own':
           expect([at, refused[0], isHidden]).toEqual([at, false, isOfOne(route)]);
           expect([at, codes[0]]).toEqual([at, expect.not.stringMatching(/not_found$/)]);
-          // A list leaves out what is not theirs, and so does a count.
+          // Lists and counts leave out things that are not the person's own, so they return 200.
           if (!isOfOne(route) && !isFile(own))
             expect([at, own.body.items?.length ?? own.body.count]).toEqual([at, expect.any(Number)]);
       }
@@ -300,12 +300,18 @@ describe.each(rolesByHand)('%s', (role: Role) => {
   });
 });
 
-/** What a role may do of its own requests: those that ask its groups, or those of its agents that ask the control owner. */
+/**
+ * Whether the role's own requests are those that ask its groups; otherwise they are those of its agents that
+ * ask the control owner.
+ */
 function asksGroups(role: Role): boolean {
   return role === 'approver' || role === 'admin';
 }
 
-/** A file leaves out what is not theirs as well, which has a test of its own. */
+/**
+ * Whether the reply is a file. A file also leaves out things that are not the person's own, which another
+ * test checks.
+ */
 function isFile({ headers }: Answer): boolean {
   return headers.get('content-type')?.startsWith('application/jsonl') ?? false;
 }
@@ -324,7 +330,10 @@ function rememberAdmin(service: Service): ReturnType<typeof firstAdmin> {
 
 let agents = 0;
 
-/** A new agent of this owner, or a request of one, for the route's `{id}`. `demo.escalate` asks finance. */
+/**
+ * The id for the route's `{id}`: a new agent of this owner, or a request of such an agent. `demo.escalate`
+ * asks finance.
+ */
 async function subjectOf(
   { path }: Route,
   { owner, action }: { readonly owner: string; readonly action: string },

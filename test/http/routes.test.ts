@@ -1,4 +1,4 @@
-// Routes are constants in lists, and what is written about them beside the code says the same as the code.
+// Routes are constants in lists, and the documents about routes match the code.
 
 import { globSync, readFileSync } from 'node:fs';
 import Fastify from 'fastify';

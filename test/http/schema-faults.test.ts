@@ -1,4 +1,4 @@
-// What is wrong with a body, said in words and at its place.
+// The faults of a body, in words and with their place.
 
 import { expect, test } from 'vitest';
 import { type Client, firstAdmin, tokenClient } from './person-client.ts';

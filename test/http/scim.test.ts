@@ -1,4 +1,5 @@
-// SCIM: an identity provider says who is here and in which groups, as Okta and Entra ID send it; and whoever it takes out is out.
+// SCIM: an identity provider sends its users and groups, as Okta and Entra ID do, and a person whom it
+// removes loses access.
 
 import { describe, expect, test } from 'vitest';
 import { createDirectory, type Directory } from '../../src/service/people/directory.ts';
@@ -13,7 +14,7 @@ const scimToken = 'a token that nobody guesses, and long';
 const sso = { ...ssoSettings('https://id.example.com'), scimToken: scimToken.replaceAll(' ', '-') };
 const shared = shareService({ sso });
 
-/** Sends as a provider does. */
+/** Sends a SCIM request as an identity provider does. */
 async function scim(
   service: Pick<Service, 'url'>,
   line: string,
@@ -43,7 +44,7 @@ async function personOf(service: Pick<Service, 'store'>, email: string): Promise
 
 let count = 0;
 
-/** A user with an address of their own. */
+/** Adds a user with a new address. */
 async function addUser(service: Service, changes: object = {}) {
   const userName = `user${++count}@example.com`;
   const answer = await scim(service, 'POST /Users', { schemas: [users], userName, active: true, ...changes });
@@ -51,7 +52,7 @@ async function addUser(service: Service, changes: object = {}) {
   return { id: String(answer.body.id), userName, body: answer.body };
 }
 
-/** The group of this name, with no member but these. */
+/** Sets the members of the group with this name; returns the group's id. */
 async function setGroup(service: Service, displayName: string, ids: readonly string[]): Promise<string> {
   const filter = encodeURIComponent(`displayName eq "${displayName}"`);
   const { body } = await scim(service, `GET /Groups?filter=${filter}`);
@@ -89,7 +90,7 @@ describe('as Okta sends it', () => {
     const { locale: _, password: __, ...kept } = sent;
     expect(added.body).toMatchObject(kept);
     expect(JSON.stringify(added.body)).not.toContain('1mz050nq');
-    // In no group that is named, she is nobody here.
+    // Olga is in no group that is mapped to roles, so she is not a person of the service.
     expect(await personOf(service, 'olga@example.com')).toBeNull();
     const group = await setGroup(service, 'payments', []);
     const members = [{ value: id, display: 'olga@example.com' }];
@@ -167,7 +168,7 @@ describe('as Entra ID sends it', () => {
     const without = patch({ op: 'Remove', path: 'members', value: [{ value: one.id }] });
     expect((await scim(service, `PATCH /Groups/${group}`, without)).body.members).toHaveLength(1);
     expect(await personOf(service, one.userName)).toMatchObject({ status: 'disabled' });
-    // A name that no role is for: whoever is in it has none.
+    // No role is mapped to the new name, so the members lose their roles.
     await scim(
       service,
       `PATCH /Groups/${group}`,
@@ -232,14 +233,14 @@ describe('what stands here', () => {
     const refused = await scim(service, 'POST /Users', { userName: 'ann@example.com' });
     expect([refused.status, refused.body.scimType]).toEqual([409, 'uniqueness']);
     const { body } = await scim(service, 'POST /Users', { userName: 'leo@example.com' });
-    // Until the provider lets him in he stays who he was.
+    // Until the provider puts Leo into a mapped group, he keeps his old roles.
     expect(await personOf(service, 'leo@example.com')).toMatchObject({ roles: ['operator'] });
     await setGroup(service, 'everybody', [body.id]);
     const leo = await personOf(service, 'leo@example.com');
     expect(leo).toMatchObject({ id: person.id, roles: ['auditor'], passwordHash: null });
     const signIn = { method: 'POST', body: { email: 'leo@example.com', password } };
     expect(codeOf(await send(service, '/v1/session', signIn))).toEqual([401, 'wrong_credentials']);
-    // Whom an admin has disabled no change of groups lets in again.
+    // A change of groups does not enable a person whom an admin has disabled.
     const admin = await signedIn(service, 'ann@example.com');
     await admin.send(`/v1/people/${person.id}`, { method: 'PATCH', body: { status: 'disabled' } });
     await setGroup(service, 'payments', [body.id]);
@@ -373,7 +374,7 @@ describe('sign-ins of the provider', () => {
     await setGroup(service, 'payments', [id]);
     expect(await visitor.signIn(service, 'ben')).toBe('/requests');
     expect((await visitor.session(service)).body.roles).toEqual(['approver']);
-    // What an admin gives beyond the groups lasts until the next look.
+    // Roles that an admin adds to those of the groups last until the next check.
     const { people, change } = directoryOf(service);
     const ben = await people.findByName('ben@example.com');
     if (ben === null) throw new Error('nobody');
@@ -382,7 +383,7 @@ describe('sign-ins of the provider', () => {
     await change([people.put(more, ben.version)], record);
     await visitor.signIn(service, 'ben');
     expect((await visitor.session(service)).body.roles).toEqual(['approver']);
-    // Another subject with the same address is somebody else.
+    // Another subject with the same address is another person.
     expect(await new Visitor().signIn(service, 'mallory')).toBe('/?sso=address-taken');
     await scim(service, `PATCH /Users/${id}`, patch({ op: 'replace', value: { active: false } }));
     expect((await visitor.session(service)).status).toBe(401);

@@ -1,4 +1,4 @@
-// The service as a process of its own, for tests of signals: the directory it runs in is its configuration.
+// The service as a process of its own, for tests of signals; its working directory holds its configuration.
 
 import { serve } from '../../src/service/http/main.ts';
 import { StartError } from '../../src/service/http/start-error.ts';

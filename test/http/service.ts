@@ -1,5 +1,5 @@
-// A running service on a free port with a store and a policy directory of its own, for tests. Its policies decide by
-// the action's verb, so that each test asks for the outcome that it needs.
+// A running service for tests, on a free port, with a store and a policy directory of its own. Its policies
+// decide by the action's verb, so that each test can ask for the outcome that it needs.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -27,16 +27,16 @@ export interface Service {
   readonly url: string;
   readonly port: number;
   readonly store: Store;
-  /** Of its store, unless it was given one: another process opens it, too. */
+  /** The place of the store, unless the store was passed in; another process can open it, too. */
   readonly place: StorePlace;
   readonly policies: PolicyHost;
   /** The file that `policyText` was written to. */
   readonly policyFile: string;
   readonly agent: AgentRow;
   readonly apiKey: string;
-  /** Lines that were logged. */
+  /** The lines that the service has logged. */
   readonly log: readonly string[];
-  /** Resolves when the meters of the active policies are known, as a start waits for them. */
+  /** Resolves when the meters of the active policies are known; a start waits for them in the same way. */
   readonly takeMeters: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
@@ -54,20 +54,20 @@ policy demo on demo.* {
 `;
 
 export interface ServiceOptions extends Partial<AppDeps> {
-  /** What it begins with, in place of `policyText`. */
+  /** The policies that the service starts with, in place of `policyText`. */
   readonly startsWith?: string;
-  /** What it is asked about is so where records are in a file. */
+  /** Keeps the records in a file, because the test depends on a file. */
   readonly isInFile?: boolean;
 }
 
-/** Closed when the test has finished. `port` 0 takes a free one. */
+/** Starts a service, which is closed when the test has finished. `port` 0 takes a free port. */
 export async function startService(changes: ServiceOptions = {}, port = 0): Promise<Service> {
   const service = await openService(changes, port);
   onTestFinished(service.close);
   return service;
 }
 
-/** One service for all tests of a file that leave it as they found it. */
+/** One service for all tests of a file that leave its state unchanged. */
 export function shareService(changes: ServiceOptions = {}): () => Service {
   let service: Service | null = null;
   beforeAll(async () => {
@@ -135,15 +135,15 @@ async function openService(options: ServiceOptions, wantedPort = 0): Promise<Ser
 }
 
 interface Followed {
-  /** The replies that the document does not know, as they come. */
+  /** The replies that the document does not announce, added as they are sent. */
   readonly undocumented: readonly string[];
   readonly start: () => Promise<void>;
 }
 
-/** The same for every service: made once. */
+/** The document is the same for every service, so it is made once. */
 let kept: OpenApiDocument | null = null;
 
-/** Follows every reply of any test. */
+/** Compares every reply of any test with the document. */
 function followDocument(app: FastifyInstance): Followed {
   const undocumented: string[] = [];
   let document: OpenApiDocument | null = null;
@@ -155,7 +155,7 @@ function followDocument(app: FastifyInstance): Followed {
     for (const fault of faults) undocumented.push(`${request.method} ${route} ${reply.statusCode}: ${fault}`);
     return payload;
   });
-  // A decision is written past the hook.
+  // A decision is written past the framework's hook, so its reply is caught on the response itself.
   app.server.on('request', ({ method, url }, response) => {
     if (method !== 'POST' || url !== '/v1/authorize') return;
     const end = response.end.bind(response) as (payload?: unknown) => typeof response;
@@ -225,7 +225,7 @@ export interface ProblemReply {
   };
 }
 
-/** A reply that must be a problem, with its code in place of the type. */
+/** Reads a reply that must be a problem; returns it with its code in place of the type. */
 export async function problemOf(reply: Response): Promise<ProblemReply & { readonly code: string }> {
   const body = (await reply.json()) as ProblemReply['body'];
   const isProblem = reply.headers.get('content-type')?.startsWith('application/problem+json') ?? false;
@@ -234,13 +234,13 @@ export async function problemOf(reply: Response): Promise<ProblemReply & { reado
   return { status: reply.status, headers: reply.headers, body, code };
 }
 
-/** What the store holds of a request, as one object. */
+/** The stored record of a request, as one object. */
 export async function recordOf({ store }: Service, id: string): Promise<Record<string, unknown>> {
   const row = await store.requests.find(id);
   return { ...row, ...(JSON.parse(row?.recordJson ?? '{}') as object) };
 }
 
-/** Sends bytes as they are and gives back all that comes until the other side closes. */
+/** Sends raw bytes; returns all text that arrives until the other side closes. */
 export function exchange(port: number, bytes: string, { isEnded = false } = {}): Promise<string> {
   return new Promise((resolve, reject) => {
     let received = '';

@@ -1,5 +1,5 @@
-// Who asks is settled when the whole request is there: what becomes of an agent while its body is on the way, or while it
-// waits for people, holds for that request.
+// The service settles who asks when the whole request has arrived. A change of an agent while its body is on
+// the way, or while its request waits for people, applies to that request.
 
 import { connect, type Socket } from 'node:net';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -11,11 +11,11 @@ import { allowBody, authorize, problemOf, type Service, startService } from './s
 
 interface Slow {
   readonly socket: Socket;
-  /** Sends the rest of the body, and yields all that comes until the connection ends. */
+  /** Sends the rest of the body; returns all text that arrives until the connection ends. */
   readonly finish: () => Promise<string>;
 }
 
-/** A request whose headers and first byte are there. */
+/** Opens a request and sends only its headers and first byte. */
 async function beginSlowly(service: Service, body = allowBody): Promise<Slow> {
   const socket = connect({ port: service.port, host: '127.0.0.1' });
   let received = '';

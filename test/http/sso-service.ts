@@ -1,4 +1,5 @@
-// A service whose people sign in at a real provider, and a browser without pages that goes there and back.
+// A service whose people sign in at a real identity provider, and a browser without pages that follows the
+// redirects.
 
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
@@ -49,7 +50,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Keeps cookies by host and port, and follows nothing by itself. */
+/** A browser that keeps cookies by host and port, and follows no redirect by itself. */
 export class Visitor {
   readonly cookies = new Map<string, Map<string, string>>();
 
@@ -97,7 +98,9 @@ export class Visitor {
     return await this.bring(callback);
   }
 
-  /** Brings to the service what the provider gave. */
+  /**
+   * Opens the callback address of the provider at the service; returns where the service sends the browser.
+   */
   async bring(callback: string): Promise<string> {
     return (await this.fetch(callback)).headers.get('location') ?? '';
   }

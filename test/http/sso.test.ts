@@ -1,4 +1,5 @@
-// Single sign-on at a real provider: who comes in as what, and that nothing else that is brought back lets anybody in.
+// Single sign-on at a real identity provider: who signs in with which roles, and that no forged or reused
+// callback signs anybody in.
 
 import { decodeJwt, generateKeyPair, importJWK, SignJWT } from 'jose';
 import { describe, expect, test } from 'vitest';
@@ -23,7 +24,7 @@ async function scene(changes: Parameters<typeof startSsoService>[0] = {}): Promi
 
 const post = (body: unknown) => ({ method: 'POST', body });
 
-/** Signs this payload instead of the provider; with its own key unless said otherwise. */
+/** Signs this payload in place of the provider, with the provider's own key unless `key` is given. */
 async function forge(oidc: Oidc, changes: object, key?: CryptoKey) {
   oidc.alter = async (body) => {
     const payload = { ...decodeJwt(String(body.id_token)), ...changes };
@@ -50,11 +51,11 @@ describe('whoever signs in at the provider', () => {
     });
     const sessions = await (await visitor.fetch(`${service.url}/v1/sessions`)).json();
     expect(sessions.items).toMatchObject([{ way: 'single-sign-on', is_this_one: true }]);
-    // The second time it is the same person.
+    // A second sign-in leads to the same person.
     const again = new Visitor();
     await again.signIn(service, 'ben');
     expect((await again.session(service)).body.person.id).toBe(body.person.id);
-    // They have no password, so there is nothing to guess.
+    // People who use single sign-on have no password, so there is nothing to guess.
     const signIn = await send(service, '/v1/session', post({ email: 'ben@example.com', password: '' }));
     expect(codeOf(signIn)).toEqual([401, 'wrong_credentials']);
   });
@@ -85,7 +86,7 @@ describe('whoever signs in at the provider', () => {
     expect((await ann.send(`/v1/people/${id}`, change)).status).toBe(200);
     expect((await visitor.session(service)).status).toBe(401);
     expect(await new Visitor().signIn(service, 'ben')).toBe('/?sso=disabled');
-    // No password is made for who has none.
+    // Enabling a person who has no password does not create one.
     await ann.send(`/v1/people/${id}`, { method: 'PATCH', body: { status: 'active' } });
     const link = await ann.send(`/v1/people/${id}/reset-link`, post({ password }));
     expect(codeOf(link)).toEqual([409, 'conflict']);
@@ -110,7 +111,7 @@ describe('whoever signs in at the provider', () => {
     expect([session.person.id, session.roles]).toEqual([person.id, ['approver', 'auditor']]);
     const old = await send(service, '/v1/session', post({ email: 'ben@example.com', password }));
     expect(codeOf(old)).toEqual([401, 'wrong_credentials']);
-    // The account of an admin is nobody's to take.
+    // Another subject cannot take over the account of an admin.
     oidc.accounts.set('ann', { ...ben, email: 'ann@example.com', groups: ['writ-admins'] });
     expect(await new Visitor().signIn(service, 'ann')).toBe('/?sso=address-taken');
   });
@@ -149,7 +150,7 @@ describe('what is brought back counts', () => {
     const { service, visitor, callback } = await onTheWayBack();
     const other = new Visitor();
     await isNobody(other, service, await other.bring(callback));
-    // The attacker has been sent away as well: the two do not fit.
+    // The attacker has started a sign-in as well, but the two do not belong together.
     await other.visit(`${service.url}/sso/start`, service.url, 'ben');
     await isNobody(other, service, await other.bring(callback));
     expect(await visitor.bring(callback)).toBe('/');
@@ -213,7 +214,7 @@ test('a provider that is away, or names itself otherwise, is said to be away', a
 });
 
 describe('the provider is asked again', () => {
-  /** Looks until it is so; the service looks by itself. */
+  /** Polls until the condition holds; the service checks in the background. */
   async function until(isSo: () => Promise<boolean>): Promise<void> {
     for (const endsAt = Date.now() + 10_000; !(await isSo()); ) {
       if (Date.now() > endsAt) throw new Error('it did not become so');
@@ -269,7 +270,7 @@ describe('the provider is asked again', () => {
     time.aheadMs += 61_000;
     expect((await visitor.session(service)).status).toBe(401);
     oidc.isThere = true;
-    // Whoever set out to ask before has half a minute.
+    // A check that got no answer keeps its claim on the session for half a minute.
     time.aheadMs += 31_000;
     await until(async () => (await visitor.session(service)).status === 200);
   });
@@ -294,7 +295,7 @@ test('where it is the only way in, passwords let in admins alone', async () => {
   const enter = (email: string, given: string) =>
     send(service, '/v1/session', post({ email, password: given }));
   expect(codeOf(await enter('eve@example.com', password))).toEqual([403, 'sso_only']);
-  // Who does not know the password hears nothing of it.
+  // A caller with a wrong password does not learn that the account uses single sign-on.
   expect(codeOf(await enter('eve@example.com', 'wrong wrong wrong'))).toEqual([401, 'wrong_credentials']);
   expect((await enter('ann@example.com', password)).status).toBe(200);
   expect((await send(service, '/v1/sign-in')).body).toEqual({

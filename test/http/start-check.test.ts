@@ -1,5 +1,6 @@
-// What `writ serve` and the other commands say before they begin to work with a data directory that is not in order: one
-// line, and what to do. INVARIANT: an end without warning is not among it (test/store/kill-rounds.ts).
+// What `writ serve` and the other commands print when the data directory is not in order: one line, and what
+// to do. INVARIANT: a process that was killed leaves a directory that is in order
+// (test/store/kill-rounds.ts).
 
 import { chmodSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,7 +34,10 @@ const serve = (data: string, policies: string) => [
   policies,
 ];
 
-/** Each of the three ways in. */
+/**
+ * Opens the directory in each of three ways: the service, a command that changes agents, and one that reads
+ * records.
+ */
 function start(data: string, policies: string) {
   return Promise.all([
     writ(serve(data, policies)),
@@ -122,7 +126,7 @@ test('a first start that was killed before its key had a name goes on with the s
   writeFileSync(`${path}.key.new`, text, { mode: 0o600 });
   await (await openStore({ path })).close();
   expect(readFileSync(`${path}.key`, 'utf8')).toBe(text);
-  // And one that was killed before there was a database.
+  // A process that was killed before it had created a database also leaves an unfinished key file.
   const other = join(temporaryFolder(), 'writ.db');
   writeFileSync(`${other}.key.new`, text, { mode: 0o600 });
   writeFileSync(other, '', { mode: 0o600 });

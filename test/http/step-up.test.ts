@@ -1,4 +1,5 @@
-// Step-up over HTTP: by the agent's control owner alone, there and then, for the request and for `within` afterwards.
+// Step-up over HTTP: only by the agent's control owner, there and then, for the request and for `within`
+// afterwards.
 
 import { describe, expect, test } from 'vitest';
 import { addAgent } from '../../src/service/agents/registry.ts';
@@ -38,11 +39,11 @@ interface World {
   readonly admin: Client;
   readonly owner: Client & { readonly person: Person };
   readonly ben: Client;
-  /** Of the owner's agent. */
+  /** The key of the owner's agent. */
   readonly key: string;
   readonly agentId: string;
   readonly time: { aheadMs: number };
-  /** A code that has not been used; time goes on for it. */
+  /** A code that has not been used; moves the clock on to get one. */
   code(): string;
 }
 
@@ -63,7 +64,7 @@ async function start(): Promise<World> {
   if (added.kind !== 'added') throw new Error(added.kind);
   const { secret } = offerTotp(owner.person);
   await setUpCodes(service, owner.person, { secret, clock });
-  // A new factor steps up for nothing at first.
+  // A new second factor is not accepted for step-ups during its first hour.
   time.aheadMs += 60 * 60_000;
   const code = () => {
     time.aheadMs += 30_000;
@@ -103,7 +104,7 @@ describe('of a request', () => {
       step_ups: [{ by: expect.stringContaining('olga@example.com'), passkey: null }],
     });
     expect(codeOf(await by(world.owner, { password, code: world.code() }))).toEqual([409, 'conflict']);
-    // For that very request alone.
+    // This step-up counts for that one request only.
     expect(await asker(world)('ops.any')).toMatchObject({ decision: 'REAUTH_REQUIRED' });
   });
 
@@ -174,7 +175,7 @@ describe('of a request', () => {
       401,
       'wrong_credentials',
     ]);
-    // A question that was answered wrongly is used up.
+    // A challenge that was answered wrongly is used up.
     const { body: again } = await post(`/v1/requests/${first}/step-up/options`);
     const passed = await stepUp(owner, `requests/${first}`, { passkey: device.get(again) });
     expect(passed.body.step_ups).toMatchObject([{ passkey: 'key' }]);
@@ -193,7 +194,7 @@ describe('of an agent', () => {
     expect(answer.status).toBe(200);
     expect(await asking('ops.recent')).toMatchObject({ decision: 'ALLOW', status: 'auto_approved' });
     expect(await asking('ops.any')).toMatchObject({ decision: 'REAUTH_REQUIRED' });
-    // Another agent of nobody in particular has not stepped up.
+    // The step-up does not count for another agent, which has no control owner.
     expect(await ask(world.service, 'ops.recent')).toMatchObject({ decision: 'REAUTH_REQUIRED' });
     world.time.aheadMs += 29 * 60_000;
     expect(await asking('ops.recent')).toMatchObject({ decision: 'ALLOW' });

@@ -1,4 +1,4 @@
-// What a stolen token, a stolen session and an operator can do to how people sign in, over HTTP.
+// What a stolen token, a stolen session and an operator can do to the ways people sign in, over HTTP.
 
 import { describe, expect, test } from 'vitest';
 import { createAuthenticator } from '../people/authenticator.ts';
@@ -10,7 +10,7 @@ const origin = 'https://writ.example.com';
 const ann = 'ann@example.com';
 const post = (body?: unknown) => ({ method: 'POST', ...(body === undefined ? {} : { body }) });
 
-/** A token of these roles, made as a person does it: in a session, with the password. */
+/** A token with these roles, made as a person makes one: in a session, with the password. */
 async function tokenOf(service: Service, session: Client, roles: readonly string[]): Promise<Client> {
   const made = await session.send('/v1/tokens', post({ name: 'ci', roles, days: 1, password }));
   if (made.status !== 201) throw new Error(JSON.stringify(made.body));
@@ -39,7 +39,7 @@ describe('a stolen token', () => {
       ] as const) {
         expect([path, codeOf(await token.send(path, sending))]).toEqual([path, [403, 'session_needed']]);
       }
-      // The one that the session itself sends is taken, so it was the token that was refused.
+      // The same call from the session succeeds, so the token was the reason for the refusal.
       const added = await session.send('/v1/session/passkeys', post({ name: 'mine', response, password }));
       expect(added.status).toBe(201);
     }
@@ -110,14 +110,14 @@ describe('a stolen session', () => {
     const prove = async (session: Client) => ({
       passkey: mine.get((await session.send('/v1/session/proof/options', post())).body),
     });
-    // One that was just added vouches for nothing.
+    // A passkey that was just added is no proof for adding another.
     expect(codeOf(await add(first, await prove(first)))).toEqual([403, 'proof_needed']);
     time.aheadMs += 61 * 60_000;
     const later = await signedIn(service, ann);
     expect(codeOf(await add(later, { password }))).toEqual([403, 'proof_needed']);
     const proof = await prove(later);
     const other = await signedIn(service, ann);
-    // What was asked in one session proves nothing in another.
+    // A challenge from one session proves nothing in another.
     expect(codeOf(await add(other, proof))).toEqual([401, 'wrong_credentials']);
     expect((await add(later, await prove(later))).status).toBe(201);
     const { items } = (await later.send('/v1/session/passkeys')).body;
@@ -273,7 +273,7 @@ describe('a stranger', () => {
       });
     for (let i = 0; i < 6; i++) await signIn('wrong wrong wrong', '203.0.113.5');
     expect((await signIn(password, '203.0.113.5')).status).toBe(429);
-    // What is written before the last proxy is the client's own word.
+    // The client can forge all addresses before the last proxy's, so they do not count.
     expect((await signIn(password, '198.51.100.7, 203.0.113.5')).status).toBe(429);
     expect((await signIn(password, '198.51.100.7')).status).toBe(200);
     expect((await signIn(password, '<script>')).status).toBe(200);

@@ -1,5 +1,5 @@
-// The kill switch over HTTP: what is stopped is refused before any policy sees it, on every way to a decision, and no
-// approval or step-up opens it again.
+// The kill switch over HTTP: whatever is stopped is refused before any policy sees it, on every way to a
+// decision. No approval or step-up overrides the switch.
 
 import { describe, expect, test } from 'vitest';
 import { StoreError } from '../../src/service/store/contract/store-error.ts';
@@ -19,7 +19,7 @@ async function outcomeOf(service: Service): Promise<string> {
   return reply.status === 200 ? 'granted' : (await problemOf(reply)).code;
 }
 
-/** Each service that is started registers an agent of the same name. */
+/** Renames the agent, because each service that is started registers an agent of the same name. */
 async function makeRoom({ store, agent }: Service): Promise<void> {
   const { id: agentId } = agent;
   await store.agents.describe({ ...agent, agentId, name: 'first', atMs: Date.now() });
@@ -35,7 +35,7 @@ describe('a request for a decision', () => {
       const problem = await problemOf(await authorize(service, { body: allowBody }));
       expect([scope, problem.status, problem.code]).toEqual([scope, 403, 'stopped']);
       expect(problem.body.detail).toBe('an operator has stopped this');
-      // Why is for people: an agent could be talked into using it.
+      // Only people see the reason of a switch: an agent could be talked into using it.
       expect(JSON.stringify(problem.body)).not.toContain('ledger');
       const [refusal] = await service.store.requests.refusals(service.agent.id, 1);
       expect(refusal).toMatchObject({ code: 'stopped', httpStatus: 403, id: problem.body.instance });

@@ -1,5 +1,5 @@
-// Tables whose rows are pushed: who may push, what a row must be, and that a decision reads the rows that are on record
-// at that moment, whoever stored them.
+// Tables whose rows are pushed: who may push, what a row must be, and that a decision reads the rows on
+// record at that moment, whoever stored them.
 
 import { beforeAll, expect, test } from 'vitest';
 import { verifyChain } from '../../src/service/audit/verify.ts';
@@ -39,7 +39,7 @@ let admin: Client;
 let operator: Client;
 let finance: Client;
 let auditor: Client;
-/** By a personal token. */
+/** A client with a personal token. */
 let tokened: Client;
 let crm: string;
 let other: string;
@@ -214,7 +214,7 @@ test('all rows of a list are read, and of too many nothing is known', async () =
   const few = await refund('many-0', keys.slice(0, 3));
   expect(few.decision).toBe('ALLOW');
   expect(await rowsRead(few)).toEqual(keys.slice(0, 3));
-  // One that is not there is unknown, and the guard has its effect.
+  // The last key has no row, so its value is unknown and the guard takes effect.
   expect((await refund('many-0', keys.slice(0, 4))).decision).toBe('DENY');
   const many = await refund('many-0', keys);
   expect(many.decision).toBe('DENY');
@@ -258,7 +258,7 @@ test('a grant is not stored behind the record of a row that forbids it', async (
   const place = { table: 'orders', key: 'r-1' };
   const { store } = service;
   const append = store.requests.append.bind(store.requests);
-  // Between the look at the rows and the transaction.
+  // Changes the row between the decision's look-up and the transaction.
   store.requests.append = async (...args) => {
     store.requests.append = append;
     await removeRow(by, place);
@@ -304,7 +304,7 @@ test('the request and its explanation show what was read, also when the row is a
   expect(lines).toContainEqual(
     expect.objectContaining({ text: 'orders[payload.order_id].owner', value: 'buyer' }),
   );
-  // Every request is decided on the rows that it read.
+  // A replay decides every request on the rows that its decision read.
   const sent = { method: 'POST', body: { files: [], days: 1 } };
   const { body: replayed } = await admin.send('/v1/policies/replay', sent);
   expect(replayed).toContain('"changes":{"outcome":0,"asked":0,"rule":0}');

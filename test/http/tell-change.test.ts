@@ -1,4 +1,5 @@
-// Refusals that say what would pass: for agents that are set so, at every door, of the payload alone; and of nothing else.
+// Refusals that state which change of the payload would pass: only for agents with `tell_change`, at every
+// endpoint. They reveal nothing about anything else.
 
 import { beforeAll, expect, test, vi } from 'vitest';
 import { connect, type Denied } from '../../integrations/typescript/client.ts';
@@ -36,7 +37,7 @@ beforeAll(async () => {
   expect(await tellingOf(await ask({ amount: 1200, to: 'Rome' }))).toBeNull();
   const told = { method: 'PATCH', body: { tell_change: true } } as const;
   expect((await ann.send(`/v1/agents/${service.agent.id}`, told)).body.tell_change).toBe(true);
-  // Whoever finds it has to read the policies first.
+  // The thread that searches for the change has to read the policies first.
   await vi.waitFor(
     async () => expect(await tellingOf(await ask({ amount: 1201, to: 'Rome' }))).not.toBeNull(),
     {
@@ -49,7 +50,9 @@ function ask(payload: object, headers: Readonly<Record<string, string>> = {}): P
   return authorize(service, { body: JSON.stringify({ action_key: 'pay.send', payload }), headers });
 }
 
-/** The header, which is there where the message says it, too. */
+/**
+ * The header `writ-change`, which is present exactly when the message states the change; null when absent.
+ */
 async function tellingOf(reply: Response): Promise<string | null> {
   const { decision, message } = (await reply.json()) as View;
   expect(decision).toBe('DENY');

@@ -1,4 +1,4 @@
-// What a request is about, in one line, wherever people and programs meet it.
+// The title of a request, in one line, wherever people and programs see it.
 
 import { expect, it } from 'vitest';
 import { type Client, firstAdmin, personWith } from './person-client.ts';
@@ -17,7 +17,7 @@ policy notes on note.write { allow all for 5m when payload.path != "" }
 `;
 const shared = shareService({ startsWith: policies('"Pay {amount} to {vendor}"') });
 
-/** The title of each request in the newest page of the list, by id. */
+/** The title of each request on the newest page of the list, by id. */
 async function titles(reader: Client): Promise<ReadonlyMap<string, string>> {
   const { body } = await reader.send('/v1/requests');
   const items: readonly { readonly request_id: string; readonly title: string }[] = body.items;
@@ -38,14 +38,14 @@ it('a title is in lists, the queue, the detail, the export and the record, and s
   const large = await ask(service, 'payment.create', { payload: sent });
   const small = await ask(service, 'payment.create', { payload: { ...sent, amount: 5, vendor: 'A, "B"' } });
   const about = 'Pay 4,200.00 USD to Staples\\u202e';
-  // An agent and whoever waits with it, as a client of the MCP proxy, is told of it.
+  // The title also reaches the agent and clients that wait with it, such as a client of the MCP proxy.
   expect(large.message).toMatch(/ before \S+\. It is about: Pay 4,200\.00 USD to Staples\\u202e\.$/);
   const found = await titles(reader);
   expect([found.get(large.request_id), found.get(small.request_id)]).toEqual([
     about,
     'Pay 5.00 USD to A, "B"',
   ]);
-  // The same amounts are told of the payload, wherever they stand in it.
+  // The amounts of the payload are read in the same way, wherever they stand in it.
   const amounts = `/v1/requests/${large.request_id}/amounts`;
   const told = { pointer: '/amount', value: 4200, text: '4,200.00 USD' };
   expect((await approver.send(amounts)).body).toEqual({ items: [told] });
@@ -60,7 +60,8 @@ it('a title is in lists, the queue, the detail, the export and the record, and s
   expect((await titles(reader)).get(large.request_id)).toBe(about);
   const later = await ask(service, 'payment.create', { payload: { ...sent, vendor: 'X' } });
   expect((await titles(reader)).get(later.request_id)).toBe('Transfer to X');
-  // Of the first short fields where the action has none, or the payload is not of its shape.
+  // The title is made of the first short fields when the action has no title, or when the payload does not
+  // fit the action's shape.
   const long = { path: '/a', text: 'x'.repeat(100) };
   const note = await ask(service, 'note.write', { payload: long });
   const wrong = await ask(service, 'payment.create', { payload: { amount: 'much', vendor: 'Staples' } });

@@ -1,4 +1,5 @@
-// Spans as a collector gets them, over real HTTP; and that a collector which is down or silent changes nothing else.
+// Spans as a collector receives them, over real HTTP; a collector that is down or silent changes nothing
+// else.
 
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
@@ -28,7 +29,7 @@ interface Collector {
   readonly received: readonly Received[];
 }
 
-/** Takes what comes; a silent one never answers. */
+/** A collector that accepts spans; a silent one never answers. */
 async function startCollector({ isSilent = false } = {}): Promise<Collector> {
   const received: Received[] = [];
   const server = createServer((request, response) => {
@@ -184,7 +185,7 @@ test('a caller who traces nothing is followed', async () => {
 });
 
 test('a collector that is down: requests are answered as ever, and the log says so once', async () => {
-  // Port 9 is that of the discard service, which nobody runs.
+  // Port 9 belongs to the discard service, which nobody runs.
   const { tracing, warnings } = await trace('http://127.0.0.1:9', 300);
   const service = await startService({ tracing });
   for (let count = 0; count < 20; count++) {

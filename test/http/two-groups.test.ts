@@ -1,4 +1,5 @@
-// One rule that asks two groups, over HTTP: each gives its own approvals, nobody both, and the grant needs all of them.
+// One rule that asks two groups, over HTTP: each group gives its own approvals, nobody approves for both, and
+// the grant needs all of them.
 
 import { expect, test } from 'vitest';
 import { firstAdmin, personWith } from './person-client.ts';
@@ -46,7 +47,7 @@ test('a grant needs both groups, whichever comes first', async () => {
     },
   });
   expect((await look(service, id)).body.message).toContain('it needs 1 approval by platform before');
-  // The group has had its word, but for a rejection.
+  // The person's group has approved already, so the person may only reject.
   expect((await sue.send(`/v1/requests/${id}`)).body.may).toMatchObject({
     approve: [],
     reject: true,

@@ -1,4 +1,4 @@
-// Waits of agents and people: so many of each, woken by what happens, and together one look at the store.
+// Waits of agents and people: a limited number of each, woken by events, with one shared look at the store.
 
 import { connect } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -53,7 +53,7 @@ test('a wait is woken by the decision and not by a look now and then', async () 
   const id = await pending(service);
   const history = vi.spyOn(service.store.requests, 'history');
   const waiting = Array.from({ length: 40 }, () => look(service, id));
-  // Each looks when it comes, and once more when its wait begins.
+  // Each wait looks at the store when it arrives, and once more when it begins to wait.
   await vi.waitFor(() => expect(history.mock.calls.length).toBeGreaterThanOrEqual(40), patience);
   await new Promise((resolve) => setTimeout(resolve, 1_000));
   const before = history.mock.calls.length;
@@ -62,7 +62,7 @@ test('a wait is woken by the decision and not by a look now and then', async () 
   await give(ben, id, 'approve');
   const replies = await Promise.all(waiting);
   for (const reply of replies) expect(await reply.json()).toMatchObject({ status: 'approved' });
-  // One for the approval itself or a few, and one look for all who wait.
+  // A few looks for the approval itself, and one for all that wait.
   expect(history.mock.calls.length - before).toBeLessThan(20);
 });
 
@@ -71,7 +71,7 @@ test('a wait hears of what another process records', async () => {
   const id = await pending(service);
   const waiting = look(service, id);
   await new Promise((resolve) => setTimeout(resolve, 1_200));
-  // Nobody in this process tells of it.
+  // No event in this process announces the change.
   expect(await service.store.requests.expireDue(Number.MAX_SAFE_INTEGER, 10)).toEqual([id]);
   expect(await (await waiting).json()).toMatchObject({ request_id: id, status: 'expired' });
 });

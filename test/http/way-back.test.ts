@@ -1,4 +1,5 @@
-// The way back in over HTTP: an admin makes a link, whoever has it sets a password, and nobody learns who is known here.
+// Account recovery over HTTP: an admin makes a link, whoever has the link sets a password, and nobody learns
+// which addresses are known.
 
 import { describe, expect, test } from 'vitest';
 import { createDirectory } from '../../src/service/people/directory.ts';
@@ -149,7 +150,7 @@ describe('an admin', () => {
     expect((await first.send('/v1/session')).status).toBe(200);
     expect((await ann.send(path, { method: 'DELETE' })).status).toBe(204);
     expect((await first.send('/v1/session')).status).toBe(401);
-    // Their tokens and their way in stay.
+    // Ending another person's sessions leaves Ben's token and his sign-in untouched.
     expect((await ben.send('/v1/session')).status).toBe(200);
     const whats = (await ann.send('/v1/audit')).body.items.map(({ what }: { what: string }) => what);
     expect(whats).toEqual(expect.arrayContaining(['session-ended', 'sessions-ended']));

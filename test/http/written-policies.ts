@@ -1,11 +1,11 @@
-// Policies of a test in place of those that a service was started with.
+// Replaces the policies that a test's service was started with.
 
 import { dirname } from 'node:path';
 import { putText } from './kept-policies.ts';
 import type { Answer, Client } from './person-client.ts';
 import { authorize, type Service } from './service.ts';
 
-/** Active when this resolves. */
+/** Writes the policies; resolves when they are active. */
 export async function usePolicies(service: Service, text: string): Promise<void> {
   putText(dirname(dirname(service.policyFile)), text);
   await service.policies.reload();
@@ -28,7 +28,7 @@ export interface Asking {
   readonly key?: string;
 }
 
-/** Asks for a decision; the reply must be one. */
+/** Asks for a decision; throws when the reply is no decision. */
 export async function ask(service: Service, action: string, sent: Asking = {}): Promise<View> {
   const { payload = { amount: 5 }, headers = {}, key = service.apiKey } = sent;
   const body = JSON.stringify({ action_key: action, payload });
@@ -54,7 +54,7 @@ export function give(
   return client.send(`/v1/requests/${id}/${word}`, { method: 'POST', body });
 }
 
-/** The HTTP status with the error's code, or else how the request stands. */
+/** The HTTP status with the error's code, or with the status of the request when there is no error. */
 export function codeOf({ status, body }: Answer): readonly [number, string] {
   return [status, body.type?.replace('urn:writ:error:', '') ?? body.status];
 }

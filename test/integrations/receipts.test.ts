@@ -1,4 +1,5 @@
-// Receipts from the real service, checked as a tool checks them: with `jose`, and with PyJWT where the machine has it.
+// Receipts from the real service, checked as a tool checks them: with `jose`, and with PyJWT if the machine
+// has it.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createLocalJWKSet, exportJWK, generateKeyPair, jwtVerify, SignJWT } from 'jose';

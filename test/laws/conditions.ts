@@ -25,7 +25,10 @@ export function condition(scope: Scope, depth: number): string {
   }
 }
 
-/** A condition behind the test that some field is there, and the field; null where none can be missing. */
+/**
+ * A test that some field is present, followed by a condition on that field; null when no field can be
+ * missing.
+ */
 export function presenceGuard(
   scope: Scope,
 ): { readonly test: string; readonly texts: readonly string[] } | null {
@@ -62,7 +65,7 @@ function quantified(scope: Scope, depth: number): string | null {
   return `${word} ${inner.variable} in ${inner.sources} (${condition(within, depth - 1)})`;
 }
 
-/** Under `not` a comparison of risk turns round. */
+/** The scope inside `not`, where the allowed direction of risk comparisons is reversed. */
 function turned(scope: Scope): Scope {
   const risk = scope.risk === 'rise' ? 'fall' : scope.risk === 'fall' ? 'rise' : 'none';
   return { ...scope, risk };
@@ -98,7 +101,7 @@ function riskAtom({ random, risk }: Scope): string {
 const orders = ['<', '<=', '>', '>=', '==', '!='];
 const equalities = ['==', '!='];
 
-/** Mostly a sort that some field has, for the conditions that are worth most read the payload. */
+/** Mostly a sort that some field has, because conditions on the payload are the most valuable. */
 function orderedSort({ random, readables }: Scope): OrderedSort {
   const own = readables.map(({ sort }) => sort).filter(isOrdered);
   return random.pick(
@@ -156,7 +159,7 @@ function membership({ random }: Scope): string {
   return random.chance(0.7) ? 'in' : 'not in';
 }
 
-/** Literals that each kind of text may be compared with. */
+/** A literal that this kind of text may be compared with. */
 function textLiteral({ random }: Scope, sort: ScalarSort): string {
   const samples: Partial<Record<ScalarSort, readonly string[]>> = {
     email: ['"ann@example.com"', '"bob@Evil.test"'],
@@ -170,7 +173,10 @@ function textLiteral({ random }: Scope, sort: ScalarSort): string {
 
 const freeTexts: readonly ScalarSort[] = ['text', 'text', 'email', 'url', 'path'];
 
-/** Any text but an enumeration, whose values a literal must be one of. */
+/**
+ * A term of any text sort but enumerations, because a literal compared with an enumeration must be one of its
+ * values.
+ */
 function freeText(scope: Scope, depth: number): { readonly text: string; readonly sort: ScalarSort } | null {
   const sort = scope.random.pick(freeTexts);
   const text = subject(scope, sort, depth);
@@ -257,7 +263,8 @@ const inElements: Atom = (scope, depth) => {
   const sorts = listSortsOf(sort);
   if (sorts.length === 0 || random.chance(0.4)) return inLiteral(scope, sort, depth);
   const list = listOf(scope, random.pick(sorts), depth);
-  // A literal must be a value of every entry, so it stands only before lists that are read.
+  // A literal must fit every entry of the list, so literals stand only before lists that are read from
+  // somewhere.
   const isRead = list !== null && /^[a-z]+[.([]/.test(list);
   const literals = isRead ? (single[sort] ?? []) : [];
   const left =
@@ -375,7 +382,7 @@ const within: Atom = (scope, depth) => {
 };
 
 const mentions: Atom = (scope, depth) => {
-  // Few values mention anything: most of those that do are of this sort.
+  // Few values mention a listed word; most of those that do are of the sort `text`.
   const left = scope.random.chance(0.7) ? subject(scope, 'text', depth) : freeText(scope, depth)?.text;
   const words = scope.isMeter ? '["alpha", "secret"]' : constantLets.words[1];
   const lists = ['["secret", "alpha beta"]', 'friends', 'folded', words, words];

@@ -1,5 +1,5 @@
-// The policy sets that mutations start from: the examples, the conformance cases where they are there, the golden cases
-// of the parser and the checker, and random sets, each with the list files beside it.
+// The policy sets that mutations start from: the examples, the conformance cases if present, the golden cases
+// of the parser and the checker, and random sets, each with its list files.
 
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -12,7 +12,7 @@ const root = join(import.meta.dirname, '../..');
 const roots = ['policies', '../shared/conformance', 'test/syntax/cases', 'test/check/cases'];
 const randomSetsCount = 10;
 
-/** Each as one policy file: what a mutation changes. */
+/** All sets, each as one policy file that a mutation changes. */
 export function corpus(): readonly CaseFiles[] {
   const folders = roots.map((folder) => join(root, folder)).filter((folder) => existsSync(folder));
   const written = folders.flatMap((folder) =>

@@ -1,5 +1,6 @@
-// No request can make a decision cost more than in proportion to its payload, but for what is bounded. Told by counting
-// how often elements are read, and by where the function and the definition call a value unknown.
+// The cost of a decision grows at most in proportion to the payload, except for parts that are bounded. The
+// tests count how often elements are read, and compare where the function and the definition call a value
+// unknown.
 
 import { describe, expect, it } from 'vitest';
 import { worstCases } from '../../bench/worst-cases.ts';
@@ -12,14 +13,14 @@ function policyOf(fields: string, condition: string): string {
   return `action a.b { ${fields} }\npolicy p on a.b { allow ok when ${condition} }`;
 }
 
-/** Whether the condition is true, false or unknown by the function, which must agree with the definition. */
+/** The truth of the condition by the function: true, false or unknown. The definition must agree. */
 function truthOf(fields: string, condition: string, payload: JsonObject): string {
   const compiled = compileText(policyOf(fields, condition));
   expect(differenceOn(compiled, factsOf(payload))).toBeNull();
   return compiled.engine!.trace(factsOf(payload))[0]!.truth;
 }
 
-/** Records whose one number is counted each time it is read. */
+/** Records with one number each; each read of a number is counted. */
 function countedRecords(count: number, n: number) {
   const counter = { reads: 0 };
   const record = {

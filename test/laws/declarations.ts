@@ -3,7 +3,7 @@
 import type { JsonObject } from '../../src/language/model/json.ts';
 import type { ScalarSort, Sort } from './fields.ts';
 
-/** Constants, for the places that take nothing else: the declaration, and its name. */
+/** Constants for places that accept nothing else: the declaration, and its name. */
 export const constantLets = {
   pattern: ['let any_alpha = "*a*"', 'any_alpha'],
   regex: ["let letters = '[a-z]+'", 'letters'],
@@ -14,7 +14,7 @@ export const constantLets = {
   money: ['let ceiling = 2 * 50 USD', 'ceiling'],
 } as const satisfies Record<string, readonly [string, string]>;
 
-/** Declared lists by what may be looked up in them. */
+/** Declared lists by the sort of value that may be looked up in them. */
 export const declaredLists: Partial<Readonly<Record<ScalarSort, readonly string[]>>> = {
   text: ['friends', 'folded', 'joined', 'nobody', 'from_lines', 'from_yaml'],
   enumeration: ['friends', 'colours'],
@@ -31,7 +31,7 @@ export const declaredLists: Partial<Readonly<Record<ScalarSort, readonly string[
   boolean: ['truths'],
 };
 
-/** Cells of declared tables by what they hold: the table, what it is found by, the column. */
+/** Cells of declared tables by the sort of their value: the table, the sort of its key, the column. */
 export const declaredColumns: Partial<
   Readonly<Record<Sort, readonly (readonly [table: string, key: 'text' | 'number', column: string])[]>>
 > = {
@@ -90,13 +90,13 @@ export const declaredColumns: Partial<
   ],
 };
 
-/** Keys that have a row, and some that have none. */
+/** Keys with a row, and some without. */
 export const tableKeys = {
   text: ['"alpha"', '"USD"', '"low"', '"buyer-1"', '"nothing"'],
   number: ['3', '1_000', '-2', '7'],
 } as const;
 
-/** Tables by what may be looked for in them. */
+/** Declared tables by the sort of their keys. */
 export const declaredTables = {
   text: ['things', 'caps', 'spans', 'parcels'],
   number: ['grades', 'lots'],
@@ -106,7 +106,7 @@ export const hoursNames = ['office', 'nights', 'days_off', 'all_week', 'freezes'
 export const groupNames = ['careful', 'open_ended'];
 export const approverNames = ['finance', 'legal', 'owner'];
 
-/** All but actions, meters and policies. */
+/** All declarations but actions, meters and policies. */
 export const fixedDeclarations: readonly string[] = [
   '# Who is asked.\napprovers finance "Finance"',
   'approvers legal "Legal"',
@@ -150,7 +150,10 @@ export const fixedDeclarations: readonly string[] = [
   'hours all_week = mon-sun 00:00-24:00 in "Europe/London" except holidays',
 ];
 
-/** Rows of pushed tables, some of them of other columns than those that are declared, as rows may be that were pushed earlier. */
+/**
+ * Rows of pushed tables. Some lack the declared columns or have others, like rows that were pushed before a
+ * change of the table.
+ */
 export const pushedRows: Readonly<Record<string, readonly JsonObject[]>> = {
   parcels: [
     {

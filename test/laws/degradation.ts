@@ -1,6 +1,7 @@
-// Every case of the policies' own tests again, with one thing less: one fact unknown, or one field gone. What is unknown,
-// what is required and what no rule asks for may never weaken a decision. Where a rule asks whether a field is there, its
-// absence says something, and a policy may grant by it; and without a value that the gate refuses, rules are reached.
+// Every case of the policies' own tests again, with one fact unknown or one field removed. An unknown fact, a
+// missing required field and a missing field that no rule tests for presence may never weaken a decision. A
+// rule that tests for presence may grant because a field is absent; and without a value that the gate
+// refuses, rules are reached.
 
 import { descendants } from '../../src/language/model/children.ts';
 import { outcomes } from '../../src/language/model/decision.ts';
@@ -17,14 +18,14 @@ import { readTestFile } from '../../src/tools/testing/read.ts';
 import { toFacts } from '../../src/tools/testing/situation.ts';
 import { lessKnown } from './monotone.ts';
 
-/** What is taken away; a decision may become weaker for those of the second line alone. */
+/** The kinds of losses. Only a loss of `freeLosses` may weaken a decision. */
 export const strictLosses = ['fact', 'required field', 'optional field'] as const;
 export const freeLosses = ['field that a rule asks for', 'field of a refused payload'] as const;
 export type Loss = (typeof strictLosses)[number] | (typeof freeLosses)[number];
 
 export interface Degradation {
   readonly loss: Loss;
-  /** Test file, case and what it lost. */
+  /** The test file, the case and the loss. */
   readonly place: string;
   readonly before: string;
   readonly after: string;
@@ -78,7 +79,7 @@ interface Lost {
   readonly facts: Facts;
 }
 
-/** Each declared field that is there taken away, at whatever depth it stands. */
+/** The facts without one declared field, for each field that is present, at any depth. */
 function withoutFields(set: PolicySet, facts: Facts, shape: Shape): readonly Lost[] {
   const asked = namesAskedFor(set, facts.action);
   return recordLosses(facts.payload, shape).map(({ isOptional, path, payload }) => ({
@@ -92,7 +93,10 @@ function withoutFields(set: PolicySet, facts: Facts, shape: Shape): readonly Los
   }));
 }
 
-/** Names on the paths whose presence some rule of the action tells apart: by `has`, `else` or null, or as a list to go through. */
+/**
+ * Field names on paths whose presence some rule of the action can tell: by `has`, `else` or null, or as a
+ * list that is iterated.
+ */
 function namesAskedFor(set: PolicySet, action: string): ReadonlySet<string> {
   const rules = set.policies.flatMap((policy) => (policy.actions.includes(action) ? policy.rules : []));
   const conditions = rules.map(({ condition }) => condition);

@@ -1,7 +1,7 @@
-// `node test/laws/degrade.ts [PATHS]`: takes one field or one fact at a time away from every case of the policies' tests
-// and prints how often the decision stayed, became stricter or weaker. Fails where a law is broken: a fact that is
-// unknown, and a field that is required or that no rule asks for, may never weaken a decision. Without paths it takes
-// `policies`.
+// `node test/laws/degrade.ts [PATHS]`: removes one field or one fact at a time from every case of the
+// policies' tests and prints how often the decision stayed, became stricter or weaker. Fails when a law is
+// broken: an unknown fact, a missing required field, and a missing field that no rule tests for may never
+// weaken a decision. Without paths it uses `policies`.
 
 import { type Degradation, degradeTests, freeLosses, strictLosses } from './degradation.ts';
 

@@ -1,5 +1,5 @@
-// function = definition: random policy sets and requests, decided by the compiled function and by the definition, whose
-// rules are explained and traced alike. A difference is made smaller and returned with all that shows it again.
+// function = definition: the compiled function and the definition decide, trace and explain random policy
+// sets and requests alike. A difference is shrunk and returned with all that is needed to reproduce it.
 
 import { type Diagnostic, hasErrors } from '../../src/language/diagnostic/diagnostic.ts';
 import { renderDiagnostics } from '../../src/language/diagnostic/render.ts';
@@ -22,28 +22,31 @@ export interface Finding extends Case {
 
 export interface Run {
   readonly pairs: number;
-  /** One a seed. */
+  /** The number of policy sets; each has a seed of its own. */
   readonly sets: number;
   readonly reached: Reached;
-  /** The first few. */
+  /** The first few differences. */
   readonly findings: readonly Finding[];
 }
 
-/** How a run spends its time; deciding a pair twice is a small part of looking into it. */
+/** How a run spends its time. Deciding a pair twice costs little compared with examining its parts. */
 export interface Pace {
   readonly requestsPerSet: number;
-  /** One pair in so many is traced and explained too, */
+  /** One pair in this many is also traced and explained. */
   readonly tracedEvery: number;
-  /** and one in so many is looked into part by part, to tell what was reached. */
+  /** One pair in this many is examined part by part, to record what was reached. */
   readonly lookedIntoEvery: number;
 }
 
 export const thorough: Pace = { requestsPerSet: 25, tracedEvery: 1, lookedIntoEvery: 2 };
-/** For as many pairs as possible. */
+/** A pace for as many pairs as possible. */
 export const swift: Pace = { requestsPerSet: 40, tracedEvery: 5, lookedIntoEvery: 20 };
 const findingsMax = 5;
 
-/** Tries at least `pairs` pairs, from `seed` on; stops after a few findings. What is reached is added to `reached`. */
+/**
+ * Tries at least `pairs` pairs, from `seed` on; stops after a few findings. Adds what was reached to
+ * `reached`.
+ */
 export function compareReadings(
   pairs: number,
   seed: number,
@@ -94,20 +97,23 @@ export function compileSet({ files, lists }: CaseFiles): Compiled {
   });
 }
 
-/** What is wrong with a case: why its set has errors, or else how the readings of its request differ. */
+/**
+ * What is wrong with a case: why its set has errors, or how the readings of its request differ; null when
+ * nothing is wrong.
+ */
 export function findProblem(one: CaseFiles & { readonly facts: Facts | null }): string | null {
   const compiled = compileSet(one);
   if (compiled.set === null) return problemOf(compiled);
   return one.facts === null ? null : differenceOn(compiled, one.facts);
 }
 
-/** The first error alone: what a smaller set must still show. */
+/** The first error alone, which a smaller set must still show. */
 function problemOf({ diagnostics }: Compiled): string {
   const errors: readonly Diagnostic[] = diagnostics.filter((diagnostic) => hasErrors([diagnostic]));
   return renderDiagnostics(errors.slice(0, 1), () => null, { color: false });
 }
 
-/** How the function differs from the definition; null where it does not, also when both throw it is a problem. */
+/** How the function differs from the definition; null when they agree. A throw of both is a problem, too. */
 export function differenceOn({ set, engine }: Compiled, facts: Facts, isTraced = true): string | null {
   if (set === null || engine === null) return null;
   try {
@@ -128,7 +134,7 @@ function firstDifference(fast: Decision, defined: Decision): string | null {
   return null;
 }
 
-/** Each rule as it turned out: by the trace, and as the definition explains it. */
+/** Compares the result of each rule in the trace with the definition's explanation. */
 function tracedDifference(
   { set, engine }: { readonly set: PolicySet; readonly engine: NonNullable<Compiled['engine']> },
   facts: Facts,
@@ -144,7 +150,7 @@ function isRefusedByGate({ by }: Decision): boolean {
   return by !== 'default_deny' && (gates as readonly string[]).includes(by);
 }
 
-/** Rules of a set, for tests that draw from them. */
+/** The ids of a set's rules, for tests that draw from them. */
 export function ruleIdsOf(set: PolicySet): readonly string[] {
   return set.policies.flatMap(({ rules }) => rules.map(({ id }) => id));
 }

@@ -1,4 +1,4 @@
-// A few mutants of each pack and conformance set, compared with what they were made of.
+// A few mutants of each pack and conformance set, compared with their originals.
 
 import { describe, expect, it } from 'vitest';
 import { holdDiffLaw, type MutantTally, mutatedFolders } from './diffs.ts';
@@ -6,7 +6,8 @@ import { holdDiffLaw, type MutantTally, mutatedFolders } from './diffs.ts';
 describe('comparisons of mutants', () => {
   it('miss nothing that random requests show, and show requests that are decided so', async () => {
     const tallies: MutantTally[] = [];
-    // Of what a shell line would run nothing is proved, and finding that out takes seconds a mutant.
+    // Nothing can be proved about what a shell line would run, and finding that out takes seconds for each
+    // mutant.
     const folders = mutatedFolders().filter((folder) => !folder.endsWith('policies/coding'));
     for (const folder of folders) tallies.push(await holdDiffLaw(folder, 40, 15));
     expect(tallies.flatMap(({ broken }) => broken)).toEqual([]);

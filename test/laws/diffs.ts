@@ -1,6 +1,6 @@
-// The law of comparisons, on mutants of the shipped packs and the conformance sets: what random requests show to be decided
-// otherwise is among the findings, and each finding's request is decided as it says. By hand, every mutant:
-// node test/laws/diffs.ts 1 10000
+// The law of comparisons, on mutants of the shipped packs and the conformance sets: every change that random
+// requests show is among the findings, and each finding's request is decided as stated. By hand, every
+// mutant: node test/laws/diffs.ts 1 10000
 
 import { existsSync, globSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -26,23 +26,23 @@ const root = join(import.meta.dirname, '../..');
 
 export interface MutantTally {
   mutants: number;
-  /** Proved that no decision changes. */
+  /** Comparisons that proved that no decision changes. */
   nothing: number;
-  /** Every finding has a request that is decided so, and nothing else changes. */
+  /** Comparisons in which every finding has a request that is decided as stated, and nothing else changes. */
   witnessed: number;
-  /** Something is left undecided. */
+  /** Comparisons that leave something undecided. */
   undecided: number;
   /** Changes that random requests did not show. */
   unseenByRandom: number;
   milliseconds: number;
   worst: number;
-  /** What is undecided, and why. */
+  /** The undecided parts, each with its reason. */
   readonly open: string[];
-  /** Of the law; there may be none. */
+  /** Violations of the law; must stay empty. */
   readonly broken: string[];
 }
 
-/** The packs of the project, and the conformance sets where they are there. */
+/** The packs of the project, and the conformance sets if present. */
 export function mutatedFolders(): readonly string[] {
   const folders = ['policies', '../shared/conformance'].map((path) => join(root, path)).filter(existsSync);
   return folders.flatMap((folder) =>
@@ -50,7 +50,9 @@ export function mutatedFolders(): readonly string[] {
   );
 }
 
-/** Each n-th mutant of a folder's policies, with so many random requests an action. */
+/**
+ * Checks the law on each n-th mutant of a folder's policies, with this number of random requests per action.
+ */
 export async function holdDiffLaw(folder: string, every: number, requests: number): Promise<MutantTally> {
   const tally: MutantTally = {
     mutants: 0,
@@ -73,7 +75,7 @@ export async function holdDiffLaw(folder: string, every: number, requests: numbe
   return tally;
 }
 
-/** Requests of a set and what it decides of them, drawn once for all its mutants. */
+/** Requests to a set and the set's decisions on them, drawn once for all its mutants. */
 class DrawnRequests {
   readonly decide: (facts: Facts) => Outcome;
   readonly #set: PolicySet;
@@ -98,7 +100,10 @@ class DrawnRequests {
     return known;
   }
 
-  /** Those that the mutant's own constants suggest; a few, since they are drawn for it alone. */
+  /**
+   * Requests that the mutant's own constants suggest; only a few, because they are drawn for this mutant
+   * alone.
+   */
   ofMutant(other: PolicySet, action: string): readonly Decided[] {
     const count = Math.ceil(this.#count / ownShare);
     return drawnFrom(other, action, { count, seed: 12 }).map((facts) => ({
@@ -129,7 +134,7 @@ function drawnFrom(
   }));
 }
 
-/** Each n-th mutant of them that compiles. */
+/** Each n-th mutant that compiles. */
 function* mutatedSets(
   sources: PolicySources,
   every: number,
@@ -192,12 +197,16 @@ function holdOne(tally: MutantTally, { name, set, other, drawn }: OneMutant): vo
   if (decisive.length > 0 && !shown.any) tally.unseenByRandom += 1;
 }
 
-/** Of one action that turn alike: further ones are taken to be in the findings in which these are. */
+/**
+ * How many requests of one action with the same change of outcome are examined; more of them count as parts
+ * of the same findings.
+ */
 const turnedMax = 100;
 
 /**
- * The compiled functions are asked first; what they decide otherwise the definitions decide, too, spread over all that turn
- * alike. An action that is the same data on both sides is decided by the same function.
+ * The compiled functions decide first. Requests that they decide differently are also decided by the
+ * definitions, spread over all that change in the same way. An action with the same data on both sides is
+ * decided by the same function, so it is skipped.
  */
 function shownByRandom({ set, other, drawn }: Omit<OneMutant, 'name'>, diff: PolicyDiff) {
   const missed: string[] = [];

@@ -1,10 +1,10 @@
-// The fields that random actions are made of: how each may be declared, values that pass and values that do not, and
-// what a condition can read of it. The values are few and stand in the conditions too, so that comparisons are met as
-// often as missed.
+// The fields that random actions are made of: how each may be declared, values that are accepted and values
+// that are refused, and what a condition can read of the field. The values are few and appear in the
+// conditions too, so that comparisons are met as often as missed.
 
 import type { Json } from '../../src/language/model/json.ts';
 
-/** What a readable place holds, as far as it decides which conditions may be written of it. */
+/** The kind of value in a readable place, as far as it decides which conditions may use the place. */
 export type Sort = ScalarSort | ListSort | 'record' | 'any';
 
 export type ScalarSort =
@@ -45,17 +45,17 @@ export type ListSort =
   | 'dues'
   | 'runs';
 
-/** A place that can be read: a field, a field of a record in it, an element of a list. */
+/** A place that can be read: a field, a field of a nested record, an element of a list. */
 export interface Part {
-  /** From the field on, as written: `` or `.origin.zone`. */
+  /** The path from the field on, as written: `` or `.origin.zone`. */
   readonly steps: string;
   readonly sort: Sort;
-  /** Some step may be absent or null though the field is there. */
+  /** Some step may be absent or null even if the field is present. */
   readonly canMiss?: boolean;
-  /** The last step admits null, and no step before it can be missing. */
+  /** The last step may be null, and no step before it can be missing. */
   readonly isNullable?: boolean;
   readonly isSecret?: boolean;
-  /** Of an enumeration. */
+  /** The values of an enumeration. */
   readonly values?: readonly string[];
 }
 
@@ -70,7 +70,7 @@ export interface Form {
 export interface FieldKind {
   /** The key in the payload. */
   readonly key: string;
-  /** As written after a dot, where that is not the key. */
+  /** The spelling after a dot, if it differs from the key. */
   readonly written?: string;
   readonly forms: readonly Form[];
   readonly parts: readonly Part[];
@@ -165,7 +165,7 @@ const textFields: readonly FieldKind[] = [
   ]),
 ];
 
-/** Also drawn together, so that times meet times. */
+/** Time fields; sometimes drawn together, so that times are compared with times. */
 export const timeFields: readonly FieldKind[] = [
   field('day', 'date', [
     form('date', ['2026-03-01', '2026-12-25', '2024-02-29'], ['2026-02-30']),
@@ -338,7 +338,7 @@ export const fieldKinds: readonly FieldKind[] = [
   ...recordFields,
 ];
 
-/** Goes with every amount of money. */
+/** The currency field that accompanies every amount of money. */
 export const currencyField: FieldKind = field('currency', 'enumeration', [
   form('"USD" | "EUR" | "JPY"', ['USD', 'EUR', 'JPY'], ['usd', 'XXX1']),
   form('"USD"', ['USD'], ['EUR']),
@@ -351,7 +351,7 @@ export const typeDeclarations: readonly string[] = [
   'type address = { street: string, point?: point }',
 ];
 
-/** What a quantifier's variable offers, by the list it goes through. */
+/** What a quantifier's variable offers, by the sort of the list. */
 export const elementParts: Readonly<Record<ListSort, readonly Part[]>> = {
   texts: [{ steps: '', sort: 'text' }],
   words: [{ steps: '', sort: 'enumeration', values: ['alpha', 'secret'] }],
@@ -374,9 +374,9 @@ export const elementParts: Readonly<Record<ListSort, readonly Part[]>> = {
     { steps: '.unit', sort: 'enumeration', values: ['USD', 'EUR'] },
     { steps: '.tags', sort: 'texts', canMiss: true },
   ],
-  // In the currency of the payload.
+  // An amount in the currency of the payload.
   fees: [{ steps: '.fee', sort: 'money' }],
-  // In the currency of a record around them.
+  // An amount in the currency of an enclosing record.
   dues: [{ steps: '.fee', sort: 'money', canMiss: true }],
   runs: [
     { steps: '.program', sort: 'text' },

@@ -1,4 +1,4 @@
-// print(parse(x)) is read as the same tree, and printed to itself, for random policy sets.
+// LAW, on random policy sets: print(parse(x)) parses to the same tree, and prints to itself.
 
 import { isDeepStrictEqual } from 'node:util';
 import { hasErrors } from '../../src/language/diagnostic/diagnostic.ts';

@@ -1,5 +1,6 @@
-// `npm run fuzz`: all laws in turn, each on random input of its own, until it is stopped or a law is broken. Prints the
-// seed it began with and a line a round, and writes each failure as a case that the tests replay.
+// `npm run fuzz`: all laws in turn, each on random input of its own, until it is stopped or a law is broken.
+// Prints the seed it began with and one line per round, and writes each failure as a case that the tests
+// repeat.
 //
 //   npm run fuzz -- --seed 7 --rounds 3          the same input again, and an end
 //   npm run fuzz -- --pairs 1000000 --seed 1     function = definition alone, with a table of what was reached
@@ -29,7 +30,7 @@ interface Tried {
   readonly findings: readonly Case[];
 }
 
-/** Each on input that the seed alone decides. */
+/** The laws; the seed alone decides the input of each. */
 const laws: Readonly<Record<string, (seed: number) => Tried>> = {
   'function = definition': (seed) => {
     const { pairs, findings } = compareReadings(5_000, seed);
@@ -65,7 +66,7 @@ npm run fuzz -- --pairs N [--seed N] [--quiet]`;
 const firstSeed = values.seed === undefined ? Math.floor(Math.random() * 1_000_000_000) : Number(values.seed);
 const started = performance.now();
 
-/** Rounds of all laws; a round's seeds are far from those of the next. */
+/** Runs rounds of all laws; a round's seeds are far from those of the next round. */
 function tryAll(rounds: number): boolean {
   for (let round = 0; round < rounds; round++) {
     const seed = firstSeed + round * 100_000;
@@ -80,7 +81,7 @@ function tryAll(rounds: number): boolean {
   return true;
 }
 
-/** So many pairs are tried before the next line of progress. */
+/** Pairs between two lines of progress. */
 const pairsAtOnce = 50_000;
 
 function comparePairs(pairsWanted: number): boolean {

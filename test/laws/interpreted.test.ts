@@ -1,5 +1,6 @@
-// function = definition = interpreter: random sets and requests, decided, traced and entered in meters alike whether generated code is a
-// function of the platform or read and carried out. WRIT_INTERPRETED says how many pairs are tried.
+// function = definition = interpreter: random sets and requests are decided, traced and entered in meters
+// alike, whether generated code is a function of the platform or is read and interpreted. WRIT_INTERPRETED
+// sets the number of pairs.
 
 import { describe, expect, it } from 'vitest';
 import { createFunctionCache } from '../../src/language/emit/cache.ts';
@@ -14,7 +15,7 @@ import { randomFacts } from './requests.ts';
 const pairs = Number(process.env.WRIT_INTERPRETED ?? 800);
 const requestsPerSet = 40;
 
-/** Texts are compared first: most pairs are the same to the last letter. */
+/** Compares texts first, because most pairs have equal texts and comparing values is slow. */
 function same(interpreted: unknown, other: unknown, place: string): void {
   if (written(interpreted) !== written(other)) expect(interpreted, place).toEqual(other);
 }

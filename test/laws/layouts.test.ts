@@ -1,4 +1,5 @@
-// `writ fmt` keeps the tree and every comment of any layout, and prints what it has printed to itself. WRIT_LAYOUTS says how many are tried.
+// `writ fmt` keeps the tree and every comment of any layout, and its output formats to itself. WRIT_LAYOUTS
+// sets the number of layouts.
 
 import { expect, it } from 'vitest';
 import { layoutsKeepTrees } from './layouts.ts';

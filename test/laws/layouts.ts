@@ -1,5 +1,5 @@
-// Policy files with their layout mangled: blanks, line ends and comments at the borders of tokens, wherever the same tree is
-// still read. What is printed of such a file has the tree and every comment of it, and is printed to itself.
+// Policy files with a mangled layout: blanks, line ends and comments between tokens, wherever the same tree
+// is still read. The formatted file has the same tree and every comment, and formats to itself.
 
 import { isDeepStrictEqual } from 'node:util';
 import { hasErrors } from '../../src/language/diagnostic/diagnostic.ts';
@@ -15,13 +15,16 @@ import { corpus } from './corpus.ts';
 export interface LayoutRun {
   /** Layouts that are read as the same tree. */
   readonly layouts: number;
-  /** Mangled texts that are read otherwise, as where a blank parts what is one word. */
+  /** Mangled texts that are read as another tree, such as when a blank splits a word. */
   readonly others: number;
   readonly comments: number;
   readonly findings: readonly Case[];
 }
 
-/** Every border of tokens is changed with one of these chances, so that some layouts are mangled a little and some wholly. */
+/**
+ * Each space between tokens is changed with one of these chances, so that some layouts are mangled a little
+ * and some wholly.
+ */
 const chances = [0.05, 0.3, 0.9];
 
 export function layoutsKeepTrees(count: number, seed: number): LayoutRun {
@@ -52,7 +55,7 @@ function read(text: string): ReturnType<typeof parse> {
   return parse({ path: 'mangled.policy', text });
 }
 
-/** What is wrong with how a file is printed; null for nothing. */
+/** What is wrong with how a file is formatted; null for nothing. */
 export function layoutProblem(file: PolicyFile): string | null {
   const printed = printFile(file);
   const again = read(printed);
@@ -67,14 +70,14 @@ function commentsOf({ comments }: PolicyFile): readonly string[] {
   return comments.map(({ text }) => text);
 }
 
-/** Which comments are documentation is decided by the layout. */
+/** The tree without documentation comments, because the layout decides which comments are documentation. */
 function undocumented(file: PolicyFile): unknown {
   return JSON.parse(JSON.stringify(withoutPlaces(file.declarations)), (key, value: unknown) =>
     key === 'doc' ? null : value,
   );
 }
 
-/** The same tokens and comments, with other blanks, line ends and further comments between them. */
+/** The same tokens and comments, with other blanks, line ends and more comments between them. */
 export function mangled(text: string, chance: number, random: Random): string {
   const { tokens, comments } = tokenize(text);
   const parts = [...tokens, ...comments].toSorted((a, b) => a.startOffset - b.startOffset);

@@ -1,4 +1,5 @@
-// What requests add to meters: by the generated functions and by the definition, over random policy sets and requests.
+// What requests add to meters: the generated functions compared with the definition, over random policy sets
+// and requests.
 
 import { isAnew, type MeterUse } from '../../src/language/model/metering.ts';
 import type { Meter, PolicySet } from '../../src/language/model/policy.ts';
@@ -14,14 +15,14 @@ import { randomFacts } from './requests.ts';
 
 export interface EntriesRun {
   readonly compared: number;
-  /** What was seen, by kind: `certain amounts`, `unknown key` and the like. */
+  /** Counts of what was seen, by kind: `certain amounts`, `unknown key` and the like. */
   readonly seen: ReadonlyMap<string, number>;
   readonly differences: readonly string[];
 }
 
 const requestsPerSet = 20;
 
-/** From `seed` on, so many sets. */
+/** Compares the entries of this number of sets, from `seed` on. */
 export function compareEntries(sets: number, seed: number): EntriesRun {
   const seen = new Map<string, number>();
   const differences: string[] = [];
@@ -48,7 +49,10 @@ export function compareEntries(sets: number, seed: number): EntriesRun {
   return { compared, seen, differences };
 }
 
-/** Null where the request is refused by the gate, or its action is not one that the meter counts. */
+/**
+ * What the definition adds to the meter; null when the gate refuses the request, or when the meter does not
+ * count the action.
+ */
 function shareOf(set: PolicySet, meter: Meter, facts: Facts): MeterShare | null {
   const action = set.actions.get(facts.action);
   if (action === undefined || checkPayload(action.shape, facts.payload).length > 0) return null;
@@ -61,7 +65,10 @@ function useOf(set: PolicySet, meter: Meter, uses: readonly MeterUse[]): MeterUs
   return uses.find(({ definition }) => definition.id === id) ?? null;
 }
 
-/** Of an action that a meter does not count there may be an entry, for it may be read: it must add nothing. */
+/**
+ * How an entry differs from the definition. An action that a meter does not count may still have an entry,
+ * because it may read the meter; that entry must add nothing.
+ */
 function differenceBetween(expected: MeterShare | null, found: MeterUse | null): string | null {
   if (expected === null)
     return found?.contribution == null ? null : `adds ${text(found)}, by definition nothing`;

@@ -1,5 +1,6 @@
-// The laws of the language over random sets: what is unknown never opens the gate, a guard more never does either, and
-// no order of what is written changes a decision. Each returns what broke it, ready to be made a case.
+// The laws of the language over random sets: an unknown fact never opens the gate, one more guard never does
+// either, and no order of what is written changes a decision. Each law returns what broke it, in the form of
+// a case.
 
 import type { Decision, Outcome } from '../../src/language/model/decision.ts';
 import { outcomes } from '../../src/language/model/decision.ts';
@@ -32,7 +33,7 @@ export interface LawRun {
 
 type Decide = (facts: Facts) => Decision;
 
-/** One random set, ready to decide, with the means to draw requests. */
+/** One random set, ready to decide, with a source of requests. */
 interface Subject {
   readonly seed: number;
   readonly random: Random;
@@ -41,7 +42,7 @@ interface Subject {
   readonly facts: () => Facts;
 }
 
-/** (a) A fact that is taken away, or known less exactly, never weakens the decision. */
+/** (a) A fact that is removed, or known less exactly, never weakens the decision. */
 export function unknownNeverOpens(sets: number, seed: number): LawRun {
   return overSets(sets, seed, (subject, compare) => {
     for (let i = 0; i < 20; i++) {
@@ -61,7 +62,7 @@ export function guardsNeverOpen(sets: number, seed: number): LawRun {
       const guard = randomGuard(random, generated.actions);
       const files = [...generated.files, { path: 'guard.policy', text: guard }];
       const guarded = compileSet({ ...generated, files }).set;
-      // A condition that only fits the lets of another set would be no test of the law.
+      // A guard that does not compile would not test the law.
       if (guarded === null) throw new Error(`the guard does not compile: ${guard}`);
       for (let j = 0; j < 10; j++) {
         const facts = subject.facts();
@@ -135,7 +136,7 @@ function subjectOf(seed: number): Subject {
   };
 }
 
-/** The facts with one of them unknown, or a meter's reading wider than it was. */
+/** The facts with one of them unknown, or with a wider meter reading. */
 export function* lessKnown(facts: Facts): Generator<{ readonly name: string; readonly facts: Facts }> {
   for (const part of ['agent', 'request', 'meters'] as const) {
     for (const key of Object.keys(facts[part])) {
@@ -149,7 +150,7 @@ export function* lessKnown(facts: Facts): Generator<{ readonly name: string; rea
   }
 }
 
-/** The set printed again in another order, dealt out to another number of files. */
+/** The set printed again in another order, split over another number of files. */
 function rearranged({ generated, random }: Subject): CaseFiles['files'] {
   const trees = generated.files.map((file) => parse(file).file);
   const declarations = shuffle(

@@ -1,5 +1,6 @@
-// `node test/laws/mutate.ts --mutants 10000 --seed 1`: compiles mutated policy files and puts any requests to those that
-// compile; prints the counts and the slowest file, and writes each failure as a case that the tests replay.
+// `node test/laws/mutate.ts --mutants 10000 --seed 1`: compiles mutated policy files and sends random
+// requests to those that compile. Prints the counts and the slowest file, and writes each failure as a case
+// that the tests repeat.
 
 import { parseArgs } from 'node:util';
 import { writeCase } from './cases.ts';

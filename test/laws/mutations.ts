@@ -1,5 +1,5 @@
-// Mutated policy files: whatever bytes a file holds, it compiles to a set or to at least one error, soon and without a
-// throw, and whatever request meets a set that compiles, it is decided, traced and explained without one.
+// Mutated policy files: whatever bytes a file holds, it compiles to a set or to at least one error, quickly
+// and without a throw. Every request to a set that compiles is decided, traced and explained without a throw.
 
 import { hasErrors } from '../../src/language/diagnostic/diagnostic.ts';
 import { fileBytesMax } from '../../src/language/syntax/parse.ts';
@@ -11,14 +11,14 @@ import { compileSet, differenceOn, ruleIdsOf } from './differential.ts';
 
 export interface MutationRun {
   readonly mutants: number;
-  /** How many of them compiled to a set. */
+  /** How many mutants compiled to a set. */
   readonly sound: number;
   readonly requests: number;
   readonly slowestMs: number;
   readonly findings: readonly Case[];
 }
 
-/** The longest that one file may take from its text to a function, in milliseconds. */
+/** The longest time that one file may take from its text to a function, in milliseconds. */
 export const compileMsMax = 1_000;
 const requestsPerMutant = 5;
 const findingsMax = 5;
@@ -47,7 +47,7 @@ export function tryMutations(count: number, seed: number): MutationRun {
   return { mutants, sound, requests, slowestMs, findings };
 }
 
-/** Why a mutated file breaks the law; null when it compiles or is refused as it should. */
+/** Why a mutated file breaks the law; null when it compiles or is properly refused. */
 function compileProblem(mutant: CaseFiles): string | null {
   try {
     const { set, engine, diagnostics } = compileSet(mutant);
@@ -112,7 +112,10 @@ const splice: Change = (bytes, other, random) => {
   return joined(bytes.slice(0, start), piece, bytes.slice(start + random.below(piece.length + 1)));
 };
 
-/** Words exchanged for other words of the file, which stays well formed more often than bytes do. */
+/**
+ * Replaces words by other words of the file. The file stays well formed more often than when bytes are
+ * changed.
+ */
 const exchange: Change = (bytes, other, random) => {
   const text = decoder.decode(bytes);
   const words = [...text.matchAll(/[\w.]+|"[^"\n]*"|[<>=!]+/g)];

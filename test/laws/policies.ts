@@ -1,5 +1,5 @@
-// Random policy sets as text: a few actions, the declarations that their rules use, and policies over patterns, dealt
-// out to one file or two.
+// Random policy sets as text: a few actions, the declarations that their rules use, and policies over
+// patterns, split over one file or two.
 
 import type { SourceText } from '../../src/language/diagnostic/span.ts';
 import type { Random } from '../../src/language/value/random.ts';
@@ -26,7 +26,7 @@ import { listOf, subject } from './terms.ts';
 
 export interface RandomSet {
   readonly files: readonly SourceText[];
-  /** By path. */
+  /** The texts of list files by path. */
   readonly lists: Readonly<Record<string, string>>;
   readonly actions: readonly RandomAction[];
   readonly meters: readonly string[];
@@ -37,7 +37,7 @@ export interface RandomAction {
   readonly groups: readonly string[];
   readonly fields: readonly DeclaredField[];
   readonly isOpen: boolean;
-  /** Whether it declares what a call returns. */
+  /** Whether the action declares the result of a call. */
   readonly hasResult: boolean;
 }
 
@@ -82,12 +82,12 @@ function dealt(random: Random, declarations: readonly string[]): readonly Source
 function randomActions(random: Random): readonly RandomAction[] {
   const chosen = random.some(keys, 0.4);
   const used = chosen.length === 0 ? ['area.read'] : chosen;
-  // In some sets most fields are facts that somebody signs, so that everything is unknown at times.
+  // In some sets most fields are signed facts, so that any field may be unknown.
   const signing = random.chance(0.3) ? 0.7 : 0.1;
   const hasResult = random.chance(0.6);
   const shared = random.chance(0.5) ? groupFieldsOf(random, signing) : [];
   const actions = used.map((key, index) => {
-    // Both groups have a member, so that a pattern may name either.
+    // The first action is in both groups, so that a pattern may name either.
     const groups = index === 0 ? groupNames : random.some(groupNames, 0.5);
     const fields = withGroupFields(randomFields(random, signing), groups, shared);
     return { key, groups, fields, isOpen: random.chance(0.1), hasResult };
@@ -97,13 +97,13 @@ function randomActions(random: Random): readonly RandomAction[] {
 
 const sharingGroup = groupNames[0]!;
 
-/** A field or two that every action of a group has. */
+/** One or two fields that every action of a group has. */
 function groupFieldsOf(random: Random, signing: number): readonly DeclaredField[] {
   const fields = randomFields(random, signing).filter(({ kind }) => kind.key !== 'price');
   return fields.slice(0, 1 + random.below(2)).map((field) => ({ ...field, group: sharingGroup }));
 }
 
-/** What the group declares the action does not declare again. */
+/** The action's own fields without those that its group declares. */
 function withGroupFields(
   fields: readonly DeclaredField[],
   groups: readonly string[],
@@ -136,7 +136,7 @@ function randomFields(random: Random, signing: number): readonly DeclaredField[]
   return [...fields, { ...currency, isOptional: false, isSigned: random.chance(0.05), isSecret: false }];
 }
 
-/** One declaration a shape: twins share theirs. */
+/** One declaration per shape: actions with the same shape share a declaration. */
 function actionDeclarations(actions: readonly RandomAction[]): readonly string[] {
   const shapes = Map.groupBy(actions, ({ fields }) => fields);
   return [...shapes].map(([fields, [first, ...twins]]) => {
@@ -154,7 +154,7 @@ function actionDeclarations(actions: readonly RandomAction[]): readonly string[]
 const resultDeclaration =
   'result { hits: integer -9..9, words: [string], ok: boolean, name: string, note?: string | null }';
 
-/** Conditions and values of what `resultDeclaration` declares. */
+/** Conditions on the fields of `resultDeclaration`. */
 const resultConditions = [
   '"a" in result.words',
   'result.ok and result.hits > 2',
@@ -174,7 +174,7 @@ function fieldDeclaration({ kind, form, isOptional, isSigned, signer, isSecret }
   return `  ${kind.written ?? kind.key}${isOptional ? '?' : ''}: ${modifiers}${form.type}`;
 }
 
-/** As a key is written: quoted whole where it is more than words and dots. */
+/** The key as written: quoted whole if it is more than words and dots. */
 function quotable(key: string): string {
   return /^[\w.*]+$/.test(key) ? key : JSON.stringify(key);
 }
@@ -214,7 +214,7 @@ function randomMeters(random: Random, actions: readonly RandomAction[]): readonl
   const tail = (counted: readonly RandomAction[], asked: string | null = null): string => {
     const isRestarted = other !== null && random.chance(0.3);
     const since = isRestarted ? ` since ${quotable(other.key)}` : '';
-    // What starts it anew is not counted.
+    // The action that restarts the meter is not counted.
     const matched = scopeOf(isRestarted ? counted.filter((action) => action !== other) : counted);
     const when =
       asked !== null ? ` when ${asked}` : random.chance(0.5) ? ` when ${condition(matched, 1)}` : '';
@@ -288,7 +288,7 @@ interface Matching {
   readonly actions: readonly RandomAction[];
 }
 
-/** Patterns, with `except` now and then, and the actions that they match: always some. */
+/** Patterns, with `except` now and then, and the actions that they match: always at least one. */
 function randomMatching({ random, actions }: PolicySource): Matching {
   const one = random.pick(actions);
   const matchers: readonly (readonly [string, (action: RandomAction) => boolean])[] = [
@@ -311,7 +311,7 @@ function randomMatching({ random, actions }: PolicySource): Matching {
   return { text: `${patterns} except ${quotable(excepted.key)}`, actions: rest };
 }
 
-/** The lets of one policy, the policy, and now and then a guarantee on the same actions. */
+/** The lets of one policy, the policy, and sometimes a guarantee on the same actions. */
 function randomPolicy(source: PolicySource, index: number): readonly string[] {
   const { random } = source;
   const name = `policy_${index}`;
@@ -368,7 +368,10 @@ function randomLets(scope: Scope, policy: string): { texts: readonly string[]; l
   return { texts, lets };
 }
 
-/** Without the lets that nothing reads: such are checked for one action alone, and not for those of the policy. */
+/**
+ * Drops lets that nothing reads, because such a let is checked for one action alone and not for the actions
+ * of the policy.
+ */
 function used(lets: readonly string[], policy: string): readonly string[] {
   const kept = [policy];
   for (const text of lets.toReversed()) {
@@ -382,7 +385,7 @@ function letValue(scope: Scope, sort: ScalarSort | ListSort): string | null {
   if (sort === 'boolean') return condition(scope, 2);
   if (sort === 'texts' || sort === 'numbers' || sort === 'dates') {
     const list = listOf(scope, sort, 1);
-    // Quantifiers go through lists that are read or written out, not through what stands for an absent one.
+    // Quantifiers go through lists that are read or written out, not through an `else` for an absent list.
     return list?.startsWith('(') ? null : list;
   }
   return subject(scope, sort as ScalarSort, 2);
@@ -409,7 +412,7 @@ function randomRule(around: Scope, name: string): string {
   const effect = random.pick(effects);
   const readsRisk = effect !== 'risk' && random.chance(0.3);
   const scope: Scope = { ...around, risk: readsRisk ? (effect === 'allow' ? 'fall' : 'rise') : 'none' };
-  // A guard only raises risk.
+  // A guard may only raise risk.
   const signs = effect === 'risk' || effect === 'allow' ? ['+', '-'] : ['+'];
   const points = `${random.pick(signs)}${random.pick([5, 20, 40, 70])}`;
   const guard = random.chance(0.25) ? presenceGuard(scope) : null;
@@ -427,7 +430,7 @@ function randomRule(around: Scope, name: string): string {
   return clauses.map((clause) => `  ${clause}`).join('\n');
 }
 
-/** What stands after `unless` counts turned round. */
+/** A condition for `unless`, which reverses the allowed direction of risk comparisons. */
 function exception(scope: Scope): string {
   const risk = scope.risk === 'rise' ? 'fall' : scope.risk === 'fall' ? 'rise' : 'none';
   return condition({ ...scope, risk }, scope.random.below(2));
@@ -466,7 +469,7 @@ function parameters(random: Random, effect: Exclude<Effect, 'risk'>): string {
   }
 }
 
-/** A policy of one guard over some of the actions, to be added to their set; its points only raise risk. */
+/** A policy of one guard over some of the actions, to add to their set; its points only raise risk. */
 export function randomGuard(random: Random, actions: readonly RandomAction[]): string {
   const source = { random, actions, meters: [] };
   const matching = randomMatching(source);
@@ -497,7 +500,7 @@ const shownSorts: readonly ScalarSort[] = [
   'ip',
 ];
 
-/** The text of a `because`: values of every sort, braces that are none, and risk. */
+/** The text of a `because`: values of every sort, braces that hold no value, and risk. */
 function reason(scope: Scope): string {
   const { random } = scope;
   const values = random.some(shownSorts, 0.25).flatMap((sort) => subject(withoutRisk(scope), sort, 1) ?? []);

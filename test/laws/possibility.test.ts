@@ -1,4 +1,5 @@
-// Requests of random agents to random sets. WRIT_POSSIBILITY sets how many: 100,000 by `npm run possibility`.
+// Requests of random agents to random sets. WRIT_POSSIBILITY sets the number; `npm run possibility` uses
+// 100,000.
 
 import { expect, it } from 'vitest';
 import { possibilityHolds } from './possibility.ts';

@@ -1,5 +1,5 @@
-// The law of what is possible, over random sets: the generated function says of each action and agent what the definition
-// says, and no request of the agent gets more than it was told.
+// The law of possibilities, over random sets: the generated function and the definition give the same
+// possibility for each action and agent, and no request of the agent gets more than that possibility.
 
 import type { Possibility } from '../../src/language/model/possibility.ts';
 import { type Facts, nothingSatisfied } from '../../src/language/model/request.ts';
@@ -19,14 +19,14 @@ interface Breach {
 
 interface Run {
   readonly requests: number;
-  /** How often each was said. */
+  /** How often each possibility was given. */
   readonly said: Readonly<Record<Possibility, number>>;
-  /** Requests that were not denied, by what had been said of their action. */
+  /** Requests that were not denied, by the possibility of their action. */
   readonly passed: Readonly<Record<Possibility, number>>;
   readonly breaches: readonly Breach[];
 }
 
-/** At least `requests` requests, from `seed` on, `perSet` of each set. */
+/** Tries at least `requests` requests, from `seed` on, with `perSet` requests per set. */
 export function possibilityHolds(requests: number, seed: number, perSet = 400): Run {
   const said = { never: 0, asks: 0, may: 0 };
   const passed = { never: 0, asks: 0, may: 0 };
@@ -48,7 +48,7 @@ export function possibilityHolds(requests: number, seed: number, perSet = 400): 
       said[defined] += 1;
       const { outcome } = engine.decide({ ...facts, satisfied: nothingSatisfied });
       if (outcome !== 'DENY') passed[defined] += 1;
-      // What people have given opens what asks them, and never what is hidden.
+      // Approvals and step-ups open what asks for them, and never what is `never` possible.
       const approved = engine.decide({ ...facts, satisfied: { escalate: ruleIds, reauth: ruleIds } }).outcome;
       if (defined === 'never' && approved !== 'DENY')
         told('a request of what is never possible is not denied');

@@ -1,5 +1,5 @@
-// The formula of an action admits what the definition says of random requests, and decides as it does; and it would be
-// noticed if a maker of cells forgot something.
+// The formula of an action admits what the definition gives for random requests, and decides the same. The
+// tests would notice a maker of cells that forgets something.
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Claim, PolicySet } from '../../src/language/model/policy.ts';
@@ -29,7 +29,7 @@ describe('the law of proofs', () => {
   });
 });
 
-/** Claims made of the conditions of the action's own rules, so that many of them hold. */
+/** Claims made of the conditions of the action's own rules, so that many claims hold. */
 function claimsOf(set: PolicySet, action: string): readonly Claim[] {
   const rules = set.policies
     .filter(({ actions }) => actions.includes(action))
@@ -62,7 +62,8 @@ describe('claims about the conditions of rules', () => {
         const verdicts = proveAction(set, action.key, claims);
         const byFew = decideWithFew(set, action.key, claims);
         for (const [claim, few] of byFew) {
-          // What nobody understands of a rule that is left out leaves open only what all rules say.
+          // Leaving a rule out may hide something that the proof does not understand, so the proof over all
+          // rules may be undecided.
           expect([few.kind, 'undecided']).toContain(verdicts.get(claim)!.kind);
           if (few.kind === 'refuted') expect(refutation(set, claim, few.facts)).not.toBeNull();
           withFew[few.kind] += 1;

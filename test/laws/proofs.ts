@@ -1,6 +1,7 @@
-// The law of proofs: for a random request, fix every condition of its action to the truth that the definition gives it.
-// The formula admits that, and then says the decision that the definition says. By hand, a million requests:
-// node test/laws/proofs.ts 1000000, or with other random sets and another seed: node test/laws/proofs.ts 100000 60 3
+// The law of proofs: for a random request, fix every condition of its action to the truth that the definition
+// gives. The formula admits these truths and then gives the decision of the definition. By hand, a million
+// requests: node test/laws/proofs.ts 1000000, or with other random sets and another seed: node
+// test/laws/proofs.ts 100000 60 3
 
 import { once } from 'node:events';
 import { existsSync, globSync } from 'node:fs';
@@ -32,7 +33,7 @@ export interface Named {
   readonly set: PolicySet;
 }
 
-/** Sets made for the law, the packs of the project, the conformance sets where they are there, and random sets. */
+/** Sets made for the law, the packs of the project, the conformance sets if present, and random sets. */
 export async function lawSets(randomSets: number): Promise<readonly Named[]> {
   const folders = ['test/laws/sets', 'policies', '../shared/conformance']
     .map((path) => join(root, path))
@@ -63,10 +64,10 @@ function drawnSet(seed: number): Named | null {
 
 export interface Disagreement {
   readonly set: string;
-  /** The formula does not admit the truths, or admits another decision with them. */
+  /** Either the formula does not admit the truths, or it admits another decision with them. */
   readonly kind: 'not admitted' | 'decided otherwise';
   readonly facts: Facts;
-  /** Truths that the formula does not admit together: places in files. */
+  /** Places in files of the truths that the formula does not admit together. */
   readonly conditions: readonly string[];
 }
 
@@ -76,7 +77,7 @@ export interface Tally {
   readonly disagreements: Disagreement[];
 }
 
-/** Tries so many requests of each action that are of its shape, as far as they are easily drawn. */
+/** Tries this number of requests per action that fit its shape, as far as they are easily drawn. */
 export function holdLaw(
   { name, set }: Named,
   perAction: number,
@@ -90,7 +91,7 @@ export function holdLaw(
     tally.actions += 1;
     for (let drawn = 0; drawn < drawsMax * perAction && tally.requests < end; drawn += 1) {
       const { rows, ...others } = randomRequest(source, action);
-      // Where a request has no rows, nothing is known of them.
+      // Without rows, nothing is known of a table.
       const facts = rows === undefined || source.random.chance(0.5) ? others : { ...others, rows };
       const decision = authorize(set, facts);
       if (decision.by === 'invalid_payload') continue;
@@ -102,12 +103,12 @@ export function holdLaw(
   return tally;
 }
 
-/** For each request that is wanted. */
+/** The most draws for each wanted request. */
 const drawsMax = 8;
 
 interface Asked {
   readonly problem: ProofProblem;
-  /** Truths and decisions that the formula has been asked about: it would say the same again. */
+  /** Truths and decisions that were already put to the formula, which would give the same answer again. */
   readonly settled: Set<string>;
 }
 
@@ -155,7 +156,7 @@ function truthsOf(
   return truths;
 }
 
-/** One set of `lawSets`, by its place there. */
+/** One set of `lawSets`, by its index. */
 interface Task {
   readonly place: number;
   readonly perAction: number;
@@ -164,7 +165,7 @@ interface Task {
 
 const roundRequests = 100_000;
 
-/** In rounds, each with a seed of its own, until so many requests were of their action's shape. */
+/** Runs rounds, each with a seed of its own, until enough requests fit their action's shape. */
 async function holdByHand(): Promise<void> {
   const [wanted = 0, randomSets = 0, seed = 0] = [100_000, 60, 7].map((own, at) =>
     Number(process.argv[2 + at] ?? own),
@@ -196,7 +197,7 @@ async function holdByHand(): Promise<void> {
   process.exitCode = found.length > 0 ? 1 : 0;
 }
 
-/** Each thread takes the next task when it is done with one. */
+/** Each thread takes the next task when it has finished one. */
 async function holdAll(workers: readonly Worker[], tasks: readonly Task[]): Promise<readonly Tally[]> {
   const left = tasks.values();
   const tallies = await Promise.all(workers.map((worker) => holdNext(worker, left)));

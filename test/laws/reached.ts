@@ -1,6 +1,6 @@
-// What a run of random policies has reached: a tally of what was written, of what every part of a condition came to by
-// the definition, and of how decisions came about. Beside it stands what must be reached, so that a construct that
-// the generator forgets is named.
+// What a run of random policies has reached: a tally of the constructs written, of the value of every part of
+// a condition by the definition, and of how decisions came about. The list of what must be reached names a
+// construct that the generator forgets.
 
 import { childrenOf } from '../../src/language/model/children.ts';
 import { type Decision, gates } from '../../src/language/model/decision.ts';
@@ -18,15 +18,15 @@ import { requiredFeatures } from './required.ts';
 import { writtenFeatures } from './written.ts';
 
 export interface Reached {
-  /** Counts what the files say. */
+  /** Counts the constructs in the files. */
   readonly countFiles: (files: readonly PolicyFile[]) => void;
   /** Counts how one request was decided. */
   readonly countDecision: (set: PolicySet, decision: Decision) => void;
-  /** Counts what every part of every condition and reason comes to; for payloads of the declared shape. */
+  /** Counts the value of every part of every condition and reason, for payloads of the declared shape. */
   readonly countValues: (set: PolicySet, facts: Facts) => void;
-  /** By feature, sorted. */
+  /** Counts by feature, sorted. */
   readonly counts: () => ReadonlyMap<string, number>;
-  /** What must be reached and was not. */
+  /** Features that must be reached and were not. */
   readonly missing: () => readonly string[];
 }
 
@@ -56,7 +56,9 @@ export function createReached(): Reached {
 
 const results = ['true', 'false', 'known', 'interval', 'unknown'] as const;
 
-/** Lines of a table: what values came to in columns, then what was written and decided, each with its count. */
+/**
+ * The lines of a table: first the values in columns, then the constructs and decisions, each with its count.
+ */
 export function tableOf(counts: ReadonlyMap<string, number>): readonly string[] {
   const rows = new Map<string, Map<string, number>>();
   const others: string[] = [];
@@ -82,7 +84,7 @@ export function tableOf(counts: ReadonlyMap<string, number>): readonly string[] 
 type Count = (feature: string) => void;
 const elementsMax = 3;
 
-/** Every part with its value; the body of a quantifier once for each of the first elements. */
+/** Counts every part with its value; the body of a quantifier once for each of the first elements. */
 function countExpression(expression: Expression, scope: EvaluationScope, count: Count): void {
   count(`value ${featureOf(expression, scope)} ${resultOf(evaluate(expression, scope))}`);
   switch (expression.kind) {
@@ -127,7 +129,7 @@ function familyOf(type: Type): string {
   return type.kind === 'integer' ? 'number' : type.kind;
 }
 
-/** Whether the currency of an amount stands in a record around its own. */
+/** Whether the currency of an amount is in a record that encloses the amount's own record. */
 function isOfRecordAround(type: Type): boolean {
   return type.kind === 'money' && type.currencyRecord !== undefined;
 }

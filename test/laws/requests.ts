@@ -1,5 +1,5 @@
-// Random requests for a random policy set: payloads mostly of the declared shape, facts of which some are missing, and
-// times around midnights, weekends and both changes of the clock.
+// Random requests to a random policy set: payloads mostly of the declared shape, facts of which some are
+// missing, and times around midnights, weekends and both changes of the clock.
 
 import type { Json, JsonObject } from '../../src/language/model/json.ts';
 import {
@@ -27,7 +27,7 @@ const anchorsMs = [
 ].map((text) => Date.parse(text));
 const aroundMinutes = 3 * 24 * 60;
 
-/** `ruleIds` are those of the set, from which satisfied requirements are drawn. */
+/** Random facts; satisfied requirements are drawn from `ruleIds`, the ids of the set's rules. */
 export function randomFacts(random: Random, set: RandomSet, ruleIds: readonly string[]): Facts {
   const action = random.pick(set.actions);
   const isDegraded = random.chance(0.4);
@@ -52,7 +52,7 @@ export function randomFacts(random: Random, set: RandomSet, ruleIds: readonly st
   };
 }
 
-/** Of each pushed table some rows, under keys that conditions name. */
+/** Some rows of each pushed table, under keys that conditions name. */
 export function randomRows(random: Random): PushedRows {
   const keys = {
     parcels: ['alpha', 'USD', 'low', 'buyer-1', 'bob', '__proto__'],
@@ -67,7 +67,7 @@ export function randomRows(random: Random): PushedRows {
   return { given: Object.fromEntries(given), areAll: random.chance(0.5) };
 }
 
-/** Now and then not of the declared shape. */
+/** A result of a call, sometimes not of the declared shape. */
 function randomResult(random: Random): JsonObject {
   const words = random.some(['a', 'b', 'c'], 0.5);
   const whole = { hits: random.below(19) - 9, words, ok: random.chance(0.5), name: random.pick(['a', 'b']) };

@@ -1,5 +1,5 @@
-// What a run must have reached, written out from tables that name every kind of expression, operator and function: a
-// new one fails to compile here until it says what it can come to.
+// What a run must have reached, written out from tables that name every kind of expression, operator and
+// function. A new kind fails to compile in this file until its possible values are listed.
 
 import { type Builtin, builtins } from '../../src/language/model/builtins.ts';
 import type { Expression, FactName } from '../../src/language/model/expression.ts';
@@ -21,7 +21,7 @@ const equalities = ['==', '!='];
 const ordered = ['number', 'money', 'duration', 'date', 'timestamp', 'datetime'];
 const scalars = [...ordered, 'text', 'ip'];
 
-/** Pairs of operands that arithmetic is defined for, and what can come of them. */
+/** Pairs of operands that arithmetic is defined for, and the possible results. */
 const arithmetic: Readonly<Record<string, readonly string[]>> = {
   'number + number': quantities,
   'number - number': quantities,
@@ -85,7 +85,7 @@ const facts = {
   'action.verb': known,
 } satisfies Record<FactName, readonly string[]>;
 
-/** By kind of expression: what stands behind it in a feature, and what that can come to. */
+/** By kind of expression: the rest of the feature's name, and the possible values. */
 const expressions = {
   literal: [...each([...scalars], known), ...each(['boolean'], ['true', 'false'])],
   field: [
@@ -132,7 +132,7 @@ const expressions = {
     ...each(['some', 'every'], truths),
     ...each(['count', 'sum number', 'sum money', 'sum duration'], values),
   ],
-  // An unknown element stands among the others: the list itself is known.
+  // A list with an unknown element is itself known.
   list: known,
   call: Object.keys(builtins).flatMap((name) => each([name], calls[name as Builtin])),
 } satisfies Record<Expression['kind'], readonly string[]>;
@@ -238,7 +238,7 @@ const writtenExpressions = {
   duration: [''],
   date: [''],
   instant: [''],
-  // Of hours only.
+  // Only hours use this kind.
   clock: [''],
   boolean: [''],
   null: [''],
@@ -258,7 +258,7 @@ const writtenExpressions = {
   today: [''],
   months: [''],
   call: [''],
-  // What a broken file leaves.
+  // Only broken files have this kind.
   missing: [],
 } satisfies Record<Tree['kind'], readonly string[]>;
 

@@ -1,4 +1,4 @@
-// Whatever a file holds and whatever is asked: an answer, soon, and never a throw.
+// Any file and any request gets an answer, quickly, and never a throw.
 
 import { describe, expect, it } from 'vitest';
 import type { Facts } from '../../src/language/model/request.ts';
@@ -95,7 +95,7 @@ describe('limits', () => {
   });
 });
 
-/** Codes of the errors; none where the text compiles to a set. */
+/** The codes of the errors; empty when the text compiles to a set. */
 function compiled(text: string): readonly string[] {
   const { set, diagnostics } = compileSet({ files: [{ path: 'a.policy', text }], lists: {} });
   const errors = diagnostics.filter(({ severity }) => severity === 'error').map(({ code }) => code);
@@ -112,7 +112,7 @@ function decided({ engine }: Compiled, s: string): string | undefined {
   return engine?.decide(factsOf(s)).by;
 }
 
-/** Shown with the test's result: a limit is only worth what it costs. */
+/** Prints the time with the test's result, so that a limit can be judged by its cost. */
 function report(what: string, startedMs: number): void {
   console.log(`${what} in ${(performance.now() - startedMs).toFixed(0)} ms`);
 }

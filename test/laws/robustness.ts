@@ -1,4 +1,4 @@
-// A policy that checks never fails at run time: random sets meet requests that nothing restrains.
+// A policy that checks never fails at run time: random sets decide requests without any restriction.
 
 import type { Facts } from '../../src/language/model/request.ts';
 import { authorize } from '../../src/language/spec/authorize.ts';
@@ -10,7 +10,7 @@ import { randomSet } from './policies.ts';
 
 export interface AnyRequests {
   readonly requests: number;
-  /** How many of them came before a rule. */
+  /** How many requests reached a rule. */
   readonly judged: number;
   readonly findings: readonly (Case & { readonly seed: number; readonly facts: Facts })[];
 }

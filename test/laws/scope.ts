@@ -1,5 +1,5 @@
-// What a random condition may read at one place of a policy: which fields are there for sure, which lets fit, and in
-// which direction risk may be compared.
+// What a random condition may read at one place of a policy: which fields are certainly present, which lets
+// fit, and in which direction risk may be compared.
 
 import type { Random } from '../../src/language/value/random.ts';
 import { elementParts, type FieldKind, type Form, type ListSort, type Part, type Sort } from './fields.ts';
@@ -7,25 +7,25 @@ import { elementParts, type FieldKind, type Form, type ListSort, type Part, type
 export interface Scope {
   readonly random: Random;
   readonly readables: readonly Readable[];
-  /** Texts of the readables that may be missing and are known to be there. */
+  /** Texts of the readables that may be missing and are known to be present. */
   readonly present: ReadonlySet<string>;
   readonly lets: readonly ScopedLet[];
   readonly meters: readonly { readonly name: string; readonly currency: string | null }[];
   readonly actionKeys: readonly string[];
-  /** Comparisons of risk that may stand here: such as come true while it rises, or while it falls. */
+  /** The comparisons of risk that are allowed: those that become true while risk rises, or while it falls. */
   readonly risk: 'rise' | 'fall' | 'none';
-  /** Variables of the quantifiers around, outermost first. */
+  /** The variables of the enclosing quantifiers, outermost first. */
   readonly variables: readonly string[];
-  /** In a meter neither time nor meters nor lets can be read. */
+  /** Conditions in a meter cannot read time, meters or lets. */
   readonly isMeter: boolean;
-  /** Makes the conditions inside of terms: what is counted, the bodies of quantifiers. */
+  /** Makes the conditions inside of terms: the filter of a count, the bodies of quantifiers. */
   readonly condition: (scope: Scope, depth: number) => string;
 }
 
 export interface Readable {
   readonly text: string;
   readonly sort: Sort;
-  /** The test that it is there; null where `has` cannot ask. */
+  /** The test that the value is present; null when `has` cannot test it. */
   readonly has: string | null;
   readonly canMiss: boolean;
   readonly isNullable: boolean;
@@ -36,9 +36,9 @@ export interface Readable {
 export interface ScopedLet {
   readonly name: string;
   readonly sort: Sort;
-  /** Readables that must be known to be there. */
+  /** Readables that must be known to be present. */
   readonly needs: ReadonlySet<string>;
-  /** Risk is read: comes true while it rises. */
+  /** The let reads risk, and becomes true while risk rises. */
   readonly readsRisk: boolean;
 }
 
@@ -48,14 +48,16 @@ export interface DeclaredField {
   readonly form: Form;
   readonly isOptional: boolean;
   readonly isSigned: boolean;
-  /** The enforcement point that has to vouch; the agent where it is left out. */
+  /** The enforcement point that has to sign the field; the agent when absent. */
   readonly signer?: string;
   readonly isSecret: boolean;
-  /** That declares it for all of its actions. */
+  /** The group that declares the field for all of its actions. */
   readonly group?: string;
 }
 
-/** What a policy over several actions can read: optional where it is optional or missing in any of them. */
+/**
+ * The readables of a policy over several actions: optional when optional or missing in any of the actions.
+ */
 export function readablesOf(actions: readonly (readonly DeclaredField[])[]): readonly Readable[] {
   const kinds = new Map(actions.flat().map(({ kind }) => [kind.key, kind]));
   return [...kinds.values()].flatMap((kind) => {
@@ -77,7 +79,7 @@ export function readablesOf(actions: readonly (readonly DeclaredField[])[]): rea
   });
 }
 
-/** What the variable of a quantifier over lists of this sort can read. */
+/** The readables of a quantifier's variable over lists of this sort. */
 export function elementReadables(variable: string, sort: ListSort): readonly Readable[] {
   return elementParts[sort].map((part) =>
     readable(part, {
@@ -115,19 +117,19 @@ function readable(part: Part, around: Around): Readable {
   };
 }
 
-/** Those of the sort whose value may be read here. */
+/** Readables of these sorts whose value may be read at this place. */
 export function readableHere(scope: Scope, sorts: readonly Sort[]): readonly Readable[] {
   return scope.readables.filter(
     (one) => sorts.includes(one.sort) && !one.isSecret && (!one.canMiss || scope.present.has(one.text)),
   );
 }
 
-/** Those of the sort that may be missing here, for `else`. */
+/** Readables of these sorts that may be missing at this place, for `else`. */
 export function missingHere(scope: Scope, sorts: readonly Sort[]): readonly Readable[] {
   return scope.readables.filter((one) => sorts.includes(one.sort) && !one.isSecret && one.canMiss);
 }
 
-/** Lets of the sort that fit here. */
+/** Lets of the sort that fit at this place. */
 export function letsHere(scope: Scope, sort: Sort): readonly ScopedLet[] {
   if (scope.isMeter) return [];
   return scope.lets.filter(
@@ -138,12 +140,12 @@ export function letsHere(scope: Scope, sort: Sort): readonly ScopedLet[] {
   );
 }
 
-/** The scope in which these are known to be there. */
+/** The scope in which these readables are known to be present. */
 export function withPresent(scope: Scope, texts: readonly string[]): Scope {
   return { ...scope, present: new Set([...scope.present, ...texts]) };
 }
 
-/** Where nothing may compare risk. */
+/** The scope in which nothing may compare risk. */
 export function withoutRisk(scope: Scope): Scope {
   return { ...scope, risk: 'none' };
 }

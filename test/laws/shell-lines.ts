@@ -1,15 +1,15 @@
-// Random shell lines: what a shell reads, what it puts in from elsewhere, and what it refuses. INVARIANT: no line names a file
-// outside of the folder it runs in, but `/dev/null`.
+// Random shell lines: constructs that a shell reads, expansions, and lines that it refuses. INVARIANT: no
+// line names a file outside of the folder it runs in, except `/dev/null`.
 
 import type { Random } from '../../src/language/value/random.ts';
 
 export interface RandomLine {
   readonly text: string;
-  /** Each command of it runs once, whatever the others do. */
+  /** Each command of the line runs once, whatever the other commands do. */
   readonly isStraight: boolean;
 }
 
-/** Names of programs that are there to be traced; those that begin with `no` fail. */
+/** Programs that only trace their calls; those whose names begin with `no` fail. */
 export const tracedPrograms = [
   'ls',
   'cat',
@@ -24,7 +24,7 @@ export const tracedPrograms = [
   ':x',
 ] as const;
 
-/** Variables and files of each run, so that whatever is put in from elsewhere says something else than the line. */
+/** Variables and files of each run, so that each expansion differs from the text of the line. */
 export const lineVariables = { x: '-rf "q w" *', y: '', IFSX: ' ' } as const;
 export const lineFiles = ['a1', '-x', 'ls.c', 'b c', '1', 'src'] as const;
 
@@ -199,7 +199,7 @@ const scraps = [
   'E',
 ];
 
-/** A line of the random numbers. */
+/** A random shell line. */
 export function randomLine(random: Random): RandomLine {
   const line = randomList(random, 2);
   if (line.text.includes('/') || random.chance(0.6)) return line;

@@ -18,15 +18,15 @@ import { lineFiles, lineVariables, tracedPrograms } from './shell-lines.ts';
 
 /** What a shell has done with a line. */
 export interface Traced {
-  /** It has no error of syntax, says `sh -n`. */
+  /** `sh -n` finds no syntax error. */
   readonly isRead: boolean;
   /** Programs with their arguments, in the order in which they ran. */
   readonly runs: readonly (readonly string[])[];
-  /** Files that are there and were not, or are others than before. */
+  /** Files that are new or have changed. */
   readonly written: readonly string[];
 }
 
-/** The path of a shell of that name, which may be what `sh` is; null where the machine has none. */
+/** The path of a shell of that name, which may be the one behind `sh`; null when the machine has none. */
 export function findShell(name: string): string | null {
   for (const folder of (process.env.PATH ?? '').split(':')) {
     for (const file of [name, 'sh']) {
@@ -40,7 +40,7 @@ export function findShell(name: string): string | null {
 }
 
 const seed = 'seed\n';
-/** Programs that start another one of the folder, and no more. */
+/** Programs that only start another program of the folder. */
 const starters = ['env', 'nice', 'nohup', 'timeout'];
 const linesAtOnce = 500;
 
@@ -111,7 +111,7 @@ while [ "$at" -lt "$count" ]; do
 done
 `;
 
-/** The runs of each line: a line begins with its number, of no arguments. */
+/** The runs of each line. In the trace a line begins with its number, without arguments. */
 function readRuns(root: string, count: number): readonly (readonly string[])[][] {
   const runs: string[][][] = Array.from({ length: count }, () => []);
   const parts = readFileSync(join(root, 'runs'), 'utf8').split('\0');

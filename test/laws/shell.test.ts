@@ -1,5 +1,5 @@
-// What is known of a shell line is what shells do: random lines are read by `dash -n`, and by `bash -n` where it is there, and run where nothing
-// but tracers can be started. WRIT_SHELL_LINES says how many.
+// What the reader knows of a shell line is what shells do: random lines are read by `dash -n`, and by `bash
+// -n` if present, and run where only tracers can be started. WRIT_SHELL_LINES sets the number of lines.
 
 import { expect, test } from 'vitest';
 import { createRandom } from '../../src/language/value/random.ts';
@@ -35,7 +35,7 @@ test.each(['dash', 'bash'])(
     );
     const differing = known.flatMap((line, at) => differenceOf(line, results[at]!));
     expect(differing, `seed ${seed}`).toEqual([]);
-    // A reader that knows nothing, and lines that do nothing, would pass as well.
+    // A reader that knows nothing, or lines that do nothing, would pass as well.
     const ran = results.filter(({ runs }) => runs.length > 0).length;
     const written = results.filter((result) => result.written.length > 0).length;
     const straight = known.filter(({ isStraight }) => isStraight).length;
@@ -49,7 +49,7 @@ test.each(['dash', 'bash'])(
   },
 );
 
-/** What the shell has done otherwise than is known. */
+/** How the shell's behaviour differs from what is known of the line. */
 function differenceOf({ text, commands, isStraight }: KnownLine, { isRead, runs, written }: Traced) {
   const tell = (what: string) => [{ text, what, commands: commands.map(keyOf), runs, written }];
   if (!isRead) return tell('an error of syntax');

@@ -1,5 +1,5 @@
-// Makes a failing case smaller while it still fails in the same way: takes declarations, rules, clauses and fields out of
-// the policy files, puts parts of conditions in the place of the whole, and takes facts and payload fields away.
+// Makes a failing case smaller while it still fails in the same way: removes declarations, rules, clauses and
+// fields from the policy files, replaces conditions by their parts, and removes facts and payload fields.
 
 import type { JsonObject } from '../../src/language/model/json.ts';
 import type { Facts } from '../../src/language/model/request.ts';
@@ -13,7 +13,7 @@ export type FindProblem = (one: Case) => string | null;
 
 const attemptsMax = 2_500;
 
-/** The smallest failing case that taking things away leads to: many at once first, then single ones. */
+/** The smallest failing case that removing things leads to: many at once first, then single ones. */
 export function shrink(failing: Case, findProblem: FindProblem): Case {
   const attempt = attempts(failing, findProblem);
   for (let parts = 2; parts <= 32; parts *= 2) {
@@ -31,7 +31,7 @@ export function shrink(failing: Case, findProblem: FindProblem): Case {
   return attempt.smallest();
 }
 
-/** Keeps a candidate that still fails in the same way; gives up after so many. */
+/** Keeps a candidate that still fails in the same way; gives up after a fixed number of attempts. */
 function attempts(failing: Case, findProblem: FindProblem) {
   const kind = kindOf(failing.problem);
   let [smallest, left] = [failing, attemptsMax];
@@ -48,7 +48,7 @@ function attempts(failing: Case, findProblem: FindProblem) {
   };
 }
 
-/** Without the declarations of each file from one share of them to another, and without comments. */
+/** The case without one range of the declarations of each file, and without comments. */
 function withoutDeclarations(one: Case, from: number, to: number): Case {
   const files = one.files.map((file) => {
     const { file: tree } = parse(file);
@@ -59,7 +59,10 @@ function withoutDeclarations(one: Case, from: number, to: number): Case {
   return { ...one, files };
 }
 
-/** Of a difference the field it is about, of an error its first line: what may not change on the way. */
+/**
+ * The part of a problem that must stay while shrinking: the field of a difference, or the first line of an
+ * error.
+ */
 function kindOf(problem: string): string {
   return /^(error\[.*|throws.*|[a-zA-Z]+:)/.exec(problem)?.[0] ?? 'rule';
 }
@@ -82,7 +85,7 @@ function* smaller(one: Case): Generator<Case> {
   for (const facts of simplerFacts(one.facts)) yield { ...one, facts };
 }
 
-/** Without a key of the payload, and without the fields that declare it. */
+/** The case without a key of the payload, and without the fields that declare it. */
 function withoutField(one: Case, facts: Facts, key: string): Case {
   const files = one.files.map((file) => {
     const { file: tree } = parse(file);
@@ -113,7 +116,7 @@ function* simplerTrees(node: unknown): Generator<unknown> {
   }
 }
 
-/** Expressions that may stand where the node stands. */
+/** The expressions that may replace the node. */
 function partsOf(node: object): readonly unknown[] {
   const { kind, left, right, operand, body, subject, args } = node as Readonly<Record<string, unknown>>;
   switch (kind) {

@@ -1,5 +1,5 @@
-// Laws of spelling: however a path, URL, host or e-mail address is spelt, every operator, list, meter, reason and
-// trace sees the same, and no spelling of what is guarded is granted.
+// Laws of spelling: however a path, URL, host or e-mail address is spelt, every operator, list, meter, reason
+// and trace sees the same text, and no spelling of a guarded place is granted.
 
 import { expect, it } from 'vitest';
 import { canonical } from '../../src/language/model/canonical.ts';
@@ -16,7 +16,7 @@ import { respellings, respellPayload } from './spellings.ts';
 /** `npm run spellings` tries more. */
 const spellingsPerKind = Number(process.env.WRIT_SPELLINGS ?? 2_000);
 
-/** Every operator, and each place where a text of the kind may stand. */
+/** A policy with every operator, and with a text of the kind in each place where one may stand. */
 const operators = (type: string, text: string, inner: string, folder: string | null): string => `
 action place.use { it: ${type}, all: [${type}], may?: ${type}, deep: { it: ${type} } }
 list typed: ${type} = ["${text}"]
@@ -127,7 +127,7 @@ it.each(cases)('%s: every spelling decides alike under every operator', (kind, t
     for (let at = 0; at < each; at += 1) {
       const other = { it: spell(), all: [spell(), spell()], may: spell(), deep: { it: spell() } };
       const { decision, trace } = engine!.decideTraced(factsOf(other));
-      // Texts are compared many times faster than trees.
+      // Comparing texts is many times faster than comparing trees.
       const said = JSON.stringify([decision, trace, engine!.entries(factsOf(other))]);
       if (said !== wanted) expect({ other, decision, trace }).toEqual({ other, ...known });
       expect(said).toBe(wanted);
@@ -136,7 +136,10 @@ it.each(cases)('%s: every spelling decides alike under every operator', (kind, t
   }
 });
 
-/** Guards that meet a place by way of a variable, a field of another type or a list; `given` is a spelling of the place. */
+/**
+ * Guards that compare a place by way of a variable, a field of another type or a list; `given` is a spelling
+ * of the place.
+ */
 const guards = [
   'some one in [GIVEN] (one == payload.it)',
   'not (every one in given (payload.it != one))',
@@ -186,7 +189,7 @@ policy uses on place.use {
       }
     }
   }
-  // Constants of these are read as rules see the place, so that none of them is refused.
+  // Constants in these guards are read as rules see the place, so the checker refuses none of them.
   expect(kept.size).toBeGreaterThanOrEqual(5);
 });
 

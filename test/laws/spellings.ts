@@ -1,5 +1,5 @@
-// Roundabout spellings of paths, URLs, hosts and e-mail addresses: other texts that mean the same place. What is done to
-// a text is written here on its own, without a word of the code that undoes it.
+// Roundabout spellings of paths, URLs, hosts and e-mail addresses: other texts that mean the same place. The
+// code in this file is independent of the code that undoes the spellings.
 
 import type { Json, JsonObject } from '../../src/language/model/json.ts';
 import type { Shape, TextKind, Type } from '../../src/language/model/type.ts';
@@ -22,7 +22,7 @@ export const respellings: Readonly<Record<TextKind, (random: Random, text: strin
   },
 };
 
-/** The payload with each of its texts spelt otherwise, where there is another spelling. */
+/** The payload with each of its texts spelt differently, if the text has another spelling. */
 export function respellPayload(random: Random, shape: Shape, payload: JsonObject): JsonObject {
   const types = new Map(shape.fields.map(({ name, type }) => [name, type]));
   return Object.fromEntries(
@@ -40,7 +40,7 @@ function respell(random: Random, type: Type | undefined, json: Json): Json {
 
 const names = ['a', '.git', '...', 'x y', '%2e', '..b'];
 
-/** Every slash may be several, and may go by `.`, or into a folder and out again. */
+/** Repeats slashes, adds `.` segments, and goes into a folder and out again. */
 function respellPath(random: Random, path: string): string {
   const detour = (): string => {
     let way = '/';
@@ -78,7 +78,7 @@ function respellUrl(random: Random, url: string): string {
   return `${place}${way}${withEmpties(random, encodeSome(random, rest))}`;
 }
 
-/** A query and a fragment that are empty may be written down. */
+/** Adds an empty query or an empty fragment. */
 function withEmpties(random: Random, rest: string): string {
   const [beforeFragment = '', ...fragment] = rest.split(/(?=#)/);
   const isQueried = beforeFragment.startsWith('?');
@@ -87,7 +87,7 @@ function withEmpties(random: Random, rest: string): string {
   return withQuery.includes('#') || !random.chance(0.2) ? withQuery : `${withQuery}#`;
 }
 
-/** Empty segments of a URL's path are segments: they stay. */
+/** Respells a URL's path, where an empty segment is a segment and stays. */
 function respellUrlPath(random: Random, path: string): string {
   const dots = (): string => random.pick(['.', '%2e', '%2E']);
   const detour = (): string => {
@@ -100,7 +100,7 @@ function respellUrlPath(random: Random, path: string): string {
   return `${up}${encodeSome(random, path).replaceAll('/', detour)}`;
 }
 
-/** Unreserved characters by their codes, which may be written in letters of either case. */
+/** Writes some unreserved characters as percent codes, with letters of either case. */
 function encodeSome(random: Random, text: string): string {
   return text.replace(/%[0-9A-Fa-f]{2}|[A-Za-z0-9~_-]/g, (part) => {
     if (part.startsWith('%')) return flipCase(random, part);
@@ -124,7 +124,7 @@ function respellHost(random: Random, host: string): string {
   return `${respellName(random, host)}${random.chance(0.3) ? '.' : ''}`;
 }
 
-/** `::1` as `0:0:0:0:0:0:0:1`, some groups with zeros before them. */
+/** Expands `::1` to `0:0:0:0:0:0:0:1`, some groups with leading zeros. */
 function expandZeros(address: string): string {
   if (!address.includes('::') || address.includes('.')) return address;
   const [head = [], tail = []] = address.split('::').map((half) => (half === '' ? [] : half.split(':')));

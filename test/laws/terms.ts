@@ -1,5 +1,5 @@
-// Random terms as text, well typed by construction: each entry of the table makes an expression of its sort from what
-// the scope offers. Compound ones stand in parentheses, so that they fit anywhere.
+// Random terms as text, well typed by construction: each entry of the table makes an expression of its sort
+// from what the scope offers. Compound terms stand in parentheses, so that they fit anywhere.
 
 import { constantLets, declaredColumns, tableKeys } from './declarations.ts';
 import {
@@ -32,7 +32,7 @@ const literals: Readonly<Record<Exclude<OrderedSort, 'datetime'>, readonly strin
 
 const zones = ['Europe/Berlin', 'America/New_York', 'Asia/Tokyo', 'Asia/Kathmandu'];
 
-/** A literal, or for the sorts that have none something that is always there. */
+/** A literal, or for sorts without literals an expression that always has a value. */
 export function constant(scope: Scope, sort: OrderedSort): string | null {
   const { random } = scope;
   if (sort === 'datetime') return '"2026-03-01 12:00"';
@@ -44,7 +44,7 @@ export function constant(scope: Scope, sort: OrderedSort): string | null {
   return random.pick(literals[sort]);
 }
 
-/** A random expression of the sort; null where the scope offers none. */
+/** A random expression of the sort; null when the scope offers none. */
 export function term(scope: Scope, sort: ScalarSort, depth: number): string | null {
   return (
     named(scope, sort) ??
@@ -52,14 +52,17 @@ export function term(scope: Scope, sort: ScalarSort, depth: number): string | nu
   );
 }
 
-/** As `term`, but never a lone literal: something to compare a literal with. */
+/** Like `term`, but never a lone literal, so that a literal can be compared with it. */
 export function subject(scope: Scope, sort: ScalarSort, depth: number): string | null {
   const made =
     named(scope, sort) ?? firstOf(scope, scope.random.chance(0.5) ? compound[sort] : reads[sort], depth);
   return made ?? firstOf(scope, [...reads[sort], ...compound[sort]], depth);
 }
 
-/** Now and then a let of the sort; such as read risk stand alone, for what they are compared with may turn them round. */
+/**
+ * Sometimes a let of the sort. Lets that read risk are excluded, because a comparison may reverse their
+ * direction.
+ */
 function named(scope: Scope, sort: ScalarSort): string | null {
   const lets = letsHere(withoutRisk(scope), sort);
   return lets.length > 0 && scope.random.chance(0.2) ? scope.random.pick(lets).name : null;
@@ -74,7 +77,7 @@ function firstOf(scope: Scope, makers: readonly Maker[], depth: number): string 
   return null;
 }
 
-/** Joins parts into a text; null when one of them is. */
+/** Joins parts into a text; null when any part is null. */
 function made(parts: TemplateStringsArray, ...values: readonly (string | null)[]): string | null {
   if (values.includes(null)) return null;
   return parts.reduce((text, part, index) => `${text}${values[index - 1]}${part}`);
@@ -87,7 +90,7 @@ function read(...sorts: readonly Sort[]): Maker {
   };
 }
 
-/** A field that may be missing, with what stands for it then. */
+/** A field that may be missing, with a value for that case. */
 function otherwise(
   sorts: readonly Sort[],
   fallback: (scope: Scope, subject: Readable) => string | null,
@@ -104,7 +107,7 @@ function fact(...names: readonly string[]): Maker {
   return ({ random }) => random.pick(names);
 }
 
-/** Time may not be read in a meter. */
+/** Wraps a maker that reads time, which a meter may not. */
 function timely(maker: Maker): Maker {
   return (scope, depth) => (scope.isMeter ? null : maker(scope, depth));
 }
@@ -124,7 +127,7 @@ function negative(sort: ScalarSort): Maker {
   return (scope, depth) => made`-(${term(scope, sort, depth)})`;
 }
 
-/** `min` and `max` take two and more. */
+/** Makers of `min` and `max`, which take two values and more. */
 function extremes(sort: ScalarSort): readonly Maker[] {
   return [called('min', sort, sort), called('max', sort, sort), called('max', sort, sort, sort)];
 }
@@ -152,7 +155,7 @@ const counted: Maker = (scope, depth) => {
   return `count ${inner.variable} in ${inner.sources} (${scope.condition(withoutRisk(inner.scope), depth)})`;
 };
 
-/** A cell of a declared table, found by a constant or by what the request brings. */
+/** A cell of a declared table, found by a constant or by a value of the request. */
 function column(sort: Sort): Maker {
   return timely((scope, depth) => {
     const found = declaredColumns[sort];
@@ -167,7 +170,7 @@ function column(sort: Sort): Maker {
 
 const lengthOfList: Maker = (scope, depth) => made`length(${listTerm(scope, depth)})`;
 
-/** Any text kind, for what takes text of whatever kind. */
+/** All kinds of text, for places that accept any of them. */
 const textKinds = ['text', 'email', 'url', 'path', 'enumeration'] as const;
 const anyText: Maker = (scope, depth) => term(scope, scope.random.pick(textKinds), depth);
 
@@ -192,10 +195,10 @@ const textFallback = (scope: Scope): string | null =>
     ...readableHere(scope, ['text']).map((one) => one.text),
   ]);
 
-/** The last leads out of the calendar. */
+/** Steps of months; the last one leads out of the calendar. */
 const monthsSteps = ['+ 1 month', '+ 18 years', '- 6 months', '- 1 year', '+ 9_000 years'];
 
-/** What can be read as it stands. */
+/** Makers of plain reads. */
 const reads: Readonly<Record<ScalarSort, readonly Maker[]>> = {
   number: [
     read('number'),
@@ -241,7 +244,7 @@ const reads: Readonly<Record<ScalarSort, readonly Maker[]>> = {
   ip: [read('ip'), fact('request.ip'), otherwise(['ip'], () => 'request.ip')],
 };
 
-/** What is made of other terms. */
+/** Makers of terms from other terms. */
 const compound: Readonly<Record<ScalarSort, readonly Maker[]>> = {
   number: [
     operation('+', 'number', 'number'),
@@ -335,7 +338,7 @@ const listLiterals: Partial<Readonly<Record<ListSort, readonly string[]>>> = {
   kinds: ['["red", "green"]'],
 };
 
-/** An expression that is a list of the sort as a whole. */
+/** An expression for a whole list of the sort. */
 export function listOf(scope: Scope, sort: ListSort, depth: number): string | null {
   const options: Maker[] = [read(sort), read(sort)];
   if (sort === 'texts') options.push(fact('agent.tags', 'request.user.roles', 'request.user.groups'));
@@ -356,7 +359,7 @@ function listTerm(scope: Scope, depth: number): string | null {
 
 const variableNames = ['item', 'inner'];
 
-/** Opens a quantifier over one to three lists of one element type; null two levels deep. */
+/** Opens a quantifier over one to three lists of one element type; null inside of two quantifiers. */
 export function enter(
   scope: Scope,
 ): { readonly variable: string; readonly sources: string; readonly scope: Scope } | null {
@@ -380,14 +383,14 @@ export function enter(
 
 function sourceSorts(scope: Scope): readonly ListSort[] {
   const own = scope.readables.map(({ sort }) => sort).filter(isList);
-  // The lists of an outer variable are what nesting is about.
+  // Lists of an outer variable are drawn more often, because they test nesting.
   const nested = scope.readables.flatMap(({ text, sort }) =>
     scope.variables.some((name) => text.startsWith(name)) && isList(sort) ? [sort, sort, sort] : [],
   );
   return [...own, ...nested, 'texts', 'sites', 'runs', 'numbers'];
 }
 
-/** An absent list counts as empty, so presence is not asked for. */
+/** Lists of the sort; an absent list counts as empty, so presence is not required. */
 function sourcesOf(scope: Scope, sort: ListSort): readonly string[] {
   const fields = scope.readables.filter((one) => one.sort === sort && !one.isSecret).map(({ text }) => text);
   const lets = letsHere(scope, sort).map(({ name }) => name);

@@ -1,4 +1,4 @@
-// What a policy file writes, as names of features: one for each construct of the language that its tree holds.
+// The constructs in a policy file, as names of features: one for each construct of the language in its tree.
 
 import type {
   Clause,
@@ -28,7 +28,7 @@ type TreeNode =
   | ExpressionNode
   | Pattern;
 
-/** Every feature of the file, as often as it stands there. */
+/** Every feature of the file, repeated for each occurrence. */
 export function writtenFeatures(file: PolicyFile): readonly string[] {
   return nodesIn(file).flatMap((node) => featuresOf(node as TreeNode));
 }
@@ -139,7 +139,7 @@ function patternForm({ text, isQuoted }: Pattern): string {
   return text.includes('.') ? 'key' : 'group';
 }
 
-/** The clauses of each effect, so that each parameter is seen where it may stand. */
+/** The clauses of each effect, so that each parameter is counted wherever it may stand. */
 function ruleFeatures({ effect, isShadow, clauses }: RuleNode): readonly string[] {
   return [
     `written rule ${effect}`,

@@ -1,4 +1,5 @@
-// A client of the language server: the real command in a process of its own, over standard input and output.
+// A client of the language server, which runs as the real command in a process of its own, over standard
+// input and output.
 
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,18 +16,18 @@ export interface Editor {
   readonly folder: string;
   uri(file: string): string;
   write(file: string, text: string): void;
-  /** `|` marks the place; it is not part of the text. */
+  /** Opens a file; `|` marks the returned position and is not part of the text. */
   open(file: string, marked: string): Position;
   change(file: string, text: string): void;
   close(file: string): void;
   ask(method: string, params: object): Promise<Got>;
-  /** About the place in a file. */
+  /** Sends a request about a position in a file. */
   at(method: string, file: string, position: Position, more?: object): Promise<Got>;
-  /** The last that was said of a file. */
+  /** The latest diagnostics of a file. */
   diagnostics(file: string): readonly Got[] | undefined;
   notify(method: string, params: object): void;
   readonly capabilities: Got;
-  /** What it had the editor show. */
+  /** Messages that the server had the editor show. */
   readonly messages: readonly string[];
 }
 
@@ -61,7 +62,7 @@ export async function openEditor(
   });
   const messages: string[] = [];
   connection.onNotification('window/showMessage', ({ message }: Got) => void messages.push(message));
-  // As a client whose watches are used up.
+  // Fails like a client that can watch no more files.
   connection.onRequest('client/registerCapability', () => {
     throw new Error('too many files are watched');
   });

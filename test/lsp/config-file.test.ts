@@ -1,4 +1,4 @@
-// `writ.yaml` in an editor: what `writ config` says of it, and its settings.
+// `writ.yaml` in an editor: the findings of `writ config`, and the settings of the file.
 
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';

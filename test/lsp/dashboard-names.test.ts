@@ -1,5 +1,6 @@
-// LAW: the worker of the dashboard's editor and the language server say the same of the packs, as they are and while somebody
-// writes in them: what is known of each name, what each name is, what may stand at a place, and the canonical text.
+// LAW: the worker of the dashboard's editor and the language server agree on the packs, unchanged and while
+// somebody edits them: the details of each name, the kind of each name, the completions at a place, and the
+// canonical text.
 
 import { globSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -45,7 +46,8 @@ describe.each(packs)('%s', (pack) => {
         const from = random.below(text.length);
         sets.put(uriOf(path), text.slice(0, from) + text.slice(from + random.below(8)));
         const snapshot = (await sets.snapshotOf(uriOf(path)))!;
-        // What a set without a mistake says of its own actions is for who has checked it: the worker has words of the active ones.
+        // The worker knows only the active actions. The words of a set that was just checked are left out of
+        // the comparison.
         compare({ snapshot: { ...snapshot, set: null, lastSet: active.set }, desk, file: path });
       }
       sets.put(uriOf(path), null);
@@ -61,7 +63,7 @@ interface Compared {
   readonly file: string;
 }
 
-/** How much is known of names. */
+/** Compares the two; returns the number of names with details. */
 function compare({ snapshot, desk, file }: Compared): number {
   const document = documentOf(snapshot, file);
   const text = document.getText();
@@ -94,7 +96,7 @@ function compare({ snapshot, desk, file }: Compared): number {
   return told;
 }
 
-/** Start and end of each token, which the protocol tells by its distance from the one before it. */
+/** The start and end of each token. The protocol gives each token's distance from the one before it. */
 function placesOf(data: readonly number[], document: ReturnType<typeof documentOf>): readonly number[][] {
   const places: number[][] = [];
   let [line, character] = [0, 0];

@@ -1,5 +1,5 @@
-// LAW: the editor of the dashboard and the language server say the same of the same text: what is wrong with it, how that is fixed, and
-// what may stand at a place.
+// LAW: the editor of the dashboard and the language server agree on the same text: its diagnostics, their
+// fixes, and the completions at a place.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ async function snapshotOf(text: string) {
   return (await sets.snapshotOf(uri))!;
 }
 
-/** A piece out or in, in a place of the text. */
+/** A text with a piece removed or inserted, and the place of the change. */
 function edited(random: Random): { readonly text: string; readonly at: number } {
   const from = random.below(original.length);
   const pieces = ['', 'payload.', 'when ', ' and ', 'x', '"', '\n'];

@@ -1,5 +1,5 @@
-// LAW: editors that people have get from the server what a protocol client gets: Neovim, and Emacs with eglot, without a screen, where
-// the machine has them. `npm run editors` asks for both, and fails where one of them is not there.
+// LAW: real editors get from the server what a protocol client gets: Neovim, and Emacs with eglot, without a
+// screen, if the machine has them. `npm run editors` requires both, and fails when one is missing.
 
 import { execFile, execFileSync } from 'node:child_process';
 import { existsSync, globSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
@@ -21,10 +21,10 @@ const isThere = {
 const entry = join(import.meta.dirname, '../../src/tools/cli/writ.js');
 const timeout = 180_000;
 
-/** What changes since HEAD is one more rule. */
+/** The one change since HEAD is an added rule. */
 const committed = mended.replace('      deny much when payload.amount > most\n', '');
 
-/** Without what says nothing: each editor has its own way to write that there is nothing. */
+/** The value without empty parts, because each editor writes them in its own way. */
 function plain(value: Got, folder: string): Got {
   if (typeof value === 'string')
     return value.replaceAll(pathToFileURL(folder).href, '').replaceAll(folder, '');
@@ -48,7 +48,7 @@ function commit(folder: string): void {
   writeFileSync(join(folder, 'policies/rules.policy'), workspace['policies/rules.policy'] ?? '');
 }
 
-/** By the name of what is asked. */
+/** Expected answers by the name of the request. */
 const expected: Record<string, Got> = {};
 beforeAll(async () => {
   const editor = await openEditor(workspace);
@@ -105,7 +105,7 @@ guarantee bounds on payment.create {
   never allow when payload.amount > 10
 }
 `;
-/** What the editors make of it with functions of their own. */
+/** Results of the editors' own functions. */
 const own = {
   diagnostics: [{ line: 1, code: 'unknown-field' }],
   settings: [{ line: 2, code: '' }],

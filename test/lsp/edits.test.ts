@@ -1,6 +1,6 @@
-// LAW: whatever is typed, the server says of a set what a check of the same texts says that knows nothing of before, and what it
-// says first, of an open file, is a part of that. EDITS sets how many edits are tried. Test files are typed into, too: no text
-// of theirs makes a feature fail.
+// LAW: after any edit, the server reports of a set what a check of the same texts from scratch reports. Its
+// first report, on an open file, is a part of that. EDITS sets the number of edits. Test files are edited,
+// too: no text of a test file makes a feature fail.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ const edits = Number(process.env.EDITS ?? 150);
 const folder = join(import.meta.dirname, '../../policies');
 const names = ['payments/payments.policy', 'slack/slack.policy'];
 
-/** A piece out, a piece in, a piece doubled, as people do who type and paste. */
+/** The text with a piece removed, inserted or doubled, as by typing and pasting. */
 function edited(text: string, random: Random): string {
   const from = random.below(text.length);
   const to = Math.min(text.length, from + random.below(random.below(10) === 0 ? 200 : 6));
@@ -46,7 +46,7 @@ test(`holds for ${edits} random edits`, { timeout: 60_000 + edits * 100 }, async
   const original = new Map(names.map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
   for (let at = 0; at < edits; at += 1) {
     const name = names[random.below(names.length)]!;
-    // Now and then it is taken back, so that the texts do not fall apart.
+    // Now and then a file returns to its original text, so that the texts stay readable.
     const text = random.below(6) === 0 ? original.get(name)! : edited(texts.get(name)!, random);
     texts.set(name, text);
     const uri = pathToFileURL(join(folder, name)).href;
@@ -68,7 +68,7 @@ test(`holds for ${edits} random edits`, { timeout: 60_000 + edits * 100 }, async
     coloursOf(snapshot, name);
     formatted(documentOf(snapshot, name));
   }
-  // What is wrong with a let that nothing reads is left for later.
+  // Errors in a let that nothing reads are reported later.
   expect(seen.first).toBeGreaterThan(seen.errors * 0.9);
   expect(seen.errors).toBeGreaterThan(0);
 });

@@ -1,4 +1,5 @@
-// Of a set that has not been checked yet the server tells the errors first, and everything once it is known.
+// For a set that has not been checked yet, the server reports the errors first, and everything once the check
+// is complete.
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -41,7 +42,7 @@ async function told(name: string, text: string): Promise<readonly (readonly stri
   const rounds = [
     await workspace.errorsFirst(),
     await workspace.snapshots(),
-    // Now the set is known.
+    // The set has been checked by now.
     await workspace.errorsFirst(),
   ];
   return rounds.map((snapshots) =>

@@ -1,4 +1,4 @@
-// Each feature of the language server, asked for over the protocol as an editor does.
+// Each feature of the language server, requested over the protocol as an editor does.
 
 import { beforeAll, describe, expect, test } from 'vitest';
 import { TextDocument } from 'vscode-languageserver-textdocument';

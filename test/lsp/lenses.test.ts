@@ -1,4 +1,5 @@
-// Lines above a text, and what they carry out: each says what a command says of the same set.
+// Code lenses above a text, and the commands behind them: each shows what a command prints about the same
+// set.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -42,7 +43,7 @@ const writ = (...args: readonly string[]): Got => {
   return JSON.parse(stdout);
 };
 
-/** Each line that stands above one, told as an editor has it told. */
+/** The resolved code lenses of a file, as an editor gets them. */
 async function lenses(file: string): Promise<readonly Got[]> {
   const textDocument = { uri: editor.uri(file) };
   const found: readonly Got[] = await editor.ask('textDocument/codeLens', { textDocument });
@@ -76,7 +77,7 @@ describe('lines above policies', () => {
       ({ counts }: Got) => `true ${counts.true}, false ${counts.false}, unknown ${counts.unknown}`,
     );
     const titles = new Map(told.map(({ range, command }) => [range.start.line, command.title]));
-    // Rules by name: `huge` stands below `small`.
+    // Rules are sorted by name: `huge` stands below `small` in the file.
     expect([titles.get(3), titles.get(2)].map((title, at) => title?.includes(counted[at]))).toEqual([
       true,
       true,

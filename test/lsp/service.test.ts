@@ -1,4 +1,4 @@
-// What a running service tells of the policies that are being written: hits, and requests that it has recorded.
+// What a running service tells an editor about the policies in it: hits of rules, and recorded requests.
 
 import { beforeAll, describe, expect, test } from 'vitest';
 import { serviceOf } from '../../src/tools/lsp/service.ts';

@@ -1,4 +1,4 @@
-// Test files in an editor: what `writ test` says of them, names that lead to the policies and back, and what may stand where.
+// Test files in an editor: the results of `writ test`, links between names and policies, and completions.
 
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// The Testing view of VS Code over the real server: an editor that keeps the items of the view, runs them, and says what came of each.
+// The Testing view of VS Code over the real server: a fake editor keeps the items of the view, runs them, and
+// shows the result of each.
 
 import { expect, test } from 'vitest';
 import { showTests, type TestingViewOptions } from '../../integrations/vscode/testing-view.ts';
@@ -24,7 +25,7 @@ const tests = `tests:
     expect: ALLOW
 `;
 
-/** As the editor keeps items: by their order, to be gone through. */
+/** A collection of items as the editor keeps it: ordered and iterable. */
 function collection(): Got {
   let items: readonly Got[] = [];
   return {

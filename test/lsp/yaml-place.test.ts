@@ -1,4 +1,4 @@
-// Where a place of an unfinished YAML text stands. `|` marks it.
+// The path of a place in an unfinished YAML text; `|` marks the place.
 
 import { expect, test } from 'vitest';
 import { yamlPlaceAt } from '../../src/tools/lsp/yaml-place.ts';

@@ -1,4 +1,4 @@
-// Pictures of measurements are XML whatever they show, and what they show is inside of them.
+// Charts of measurements are well-formed XML for any data, and all of the data lies inside the picture.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -61,7 +61,7 @@ describe('drawChart', () => {
         }
       }),
       {
-        // Their logarithms are those of a power of ten.
+        // Logarithms of these values are close to those of a power of ten.
         examples: [
           [[[[0.001, 999999999999.9979]]], 'linear', 'logarithmic'],
           [
@@ -97,7 +97,7 @@ describe('drawDistribution', () => {
       const elements = parseXml(drawDistribution('latencies', [{ name: 'a', isOwn: true, nanoseconds }]));
       const line = elements.find(({ name }) => name === 'polyline')!;
       const heights = line.attributes.points!.split(' ').map((point) => Number(point.split(',')[1]));
-      // More of the requests never take less.
+      // A larger share of the requests never takes less time.
       expect(heights).toEqual(heights.toSorted((a, b) => b - a));
     }
   });

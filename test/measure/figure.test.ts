@@ -1,4 +1,4 @@
-// The statistics of measurements against definitions that can be seen to be right.
+// The statistics of measurements, compared with plain definitions.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// What is said about rules is what they did: a rule that took part was tried, and what the index cannot use is tried
-// whatever a request holds.
+// What a report says about rules is true: a rule that took part was tried, and a rule that the index cannot
+// use is tried for every request.
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';

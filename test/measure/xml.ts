@@ -1,4 +1,4 @@
-// A reader of XML for tests that is strict about what may stand where: elements, attributes and text.
+// A strict reader of XML for tests: elements, attributes and text.
 
 interface Element {
   readonly name: string;
@@ -8,10 +8,10 @@ interface Element {
 const space = /^[ \t\r\n]+/;
 const attribute = /^([A-Za-z_:][\w:.-]*)="([^<"]*)"/;
 const entity = /&(?!(?:amp|lt|gt|quot|apos|#\d+|#x[\da-fA-F]+);)/;
-/** What XML leaves out: most control characters, halves of pairs, and two that are none. */
+/** XML excludes most control characters, lone surrogates, and two noncharacters. */
 const allowed = /^[\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]*$/u;
 
-/** Every element in order. Throws where the text is not one well-formed element. */
+/** Every element in order. Throws when the text is not one well-formed element. */
 export function parseXml(text: string): readonly Element[] {
   if (!allowed.test(text)) throw new Error('a character that XML does not know');
   const elements: Element[] = [];

@@ -1,4 +1,5 @@
-// LAW: what was added and not taken away again is there to the last digit, in whatever order, and however many digits amounts have.
+// LAW: an exact sum equals the amounts that were added and not taken away again, to the last digit, in
+// whatever order, and however many digits amounts have.
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

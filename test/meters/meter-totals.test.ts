@@ -1,4 +1,5 @@
-// The book of all meters: what is unknown, what is kept apart, and how a meter's past joins what came meanwhile.
+// The totals of all meters: which are unknown, which are kept apart, and how a meter's past joins what was
+// entered meanwhile.
 
 import { describe, expect, it } from 'vitest';
 import type { MeterDefinition, MeterEntry } from '../../src/language/model/metering.ts';

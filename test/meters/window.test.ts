@@ -1,5 +1,5 @@
-// A window against its definition: the same requests come and go in both, at moments that also go back, and every reading
-// is the one that a walk over all entries gives.
+// A window against its definition: the same requests enter and leave both, at times that also go back, and
+// every reading equals a walk over all entries.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -11,12 +11,12 @@ import { Window } from '../../src/service/meters/window.ts';
 
 interface Entry {
   readonly requestId: string;
-  /** Null while pending. */
+  /** When the request was granted; null while it is pending. */
   atMs: number | null;
   readonly contribution: Contribution;
 }
 
-/** The definition: all entries that count, one by one. */
+/** The reading by the definition: all entries that count, one by one. */
 function readingOf(
   entries: readonly Entry[],
   aggregate: Aggregate,
@@ -122,7 +122,7 @@ describe.each(['amounts', 'values'] as const)('a window of %s', (aggregate) => {
               if (entry === undefined) break;
               entries = entries.filter((one) => one !== entry);
               if (step.kind === 'release') window.release(entry.requestId);
-              // By its time it is found at once, and it is the same one.
+              // With its time an entry is found at once; the result is the same entry.
               else window.revoke(entry.requestId, index % 2 === 0 ? entry.atMs : null);
               break;
             }
@@ -184,7 +184,7 @@ describe('a window', () => {
       window.grant({ requestId: String(index), atMs: index * 10_000, contribution: one });
       window.read({ nowMs: index * 10_000, current: null, requestId: null });
     }
-    // One every ten seconds: 360 an hour.
+    // One entry every ten seconds: 360 an hour.
     expect(window.read({ nowMs: 99_999 * 10_000, current: null, requestId: null })?.low).toEqual(
       fromNumber(360),
     );
@@ -201,7 +201,7 @@ describe('a window', () => {
     window.grant({ requestId: 'b', atMs: 2, contribution: one });
     window.reserve('anew', startsAnew);
     expect(ends(2)).toEqual([0, 2]);
-    // The one that asks does not start anew what it reads.
+    // The request itself does not restart the meter that it reads.
     expect(ends(2, 'anew')).toEqual([2, 2]);
     window.approve('anew', 2);
     expect(ends(3)).toEqual([0, 1]);

@@ -1,5 +1,5 @@
-// What is published, installed from its tarballs into empty folders by a user with an empty home: once for those who check,
-// test and embed policies, and once for those who serve.
+// The published packages, installed from their tarballs into empty folders by a user with an empty home: once
+// for checking, testing and embedding policies, and once for serving.
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -81,10 +81,13 @@ class Installed {
   }
 }
 
-/** What a language server answers to the first request; it ends then. */
+/** The first request to a language server, which ends after its answer. */
 const initialize = { jsonrpc: '2.0', id: 1, method: 'initialize', params: { capabilities: {} } };
 
-/** What a server says to a message until `awaited` is in it; then its input is closed, and it ends by itself. */
+/**
+ * The server's output after a message, until it contains `awaited`. Then its input is closed, and the server
+ * ends by itself.
+ */
 async function answer(server: ChildProcess, message: object, awaited: string): Promise<string> {
   const body = JSON.stringify(message);
   server.stdin?.write(`Content-Length: ${body.length}\r\n\r\n${body}`);

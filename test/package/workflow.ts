@@ -1,5 +1,5 @@
-// What the reusable workflow does on a pull request, by hand: a repository of three policy files and nothing else, in which the pull
-// request loosens one rule, and each step that runs a command, in order.
+// Runs by hand what the reusable workflow does on a pull request: a repository with only three policy files,
+// in which the pull request loosens one rule, and each step that runs a command, in order.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
@@ -26,12 +26,14 @@ interface CheckedPullRequest {
   /** Exit codes by the names of the steps. */
   readonly codes: Readonly<Record<string, number | null>>;
   readonly said: string;
-  /** What the page of the run shows. */
+  /** The text on the summary page of the run. */
   readonly summary: string;
   readonly sarif: string;
 }
 
-/** Not carried out: what installs Writ, which is a package here, and what speaks to GitHub. */
+/**
+ * Steps that are left out: one installs Writ, which is a package folder in this test, and one calls GitHub.
+ */
 const left: readonly (string | undefined)[] = ['install', 'comment'];
 
 const policy = (limit: number) => `policy vendor_payments on payment.create {
@@ -51,7 +53,7 @@ const files = {
 `,
 };
 
-/** `writ`: the folder in which the package lies. */
+/** Runs the workflow's steps; `writ` is the folder of the package. */
 export async function checkPullRequest(writ: string): Promise<CheckedPullRequest> {
   const folder = mkdtempSync(join(tmpdir(), 'writ-pull-request-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -97,7 +99,7 @@ function stepsOfWorkflow(): readonly Step[] {
   return jobs.policies.steps.filter(({ id, name, run }) => run !== undefined && !left.includes(name ?? id));
 }
 
-/** HEAD is what the pull request would be merged as, `HEAD^1` what it is merged into. */
+/** HEAD is the merge of the pull request, `HEAD^1` the branch it is merged into. */
 function makeRepository(place: string): void {
   const identity = ['-c', 'user.name=A', '-c', 'user.email=a@example.com'];
   const git = (...args: readonly string[]) =>

@@ -1,4 +1,4 @@
-// How people come in, and how they do not.
+// How people get access, and how they do not.
 
 import { describe, expect, it } from 'vitest';
 import {

@@ -1,23 +1,23 @@
-// An authenticator in software: makes a key pair for a site and answers its questions as a device would (WebAuthn, ES256 unless
-// told otherwise, no attestation). Its flags and counter can be set wrong on purpose.
+// An authenticator in software: makes a key pair for a site and answers its challenges as a device would
+// (WebAuthn, ES256 unless set otherwise, no attestation). Its flags and counter can be set wrong on purpose.
 
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 
 export interface Authenticator {
   readonly id: string;
-  /** What `navigator.credentials.create` would give. */
+  /** The result of `navigator.credentials.create`. */
   create(options: { readonly challenge: string }): unknown;
-  /** What `navigator.credentials.get` would give. */
+  /** The result of `navigator.credentials.get`. */
   get(options: { readonly challenge: string }, userHandle?: string): unknown;
 }
 
 export interface AuthenticatorOptions {
   readonly origin: string;
   readonly isUserVerified?: boolean;
-  /** Where the device says it is, against the origin's host. */
+  /** The relying party that the device names, in place of the origin's host. */
   readonly relyingParty?: string;
   readonly algorithm?: Algorithm;
-  /** The form of what it says of its make; it says nothing true of that. */
+  /** The attestation format; the attestation itself is empty. */
   readonly form?: string;
 }
 
@@ -100,7 +100,7 @@ function sha256(data: string | Buffer): Buffer {
   return createHash('sha256').update(data).digest();
 }
 
-/** The public key as COSE. */
+/** The public key in COSE format. */
 function coseKey(publicKey: KeyObject): Buffer {
   const { kty, x = '', y = '', n = '', e = '' } = publicKey.export({ format: 'jwk' });
   const bytes = (text: string) => cborBytes(Buffer.from(text, 'base64url'));

@@ -1,4 +1,4 @@
-// Changes of people: what they may do from then on, and that somebody is always left who can change them back.
+// Changes of people: what they may do afterwards, and that somebody is always left who can undo the change.
 
 import { describe, expect, it } from 'vitest';
 import { changePerson } from '../../src/service/people/change-person.ts';

@@ -1,4 +1,5 @@
-// How many guesses are judged, and who is heard meanwhile: laws over random interleavings, and days of an attack.
+// How many guesses are judged, and who else may sign in meanwhile: laws over random interleavings, and days
+// of an attack.
 
 import { describe, expect, it } from 'vitest';
 import { createAttempts, type Reservation } from '../../src/service/people/attempts.ts';
@@ -23,7 +24,7 @@ const dayMs = 24 * 60 * minuteMs;
 
 const ann: Guess = { account: 'ann@example.com', isAccount: true, address: '192.0.2.1', known: null };
 
-/** A small generator with a seed, so that what fails can be run again. */
+/** A small random generator with a seed, so that a failure can be repeated. */
 function randoms(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -41,7 +42,7 @@ describe('guesses that arrive together', () => {
     for (let step = 0; step < 3_000; step++) {
       const [account, address] = [`a${random(3)}`, `192.0.${random(3)}.1`];
       const one = underWay.splice(random(underWay.length + 1), 1)[0];
-      // Some are judged and wrong; some never were, and give their place back.
+      // Some guesses are judged and wrong; the others are never judged, and give their place back.
       if (one !== undefined && random(4) > 0) judged.set(one.key, (judged.get(one.key) ?? 0) + 1);
       else one?.reserved.giveBack();
       const reserved = reservePassword(attempts, { ...ann, account, address }, 0);
@@ -87,13 +88,16 @@ describe('guesses that arrive together', () => {
 });
 
 interface Day {
-  /** Judged guesses of strangers. */
+  /** Guesses of strangers that were judged. */
   readonly judged: number;
-  /** Tries of the rightful person that were heard, of 1,440. */
+  /** Attempts of the rightful person that were judged, of 1,440. */
   readonly heard: number;
 }
 
-/** A day in which the rightful person tries once a minute, and strangers all the time from these addresses. */
+/**
+ * A day in which the rightful person tries once a minute, and strangers try all the time from these
+ * addresses.
+ */
 function day(addresses: readonly string[], person: Partial<Guess>): Day {
   const attempts = createAttempts();
   let [judged, heard] = [0, 0];
@@ -134,7 +138,7 @@ describe('while strangers guess all day, right credentials at a human pace are h
   ])('from %s, against a botnet, whose guesses stay few', (_, person) => {
     const { judged, heard } = day(botnet, person);
     expect(heard).toBe(1_440);
-    // 400 at once and in a day, and three from each network, whose first came before.
+    // 400 at once and in a day, and three from each network, whose first attempts came before.
     expect(judged).toBeLessThanOrEqual(400 + 6 * botnet.length);
   });
 

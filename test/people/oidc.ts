@@ -1,4 +1,4 @@
-// A real OpenID Connect provider on this machine, whose people, keys and answers a test changes.
+// A real OpenID Connect provider on this machine; a test changes its people, keys and answers.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -15,15 +15,15 @@ export interface Account {
 
 export interface Oidc {
   readonly issuer: string;
-  /** By subject; whoever is removed is nobody at once. */
+  /** Accounts by subject; a removed account is unknown at once. */
   readonly accounts: Map<string, Account>;
-  /** The key that signs now. */
+  /** The present signing key. */
   key(): JWK;
-  /** Signs with another key from now on; the one before is no longer published. */
+  /** Replaces the signing key; the old key is no longer published. */
   rotate(): Promise<void>;
-  /** `false` answers nothing but 503. */
+  /** `false` makes the provider answer every call with 503. */
   isThere: boolean;
-  /** Changes what the token endpoint answers. */
+  /** Changes the answers of the token endpoint. */
   alter: ((body: Record<string, unknown>) => Promise<void> | void) | null;
   /** How often a refresh token was used. */
   readonly refreshes: { count: number };
@@ -32,7 +32,7 @@ export interface Oidc {
 export const clientId = 'writ';
 export const clientSecret = 'a secret that the provider knows';
 
-/** `redirectUri` is where the service takes browsers back. */
+/** Starts a provider; `redirectUri` is the service's callback address for browsers. */
 export async function startOidc(redirectUri: () => string): Promise<Oidc> {
   let handler: ((request: IncomingMessage, response: ServerResponse) => void) | null = null;
   const oidc: { isThere: boolean; alter: Oidc['alter'] } = { isThere: true, alter: null };
@@ -69,7 +69,7 @@ interface HandlerOptions {
   readonly oidc: Pick<Oidc, 'alter'>;
 }
 
-/** What the provider remembers outlives a change of its keys. */
+/** Storage that outlives a change of the provider's keys. */
 function sharedMemory(): AdapterFactory {
   const stored = new Map<string, AdapterPayload>();
   return (model) => {

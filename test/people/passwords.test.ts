@@ -1,4 +1,4 @@
-// Passwords: which may be set, and that only the right one passes.
+// Passwords: which may be set, and that only the right one is accepted.
 
 import { describe, expect, it } from 'vitest';
 import {

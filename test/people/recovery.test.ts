@@ -1,4 +1,4 @@
-// The way back in: a link for a lost password, recovery codes for a lost phone, and what neither of them does.
+// Account recovery: a link for a lost password, recovery codes for a lost phone, and the limits of each.
 
 import { describe, expect, it } from 'vitest';
 import { changePassword } from '../../src/service/people/change-password.ts';
@@ -41,7 +41,7 @@ describe('a reset link', () => {
     const token = await createToken(service.directory, { person: ben, roles: ben.roles }, draft);
     if (token.kind !== 'made') throw new Error(token.kind);
     const { secret } = await linkFor(service, ben.id);
-    // Looking uses nothing up, and until it is used nothing has ended.
+    // Opening the link does not use it up, and nothing ends before the link is used.
     expect((await lookAtResetLink(service.directory, secret))?.person.value.email).toBe(ben.email);
     expect(await whoseSession(service, session.secret)).not.toBeNull();
     expect(await resetPassword(service, { secret, password: 'short' })).toMatchObject({ kind: 'invalid' });
@@ -132,7 +132,7 @@ describe('a reset link', () => {
     expect(await enter(service, ben.email, { password: another })).toEqual({ kind: 'code-needed' });
     expect(await recoveryCodesLeft(service.directory, ben.id)).toBe(10);
     const removing = await linkFor(service, ben.id, true);
-    // What it removes, it removes when it is used.
+    // The link removes the second factor only when it is used.
     expect(await enter(service, ben.email, { password: another })).toEqual({ kind: 'code-needed' });
     await resetPassword(service, { secret: removing.secret, password });
     expect((await enter(service, ben.email, { password })).kind).toBe('signed-in');

@@ -28,9 +28,9 @@ export interface PeopleService extends SignInDeps {
   readonly store: Store;
   readonly directory: Directory;
   readonly time: { nowMs: number };
-  /** What people were told of beyond the dashboard. */
+  /** Notices that people got outside of the dashboard. */
   readonly told: readonly Notice[];
-  /** The first admin, as who acts. */
+  /** The first admin as the actor of changes. */
   readonly admin: Actor;
 }
 
@@ -44,7 +44,7 @@ async function emptyStore(): Promise<Store> {
   return store;
 }
 
-/** Nobody yet. */
+/** A directory without people. */
 export async function emptyDirectory(): Promise<Directory> {
   const { documents } = await emptyStore();
   return createDirectory(documents, () => Date.UTC(2026, 2, 2, 10));
@@ -95,7 +95,7 @@ export async function joinAs(
   return joined.person;
 }
 
-/** Sets codes up; returns the secret from which the app makes them. */
+/** Sets up one-time codes for the person; returns the secret from which an app makes the codes. */
 export async function setUpCodes(service: PeopleService, person: Person): Promise<string> {
   const { secret } = offerTotp(person);
   const code = totpAt(secret, service.time.nowMs);

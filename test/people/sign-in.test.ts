@@ -1,4 +1,4 @@
-// Signing in, staying in, and going out.
+// Signing in, staying signed in, and signing out.
 
 import { describe, expect, it } from 'vitest';
 import { createChallenge, isChallenge } from '../../src/service/people/challenges.ts';
@@ -163,7 +163,7 @@ describe('a new password', () => {
     const service = await startPeople();
     const { directory, admin } = service;
     await changePassword(service, admin.person, 'another horse battery');
-    // Both have seen the person as they were.
+    // Both changes started from the same state of the person.
     const { secret } = await startSession(service, admin.person, { address: ann.address, way: 'password' });
     const made = await createToken(directory, admin, { name: 'ci', roles: ['admin'], days: 1 });
     if (made.kind !== 'made') throw new Error(made.kind);
@@ -291,7 +291,8 @@ describe('a passkey', () => {
     const two = device.get(await passkeyRequestOptions(deps, 'sign in'));
     const taken = await Promise.all([deps, elsewhere].map((each) => checkPasskey(each, 'sign in', two)));
     expect(taken.filter((found) => found !== null)).toHaveLength(1);
-    // Also by a device that does not count, and while the process that asked is gone.
+    // Also with a device that does not count its uses, and after the process that made the challenge has
+    // gone.
     const three = device.get(await passkeyRequestOptions(deps, 'sign in'));
     expect(await checkPasskey(elsewhere, 'sign in', three)).not.toBeNull();
     const [present] = await directory.passkeys.list({ parent: person.id, countMax: 1 });

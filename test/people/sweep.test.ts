@@ -1,4 +1,4 @@
-// What has ended is deleted, and nothing else is.
+// Only what has ended is deleted.
 
 import { expect, onTestFinished, test } from 'vitest';
 import { invite } from '../../src/service/people/access.ts';

@@ -1,4 +1,5 @@
-// The kill switch over a real store: what each scope stops, and that all who share the store know in time.
+// The kill switch over a real store: what each scope stops, and that all processes on the store notice in
+// time.
 
 import { describe, expect, it } from 'vitest';
 import { createDirectory } from '../../src/service/people/directory.ts';

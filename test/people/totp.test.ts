@@ -1,4 +1,4 @@
-// Codes by time against the vectors of RFC 6238, appendix B, cut to six digits.
+// One-time codes against the vectors of RFC 6238, appendix B, cut to six digits.
 
 import { describe, expect, it } from 'vitest';
 import { acceptTotp, createTotpSecret, totpAt, totpUri } from '../../src/service/people/totp.ts';
@@ -20,7 +20,7 @@ describe('a one-time code', () => {
   });
 
   it('is taken half a minute early and late, and not a second more', () => {
-    // Its half minute begins 11 s before.
+    // The half minute of the code began 11 s before this time.
     const at = (second: number) =>
       acceptTotp('050471', { secret, lastStep: null, nowMs: (1_111_111_111 + second) * 1000 }) !== null;
     expect([-32, -31, 0, 28, 58, 59].map(at)).toEqual([false, true, true, true, true, false]);

@@ -1,5 +1,5 @@
-// The law of what passkeys answer: what this service takes, a library takes that knows all of WebAuthn, for answers as devices give
-// them and for the same with any bit or part changed.
+// The law of passkey answers: a complete WebAuthn library accepts everything that this service accepts, for
+// answers as devices give them and for answers with a changed bit or part.
 
 import {
   type AuthenticationResponseJSON,
@@ -91,11 +91,12 @@ describe.each(['ES256', 'EdDSA', 'RS256'] as const)('%s', (algorithm) => {
     const used = device.get({ challenge }) as Answer;
     for (let round = 0; round < rounds; round++) {
       const making = changed(created, random);
-      // The library takes keys that are none, and an `id` that is not the device's.
+      // The library also accepts invalid keys, and an `id` that is not the device's, so the law holds in one
+      // direction only.
       const made = checkCreated(making, expected);
       if (made !== null) expect(made.id, JSON.stringify(making)).toBe(await takesCreated(making));
       const answering = changed(used, random);
-      // It takes signatures that are written otherwise than DER says, too.
+      // The library also accepts signatures that break DER.
       const own = checkUsed(answering, credential, expected);
       if (own !== null)
         expect(own.counter, JSON.stringify(answering)).toBe(await takesUsed(answering, credential));

@@ -1,4 +1,4 @@
-// Conditions as lines: by their texts in the file, each part with what came of it.
+// Conditions as lines: their texts in the file, each part with its result.
 
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/language/model/json.ts';
@@ -56,7 +56,7 @@ test('what joins has no line of its own, what is unknown says so, and secrets ar
       '    payload.place = x',
     ],
     'keys/plain true': positive,
-    // Of parts that are joined, those are shown that settle it.
+    // Of the parts of an `and` or `or`, only those that settle the result are shown.
     'keys/rich unknown': [...['agent.risk_tier == "high": unknown', '  agent.risk_tier = unknown']],
     'keys/little false': [
       'payload.place in near: false',
@@ -65,7 +65,7 @@ test('what joins has no line of its own, what is unknown says so, and secrets ar
       '  payload has token: true',
     ],
   });
-  // Those that hold, or may hold, come first.
+  // Conditions that hold, or may hold, come first.
   expect(Object.keys(found).at(-1)).toBe('keys/little false');
 });
 

@@ -1,4 +1,4 @@
-// The playground's thread for tests, which a file that is laid over the set can make fail.
+// The playground's thread for tests; a file laid over the set can make it fail.
 
 import { parentPort } from 'node:worker_threads';
 import type { PlaygroundAsk } from '../../src/service/playground/questions.ts';

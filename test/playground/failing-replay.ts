@@ -1,4 +1,4 @@
-// The thread of a replay for tests, which a file that is laid over the set can make fail.
+// The thread of a replay for tests; a file laid over the set can make it fail.
 
 import { parentPort } from 'node:worker_threads';
 import { serveReplay } from '../../src/service/replay/replay-worker.ts';

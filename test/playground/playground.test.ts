@@ -1,5 +1,5 @@
-// The playground from outside: what it answers, what it refuses, and that a thread that fails in any way costs one
-// question and nothing else.
+// The playground from outside: its answers, its refusals, and that a failing thread costs one question and
+// nothing else.
 
 import { expect, onTestFinished, test } from 'vitest';
 import { createPlayground, type PlaygroundOptions } from '../../src/service/playground/playground.ts';
@@ -31,7 +31,7 @@ function open(options: PlaygroundOptions = {}) {
   return { playground, failures, ask };
 }
 
-/** How an answer came out, in a word. */
+/** The outcome of an answer, in one word. */
 function outcome(answer: Promise<PlaygroundAnswers['try']>): Promise<string> {
   return answer.then(
     ({ decision }) => decision?.decision ?? 'no decision',

@@ -1,8 +1,8 @@
-// Texts of a set as the compiler would send them, for tests.
+// The texts of a set as the compiler would send them, for tests.
 
 import { packTexts, type SetTexts } from '../../src/service/policies/texts.ts';
 
-/** Files by path; those that are no policies are list files. */
+/** Packs files, given by path; a file that is no policy is a list file. */
 export function textsOf(files: Readonly<Record<string, string>>): SetTexts {
   const entries = Object.entries(files);
   const policies = entries.filter(([path]) => path.endsWith('.policy'));

@@ -1,14 +1,14 @@
-// How a thread for tests fails: by a line `# fault: KIND` in a file that is laid over the set.
+// Makes a thread fail in tests: a line `# fault: KIND` in a file laid over the set names the failure.
 
 import { threadId } from 'node:worker_threads';
 
 interface FailingThread {
-  /** Named by its errors. */
+  /** The file that its errors name. */
   readonly file: string;
   readonly slowMs: number;
 }
 
-/** Does what the line says; nothing where there is none. */
+/** Fails as the line says; does nothing without such a line. */
 export function failAsAsked(
   files: readonly { readonly text: string }[],
   { file, slowMs }: FailingThread,

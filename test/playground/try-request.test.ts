@@ -1,5 +1,5 @@
-// A try, and an explanation, over the shipped policies: the function and the definition agree, digests are named, and
-// what is wrong comes back in words with its place.
+// Trying and explaining requests over the shipped policies: the function and the definition agree, digests
+// are named, and each fault comes back in words with its place.
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,5 @@
-// The words that completion offers are those of the language and of the set, and the outline of a file names its lines.
+// The words that completion offers belong to the language and the set, and the outline of a file names its
+// lines.
 
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';

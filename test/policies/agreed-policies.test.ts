@@ -1,5 +1,5 @@
-// Replicas that read directories of their own agree on one policy set: it takes over in all of them at one place of the chain,
-// and whoever has read something else decides by it all the same.
+// Replicas that read directories of their own agree on one policy set. The set becomes active in all of them
+// at one place of the chain, and a replica that has read something else decides by it, too.
 
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

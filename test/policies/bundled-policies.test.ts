@@ -1,4 +1,5 @@
-// Policies that come from a bundle, in a file and at an address: what takes over, what never does, and what a start makes of it.
+// Policies from a bundle, in a file and at an address: which become active, which never do, and how a start
+// handles each.
 
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -31,7 +32,7 @@ const commit = 'c'.repeat(40);
 interface Made {
   readonly madeMs: number;
   readonly signer?: Signer | null;
-  /** In place of what the program is made from. */
+  /** The policy text in the bundle; the text that the program is made from when absent. */
   readonly told?: string;
   readonly path?: string;
 }
@@ -54,7 +55,7 @@ function signedBy(signer: Signer | null): BundleSigner | null {
   return signer === null ? null : { key: signer.key, sign: (bytes) => sign(null, bytes, signer.privateKey) };
 }
 
-/** As `writ build` makes it. */
+/** A bundle as `writ build` makes it. */
 async function wholeBundleOf(
   text: string,
   { madeMs, signer = ours, told = text }: Made,

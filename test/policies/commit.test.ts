@@ -1,4 +1,4 @@
-// The commit that is read from git's files, against git itself.
+// The commit that is read from git's files, compared with git itself.
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';

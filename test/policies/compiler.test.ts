@@ -1,5 +1,5 @@
-// The thread that compiles fails in every way in which a thread can: the last good set decides, and the next change
-// finds a thread that works.
+// The compiling thread fails in every way in which a thread can: the last good set stays active, and the next
+// change gets a working thread.
 
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ const failing = new URL('./failing-compiler.ts', import.meta.url);
 const timeoutMs = 4_000;
 const limits = { compilerScript: failing, timeoutMs, memoryMegabytes: 128 } as const;
 
-/** A machine that stands still for a while fills memory slowly. */
+/** A busy machine fills memory slowly, so this fault gets more time. */
 function limitsFor(kind: string): Partial<PolicyOptions> {
   return kind === 'hang' ? {} : { timeoutMs: 40_000 };
 }
@@ -27,7 +27,7 @@ function limitsFor(kind: string): Partial<PolicyOptions> {
 interface Opened {
   readonly host: PolicyHost;
   readonly folder: string;
-  /** Messages of the log that are errors. */
+  /** Error messages in the log. */
   readonly errors: readonly string[];
 }
 
@@ -96,7 +96,7 @@ describe('a compiler that fails', () => {
     writeFiles(folder, { 'a.policy': faulty(`exit while ${flag}`, 20) });
     await until(() => host.state().status === 'stale');
     const told = errors.length;
-    // Longer than the regular look takes.
+    // Longer than the interval of the regular look at the directory.
     await pause(2_500);
     expect(errors.length).toBe(told);
     await host.reload();

@@ -1,4 +1,4 @@
-// The digest of a set: a function of what its declarations say.
+// The digest of a set depends only on the content of its declarations.
 
 import { describe, expect, it } from 'vitest';
 import { compile } from '../../src/pipeline.ts';

@@ -1,5 +1,5 @@
-// The compiler's thread for tests: a line `# fault: KIND` in a policy file makes it fail while it compiles that state,
-// and `# fault: KIND while PATH` does so as long as there is a file at the path.
+// The compiler's thread for tests: a line `# fault: KIND` in a policy file makes it fail while it compiles
+// that state. `# fault: KIND while PATH` makes it fail as long as a file exists at the path.
 
 import { existsSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';

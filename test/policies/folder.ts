@@ -1,11 +1,11 @@
-// A folder on disk for one test, and waiting for what happens in another part of the program.
+// A folder on disk for one test, and a wait for events in another part of the program.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-/** A new folder with these files, by path; gone when the test is over. */
+/** A new folder with these files, by path; removed when the test is over. */
 export function createFolder(files: Readonly<Record<string, string | Uint8Array>> = {}): string {
   const folder = mkdtempSync(join(tmpdir(), 'writ-sources-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -20,7 +20,7 @@ export function writeFiles(folder: string, files: Readonly<Record<string, string
   }
 }
 
-/** Rejects when it does not come true in time. */
+/** Waits until the condition is true; rejects when it does not become true in time. */
 export async function until(isTrue: () => boolean, withinMs = 60_000): Promise<number> {
   const start = performance.now();
   while (!isTrue()) {

@@ -1,5 +1,5 @@
-// What a start keeps for the next one: with it and without it the same is active, and whatever is wrong with it costs nothing but
-// time.
+// What a start keeps for the next start: the same set is active with it and without it, and a damaged copy
+// costs only time.
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ async function compileFolder(folder: string): Promise<Made> {
   return { read, compiled: createSetCompiler()(read) };
 }
 
-/** Keeps what is compiled as if it had been made from what was read. */
+/** Keeps a compiled set as if it had been made from these sources. */
 async function keepAs(
   file: string,
   { compiled: { result, listFiles } }: Made,
@@ -100,7 +100,7 @@ interface Started {
   readonly open: (options?: Partial<PolicyOptions>) => Promise<PolicyHost>;
 }
 
-/** A directory whose set an earlier start has kept. */
+/** A directory whose set was kept by an earlier start. */
 async function started(text: string): Promise<Started> {
   const folder = createFolder({ 'a.policy': text });
   const keptIn = join(createFolder(), 'data', 'compiled.writ');

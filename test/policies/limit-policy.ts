@@ -1,4 +1,4 @@
-// Policy sets that differ in one number, and what the active policies make of it.
+// Policy sets that differ in one number, and what the active policies decide.
 
 import type { Facts } from '../../src/language/model/request.ts';
 import type { PolicyHost } from '../../src/service/policies/policy-host.ts';

@@ -1,4 +1,5 @@
-// A watched directory on a real disk, changed in all the ways in which editors, git and Kubernetes change one.
+// A watched directory on a real disk, changed in all the ways in which editors, git and Kubernetes change
+// one.
 
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Reading a directory again: what has not changed keeps its identity, what has is never missed.
+// Reading a directory again: unchanged files keep their identity, and no change is missed.
 
 import { symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// Reading policy directories from real folders: what is taken, what is refused, and that nothing is passed over.
+// Reading policy directories from real folders: which files are read, which are refused, and that none is
+// silently ignored.
 
 import { mkdirSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

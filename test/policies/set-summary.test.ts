@@ -1,4 +1,4 @@
-// The summary of a set as JSON, joined from what is kept of each policy.
+// The summary of a set as JSON, joined from the kept summaries of its policies.
 
 import { expect, test } from 'vitest';
 import { compileToProgram, createCompileCache, findErrors } from '../../src/pipeline.ts';
@@ -14,7 +14,7 @@ const asks = `policy asks on a.b {
   shadow escalate s to finance when payload.n > 2
 }`;
 
-/** Of a set in which `last` is all that changes. */
+/** The summary of a set in which only `last` varies. */
 function summaryOf(last: string, cache = createCompileCache()): SetSummary {
   const files = [declarations, asks, last].map((text, at) => ({ path: `${at}.policy`, text }));
   const readListFile = () => ({ code: 'list-file-missing', message: 'there is none' }) as const;

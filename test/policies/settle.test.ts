@@ -1,4 +1,5 @@
-// Files that are written slowly: what stands on disk meanwhile is a good policy that says less, and never active.
+// Files that are written slowly: a partly written file may be a valid policy with fewer rules, and must never
+// become active.
 
 import { closeSync, fsyncSync, openSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +10,7 @@ import { carefulMs, quickMs, Settling } from '../../src/service/policies/settle.
 import type { Stamp } from '../../src/service/policies/walk.ts';
 import { createFolder, pause, until, writeFiles } from './folder.ts';
 
-/** Every beginning that ends behind a declaration compiles; without the last one everything is allowed. */
+/** Each prefix that ends behind a declaration compiles; without the last piece everything is allowed. */
 function pieces(denied: number): readonly string[] {
   return [
     '# what may be done\naction a.b {\n  n: integer\n}\n',
@@ -18,7 +19,10 @@ function pieces(denied: number): readonly string[] {
   ];
 }
 
-/** In place, as editors and `cp` do: cut, then filled up again, each piece on disk before the next. */
+/**
+ * Writes in place, as editors and `cp` do: truncates, then fills the file again, each piece on disk before
+ * the next.
+ */
 async function writeSlowly(path: string, texts: readonly string[], pauseMs: number): Promise<void> {
   const file = openSync(path, 'w');
   for (const [at, text] of texts.entries()) {
@@ -62,7 +66,7 @@ describe('a file written in slow pieces', () => {
     const written = writeSlowly(join(folder, 'a.policy'), pieces(2), pauseMs).then(() => {
       ends = performance.now();
     });
-    // Until the new guard stands, the old one does: at no time neither.
+    // The old guard holds until the new guard holds, so one of them always does.
     await until(() => {
       if (outcome(host, 1) === 'ALLOW' && outcome(host, 2) === 'ALLOW') throw new Error('no guard is active');
       return outcome(host, 2) === 'DENY';
@@ -126,12 +130,12 @@ describe('a directory that never comes to rest', () => {
     let round = 1;
     const timer = setInterval(() => {
       round += 1;
-      // Without an end of the last line, so that it takes a long halt of this test to look finished.
+      // Without a final line end, so that the file looks finished only if this test halts for long.
       writeFiles(folder, { 'a.policy': pieces(round).join('').trimEnd() });
     }, 40);
     onTestFinished(() => clearInterval(timer));
     await pause(500);
-    // Who asks for a reload does not wait for ever.
+    // A caller of `reload` does not wait for ever.
     await host.reload();
     expect(host.state().failure).toMatchObject({ cause: 'unsettled' });
     expect(outcome(host, 1)).toBe('DENY');
@@ -142,7 +146,7 @@ describe('a directory that never comes to rest', () => {
 });
 
 describe('Settling', () => {
-  /** Touched a minute ago unless said otherwise. */
+  /** A file that was changed a minute ago, unless `change` sets another time. */
   function place(change: Partial<Stamp> = {}, path = 'a.policy'): PolicyPath {
     const touched = Date.now() - 60_000;
     const stamp = { identity: '1:1', sizeBytes: 100, writtenAtMs: touched, changedAtMs: touched, ...change };
@@ -153,7 +157,10 @@ describe('Settling', () => {
     return place({ writtenAtMs: Date.now(), changedAtMs: Date.now(), ...change });
   }
 
-  /** What is missing after a change from the first place, active, to the others, one look a second. */
+  /**
+   * Milliseconds that are still to wait after a change from the first, active place to the others, with a
+   * look every 500 ms.
+   */
   function missingAfter(...places: readonly (PolicyPath | null)[]): number {
     const settling = new Settling();
     const [first] = places;
@@ -206,7 +213,7 @@ it('a replacement by a rename is taken, whatever its length', async () => {
   const folder = createFolder({ 'a.policy': pieces(1).join('') });
   const { host, taken } = await open(folder);
   writeFileSync(join(folder, '.new'), pieces(22).slice(0, 2).join('').trimStart());
-  // The clock of the file system goes on between the two.
+  // The clock of the file system moves on between the write and the rename.
   await pause(20);
   renameSync(join(folder, '.new'), join(folder, 'a.policy'));
   await until(() => outcome(host, 1) === 'ALLOW');

@@ -1,4 +1,4 @@
-// Texts over the bytes that were read of them say what the bytes say, and a set's texts stand where they were read.
+// Texts over the bytes of files equal the decoded bytes, and a set's texts refer to the bytes that were read.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -59,7 +59,7 @@ describe('the texts of a set', () => {
     const texts = packTexts(await readPolicies(folder, memory), []);
     expect(entriesOf(texts).map((entry) => textOfFile(texts, entry))).toEqual(['# a\n', '# newer\n']);
     expect(texts.bytes.byteLength).toBe(12);
-    // Nothing keeps what was read before.
+    // No other object keeps the bytes that were read before.
     const { files } = (await readPolicies(folder, memory)).sources;
     expect(files.map((file) => bytesOfText(file).buffer)).toEqual([texts.bytes, texts.bytes]);
     writeFileSync(join(folder, 'a.policy'), '\ufeff# a\n');

@@ -1,4 +1,4 @@
-// The texts of a set come out as they went in, by the paths under which they were read, and nothing else does.
+// The texts of a set come out unchanged, by the paths under which they were read, and nothing else comes out.
 
 import { expect, it } from 'vitest';
 import { entriesOf, packTexts, textOfFile } from '../../src/service/policies/texts.ts';

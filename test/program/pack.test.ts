@@ -1,4 +1,5 @@
-// Packed programs: what is read back is what was packed, part by part and whole, however sets follow each other.
+// Packed programs: reading back gives what was packed, part by part and whole, in whatever order sets follow
+// each other.
 
 import { describe, expect, it } from 'vitest';
 import type { PolicySet } from '../../src/language/model/policy.ts';
@@ -20,7 +21,7 @@ import { compileSet } from '../laws/differential.ts';
 import { randomSet } from '../laws/policies.ts';
 import { opened as open, pack, plan } from './programs.ts';
 
-/** Back from bytes. */
+/** The value after packing into bytes and reading back. */
 function again(value: unknown): unknown {
   const bytes = new ByteWriter();
   const pool = createTextPool();
@@ -31,7 +32,7 @@ function again(value: unknown): unknown {
   return back;
 }
 
-/** As plain maps, which `toStrictEqual` compares. */
+/** The program as plain maps, which `toStrictEqual` compares. */
 function whole({ actions, lists, tables, hours }: Program) {
   return {
     actions: new Map(actions),
@@ -230,7 +231,7 @@ describe('one set after the other', () => {
   );
   const policiesCount = 60;
 
-  /** One of three states of what policies name, with all policies that there ever are. */
+  /** A set with one of three states of the declarations that policies name, and with all policies. */
   function text(limit: number): string {
     const random = createRandom(11);
     const policies = Array.from({ length: policiesCount }, (_, at) => {
@@ -254,7 +255,10 @@ describe('one set after the other', () => {
       ${policies.join('\n')}`;
   }
 
-  /** Sets that differ in some policies, and at times in what these name; what is the same is the same object. */
+  /**
+   * Sets that differ in some policies, and sometimes in the declarations that these use; an unchanged part is
+   * the same object.
+   */
   function drawSet(random: Random): PolicySet {
     const policies = states[0]!.policies.filter(() => random.chance(0.9));
     return { ...states[random.chance(0.8) ? 0 : random.below(3)]!, policies };
@@ -275,7 +279,7 @@ describe('one set after the other', () => {
         rules.push(opened.open(key)!.ruleCount);
       }
     }
-    // Some actions have so many that rules are kept one by one, some do not.
+    // Some actions have enough rules to keep rules one by one, some do not.
     expect([Math.min(...rules) < 200, Math.max(...rules) > 200]).toEqual([true, true]);
   }, 60_000);
 

@@ -1,4 +1,4 @@
-// Policy sets into programs with the digest that compiling hands in.
+// Turns policy sets into programs, with the digest that compiling passes in.
 
 import type { PolicySet } from '../../src/language/model/policy.ts';
 import type { PackedProgram } from '../../src/language/program/packed/packed.ts';
@@ -16,7 +16,7 @@ export function pack(program: Program): PackedProgram {
   return packWith(program, sha256);
 }
 
-/** Planned, packed and ready to be linked. */
+/** The set planned, packed and ready to be linked. */
 export function opened(set: PolicySet): OpenProgram {
   return unpack(pack(plan(set)));
 }

@@ -1,5 +1,5 @@
-// Claims about what comes with a request from elsewhere: pushed rows may be any, whatever their key, and what a
-// point vouches for is known only where that point asks.
+// Claims about data that comes with a request from elsewhere: pushed rows may hold anything for any key, and
+// fields that an enforcement point signs are known only when that point asks.
 
 import { expect, it } from 'vitest';
 import { hasErrors } from '../../src/language/diagnostic/diagnostic.ts';

@@ -1,5 +1,5 @@
-// A field that is declared as another kind of value: what is decided otherwise is said and shown, and what nothing can be is not
-// asked about.
+// A field that is declared as another kind of value: each changed decision is reported with an example, and
+// no example uses an impossible value.
 
 import { describe, expect, it } from 'vitest';
 import type { PolicySet } from '../../src/language/model/policy.ts';
@@ -21,7 +21,7 @@ function setOf(field: string, condition: string) {
 interface Change {
   readonly fields: readonly [before: string, after: string];
   readonly conditions: readonly [before: string, after: string];
-  /** Of decisions; those without an example stand behind a question mark. */
+  /** Findings of changed decisions; a question mark stands before those without an example. */
   readonly findings: readonly string[];
 }
 
@@ -88,7 +88,7 @@ const changes: readonly Change[] = [
   },
 ];
 
-/** What a rule names in its canonical form may be spelled otherwise, which free text tells apart. */
+/** A text that a rule names in its canonical form may have other spellings, which free text tells apart. */
 const spellings = [
   ['email', 'payload.x == "ann@example.com"', 'ann@EXAMPLE.COM', []],
   ['email', 'payload.x in ["ann@example.com", "bob@example.com"]', 'ann@EXAMPLE.COM', []],
@@ -121,7 +121,7 @@ describe.each(spellings)('free text that becomes %s, %s', (kind, condition, spel
   });
 });
 
-/** Of a kind, what conditions compare with, and texts that may be of it. */
+/** For each kind, texts that conditions compare with, and texts that may be of the kind. */
 const texts: Readonly<Record<string, readonly string[]>> = {
   email: ['ann@example.com', 'ann@EXAMPLE.com', 'Ann@example.com', '@example.com', 'x@a.example.com', 'none'],
   host: [
@@ -152,7 +152,7 @@ const forms = [
   (text: string) => `payload.x like "*${text.slice(2)}"`,
 ];
 
-/** Some cannot be written of a kind. */
+/** The set with this condition; null when the condition cannot be written for the kind. */
 function setOrNull(field: string, condition: string) {
   try {
     return setOf(field, condition);
@@ -161,7 +161,7 @@ function setOrNull(field: string, condition: string) {
   }
 }
 
-/** The first is canonical, the second is not; with more it only takes longer. */
+/** The first text is canonical, the second is not; more texts only take longer. */
 const namedMax = 2;
 
 it.each(Object.keys(texts))('law: a text that is decided otherwise once it is %s is of a finding', (kind) => {
@@ -177,7 +177,10 @@ it.each(Object.keys(texts))('law: a text that is decided otherwise once it is %s
   expect(otherwise).toBeGreaterThan(100);
 });
 
-/** How many of the texts are decided otherwise; each of them is of a finding that says so, and of no other. */
+/**
+ * The number of texts that are decided differently; each of them belongs to exactly one finding that states
+ * the change.
+ */
 function checkTexts(before: PolicySet, after: PolicySet, all: readonly string[]): number {
   const { findings, limits } = diffPolicies(before, after);
   expect(limits).toEqual([]);

@@ -1,5 +1,5 @@
-// Claims about who is asked, claims by what they leave, and claims over groups and wildcards: what is said of each, and by
-// which rule a request that refutes it is let through.
+// Claims about who is asked, claims by what they leave, and claims over groups and wildcards: the verdict on
+// each, and the rule that grants a refuting request.
 
 import { describe, expect, it } from 'vitest';
 import { refutation } from '../../src/language/spec/claim.ts';
@@ -71,7 +71,7 @@ describe('claims by what they leave', () => {
     ['purchases', 'allow only when payload.count <= 100', 'refuted'],
     ['purchases', 'allow unapproved only when payload.count <= 5 and payload.vendor == "Staples"', 'proved'],
     ['purchases', 'allow only when payload.count <= 5', 'refuted'],
-    // Of a request for which it is not known whether the condition is true, it is not true.
+    // A condition whose truth is unknown does not count as true.
     ['order.cancel', 'allow only when agent.risk_tier == "low"', 'refuted'],
     ['order.*', 'allow only when payload.vendor != "Evil" or payload.count > 0', 'proved'],
   ])('on %s, `%s` is %s', (on, claim, expected) => {

@@ -1,4 +1,4 @@
-// Whether two patterns have a text in common, seen from their ends, is what their automata know.
+// Whether two patterns have a text in common: the check of their ends agrees with their automata.
 
 import { describe, expect, it } from 'vitest';
 import { createRandom } from '../../src/language/value/random.ts';

@@ -1,5 +1,5 @@
-// Comparisons of policy sets: the findings of kept edits, in their order and words; each with a request that both
-// definitions decide so; and the same from the other side.
+// Comparisons of policy sets: the findings of kept edits, in their order and words; each with a request that
+// both definitions decide as stated; and the same comparison in the other direction.
 
 import { describe, expect, it } from 'vitest';
 import type { PolicySet } from '../../src/language/model/policy.ts';

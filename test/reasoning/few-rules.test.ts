@@ -1,5 +1,5 @@
-// Comparisons of actions of many rules, of which most are left out or left open at first: they find what asking all of
-// them finds.
+// Comparisons of actions with many rules, most of which are left out or left open at first: the findings
+// equal those with all rules.
 
 import { describe, expect, it } from 'vitest';
 import type { PolicySet } from '../../src/language/model/policy.ts';
@@ -39,7 +39,7 @@ interface MadeRule {
 function madeRule(at: Random, number: number): MadeRule {
   const name = `r${number}`;
   const effect = effects[at.below(effects.length)]!;
-  // An allow may not come true as risk rises.
+  // The condition of an `allow` may not become true as risk rises.
   const condition = conditions[at.below(effect === 'allow' ? 4 : conditions.length)]!;
   const to = effect === 'escalate' && at.below(4) === 0 ? 'to desk ' : clauses[effect];
   return { name, text: `${effect} ${name} ${to}when ${condition(at)}` };
@@ -57,13 +57,15 @@ function setOf(rules: readonly MadeRule[]): PolicySet {
   return set;
 }
 
-/** Which decisions turn, by action; how it is told may differ where several descriptions say the same. */
+/**
+ * The changed decisions by action. Descriptions are left out, because several may describe the same change.
+ */
 function turnsOf({ findings, limits }: PolicyDiff): readonly string[] {
   const kinds = findings.map(({ tier, difference, from, to }) => `${tier} ${difference} ${from} ${to}`);
   return [...new Set([...kinds, ...limits.map((one) => JSON.stringify(one))])].sort();
 }
 
-/** Each request of the one is of a finding of the other that turns the same. */
+/** Whether each request of one comparison's findings is in a finding of the other with the same change. */
 function isCovered(one: PolicyDiff, by: PolicyDiff): boolean {
   return one.findings.every(({ tier, difference, from, to, example }) =>
     by.findings.some(
@@ -94,7 +96,7 @@ function changedSets(
   return { before: setOf(rules), after: setOf(now) };
 }
 
-/** What is found of removing a rule, with few rules and with all. */
+/** The findings for a removed rule, with few rules and with all rules. */
 function withoutRule(gone: string, others: readonly string[]): readonly PolicyDiff[] {
   const made = (texts: readonly string[]): PolicySet =>
     setOf(texts.map((text, at) => ({ name: `r${at}`, text })));
@@ -108,7 +110,7 @@ function wordsOf({ findings }: PolicyDiff): readonly string[] {
     .map(({ from, to, when }) => `${from} ${to}: ${when.join(' and ')}`);
 }
 
-/** Names of the rules that nothing is asked of, since they do nothing where the rule `r0` is another. */
+/** Names of the rules that are left out, because they have no effect when the rule `r0` changes. */
 function leftOut([old, now]: readonly [string, string], others: readonly string[]): readonly string[] {
   const made = (changed: string): PolicySet =>
     setOf([changed, ...others].map((text, at) => ({ name: `r${at}`, text })));

@@ -1,4 +1,5 @@
-// Edits of policies whose effect is known: what a comparison has to say of each, in order and in its first words.
+// Edits of policies with known effects: the findings that a comparison must give for each, in order and with
+// their first words.
 
 export interface KeptDiff {
   readonly name: string;

@@ -1,5 +1,5 @@
-// What is proved to be needless: said of what is, never of what is not. Each finding is tried on random requests, and
-// every rule that is made needless on purpose is found.
+// Rules that are proved to be needless: every such finding is true, tried on random requests, and every rule
+// that is made needless on purpose is found.
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Diagnostic } from '../../src/language/diagnostic/diagnostic.ts';
@@ -274,7 +274,7 @@ function negated(operand: Expression): Expression {
   return { kind: 'not', operand, type: booleanType, span: operand.span };
 }
 
-/** Rules that can do nothing beside those of the action. */
+/** Rules that have no effect beside the other rules of the action. */
 function* needlessRules(
   rules: readonly Rule[],
 ): Generator<Partial<Rule> & Pick<Rule, 'effect' | 'condition'>> {
@@ -307,7 +307,7 @@ describe('a rule that is made needless', () => {
       for (const { key } of [...set.actions.values()].slice(0, 1)) {
         const rules = rulesOf(set, key);
         if (rules.length === 0 || rules.some(({ condition }) => readsSwitch(set, condition))) continue;
-        // Each set takes its turn at another third of the kinds.
+        // Each set tries another third of the kinds.
         for (const needless of [...needlessRules(rules)].filter((_, kind) => (kind + at) % 3 === 0)) {
           const mutant = withRule(set, key, needless);
           const found = [...findingsOfAction(mutant, key).rules.values()].map(({ rule }) => rule.name);

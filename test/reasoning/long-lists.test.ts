@@ -1,5 +1,5 @@
-// Lists of more entries than are held one by one are read as shorter ones are: what is proved and refuted of them is the
-// same, also where lists overlap, ignore case, or patterns and other constants tell their entries apart.
+// Lists with more entries than are kept one by one give the same proofs and refutations as shorter lists,
+// also when lists overlap, ignore case, or when patterns and other constants tell their entries apart.
 
 import { describe, expect, it } from 'vitest';
 import { canonicalMeaning, isSameMeaning } from '../../src/language/model/canonical.ts';

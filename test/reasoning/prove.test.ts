@@ -1,5 +1,5 @@
-// What is proved, refuted or left undecided of small policies. What a claim turns on and cannot be followed makes it
-// undecided, and is named.
+// Small policies: which claims are proved, refuted or left undecided. A part that the prover cannot follow
+// makes a claim that depends on it undecided, and is named.
 
 import { describe, expect, it } from 'vitest';
 import { compileToProgram, type PolicySources } from '../../src/pipeline.ts';
@@ -150,7 +150,7 @@ policy p on basket.buy {
 }
 guarantee g on basket.buy { never allow when ${condition} }`;
     expect(ofText(text).kind).not.toBe('proved');
-    // Under a guard and a claim alike it is one condition, whatever it says.
+    // A guard and a claim with the same text have the same condition, whatever the condition means.
     expect(ofText(text.replace('payload.text == "x"', condition)).kind).toBe('proved');
   });
 

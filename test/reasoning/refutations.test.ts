@@ -1,5 +1,6 @@
-// Every refutation of the packs, the conformance sets and random sets is a request that decides as it says: as JSON, read
-// as `writ decide` reads it, by the compiled function and by the definition; and as a case of a test file, which fails.
+// Every refutation of the packs, the conformance sets and random sets is a request that is decided as stated:
+// as JSON that `writ decide` reads, by the compiled function and by the definition; and as a case of a test
+// file, which fails.
 
 import { describe, expect, it } from 'vitest';
 import { createFunctionCache } from '../../src/language/emit/cache.ts';
@@ -24,7 +25,7 @@ import { lawSets } from '../laws/proofs.ts';
 
 const span = { file: 'asked', start: 0, end: 0 };
 
-/** Of every kind, about every request. */
+/** Claims of every kind, about every request. */
 function claimsOf({ approvers }: PolicySet): readonly Claim[] {
   const groups = ['owner', ...approvers.keys()];
   return (['never', 'always'] as const).flatMap((mode) => [
@@ -49,7 +50,7 @@ function asRead(set: PolicySet, { facts }: Refutation) {
   return readFacts({ given: json.value as JsonObject, isRecorded: false }, set);
 }
 
-/** What the case that is made of it finds, with defaults that say something else. */
+/** The findings of the test case made from the refutation, in a file with other defaults. */
 function foundByCase(set: PolicySet, claim: Claim, { facts, decision }: Refutation): readonly object[] {
   const text =
     'defaults:\n  agent: { name: other, tags: [a] }\n  request: { signed: true }\n  payload: { zz_other: 1 }\ntests:\n  - { name: first, action: a.b, expect: DENY }\n';

@@ -1,5 +1,5 @@
-// Meters that are written otherwise and count the same are one meter to a comparison: whoever only tidies up a set is told so.
-// LAW: a meter written in one order counts what it counted.
+// Meters that are written differently and count the same are one meter to a comparison, so rewriting a set
+// without a change of meaning has no findings. LAW: a meter written in another order counts the same.
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

@@ -1,4 +1,5 @@
-// What is proved with few of many rules, or of one side of a comparison for both: how far it carries, and no further.
+// Proofs from a few of many rules, or from one side of a comparison for both: how far they apply, and no
+// further.
 
 import { describe, expect, it } from 'vitest';
 import type { PolicySet } from '../../src/language/model/policy.ts';

@@ -1,5 +1,5 @@
-// The solver against all assignments, on random clauses; its log against the naive checker, which refuses a log that
-// lacks a clause.
+// The solver compared with trying all assignments, on random clauses; its log is checked by the naive
+// checker, which refuses a log that lacks a clause.
 
 import { describe, expect, it } from 'vitest';
 import { createRandom, type Random } from '../../src/language/value/random.ts';
@@ -33,7 +33,7 @@ function assumedOf(random: Random, { variables }: Pick<Formula, 'variables'>): S
   return [...new Map(drawn.map((literal) => [literal >> 1, literal])).values()];
 }
 
-/** More than unit propagation settles: every pigeon has a hole of its own. */
+/** Harder than unit propagation can settle: every pigeon needs a hole of its own. */
 function pigeons(count: number): Formula {
   const holes = count - 1;
   const inHole = (pigeon: number, hole: number): SolverLiteral => 2 * (pigeon * holes + hole);
@@ -119,7 +119,7 @@ describe('Solver', () => {
       const first = Math.floor(whole.clauses.length / 2);
       const solver = solverOf({ ...whole, clauses: whole.clauses.slice(0, first) });
       for (let asked = 0; asked < 12; asked += 1) {
-        // Clauses come while questions are asked.
+        // Clauses are added between questions.
         const known = Math.min(first + asked, whole.clauses.length);
         if (asked > 0 && known > first) solver.add(whole.clauses[known - 1]!);
         const formula = { ...whole, clauses: whole.clauses.slice(0, known) };
@@ -204,7 +204,7 @@ describe('checkLog', () => {
     expect(checkLog(solver, [])).toBe(true);
     const without = (clauses: readonly SolverClause[], at: number): readonly SolverClause[] =>
       clauses.toSpliced(at, 1);
-    // Without a clause of the formula there is room for all.
+    // Without any one clause of the formula there is room for all pigeons.
     for (const at of formula.clauses.keys())
       expect(checkLog({ ...solver, given: without(solver.given, at) }, [])).toBe(false);
     const refused = [...solver.learned.keys()].filter(

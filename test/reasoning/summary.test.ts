@@ -1,4 +1,5 @@
-// Summaries: each condition in words that keep its meaning, each sentence proved, and what changes between two sets.
+// Summaries: each condition in words that keep its meaning, each sentence proved, and the changes between two
+// sets.
 
 import { describe, expect, it } from 'vitest';
 import type { Claim } from '../../src/language/model/policy.ts';

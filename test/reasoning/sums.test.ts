@@ -1,5 +1,5 @@
-// Sums of fields and readings compared with each other: claims whose answers are known, the lemmas that they rest on,
-// and the simplex that finds these.
+// Sums of fields and readings compared with each other: claims whose answers are known, the lemmas behind
+// them, and the simplex that finds the lemmas.
 
 import { describe, expect, it } from 'vitest';
 import { authorize } from '../../src/language/spec/authorize.ts';
@@ -90,7 +90,7 @@ describe('claims about sums', () => {
     ['week_paid > 100', ['day_paid > 100'], 'refuted'],
     ['day_paid > payload.x', ['week_paid > payload.x', 'day_paid > 5_000'], 'proved'],
     ['payload.total > payload.x', ['day_paid > payload.x'], 'proved'],
-    // A meter that has just been declared may not be known while a longer one is.
+    // A meter that was just declared may be unknown while a longer one is known.
     ['day_paid > 100', ['week_paid > 100'], 'refuted'],
   ])('never allow when %s, with guards %j: %s, of readings', (claim, guards, expected) => {
     const set = setOf(guards, `never allow when ${claim}`);
@@ -175,7 +175,10 @@ function drawnProblem(random: ReturnType<typeof createRandom>): readonly DrawnBo
   })).filter(({ sum }) => sum.some((factor) => factor !== 0n));
 }
 
-/** Checked by adding up: numbers against each bound, and a "no" by its multipliers. */
+/**
+ * Whether the bounds have a solution. A "yes" is checked by its numbers against each bound, a "no" by adding
+ * up with its multipliers.
+ */
 function solved(bounds: readonly DrawnBound[]): 'yes' | 'no' {
   const simplex = new Simplex<number>();
   const plain = [0, 1, 2].map(() => simplex.variable(fraction(0n, 1n)));

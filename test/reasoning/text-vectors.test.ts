@@ -1,4 +1,4 @@
-// The programs of patterns, stepped together: the same answers as the definition gives, and no combination missed.
+// The programs of patterns, stepped together: the same answers as the definition, and no combination missed.
 
 import { describe, expect, it } from 'vitest';
 import { createRandom } from '../../src/language/value/random.ts';
@@ -95,7 +95,7 @@ describe('textVectors', () => {
   });
 });
 
-/** What forbids that exactly some of the patterns match. */
+/** The lemma that excludes exactly this combination of matching patterns. */
 function lemmaOf(tests: readonly string[], isMatched: (pattern: string) => boolean) {
   const literals = tests.map((_, at) => 2 * at);
   const truths = tests.map(isMatched);

@@ -1,4 +1,4 @@
-// Conditions that are said never to be unknown, against the definition.
+// Conditions that count as never unknown, compared with the definition.
 
 import { describe, expect, it } from 'vitest';
 import type { PolicySet, Rule } from '../../src/language/model/policy.ts';
@@ -18,7 +18,10 @@ function twoValuedRules(set: PolicySet, action: string): readonly Rule[] {
   return rules.filter(({ condition }) => isTwoValued(condition, { set, shape, isRiskKnown }));
 }
 
-/** Ids of such rules that a random request makes unknown all the same, and how many were asked. */
+/**
+ * Ids of rules that count as never unknown but are unknown for a random request, and how many rules were
+ * tried.
+ */
 function tryRules(set: PolicySet): { readonly asked: number; readonly wrong: readonly string[] } {
   const source = requestSource(set, 7);
   let asked = 0;

@@ -1,4 +1,4 @@
-// What a release says of itself: its parts, their licences, where it comes from, and checksums that hold.
+// What a release states about itself: its parts, their licences, its origin, and checksums that hold.
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -58,7 +58,7 @@ test('what is shipped is what the manifest brings, and no tool that builds', () 
 });
 
 test('what is installed beside ours is no more than it was: to be audited are 18 packages to check, and 80 to serve', () => {
-  // Of one with a binary for each platform, npm takes one.
+  // For a package with a binary for each platform, npm installs only one.
   const isElsewhere = /^@node-rs\/argon2-(?!linux-x64-gnu)/;
   const installed = (...owners: readonly string[]) =>
     shipped.filter(({ name, by }) => !isElsewhere.test(name) && by.some((own) => owners.includes(own)))
@@ -118,7 +118,7 @@ test.each(['package/build', 'package/debian', 'release/release'])(
     const script = join(import.meta.dirname, `../../src/tools/${tool}.ts`);
     const cwd = temporaryFolder();
     const run = (...args: readonly string[]) => {
-      // A cache at a relative place would be in this folder.
+      // A cache at a relative path would end up in this folder.
       const { NODE_COMPILE_CACHE: _, ...env } = process.env;
       const options = { cwd, env, encoding: 'utf8' } as const;
       const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...args], options);

@@ -51,12 +51,12 @@ const people = [
 ];
 
 export interface HistoryOptions {
-  /** Time passes by so much more now and then. */
+  /** Extra time that passes now and then. */
   readonly pauseMs?: number;
   readonly folder?: string;
 }
 
-/** The same history for the same seed. */
+/** Makes a history; the same seed gives the same history. */
 export async function makeHistory(
   seed: number,
   steps: number,
@@ -103,7 +103,7 @@ export async function makeHistory(
     if (what < 98) {
       world.nowMs +=
         random.pick([1, minuteMs, 10 * minuteMs, hourMs, 3 * hourMs]) + random.below(2) * pauseMs;
-      // A while later, or at once.
+      // Expired waits are swept a while later, or at once.
       if (random.chance(0.3)) return null;
       for (const id of await service.store.requests.expireDue(world.nowMs, 100))
         service.metering.settle(id, null);
@@ -119,7 +119,7 @@ export async function makeHistory(
   return { path, asked: ids.length };
 }
 
-/** All decisions of each request, as they are recorded. */
+/** All decisions of each request, as recorded. */
 export function recordedDecisions(
   row: RequestRow,
   events: readonly { readonly what: string; readonly detail: unknown }[],

@@ -1,5 +1,5 @@
-// LAW: the set that decided a log, tried on it, decides each request as it was decided, in both readings, and each again as
-// it was decided again; and as recorded is what the definition says of each record.
+// LAW: the set that decided a log, tried on that log, repeats every decision, in both readings, including
+// later decisions on the same request. The reading `as recorded` equals the definition on each record.
 
 import { expect, test } from 'vitest';
 import { type Decision, outcomes } from '../../src/language/model/decision.ts';
@@ -52,7 +52,7 @@ test.each(seeds)(
   'law: the set that decided a log decides it so again, seed %i',
   { timeout: 240_000 },
   async (seed) => {
-    // Every second history lasts longer than its meters.
+    // Every second history lasts longer than the windows of its meters.
     const { path, asked } = await makeHistory(seed, 400, { pauseMs: (seed % 2) * 12 * 60 * 60 * 1000 });
     const all = await recorded(path);
     expect(all.length).toBe(asked);

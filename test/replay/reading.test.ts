@@ -1,4 +1,4 @@
-// Logs as files: what an export says is what the store says, and every line that cannot be read is named.
+// Logs as files: an export equals the store, and every unreadable line is named.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// LAW: a thread that reads records ahead gives what reading them here gives, what cannot be read included.
+// LAW: a thread that reads records ahead gives the same as reading in this thread, unreadable records
+// included.
 
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -12,7 +13,7 @@ import { makeHistory } from './history.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
-/** All asked for before the first is there. */
+/** Requests all records before the first has arrived. */
 async function allOf(source: RecordSource, last: number, countMax: number) {
   const asked = Array.from({ length: Math.ceil(last / countMax) }, (_, at) =>
     source.records(at * countMax, countMax),
@@ -22,7 +23,7 @@ async function allOf(source: RecordSource, last: number, countMax: number) {
   return all;
 }
 
-/** A record whose text is cut, an event whose detail is, and a record that holds rows. */
+/** Adds a record with a truncated text, an event with a truncated detail, and a record that holds rows. */
 function spoil(path: string): void {
   const database = new Database(path);
   const run = (statement: string) => {

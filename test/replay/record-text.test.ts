@@ -1,4 +1,5 @@
-// LAW: what is read of a record is what the whole record says, whatever payloads and traces hold.
+// LAW: the parts that are read from a record's text equal those of the whole record, whatever payloads and
+// traces hold.
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -7,7 +8,7 @@ import { RecordTexts } from '../../src/service/replay/record-text.ts';
 const trace = { rules: [['p/r', 'allow', 0, []]], paths: [], truths: 't', values: [] };
 const decision = { outcome: 'ALLOW', by: 'p/r' };
 
-/** What could be taken for the place of the trace or of the decision. */
+/** Values that could be mistaken for the place of the trace or of the decision. */
 const lure = fc.constantFrom<unknown>(
   { trace },
   { decision },

@@ -1,4 +1,4 @@
-// A policy set tried on the log of a store, with every decision that it makes.
+// Tries a policy set on the log of a store, and keeps every decision.
 
 import { expect } from 'vitest';
 import type { Decision } from '../../src/language/model/decision.ts';

@@ -1,4 +1,4 @@
-// What replay makes of people's words, of meters and of findings: logs written by hand, and the answer known beforehand.
+// What replay makes of people's votes, of meters and of findings: logs written by hand, with known answers.
 
 import { describe, expect, test } from 'vitest';
 import { fromNumber } from '../../src/language/value/decimal.ts';
@@ -25,7 +25,7 @@ const policies = (rules: string): string =>
   `${approvers} policy p on pay.send { allow all for 10m ${rules} }`;
 const before = policies('escalate large to finance needs 2 within 1h when payload.amount > 10');
 
-/** As the policies decide it at a minute, with meters that read nothing. */
+/** A request as the policies decide it at a minute, with meters that read zero. */
 function asked(
   text: string,
   id: string,
@@ -62,7 +62,7 @@ function granted(minute: number): LoggedEvent {
   return { kind: 'decided', decision, meters: {}, expiresAtMs: startMs + (minute + 10) * minuteMs };
 }
 
-/** Two people of finance approve of 50, the second of them in the end. */
+/** Two people of finance approve a request for 50; the second approval decides. */
 const approved: readonly LogEntry[] = [
   asked(before, 'r1', 0, 50),
   became('r1', 5, vote('ann', 'finance')),
@@ -156,11 +156,11 @@ test('meters hold what the candidate grants, not what was granted', () => {
     asked(open, 'r3', 2, 40),
     asked(open, 'r4', 3, 20),
   ];
-  // r2 is refused for its size, so that it leaves room for r3; nothing is left for r4.
+  // r2 is refused for its size and leaves room for r3; nothing is left for r4.
   const { matrix, examples } = tryOn(log, metered(100));
   expect(matrix.ALLOW).toEqual({ ALLOW: 2, ESCALATE: 0, REAUTH_REQUIRED: 0, DENY: 2 });
   expect(examples.map(({ id }) => id).sort()).toEqual(['r2', 'r4']);
-  // As recorded there is no reading: a guard that is not known is no grant.
+  // The record holds no reading, so the guard is unknown and nothing is granted.
   const asRecorded = tryOn(log, metered(100), { reading: 'as recorded' });
   expect(asRecorded.matrix.ALLOW.ALLOW).toBe(0);
   expect(Object.fromEntries(asRecorded.unknownFacts)).toEqual({ 'meters.spent': 4 });
@@ -203,7 +203,7 @@ test('each change is filed under the first finding that it meets, and both lefto
   ]);
   expect(result.otherPeople).toEqual(fewer);
   expect(result.withoutFinding).toBe(1);
-  // One of how long decisions hold speaks of requests that are decided as before, too.
+  // A finding about how long decisions hold also covers requests with an unchanged decision.
   const ofTime = tryOn(log, before, { findings: [from(25), from(35, true)] });
   expect(ofTime.changes).toEqual({ outcome: 0, asked: 0, rule: 0 });
   expect(ofTime.findings.map(({ requests }) => requests)).toEqual([0, 1]);
@@ -218,7 +218,7 @@ test('each change is filed under the first finding that it meets, and both lefto
 const dayMinutes = 24 * 60;
 
 test('words are counted by group, by hour, and by day with the days on which nobody was asked', () => {
-  // Three on the first day, two of them within the hour, and none on the two days after it.
+  // Three on the first day, two of them within the hour, and none on the two days after.
   const minutes = [0, 59, 60, 3 * dayMinutes, 4 * dayMinutes];
   const log = minutes.map((minute, at) => asked(before, `r${at}`, minute, 50));
   const { people, changes } = tryOn(log, before.replace('needs 2', ''));
@@ -273,7 +273,7 @@ test('requests of another shape, or of no action, are refused and named; secrets
   expect([withheld, requests, matrix.ALLOW.ALLOW]).toEqual([1, 2, 1]);
 });
 
-/** Requests with a card, of which records have the digest. */
+/** Requests with a card number, of which records hold the digest. */
 function withCards(text: string, shape: string, amounts: readonly number[]): readonly LoggedRequest[] {
   const plain = text.replace(`, ${shape}`, '');
   return amounts.map((amount, at) => {
@@ -300,7 +300,7 @@ test('where rules would read a digest, a request is neither decided, nor filed, 
   const secret = 'card: secret string 1..20';
   const old = before.replace('amount: number', `amount: number, ${secret}`);
   const log = withCards(old, secret, [5, 20]);
-  // The digest has the very form of what these policies declare.
+  // The digest has the form that these policies declare.
   const record = old
     .replace(secret, 'card: { secret: string }')
     .replace('payload.amount > 10', 'payload.card.secret starts with "hmac" and payload.amount > 30');
@@ -308,7 +308,7 @@ test('where rules would read a digest, a request is neither decided, nor filed, 
   expect([tried.requests, tried.withheld]).toEqual([2, 2]);
   expect(tried.changes).toEqual({ outcome: 0, asked: 0, rule: 0 });
   expect(outcomesIn(tried.matrix)).toBe(0);
-  // Here the policies that decide do not read it, and those of before did.
+  // The present policies do not read the card, and the earlier policies did.
   const now = old.replace('payload.amount > 10', 'payload.amount > 30');
   const sides = { before: compiledOf(record), after: compiledOf(now) };
   const diff = diffPolicies(sides.before.set, sides.after.set);
@@ -386,7 +386,7 @@ describe('a grant of which the record hides what it adds to a meter', () => {
     const log = [later('r1', 0, 5.5, null), later('r2', 1, 10, 15)];
     const { incompleteMeters, otherShape } = tryOn(log, renamed, { sinceMs: startMs + minuteMs });
     expect(incompleteMeters).toEqual([{ name: 'spent', sinceMs: startMs, requests: 1 }]);
-    // The candidate refuses it, so that it adds nothing.
+    // The candidate refuses the request, so it adds nothing to the meter.
     expect(tryOn(log, renamed).incompleteMeters).toEqual([]);
     expect([...otherShape]).toEqual([]);
   });

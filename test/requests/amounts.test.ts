@@ -1,4 +1,5 @@
-// Amounts of payloads, by the shape that an action declares: by their places, with the currency beside them.
+// Amounts in payloads, found by the shape that an action declares: their places, with the currency beside
+// them.
 
 import { expect, it } from 'vitest';
 import type { Shape } from '../../src/language/model/type.ts';

@@ -1,4 +1,4 @@
-// The request path on a real store: what is decided is recorded first, and the reply says what was recorded.
+// The request path on a real store: each decision is recorded first, and the reply equals the record.
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ import { activeWith, allowed, denied, escalated, stepUpAsked } from './policies.
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
-/** A store with an agent, active policies that a test may exchange, and a clock that it may set. */
+/** A store with an agent, active policies that a test may replace, and a clock that a test may set. */
 const openRequestsMax = 20;
 
 async function setUp(decision: Decision = allowed) {
@@ -57,7 +57,7 @@ async function setUp(decision: Decision = allowed) {
       requestId: createRequestId(world.nowMs),
       ...change,
     });
-  /** The request as it is now. */
+  /** The request in its current state. */
   const find = async (id: string) =>
     requestDetail(requestStateOf((await store.requests.history(id))!), world.nowMs);
   return { path, store, agent, world, ask, find };

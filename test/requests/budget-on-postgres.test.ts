@@ -1,5 +1,6 @@
-// A budget on PostgreSQL while the server is killed under the load, again and again. INVARIANT: what the records of the grants
-// say is at most the budget, each reading is what the records before it come to, and in the end the budget is used up.
+// A budget on PostgreSQL while the server is killed under load, again and again. INVARIANT: the recorded
+// grants are at most the budget, each reading equals the sum of the records before it, and in the end the
+// budget is used up.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';

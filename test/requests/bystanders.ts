@@ -1,5 +1,5 @@
-// Switches and people for tests of the request path that are about neither: no switch is on, and everybody is active and
-// approves for whichever group is asked.
+// Switches and people for tests of the request path that test neither: no switch is on, and everybody is
+// active and approves for any group.
 
 import type { FindPeople, PersonNow } from '../../src/service/requests/approvals/people-now.ts';
 import type { Caller, Rights } from '../../src/service/requests/approvals/rights.ts';
@@ -9,7 +9,7 @@ const none = { generation: 0, stoppedBy: () => null };
 
 const noSwitches: SwitchesNow = { seen: () => none, lookAgain: async () => none };
 
-/** As approvers of these groups. */
+/** Finds everybody as an approver of these groups. */
 function everybodyOf(approvesFor: readonly string[]): FindPeople {
   const person = (id: string): PersonNow => ({
     id,
@@ -24,7 +24,7 @@ function everybodyOf(approvesFor: readonly string[]): FindPeople {
 
 const nothing: Rights = { all: false, own: false, groups: [], asOwner: false };
 
-/** An approver of these groups, who sees and reports everything. */
+/** An approver of these groups who may see every request and report every outcome. */
 export function approverOf(groups: readonly string[], { id = 'p1', email = 'ann@example.com' } = {}): Caller {
   const asked: Rights = { ...nothing, groups, asOwner: true };
   const everything: Rights = { ...nothing, all: true };

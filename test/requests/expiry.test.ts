@@ -1,4 +1,5 @@
-// The sweep over waits that have ended: it goes on after a failure, takes all that is due, and ends when it is closed.
+// The sweep over expired waits: it goes on after a failure, takes everything that is due, and ends when it is
+// closed.
 
 import { expect, onTestFinished, test } from 'vitest';
 import { type ExpiryOptions, startExpiry } from '../../src/service/requests/expiry.ts';

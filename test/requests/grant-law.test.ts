@@ -1,6 +1,7 @@
-// LAW: whatever people and operators do at the same time, in this process and in another on the same store, no grant is on
-// record behind a record that forbids it. Requests, approvals and step-ups run against disablings, revocations, re-tierings,
-// rotations, switches and demotions, in random order and all at once.
+// LAW: whatever people and operators do at the same time, in this process and in another on the same store,
+// no grant is recorded behind a record that forbids it. Requests, approvals and step-ups run against
+// disablings, revocations, changes of tier, rotations, switches and demotions, in random order and all at
+// once.
 
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -42,7 +43,7 @@ const steadyMs = () => performance.now();
 
 interface World {
   readonly store: Store;
-  /** As another process has it. */
+  /** The store as another process opens it. */
   readonly other: Store;
   readonly directory: Directory;
   readonly people: readonly Person[];
@@ -118,7 +119,7 @@ test.each([1, 2, 3])(
     const count = (name: string) => outcomes.set(name, (outcomes.get(name) ?? 0) + 1);
 
     const ask = async () => {
-      // As remembered by whoever lets requests in: maybe out of date.
+      // The agent as the route cached it; may be out of date.
       const { agent, key } = pick(agents);
       const result = await authorizer.authorize({
         agent,
@@ -208,7 +209,7 @@ test.each([1, 2, 3])(
     for (let round = 0; round < 120; round += 1) {
       const steps = [ask, ask, ask, ask, approve, approve, approve, stepUp, disturb, disturb];
       await Promise.all(Array.from({ length: 10 }, () => pick(steps)()));
-      // Keys are looked up anew now and then, as they are by whoever lets requests in.
+      // Keys are looked up again now and then, as the route does.
       const at = below(agents.length);
       const key = (await store.agents.keys(agents[at]!.agent.id)).find(
         ({ notAfterMs }) => notAfterMs === null,
@@ -216,7 +217,7 @@ test.each([1, 2, 3])(
       if (key !== undefined && below(3) === 0) agents[at] = { ...agents[at]!, key };
       if (waiting.length > 30) waiting.splice(0, 10);
     }
-    // For good, at the end: nothing follows.
+    // A revocation is final, so it comes at the end.
     await other.agents.setStatus({ agentId: agents[0]!.agent.id, status: 'revoked', atMs: Date.now() });
     await Promise.all(Array.from({ length: 20 }, ask));
 
@@ -227,7 +228,7 @@ test.each([1, 2, 3])(
     expect(outcomes.get('approve approved') ?? 0).toBeGreaterThan(0);
     expect(outcomes.get('not-allowed-now') ?? 0).toBeGreaterThan(0);
     expect(await verifyChain(store)).toMatchObject({ kind: 'whole' });
-    // Budgets stay exact: what was taken back is in no meter, here as in the store.
+    // Budgets stay exact: an entry that was taken back is in no meter, neither in memory nor in the store.
     for (const { agent, key } of agents) await agreesWithStore(agent.id, key.id);
 
     async function agreesWithStore(agentId: string, _keyId: string): Promise<void> {

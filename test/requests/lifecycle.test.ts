@@ -1,4 +1,4 @@
-// The table of a request's lifecycle, cell by cell, against the words of its rules.
+// The table of a request's lifecycle, cell by cell, compared with its rules in words.
 
 import { describe, expect, test } from 'vitest';
 import { outcomes } from '../../src/language/model/decision.ts';

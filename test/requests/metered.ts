@@ -1,4 +1,5 @@
-// The request path over a real store and real policies, with meters; it can be ended and begun again, as a process is.
+// The request path over a real store and real policies with meters; it can be stopped and started again like
+// a process.
 
 import { onTestFinished } from 'vitest';
 import type { ActivePolicies } from '../../src/language/model/active-policies.ts';
@@ -57,7 +58,7 @@ export interface AskOptions {
   readonly by?: AgentRow;
 }
 
-/** One lifecycle of the service on the store in the file, or at the place. */
+/** Starts the request path on the store in the file, or at the place. */
 export async function begin(path: string | StorePlace, world: World, agent: AgentRow) {
   const store = await openStore(typeof path === 'string' ? { path } : path);
   let isOpen = true;
@@ -69,7 +70,7 @@ export async function begin(path: string | StorePlace, world: World, agent: Agen
   };
   onTestFinished(end);
   const clock = () => world.nowMs;
-  /** Of filling meters. */
+  /** Errors of filling meters. */
   const failures: unknown[] = [];
   const metering = createMetering({
     meters: store.meters,
@@ -104,13 +105,13 @@ export async function begin(path: string | StorePlace, world: World, agent: Agen
     if (result.kind !== 'decided') throw new Error(result.kind);
     return result.request;
   };
-  /** What the request's record says. */
+  /** The record of a request. */
   const record = async (id: string): Promise<RequestRecord> => {
     const row = await store.requests.find(id);
     if (row === null) throw new Error('every request has a record');
     return requestRecord(row);
   };
-  /** Takes the set over, and waits until its meters are filled. */
+  /** Makes the set active, and waits until its meters are filled. */
   const take = async (active: ActivePolicies) => {
     world.active = active;
     for (let noting = metering.note(active); noting !== null; noting = metering.note(active)) await noting;

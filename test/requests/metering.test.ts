@@ -1,5 +1,5 @@
-// Meters at work: nothing passes a limit together that would not pass it one by one, whatever fails, ends or begins
-// again in between.
+// Meters at work: several requests together never pass a limit that they would not pass one by one, whatever
+// fails, ends or restarts in between.
 
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -396,7 +396,7 @@ describe('a wait that ends', () => {
     const { service, agent, world } = await setUp();
     await service.store.agents.add(agent, keyRow(agent.id));
     const { request_id: id } = await service.ask(pay(60));
-    // Another definition, too, whose past is still to be read.
+    // Also changes a meter's definition, so that its past has yet to be read.
     world.active = activeOf(policies.replace('> 100 USD', '> 59 USD').replace('over 24h', 'over 48h'));
     const changed = await service.decisions.approve(id, { caller, group: null, comment: 'fine' });
     expect(changed).toMatchObject({ kind: 'changed', state: { status: 'rejected' } });

@@ -1,6 +1,6 @@
-// The order in which a law lets things happen.
+// Pseudo-random numbers that decide the order of events in tests of laws.
 
-/** The same numbers for the same seed. */
+/** Random numbers that are the same for the same seed. */
 export function createOrder(seed: number) {
   let state = seed;
   const below = (end: number): number => {

@@ -1,6 +1,7 @@
-// LAW: whatever operators do at the same time, in this process and in another on the same store, an enforcement point is
-// granted nothing behind the record that disables or revokes it, ends its key, takes the agent from it or stops the agent:
-// it can never do more than the agent that it asks for. Assignments, keys and states change in random order, all at once.
+// LAW: whatever operators do at the same time, in this process and in another on the same store, an
+// enforcement point is granted nothing behind the record that disables or revokes it, ends its key, takes the
+// agent from it or stops the agent. The point can never do more than the agent that it asks for. Assignments,
+// keys and states change in random order, all at once.
 
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -34,11 +35,11 @@ policy pay on pay.* {
 
 interface World {
   readonly store: Store;
-  /** As another process has it. */
+  /** The store as another process opens it. */
   readonly other: Store;
   readonly agents: readonly string[];
   readonly points: readonly string[];
-  /** By point, all keys that it has had. */
+  /** All keys that each point has had. */
   readonly keys: Map<string, string[]>;
 }
 
@@ -79,7 +80,7 @@ test.each([1, 2])(
       switches: createSwitchBoard({ directory, steadyMs: () => performance.now() }),
       findPeople: createFindPeople(directory),
     });
-    /** As identified at some time: maybe out of date. */
+    /** Identities found at some time; may be out of date. */
     const identities: ActingAs[] = [];
     const outcomes = new Map<string, number>();
 
@@ -157,11 +158,11 @@ test.each([1, 2])(
 interface PointRecorded {
   status: string;
   agents: readonly string[];
-  /** By id, when it ends. */
+  /** When each key ends, by key id. */
   keys: Map<string, number | null>;
 }
 
-/** Walks the chain, and knows nothing of how the service decides. */
+/** Walks the chain, independently of how the service decides. */
 async function grantsByPoints({ chain }: Store) {
   const points = new Map<string, PointRecorded>();
   const agents = new Map<string, { status: string; riskTier: string }>();

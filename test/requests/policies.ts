@@ -83,7 +83,7 @@ export const paymentShape: Shape = {
   ],
 };
 
-/** Active policies that decide as told, and remember the facts that they were asked about. */
+/** Active policies that decide as the test sets, and remember the facts that they were given. */
 export function activeWith(
   decide: (facts: Facts) => Decision,
   digest = 'digest-1',

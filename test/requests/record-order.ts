@@ -1,5 +1,6 @@
-// Walks the chain from its first record and says which grants are on record behind a record that forbids them. It knows
-// nothing of how the service decides: it keeps agents, keys, switches and people as the records so far say they are.
+// Walks the chain from its first record and reports grants recorded behind a record that forbids them. The
+// walk is independent of how the service decides: it keeps agents, keys, switches and people as the records
+// so far describe them.
 
 import { isControlOwner } from '../../src/service/agents/control-owner.ts';
 import type { ChainEntry } from '../../src/service/store/contract/chain.ts';
@@ -22,7 +23,7 @@ interface Person {
 interface World {
   readonly agents: Map<string, Agent>;
   readonly people: Map<string, Person>;
-  /** By id, the scope of each switch that is on. */
+  /** The scope of each switch that is on, by id. */
   readonly switches: Map<string, { kind: string; tier?: string; area?: string; agentId?: string }>;
   readonly requests: Map<string, Waiting>;
 }
@@ -30,14 +31,14 @@ interface World {
 interface Waiting {
   readonly agentId: string;
   readonly actionKey: string;
-  /** By person, the group of the last approval. */
+  /** The group of each person's last approval, by person. */
   readonly approvals: Map<string, string>;
   steppedUp: { person: string; email: string } | null;
 }
 
 export interface Walked {
   readonly grants: number;
-  /** One sentence a grant that should not be there. */
+  /** One sentence for each grant that should not be there. */
   readonly wrong: readonly string[];
 }
 
@@ -59,7 +60,7 @@ export async function walkRecord({ chain }: Pick<Store, 'chain'>): Promise<Walke
   }
 }
 
-/** What is wrong with the grant that the record is; null where it is none. */
+/** What is wrong with the grant in the record; null when the record is no grant. */
 function follow(world: World, entry: ChainEntry): readonly string[] | null {
   switch (entry.kind) {
     case 'change':
@@ -144,7 +145,7 @@ function followEvent(world: World, entry: ChainEntry): readonly string[] | null 
   ];
 }
 
-/** By the agent or a switch. */
+/** What the agent's state or a switch forbids. */
 function forbidden({ agents, switches }: World, agentId: string, actionKey: string): readonly string[] {
   const agent = agents.get(agentId);
   const isStopped = [...switches.values()].some(

@@ -1,4 +1,4 @@
-// A decided request into its row and back: what is written in a hurry says what JSON.stringify would write.
+// A decided request into its row and back: the fast writer produces what JSON.stringify would.
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -22,7 +22,7 @@ const json = fc.dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue({ noUni
   noNullPrototype: true,
   maxKeys: 4,
 });
-/** As the engine makes them: rules name places of what they read, and each has a letter. */
+/** Traces as the engine makes them: rules name the places of what they read, and each rule has a letter. */
 const form: fc.Arbitrary<TraceForm> = fc.record({
   rules: fc.array(
     fc.tuple(
@@ -92,7 +92,7 @@ const decided = fc.record({
   timing: fc.record({ decideMicroseconds: fc.nat() }),
 });
 
-/** Most requests are decided on the very texts that were sent. */
+/** Most requests are decided on exactly the texts that were sent. */
 const record: fc.Arbitrary<RequestRecord> = fc.oneof(
   decided,
   fc.tuple(decided, resolved).map(([one, texts]) => ({ ...one, resolved: texts })),

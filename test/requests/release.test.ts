@@ -1,5 +1,5 @@
-// Grants that are not used leave the meters: at any moment these stand where the plain definition says, over random
-// histories, with ends of the process and changes of the meters in between.
+// Unused grants leave the meters: at any moment the meters equal the plain definition, over random histories,
+// with restarts of the process and changes of the meters in between.
 
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -19,7 +19,10 @@ const policiesWith = (meter: string): string => `
     deny beyond when spent > 100000 USD
     escalate large to finance within 1h when payload.amount > 50 USD
   }`;
-/** Two definitions that say the same: the past of each comes from the records whenever the other was active. */
+/**
+ * Two definitions with the same meaning: the past of each comes from the records whenever the other was
+ * active.
+ */
 const sets = [policiesWith(''), policiesWith('when payload.amount >= 0.01 USD')];
 const [hourMs, dayMs] = [60 * 60 * 1000, 24 * 60 * 60 * 1000];
 
@@ -32,10 +35,10 @@ const agentItself: By = { by: { agent }, mayRelease: false };
 interface Asked {
   readonly id: string;
   readonly amount: number;
-  /** Null while it is pending. */
+  /** When the request was granted; null while it is pending. */
   grantedAtMs: number | null;
   endsAtMs: number;
-  /** A refusal or a release counts no more. */
+  /** A request that was refused or released no longer counts. */
   isCounted: boolean;
   isEnded: boolean;
 }
@@ -47,7 +50,7 @@ async function setUp() {
   let service = await begin(path, world, agent);
   const asked: Asked[] = [];
 
-  /** Asks, and holds the reading of the record to a walk over all that was asked before. */
+  /** Asks, and compares the recorded reading with a walk over all earlier requests. */
   const ask = async (amount: number): Promise<Asked> => {
     const view = await service.ask({ amount, currency: 'USD' });
     const record = await service.record(view.request_id);
@@ -85,7 +88,7 @@ async function setUp() {
   const report = async (one: Asked, executed: boolean, by: By) => {
     const changed = await service.decisions.report(one.id, { executed, ...by });
     const isOpen = one.grantedAtMs !== null && world.nowMs < one.endsAtMs;
-    // The agent's report has ended it, a person's same report releases it all the same.
+    // The agent's report has ended the grant; the same report by a person still releases it.
     if (isOpen && !executed && by.mayRelease && changed.kind === 'changed') one.isCounted = false;
     if (changed.kind === 'changed') one.isEnded = true;
     return changed;
@@ -177,7 +180,7 @@ test('meters stand where a walk over all requests says, whatever is released whe
         }
       }
       await lifecycle.ask(1);
-      // From the records alone, all the same.
+      // The same readings must follow from the records alone.
       await lifecycle.take(0);
       await lifecycle.take(1);
       await lifecycle.ask(1);

@@ -1,5 +1,6 @@
-// Several replicas decide on one PostgreSQL database at the same time. INVARIANT: each recorded reading of a meter is what the
-// records before it come to, whichever replica made them, so no budget is passed, and each is used to the end.
+// Several replicas decide on one PostgreSQL database at the same time. INVARIANT: each recorded reading of a
+// meter equals the sum of the records before it, whichever replica made them; so no budget is exceeded, and
+// each is used up.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
@@ -36,7 +37,7 @@ async function setUp(count: number) {
   const active = activeOf(policies);
   const replicas = await Promise.all(
     Array.from({ length: count }, async (_, at) => {
-      // Their clocks differ.
+      // The clocks of the replicas differ.
       const world: World = { nowMs: startMs + 600 * at, active };
       const replica = await begin(database, world, agent);
       onTestFinished(() => replica.end());
@@ -56,7 +57,7 @@ interface Walk {
   readonly wrong: readonly unknown[];
 }
 
-/** What the records say, in their order. */
+/** The totals from the records, in their order. */
 async function walk(store: Store): Promise<Walk> {
   const { records } = await store.chain.stretch(0, 1_000_000);
   const spent = new Map<string, number>();
@@ -140,7 +141,7 @@ test('an approval counts what another replica has granted meanwhile, and of two 
     const decided = (await two.store.requests.events(id)).find(({ what }) => what === 'decided');
     if (decided !== undefined) expect(decided.detail).toMatchObject({ meters: { spent: { high: '90' } } });
   }
-  // Nothing of it is left out or there twice.
+  // No record is missing from the chain, and none is in it twice.
   await sleep(0);
   expect(await verifyChain(one.store)).toMatchObject({ kind: 'whole' });
 });

@@ -1,4 +1,5 @@
-// What a repeated POST says of a request whose lifecycle went on: only the three fixed statuses, and no grant that is over.
+// The reply to a repeated POST when the request's lifecycle went on: one of the three fixed statuses, and
+// never a grant that is over.
 
 import { expect, test } from 'vitest';
 import { noTrace } from '../../src/language/model/trace.ts';
@@ -33,7 +34,7 @@ const record: RequestRecord = {
   expiresAtMs: startMs + 1000,
 };
 
-/** As its last event says; once it is approved the second decision is the one that counts. */
+/** A request whose last event has this status; once it is approved the second decision counts. */
 function stateAs(status: RequestStatus): RequestState {
   const decision = status === 'approved' ? allowed : escalated;
   return { ...freshState(record), status, decision };

@@ -1,5 +1,5 @@
-// Meters over random histories of calls, results, restarts of meters and starts of the service: each reading on record is the
-// one that a walk over all that was granted gives, with what was reported by then.
+// Meters over random histories of calls, results, restarts of meters and restarts of the service: each
+// recorded reading equals a walk over all grants, with the results reported by then.
 
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// Secrets give way to keyed digests wherever the shape calls them secret, and nothing else changes.
+// Keyed digests replace values wherever the shape calls them secret, and nothing else changes.
 
 import { createHmac, randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';

@@ -1,4 +1,5 @@
-// What an approval counts for: one request to the byte, the rule with the condition that was approved, one person once.
+// What an approval counts for: one exact request, the rule with the condition that was approved, and one
+// person once.
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -65,11 +66,11 @@ describe('the digest', () => {
     expect(
       new Set([digest, ofAnn, requestDigest({ ...request, request: { user: { id: 'ben' } } })]).size,
     ).toBe(3);
-    // The same person, in other groups.
+    // The same person with other groups gives the same digest.
     expect(requestDigest({ ...request, request: { user: { id: 'ann', groups: ['a'] } } })).toBe(ofAnn);
     fc.assert(
       fc.property(fc.dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue()), (other) => {
-        // A lone surrogate is refused at the door.
+        // The service refuses a lone surrogate earlier.
         fc.pre(JSON.stringify(other).isWellFormed() && !JSON.stringify(other).includes('\\ud'));
         const payload = other as JsonObject;
         const isSame = JSON.stringify(payload) === JSON.stringify(request.payload);

@@ -1,5 +1,5 @@
-// A process that decides and records requests in the store at argv[2] without end, and stores statistics all the while;
-// for it a minute takes a quarter of a second. Writes a line for each that was recorded.
+// A process that decides and records requests in the store at argv[2] without end, and stores statistics all
+// the while. Its minutes last a quarter of a second. Writes a line for each recorded request.
 
 import { setTimeout } from 'node:timers/promises';
 import { createStatistics } from '../../src/service/statistics/statistics.ts';

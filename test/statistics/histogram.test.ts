@@ -1,4 +1,4 @@
-// Quantiles out of counts on a scale that grows: off by less than 1/32, exact where numbers are small.
+// Quantiles from counts on a growing scale: off by less than 1/32, exact for small numbers.
 
 import { expect, test } from 'vitest';
 import { createRandom } from '../../src/language/value/random.ts';

@@ -1,4 +1,5 @@
-// A process that counts is killed without warning, again and again: what the next one says equals what the records say.
+// A process that counts is killed without warning, again and again: the next process's statistics equal the
+// records.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,7 +16,7 @@ import { beginStatistics } from './world.ts';
 
 const script = fileURLToPath(new URL('./count-until-killed.ts', import.meta.url));
 
-/** Kills it when it has lived for so many of its minutes; yields the time that it had come to. */
+/** Kills the process after this number of its minutes; returns the time that it had reached. */
 async function countUntilKilled(path: string, minutes: number): Promise<number> {
   const child = spawn(process.execPath, [script, path], { stdio: ['ignore', 'pipe', 'inherit'] });
   let [first, last] = [0, 0];
@@ -54,6 +55,6 @@ test('nothing is lost or counted twice when it is killed', async () => {
       await store.close();
     }
   }
-  // Else all was counted from the records, and nothing of this was tried.
+  // Otherwise everything was counted from the records, and the test has tried nothing.
   expect(stored).toBeGreaterThan(0);
 });

@@ -1,5 +1,5 @@
-// THE LAW OF STATISTICS: whatever happened, in whatever order, with ends without warning in between, an overview of any
-// time says what counting the records of that time gives, and the hits of rules say what all records give.
+// THE LAW OF STATISTICS: whatever happened, in whatever order, with kills in between, an overview of any time
+// equals a count of that time's records, and the hits of rules equal a count of all records.
 
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -57,7 +57,7 @@ async function live(world: Life, random: Random, steps: number): Promise<void> {
     } else if (roll < 58) {
       world.inDoubt = random.pick(['stored', 'lost']);
       await expect(ask({ amount: random.below(100), vendor: 'a' })).rejects.toThrow('nobody knows');
-      // So long that it is known again, or for less and a restart.
+      // Mostly long enough for the outcome to be known again; otherwise the doubt lasts into a restart.
       if (random.chance(0.8)) world.nowMs += 6_000;
       else await restart(world);
     } else if (roll < 60) await refuse();
@@ -86,7 +86,7 @@ describe('an overview and the hits of rules', () => {
       expect(shownHits(await world.statistics.hits())).toEqual(await naiveHits(world.store));
     }
     expect(world.failures).toEqual([]);
-    // Something was stored, and some of it by the hour; else this has tried nothing.
+    // Some statistics were stored, some of them by the hour; otherwise the test has tried nothing.
     const all = { fromMs: 0, untilMs: world.nowMs, after: null, countMax: 10_000 };
     const cells = await world.store.statistics.cells({ ...all, spanMs: null });
     expect(cells.length).toBeGreaterThan(0);
@@ -112,7 +112,7 @@ describe('an overview and the hits of rules', () => {
       await ask({ amount: count, vendor: 'odd' });
       world.nowMs += 15_000;
     }
-    // What ended before this look is stored by the next.
+    // Waits that ended before this look are stored by the next one.
     await world.statistics.store();
     const { change } = world.store.statistics;
     const statistics = Object.assign(world.store.statistics, {
@@ -140,7 +140,7 @@ test('what cannot be counted harms nobody, and keeps nothing else from being cou
   await ask({ amount: 1, vendor: 'a' });
   world.statistics.decided({ createdAtMs: world.nowMs } as never);
   expect(world.failures).toHaveLength(1);
-  // As if somebody had tampered with it.
+  // A record as after tampering.
   const broken = requestRow({ createdAtMs: world.nowMs, recordJson: '{}' });
   await world.store.requests.append(broken, { openMax: 20 });
   await ask({ amount: 2, vendor: 'a' });
@@ -154,7 +154,7 @@ describe('what is stored', () => {
     const world = await setUp();
     const { ask } = requestPath(world);
     const spansAt = async () => {
-      // The second look sees that what was on its way has arrived.
+      // By the second look everything in flight has arrived.
       for (let looks = 0; looks < 2; looks += 1) {
         world.nowMs += 2 * minuteMs;
         await world.statistics.store();

@@ -1,4 +1,4 @@
-// The same numbers as an overview and the hits, counted from the chain of records, one after the other.
+// The numbers of an overview and the hits, counted one by one from the chain of records.
 
 import type { Decision, Outcome } from '../../src/language/model/decision.ts';
 import { type TracedRule, tracedRules } from '../../src/language/model/trace.ts';
@@ -46,7 +46,7 @@ function outcomesOf(requests: readonly Recorded[]) {
   return Object.fromEntries(names.map(([name, outcome]) => [name, count(outcome)]));
 }
 
-/** What the overview must say but for quantiles, which are held against the exact ones by `isNear`. */
+/** The overview without quantiles, which `isNear` compares with the exact ones. */
 function naiveOverview(entries: readonly ChainEntry[], { fromMs, untilMs, bucketMs }: OverviewRange) {
   const isIn = (atMs: number, from = fromMs, until = untilMs) => atMs >= from && atMs < until;
   const all = requestsOf(entries);
@@ -107,14 +107,14 @@ function naiveOverview(entries: readonly ChainEntry[], { fromMs, untilMs, bucket
   };
 }
 
-/** The exact quantile, off by less than 1/32. */
+/** Whether a quantile is within 1/32 of the exact one. */
 function isNear(told: number | null, sorted: readonly number[], share: number): boolean {
   if (sorted.length === 0) return told === null;
   const exact = sorted[Math.max(1, Math.ceil(sorted.length * share)) - 1] ?? Number.NaN;
   return told !== null && Math.abs(told - exact) <= exact / 32;
 }
 
-/** What differs between the overview and the records, in words. */
+/** The differences between the overview and the records, in words. */
 export async function overviewFaults(
   statistics: Statistics,
   store: Store,
@@ -155,7 +155,7 @@ export async function overviewFaults(
   ];
 }
 
-/** As `hits` tells them, sorted. */
+/** The hits in the form that `hits` returns, sorted. */
 export function shownHits({ rules }: Pick<Hits, 'rules'>) {
   return [...rules]
     .map(([rule, { changes, ...hit }]) => {

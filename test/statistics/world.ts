@@ -1,4 +1,4 @@
-// The request path on a real store with statistics that listen to it, which can be ended without warning and begun again.
+// The request path on a real store with statistics that listen to it; can be killed and started again.
 
 import type { JsonObject } from '../../src/language/model/json.ts';
 import { createAuthorizer } from '../../src/service/requests/authorize.ts';
@@ -40,11 +40,11 @@ export interface World {
   readonly agent: AgentRow;
   nowMs: number;
   statistics: Statistics;
-  /** The next request is answered as if the store could not tell whether it was stored. */
+  /** The next request is answered as if the store did not know whether it was stored. */
   inDoubt?: 'stored' | 'lost';
 }
 
-/** None of its timers fires: the test says when something is stored. */
+/** So long that no timer fires: the test decides when statistics are stored. */
 const neverMs = 2 ** 30;
 
 export async function beginStatistics({ store }: Pick<World, 'store'>, clock: () => number) {

@@ -1,6 +1,6 @@
-// A process that fills the disk under the store in the folder argv[2], appends requests meanwhile and afterwards, and
-// prints what became of them. `tmpfs`: the folder is a small file system of its own. `limit`: the process has a limit
-// on the size of files, which stands in for a full disk.
+// A process that fills the disk under the store in the folder argv[2], appends requests meanwhile and
+// afterwards, and prints their outcomes. `tmpfs`: the folder is a small file system of its own. `limit`: the
+// process has a limit on the size of files, in place of a full disk.
 
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, rmSync } from 'node:fs';
@@ -36,7 +36,7 @@ function makeRoom(): void {
   else rmSync(ballast);
 }
 
-/** What came of appending `count` requests at once: an outcome each, and whether its record can be found. */
+/** Appends `count` requests at once; returns for each its outcome, and whether its record can be found. */
 async function appendMany(count: number) {
   const records = Array.from({ length: count }, () => requestRow());
   const results = await Promise.allSettled(

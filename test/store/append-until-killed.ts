@@ -1,5 +1,5 @@
-// A process that appends requests to the store at argv[2], a few at a time without end, and writes the id of each to
-// its output once the store has acknowledged it. Writes of other kinds go with them.
+// A process that appends requests to the store at argv[2], a few at a time without end. It prints the id of
+// each request once the store has acknowledged it. Writes of other kinds go with the requests.
 
 import { once } from 'node:events';
 import { openStore } from '../../src/service/store/open.ts';

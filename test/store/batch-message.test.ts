@@ -1,4 +1,4 @@
-// A batch on its way to the writer's thread.
+// The message that takes a batch to the writer's thread.
 
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
 import fc from 'fast-check';
@@ -57,7 +57,7 @@ test('law: what comes back equals what went in, whatever was sent before', () =>
   const pack = createBatchPacker();
   fc.assert(
     fc.property(batch, (each) => {
-      // The entries of a meter may be of any form here.
+      // In this test the entries of a meter may have any form.
       const writes = each as readonly Write[];
       expect(readBatch(sent(pack(writes)))).toEqual(writes);
     }),

@@ -1,4 +1,4 @@
-// The rules of RFC 8785, each by the smallest value that shows it.
+// The rules of RFC 8785, each with the smallest value that shows it.
 
 import { expect, test } from 'vitest';
 import { type CanonicalValue, canonicalJson } from '../../src/service/store/contract/canonical-json.ts';

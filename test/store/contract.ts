@@ -1,4 +1,4 @@
-// What every store must do, run on each of them: nothing here knows how the rows are kept.
+// What every store must do, run on each kind of store: the tests do not know how the rows are kept.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { verifyChain } from '../../src/service/audit/verify.ts';
@@ -27,7 +27,7 @@ export function describeStore(name: string, createPlace: () => Promise<Place>): 
       await place.remove();
     });
 
-    /** What a second opening of the same place, as by another process, makes of it. */
+    /** What a second opening of the same place, as by another process, makes of the work. */
     async function withOther<T>(work: (other: Store) => Promise<T>): Promise<T> {
       const other = await place.open();
       try {

@@ -1,5 +1,5 @@
-// A store in a file into one in PostgreSQL: what comes out is what went in, nobody serves the one once the other is whole, and
-// a copy that ends before its end is gone on with, or refused, and never used.
+// Copying a store from a file into PostgreSQL. The copy equals the original, and no process serves the
+// original once the copy is whole. An interrupted copy is continued or refused, and never used.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ beforeAll(async () => {
 const limits = { openMax: 100 };
 const entry = { definition: 'spent', key: '', isCertain: true, value: '5' };
 
-/** A file with some of all that a store keeps, and an empty database. */
+/** A file with some of everything that a store keeps, and an empty database. */
 async function setUp() {
   const folder = temporaryFolder();
   const path = join(folder, 'writ.db');

@@ -1,23 +1,23 @@
-// A way to a database server over TCP that can be cut without anybody being told.
+// A connection to a database server over TCP that can be cut without either end noticing.
 
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { PostgresServer, TestDatabase } from './postgres-server.ts';
 
 export interface Wire {
-  /** Of the database, by this way. */
+  /** The URL of the database by way of this wire. */
   readonly url: string;
-  /** What is sent from now on goes nowhere, and no answer comes. */
+  /** From now on all sent bytes are lost, and no answer arrives. */
   cut(): void;
-  /** Connections break, and new ones go through. */
+  /** Breaks the open connections, and lets new ones through. */
   fix(): void;
-  /** Whatever is sent from now on takes so long, each way. */
+  /** Delays all further bytes by this time, each way. */
   slow(delayMs: number): void;
   close(): void;
 }
 
 export async function openWire(
-  /** Looked at for each connection. */
+  /** Read for each connection. */
   server: Pick<PostgresServer, 'socket'>,
   { name }: Pick<TestDatabase, 'name'>,
 ): Promise<Wire> {
@@ -65,7 +65,7 @@ export async function openWire(
   };
 }
 
-/** What comes later is passed on later, however long either takes. */
+/** Passes bytes on in their order, whatever the delay of each. */
 function inOrder(pass: (bytes: Buffer) => void): (bytes: Buffer, delayMs: number) => void {
   const waiting: { readonly dueAtMs: number; readonly bytes: Buffer }[] = [];
   const send = () => {

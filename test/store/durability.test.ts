@@ -1,4 +1,4 @@
-// What must hold when things break: a killed process, a full disk, a writer that is lost.
+// What must hold when things break: a killed process, a full disk, a lost writer.
 
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -45,7 +45,7 @@ test('on a full disk whole batches are refused, and later writes succeed once th
   });
 });
 
-/** Begins a command that has its own view of the file systems, so that no mount can be left behind. */
+/** Begins a command with its own view of the file systems, so that no mount can be left behind. */
 const ownMounts: readonly string[] =
   process.getuid?.() === 0 ? ['unshare', '--mount'] : ['unshare', '--user', '--map-root-user', '--mount'];
 

@@ -1,4 +1,5 @@
-// A standby that says at once that it has everything, and keeps nothing: enough for a server that waits for one.
+// A standby that at once claims to have everything, and keeps nothing: enough for a server that waits for a
+// standby.
 
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -6,7 +7,9 @@ import type { PostgresServer } from './postgres-server.ts';
 
 const protocolVersion = 196_608;
 
-/** Resolves when the server counts it as a synchronous one; `synchronous_standby_names` has to name it. */
+/**
+ * Resolves when the server counts it as a synchronous standby, which `synchronous_standby_names` has to name.
+ */
 export async function startFakeStandby(server: PostgresServer, name: string): Promise<{ stop(): void }> {
   const [start] = await server.query<{ place: string }>('SELECT pg_current_wal_lsn() AS place');
   const socket = connect(join(server.socket, '.s.PGSQL.5432'));
@@ -29,7 +32,8 @@ export async function startFakeStandby(server: PostgresServer, name: string): Pr
     if (kind === 'W') isStreaming = true;
     if (kind === 'W' || kind === 'd') send(socket, 'd', everything());
   });
-  // What the server reads before it counts the standby as a synchronous one releases nobody who waits.
+  // The server ignores a confirmation that arrives before it counts the standby as synchronous, so
+  // confirmations are repeated.
   const status = setInterval(() => {
     if (isStreaming) send(socket, 'd', everything());
   }, 100);
@@ -42,7 +46,7 @@ export async function startFakeStandby(server: PostgresServer, name: string): Pr
   return { stop };
 }
 
-/** Written, flushed and applied further than any place. */
+/** A confirmation that everything is written, flushed and applied. */
 function everything(): Buffer {
   const place = Buffer.from('00ffffffffffffff', 'hex');
   return Buffer.concat([Buffer.from('r'), place, place, place, Buffer.alloc(9)]);

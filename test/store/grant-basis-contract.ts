@@ -1,4 +1,4 @@
-// What a grant rests on, compared by the store in the transaction of the write: each part of it, changed by whichever
+// The store compares what a grant rests on in the transaction of the write. A change of any part, by any
 // process, keeps the write from being stored, and nothing else does.
 
 import { describe, expect, onTestFinished, test } from 'vitest';

@@ -1,11 +1,11 @@
-// Writes of a store in the tests of guards, and what is told of each.
+// Writes for the tests of guards, and the store's answer to each.
 
 import type { GrantBasis } from '../../src/service/store/contract/grant-basis.ts';
 import type { RequestRow } from '../../src/service/store/contract/records.ts';
 import type { Store } from '../../src/service/store/contract/store.ts';
 import { requestRow, startMs } from './rows.ts';
 
-/** The meter that is spent from. */
+/** The meter that the requests spend from. */
 export const spentPlace = { definition: 'spent', key: '"agent-1' };
 
 export async function told(store: Store, row: RequestRow, basis?: GrantBasis, openMax = 20): Promise<string> {
@@ -16,7 +16,7 @@ export async function told(store: Store, row: RequestRow, basis?: GrantBasis, op
   }
 }
 
-/** What is told of a change that has a record. */
+/** The store's answer to a change that has a record. */
 export async function toldOfChange({ documents }: Store): Promise<string> {
   const change = { atMs: startMs, who: 'p', what: 'tried', subject: '', before: null, after: null };
   return await documents.write([], change).then(
@@ -25,7 +25,7 @@ export async function toldOfChange({ documents }: Store): Promise<string> {
   );
 }
 
-/** How often it was decided. */
+/** Spends from the meter; returns how often the request was decided. */
 export async function spend(store: Store, row = requestRow()): Promise<number> {
   let decided = 0;
   const entries = [{ ...spentPlace, isCertain: true, value: '1' }];

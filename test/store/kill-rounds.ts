@@ -1,6 +1,6 @@
-// `node test/store/kill-rounds.ts --rounds 200`: a process that appends is killed without warning, again and again, on
-// one store. After each round every acknowledged record must be there and the chain whole. Prints how long the store
-// took to open again; ends with 1 at the first loss.
+// `node test/store/kill-rounds.ts --rounds 200`: on one store, a process that appends is killed without
+// warning, again and again. After each round every acknowledged record must exist and the chain must be
+// whole. Prints how long the store took to open again; exits with 1 at the first loss.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,13 +18,15 @@ const acknowledgedMax = 100;
 
 export interface KillRounds {
   readonly acknowledgedCount: number;
-  /** Records in the chain at the end: those that were stored when the process died before it could say so, too. */
+  /**
+   * Records in the chain at the end, including records that were stored but not acknowledged before the kill.
+   */
   readonly recordCount: number;
-  /** Ids that were acknowledged and are not there. */
+  /** Ids that were acknowledged and are missing. */
   readonly lost: readonly string[];
-  /** What was not as it was written; null where all was after every round. */
+  /** The first damage that was found; null when all was well after every round. */
   readonly broken: string | null;
-  /** From the start of opening to the first read, of each round. */
+  /** Milliseconds from the start of opening to the first read, for each round. */
   readonly openMs: readonly number[];
 }
 

@@ -1,4 +1,4 @@
-// The fast hash of a record against its definition.
+// The fast hash of a record compared with its definition.
 
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
@@ -34,7 +34,7 @@ const entry: fc.Arbitrary<ChainEntry> = fc
     ...(record === undefined ? {} : { record_json: record }),
   }));
 
-/** The hash, or the word for refusing the entry. */
+/** The hash, or a word when the entry is refused. */
 function outcome(hashOf: typeof linkHash, previous: string, each: ChainEntry): string {
   try {
     return hashOf(previous, each);

@@ -32,7 +32,7 @@ export function describeMeters(name: string, createPlace: () => Promise<Place>):
       expect(await store.requests.append(row, limits, entries)).toBe('stored');
       return row;
     };
-    /** Ids of the requests that count, page by page to the last. */
+    /** Ids of the requests that count, in pages up to the last page. */
     const countedPages = async (countMax: number): Promise<readonly string[][]> => {
       const pages: string[][] = [];
       for (let after: number | null = 0; after !== null; ) {

@@ -1,4 +1,4 @@
-// A database of the first schema, as an earlier version left it, opened by this one.
+// A database of the first schema, left by an earlier version and opened by the present one.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// The thread that the next store of this process will have.
+// The writer thread of the next store that this process opens.
 
 import type { Worker } from 'node:worker_threads';
 import { giveWriterBack, takeWriter } from '../../src/service/store/sqlite/writer-thread.ts';

@@ -1,4 +1,5 @@
-// Where the store of a test lies: a file in a folder of the test, or with TEST_STORE=postgres a database of its own.
+// The place of a test's store: a file in a folder of the test, or a database of its own with
+// TEST_STORE=postgres.
 
 import { copyFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +11,7 @@ export const isOnPostgres = process.env.TEST_STORE === 'postgres';
 
 export interface TestPlace {
   readonly place: StorePlace;
-  /** When nobody has it open any more. */
+  /** Removes the store, once no process has it open. */
   readonly drop: () => Promise<void>;
 }
 
@@ -42,13 +43,16 @@ export async function storeEnvironment(data: string): Promise<Readonly<Record<st
   return { WRIT_STORE: url };
 }
 
-/** Of commands on a data directory. */
+/** The place of the store for commands on a data directory. */
 export async function placeOf(data: string): Promise<StorePlace> {
   const { WRIT_STORE: database = null } = await storeEnvironment(data);
   return storePlaceOf({ data, database });
 }
 
-/** Past the store, as whoever gets at the file or the database: the statement is of both dialects. */
+/**
+ * Changes the store behind the service's back, like an intruder with access to the file or the database. The
+ * statement must work in both dialects.
+ */
 export async function tamper(place: StorePlace, statement: string): Promise<void> {
   if ('url' in place) {
     const server = await keptPostgres();

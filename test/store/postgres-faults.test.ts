@@ -1,5 +1,5 @@
-// What happens to a store in PostgreSQL when the server, the network or the process itself fails. Each fault is injected for
-// real, and nothing is stored that was not told, nothing told that is not stored.
+// What happens to a store in PostgreSQL when the server, the network or the process itself fails. Each fault
+// is injected for real. Answers and stored rows must agree.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ async function setUp() {
   return { database, store };
 }
 
-/** What was told of a request: a word of the store, or the code of an error. */
+/** The answer for a request: a word of the store, or the code of an error. */
 async function told(append: Promise<unknown>): Promise<string> {
   try {
     return String(await append);
@@ -43,7 +43,7 @@ async function untilWritable(store: Store): Promise<void> {
   await expect.poll(() => store.isWritable(), { interval: 20 }).toBe(true);
 }
 
-/** Sends without a pause until `end` resolves; yields what was told, by id. */
+/** Appends without a pause until `end` resolves; returns the answers by request id. */
 async function askUntil(store: Store, end: Promise<unknown>): Promise<ReadonlyMap<string, string>> {
   const answers = new Map<string, string>();
   let isOver = false;
@@ -52,7 +52,7 @@ async function askUntil(store: Store, end: Promise<unknown>): Promise<ReadonlyMa
       const row = requestRow();
       const answer = await told(store.requests.append(row, limits));
       answers.set(row.id, answer);
-      // Refusals come at once: a long outage is not to be a hundred thousand of them.
+      // Refusals come at once, so a pause keeps a long outage from producing a hundred thousand of them.
       await sleep(answer === 'stored' ? 1 : 20);
     }
   };
@@ -63,7 +63,10 @@ async function askUntil(store: Store, end: Promise<unknown>): Promise<ReadonlyMa
   return answers;
 }
 
-/** What was told of each request is so: an answer `stored` is stored, a refusal is not, and of the rest both may be. */
+/**
+ * Checks the answers against the store: a request with the answer `stored` is stored, a refused request is
+ * not, and the others may or may not be.
+ */
 async function expectTruth(store: Store, answers: ReadonlyMap<string, string>): Promise<void> {
   const wrong: string[] = [];
   for (const [id, answer] of answers) {
@@ -106,7 +109,7 @@ test('without a server nothing is stored, and the store says within a second tha
   console.info(`said after ${saidAfterMs.toFixed(0)} ms`);
 });
 
-/** A way to a new database that is closed when the test has finished. */
+/** A wire to a new database, closed when the test has finished. */
 async function wired(): Promise<{ readonly database: TestDatabase; readonly wire: Wire }> {
   const database = await server.createDatabase();
   const wire = await openWire(server, database);
@@ -125,7 +128,7 @@ test('a network that swallows all: what was on its way is uncertain, the rest is
       await sleep(300);
       wire.cut();
       await expect.poll(() => store.isWritable(), { interval: 5 }).toBe(false);
-      // Given up: what comes now does not wait.
+      // The store has given up its queue, so a new request does not wait.
       await expect.poll(() => store.queueDepth(), { interval: 5 }).toBe(0);
       expect(await told(store.requests.append(requestRow(), limits))).toBe('unreachable');
       wire.fix();
@@ -139,7 +142,7 @@ test('a network that swallows all: what was on its way is uncertain, the rest is
   await expectTruth(store, answers);
 });
 
-/** Requests that enter a meter, with what of them was taken back. */
+/** Requests that enter a meter, and the entries that were taken back. */
 function spending(store: Store) {
   const takenBack = new Set<string>();
   const place = { definition: 'spent', key: 'a' };
@@ -152,7 +155,9 @@ function spending(store: Store) {
   return { spend, takenBack };
 }
 
-/** A server hears of a new setting after a while. */
+/**
+ * Repeats the call until its answer is not `stored`, because a server applies a new setting after a while.
+ */
 async function untilDoubt<T extends readonly [string, string]>(spend: () => Promise<T>): Promise<T> {
   for (;;) {
     const answer = await spend();
@@ -160,7 +165,7 @@ async function untilDoubt<T extends readonly [string, string]>(spend: () => Prom
   }
 }
 
-/** Does this with the processes of the server that wait for something, once there are some. */
+/** Applies a function to the server processes that wait for an event, once there are some. */
 async function whoWait({ name }: TestDatabase, event: string, what = 'pid'): Promise<void> {
   const text = `SELECT ${what} FROM pg_stat_activity WHERE datname = '${name}' AND wait_event = '${event}'`;
   await expect.poll(async () => (await server.query(text)).length, { interval: 5 }).toBeGreaterThan(0);
@@ -177,7 +182,7 @@ test.each([
   });
   const { spend, takenBack } = spending(store);
   expect((await spend())[1]).toBe('stored');
-  // A write of another that is alone, and a standby that does not come.
+  // Either another write holds the exclusive lock, or commits wait for a standby that never comes.
   const holding =
     event === 'advisory'
       ? server.query('SELECT pg_advisory_lock(1465012566), pg_sleep(1)', database.name)
@@ -248,7 +253,7 @@ test('a process that was replaced stores nothing, whatever it still has, and its
   await paused.serve();
   expect(await told(paused.requests.append(requestRow(), limits))).toBe('stored');
   wire.cut();
-  // As if it had not been seen for a minute: its slot is the first that is free.
+  // Makes the process look unseen for a minute, so that its slot is the first that is free.
   await server.query("UPDATE replicas SET seen_at = now() - interval '1 min' WHERE slot = 0", database.name);
   const next = await openStore({ ...database, url: server.urlOf(database.name) });
   onTestFinished(() => next.close());
@@ -292,7 +297,7 @@ test('each process that serves has a slot of its own, and where all are taken on
   await expect(third.serve()).rejects.toMatchObject({ code: 'already-served' });
   await store.close();
   await third.serve();
-  // The one that has ended has left a knot.
+  // The process that ended has left a knot.
   expect(await verifyChain(third)).toMatchObject({ kind: 'whole', end: { sequence: 3 } });
 });
 
@@ -331,7 +336,7 @@ test('a commit whose wait for the standby is cancelled counts as uncertain, not 
     await server.query('ALTER SYSTEM RESET synchronous_standby_names');
     await server.query('SELECT pg_reload_conf()');
   });
-  // Somebody asks all the time, so that a batch waits; the process says now and then that it is alive, which waits, too.
+  // Requests arrive all the time, so that a batch waits. The process's signs of life also wait now and then.
   const cancel = `SELECT pg_cancel_backend(pid) AS done FROM pg_stat_activity
     WHERE wait_event = 'SyncRep' AND query LIKE '%writ_append%'`;
   const answers = await askUntil(

@@ -1,5 +1,5 @@
-// Each guard of the statements that store, taken out in turn: its check then sees that something is stored, or told, which must
-// not be. So no guard is without a check, and no check passes for another reason than its guard.
+// Each guard of the statements that store, taken out in turn: its check must then see a forbidden write or
+// answer. So every guard has a check, and no check passes for another reason than its guard.
 
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { verifyStore } from '../../src/service/audit/verify-store.ts';
@@ -18,30 +18,30 @@ afterAll(() => server.stop());
 
 interface Scene {
   readonly database: TestDatabase;
-  /** Statements behind the back of all processes. */
+  /** Runs statements behind the back of all processes. */
   readonly sql: (text: string) => Promise<unknown>;
-  /** A process that serves. */
+  /** Opens a store that serves, like a separate process. */
   readonly open: () => Promise<Store>;
-  /** On which a request of the agent rests while nothing has changed. */
+  /** The grant basis of the agent's requests while nothing has changed. */
   readonly basis: GrantBasis;
-  /** How long the transaction of another lasts where nothing is told before. */
+  /** The longest time that the other transaction stays open while no answer comes. */
   readonly heldForMs: number;
 }
 
 interface Guard {
   readonly of: 'writ_fence' | 'writ_begin' | 'writ_records' | 'writ_append';
-  /** Part of the text of the function, and what stands there once the guard is out. */
+  /** Parts of the function's text, and the replacements that take the guard out. */
   readonly out: readonly (readonly [part: string, instead: string])[];
-  /** What is told of a request that must not be stored, or of which nobody knows. */
+  /** The store's answer for a request that must not be stored, or whose outcome is uncertain. */
   readonly check: (scene: Scene) => Promise<string>;
   readonly told: string;
-  /** What is told once the guard is out; `stored` where it is absent. */
+  /** The answer without the guard; `stored` when absent. */
   readonly toldWithout?: string;
-  /** Once the guard is out, it waits for another all the same. */
+  /** Without the guard, the write still waits for another transaction. */
   readonly stillWaits?: true;
 }
 
-/** After a change by other hands. */
+/** The answer after another process has made a change. */
 function changed(change: string, others: Partial<GrantBasis> = {}): Guard['check'] {
   return async ({ open, sql, basis }) => {
     const store = await open();
@@ -293,7 +293,7 @@ const guards: Readonly<Record<string, Guard>> = {
   },
 };
 
-/** Of another process, beside what this one stores. */
+/** A statement that stores a request of another process beside those of this one. */
 function requestOfAnother(status: string): string {
   return `INSERT INTO requests (sequence, id, agent_id, action_key, outcome, status, created_ms, expires_ms,
       idempotency_key, idempotency_digest, idempotency_until_ms, record_json, hash, idempotency_turn)
@@ -301,7 +301,7 @@ function requestOfAnother(status: string): string {
       'k', 'd', ${startMs + 600_000}, '{}', '', 0)`;
 }
 
-/** Whether it is told while a transaction with these statements has not ended. */
+/** Whether an answer comes while a transaction with these statements is still open. */
 async function toldBeside(
   scene: Scene,
   statements: string,
@@ -314,16 +314,17 @@ async function toldBeside(
   });
 }
 
-/** Whether what a process decides on a meter that another has entered meanwhile is decided again. */
+/** Whether a process decides again when another process has entered the meter meanwhile. */
 async function spentTwice(open: Scene['open']): Promise<string> {
   const [one, two] = [await open(), await open()];
-  // Now and then a process looks by itself in between, and is right at once.
+  // Sometimes a process reads the meter by itself in between and is right at once, so several rounds are
+  // tried.
   for (let round = 0; round < 10; round += 1)
     for (const store of [one, two]) if ((await spend(store)) > 1) return 'decided again';
   return 'decided once';
 }
 
-/** The transactions that have done what they do. */
+/** The transactions that have run their statements and sleep. */
 function asleep({ database }: Scene): Promise<readonly object[]> {
   return server.query(
     `SELECT 1 FROM pg_stat_activity WHERE datname = '${database.name}' AND wait_event = 'PgSleep'`,
@@ -337,7 +338,10 @@ function underWay({ database }: Scene): Promise<readonly object[]> {
   );
 }
 
-/** What `tell` is told while a transaction with these statements has not ended: it ends once that is told, or some time later. */
+/**
+ * The answer of `tell` while a transaction with these statements is open. The transaction ends once the
+ * answer has come, or some time later.
+ */
 async function whileUnderWay(scene: Scene, statements: string, tell: () => Promise<string>): Promise<string> {
   const { sql, heldForMs } = scene;
   await sql(
@@ -354,7 +358,7 @@ async function whileUnderWay(scene: Scene, statements: string, tell: () => Promi
   return answer;
 }
 
-/** A switch is thrown in a transaction for whose end the batch waits. */
+/** A switch is turned on in a transaction whose end the batch waits for. */
 async function switchedWhileWaiting(scene: Scene): Promise<string> {
   const store = await scene.open();
   await scene.sql('DELETE FROM document_kinds');
@@ -363,17 +367,17 @@ async function switchedWhileWaiting(scene: Scene): Promise<string> {
   );
 }
 
-/** Somebody cancels the wait of a commit for a standby, and whoever sends has asked to be spared warnings. */
+/** An administrator cancels the wait of a commit for a standby, and the database suppresses warnings. */
 async function cancelledWait(scene: Scene): Promise<string> {
   const { open, sql, database } = scene;
   await sql(`ALTER DATABASE ${database.name} SET client_min_messages = error`);
-  // It has stored nothing yet, so that no knot is due, whose commit would wait, too.
+  // The store has stored nothing yet, so no knot is due; the commit of a knot would wait, too.
   const store = await open();
   const cancel = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity
     WHERE wait_event = 'SyncRep' AND datname = '${database.name}' AND query LIKE '%writ_append%'`;
   await server.query(`ALTER SYSTEM SET synchronous_standby_names = 'nobody'`);
   try {
-    // The request is under way before commits wait: the process says that it is alive while nothing else is.
+    // The request is sent before commits wait, because the process also sends signs of life when it is idle.
     const locked = 'LOCK TABLE requests IN SHARE MODE; SELECT pg_sleep(0.5); SELECT pg_reload_conf()';
     return await whileUnderWay(scene, locked, async () => {
       const telling = told(store, requestRow());
@@ -420,7 +424,7 @@ test.each(Object.keys(guards))('%s: nothing passes it, and without it something 
   const scene = await setScene();
   expect(await guard.check(scene)).toBe(guard.told);
   await takeOut(scene, guard);
-  // What does not wait any more may take its time.
+  // Without the guard the write does not wait, so the other transaction may stay open longer.
   const heldForMs = guard.stillWaits ? scene.heldForMs : 10_000;
   expect(await guard.check({ ...scene, heldForMs })).toBe(guard.toldWithout ?? 'stored');
 });

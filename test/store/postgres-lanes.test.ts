@@ -1,5 +1,5 @@
-// Each process that serves writes a lane of its own: what several store at once is one chain, which shows whatever is changed,
-// removed, added or moved in any lane, also at the end of one.
+// Each process that serves writes a lane of its own. What several processes store at once is one chain. The
+// chain shows every change, removal, addition or move in any lane, also at its end.
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -31,7 +31,7 @@ const limits = { openMax: 100 };
 
 interface Lanes {
   readonly database: TestDatabase;
-  /** The first does not serve, and has lane 0 to itself where no other writes an event. */
+  /** The first store does not serve, and lane 0 is its own while no other store writes an event. */
   readonly stores: readonly [Store, Store, Store];
   readonly sql: <R extends object>(text: string) => Promise<readonly R[]>;
 }
@@ -49,7 +49,10 @@ async function openLanes(database: TestDatabase): Promise<Lanes> {
   return { database, stores, sql };
 }
 
-/** Records of every kind, in three lanes, tied twice; the last of each lane stand behind the last knot. */
+/**
+ * Adds records of every kind, in three lanes, with two knots; the last records of each lane stand behind the
+ * last knot.
+ */
 async function fill({ stores }: Lanes): Promise<void> {
   const [other, one, two] = stores;
   const agent = agentRow({ id: 'agent-1' });
@@ -190,7 +193,8 @@ describe('somebody with the database', () => {
     await fill(lanes);
     await stores[1].close();
     await stores[2].close();
-    // As it was before they tied their lanes at their end: some records stand behind the last knot.
+    // Removes the knot that was written when the stores closed: some records stand behind the last knot
+    // again.
     const own = (await stores[0].chain.stretch(0, 1_000)).records.filter(({ entry }) => laneOf(entry) === 0);
     const [before, knot] = [own.at(-2), own.at(-1)];
     await sql(`DELETE FROM knots WHERE sequence = ${knot?.entry.sequence};
@@ -210,7 +214,7 @@ describe('somebody with the database', () => {
   };
   const times = { request: 'created_ms', refusal: 'at_ms', change: 'at_ms', event: 'at_ms', knot: 'at_ms' };
 
-  /** Whether it is found; all is as it was afterwards. */
+  /** Whether the tampering is detected; restores the tables afterwards. */
   async function isFound(tampering: string, table: string): Promise<boolean> {
     await lanes.sql(tampering);
     try {
@@ -262,7 +266,7 @@ describe('somebody with the database', () => {
     const last = entries.at(-1)?.sequence ?? 0;
     for (const entry of entries.filter(({ kind, status }) => kind === 'request' && status !== 'pending')) {
       const isEnd = entries.findLast((other) => laneOf(other) === laneOf(entry)) === entry;
-      // Within a lane it takes the place of another one.
+      // Inside a lane the added record takes the place of another one.
       const sequence = isEnd ? last + 1 : entry.sequence + 1;
       const { id } = requestRow();
       const added = { ...entry, id, sequence, follows: entry.sequence };
@@ -333,7 +337,7 @@ test('records are pruned in all lanes, and the chain goes on from there', async 
   const before = await entriesOf(other);
   const dates = Date.now() - 60_000;
   const pruned = await pruneRecords(other, { beforeMs: dates, nowMs });
-  // The first knot is of now.
+  // The first knot is recent, so it limits what may be deleted.
   const knot = before.find(({ kind }) => kind === 'knot')?.sequence ?? 0;
   expect(pruned).toMatchObject({ deletedCount: before.filter(({ sequence }) => sequence < knot).length });
   expect(pruned.kept).toMatchObject({ sequence: knot });
@@ -355,7 +359,7 @@ test('the check of a start reads few records, however many there are', async () 
     return { scans: Number(read?.scans), rows: Number(read?.rows) };
   };
   const before = await readNow();
-  // The server counts at the end of a transaction, where it has not for a second.
+  // The server updates its counters at the end of a transaction, at most once a second.
   await expect
     .poll(
       async () => {

@@ -1,5 +1,5 @@
-// What a batch looks at does not grow with the store: its statements are planned once, here while every table is empty, and must
-// find each row by an index when there are many.
+// What a batch reads does not grow with the store. Its statements are planned once, in these tests while
+// every table is empty, and must find each row by an index when there are many rows.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Store } from '../../src/service/store/contract/store.ts';
@@ -14,12 +14,12 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 const rowsInRound = 30;
-/** So many rounds make the store large. */
+/** The number of rounds that make the store large. */
 const roundCount = 60;
 const limits = { openMax: 20 };
 const keptUntilMs = startMs + 600_000;
 
-/** Requests of each kind that is judged by another table, all under new keys. */
+/** Stores requests of each kind that is checked against another table, all under new keys. */
 async function storeRound(store: Store, round: number, agentVersion: number): Promise<void> {
   const seen = { agentId: 'agent-1', agentVersion, keyNotAfterMs: null, switchGeneration: 0 };
   const stored: Promise<unknown>[] = [];
@@ -55,7 +55,10 @@ test('a batch reads as many rows of a large store as of a small one', async () =
   const agentVersion = (await store.agents.find(agent.id))?.version ?? 0;
   await store.serve();
   let rounds = 0;
-  /** Rows that tables and indices have given since the database was made, once the server has counted all rounds. */
+  /**
+   * Rows that tables and indices have returned since the database was made, once the server has counted all
+   * rounds.
+   */
   const rowsRead = async (): Promise<number> => {
     const counted = async () => {
       const [found] = await server.query<{ inserted: string; read: string }>(

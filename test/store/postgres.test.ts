@@ -1,4 +1,4 @@
-// The contract on PostgreSQL.
+// The contract of a store, on PostgreSQL.
 
 import { beforeAll } from 'vitest';
 import { openStore } from '../../src/service/store/open.ts';

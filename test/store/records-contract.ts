@@ -1,4 +1,5 @@
-// What every store must do for a reader of its records alone: what it reads is the chain, in order, for a log to be made of.
+// What every store must do for a reader of its records: the reader gets the chain, in order, and can make a
+// log of it.
 
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openRecords } from '../../src/service/store/open.ts';

@@ -1,5 +1,5 @@
-// What every store must do with lists of requests: each page holds what a plain look through all rows finds, and none looks
-// through all of them.
+// What every store must do with lists of requests: each page holds what a plain look through all rows finds,
+// and no page looks through all rows.
 
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -9,7 +9,7 @@ import type { RequestFilter, RequestPlace, Store } from '../../src/service/store
 import type { Place } from './contract.ts';
 import { agentRow, everything, keyRow, requestRow, startMs } from './rows.ts';
 
-/** Requests that are looked through for one page. */
+/** The most requests that are looked through for one page. */
 const lookedThroughMax = 2_000;
 
 interface Drawn {

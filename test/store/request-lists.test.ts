@@ -1,4 +1,4 @@
-// How SQLite goes about lists of requests: along an index, whatever is asked.
+// How SQLite executes queries for lists of requests: along an index, whatever the filter.
 
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -22,7 +22,7 @@ async function makeStore(): Promise<string> {
 }
 
 describe('a walk', () => {
-  /** How SQLite goes about a query. */
+  /** The steps of SQLite's plan for a query. */
   function planOf(path: string, text: string): readonly string[] {
     const database = new Database(path, { readonly: true });
     try {
@@ -72,7 +72,7 @@ describe('a walk', () => {
     const plan = planOf(path, text);
     expect(plan.filter((step) => step.startsWith(walk))).toHaveLength(1);
     expect(plan.filter((step) => /SCAN (requests|request_events|refusals)\b/.test(step))).toEqual([]);
-    // Only those with the very same deadline are put in order.
+    // Only requests with the same deadline are sorted.
     expect(plan.filter((step) => /TEMP B-TREE FOR ORDER BY/.test(step))).toEqual([]);
   });
 });

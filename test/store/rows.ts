@@ -1,4 +1,4 @@
-// Rows to store in tests, and a folder to store them in; ids are new at each call.
+// Rows to store in tests, with new ids at each call, and a folder to store them in.
 
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -17,7 +17,7 @@ import type { RequestFilter } from '../../src/service/store/contract/store.ts';
 
 export const startMs = Date.parse('2026-03-02T10:00:00Z');
 
-/** A folder that is gone when the test ends. */
+/** A new folder, removed when the test ends. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'writ-test-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -85,7 +85,7 @@ export function refusalRecord(change: Partial<RefusalRecord> = {}): RefusalRecor
   };
 }
 
-/** A list that asks nothing. */
+/** A filter that matches every request. */
 export const everything: RequestFilter = {
   agentId: null,
   actionKey: null,

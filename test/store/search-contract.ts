@@ -1,5 +1,5 @@
-// What every store must do with a search: it finds what the words of a request hold, in the records as they are at that moment,
-// and says how many there are.
+// What every store must do with a search: it finds requests by their words, in the records at that moment,
+// and counts them.
 
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -154,7 +154,7 @@ export function describeSearch(name: string, createPlace: () => Promise<Place>):
         }),
         { numRuns: 60 },
       );
-      // What a request says is found by the very same text.
+      // A text of a payload finds its own request.
       for (const row of rows.slice(0, 10)) {
         const [text = ''] = Object.keys((JSON.parse(row.recordJson) as { payload: object }).payload);
         const wanted = wantedText(text.replaceAll('"', ' '));

@@ -1,5 +1,5 @@
-// What the server of a database promises and tells: that it keeps what it acknowledges, and the time. A process that serves
-// holds it to its promise at every write, and goes by its clock.
+// What the database server promises: to keep what it acknowledges, and the time. A process that serves checks
+// the promise at every write, and uses the server's clock.
 
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import type { Durability } from '../../src/service/store/contract/durability.ts';
@@ -24,7 +24,7 @@ async function open(durability: Durability): Promise<Store> {
   return store;
 }
 
-/** Such as `full_page_writes = off`; until the test has finished. */
+/** Applies a setting such as `full_page_writes = off` until the test has finished. */
 async function set(setting: string): Promise<void> {
   const [name = ''] = setting.split(' ');
   const change = async (text: string) => {
@@ -108,7 +108,7 @@ test('a server that a pooler has told not to wait for the disk is not served fro
   const [{ name } = { name: '' }] = await server.query<{ name: string }>(
     `SELECT datname AS name FROM pg_database ORDER BY oid DESC LIMIT 1`,
   );
-  // As if the options of the session had not got through.
+  // Simulates a session whose options were not applied.
   await server.query(
     `CREATE OR REPLACE FUNCTION pooled() RETURNS text LANGUAGE sql SET synchronous_commit = off AS 'SELECT writ_fault()'`,
     name,
@@ -127,7 +127,7 @@ test("a process goes by the server's clock, whatever its own says", async () => 
   const [before = { ms: 0 }] = await server.query<{ ms: number }>(clock);
   const told = store.serverNow() ?? 0;
   const [after = { ms: 0 }] = await server.query<{ ms: number }>(clock);
-  // Half of a round trip to a server beside this process, and what the machine is busy with.
+  // Tolerance: half of a round trip to a local server, and other work on the machine.
   expect(told).toBeGreaterThan(before.ms - 200);
   expect(told).toBeLessThan(after.ms + 200);
 });

@@ -1,4 +1,5 @@
-// The contract on SQLite files, and what is particular to a file: its modes, its version, its owner, its limits.
+// The contract of a store on SQLite files, and what is particular to a file: its modes, its version, its
+// owner, its limits.
 
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -158,7 +159,7 @@ test('a write that the database refuses fails alone', async () => {
   const requests = [requestRow(), requestRow()] as const;
   const results = await Promise.allSettled([
     store.requests.append(requests[0], limits),
-    // The agent is stored before its key is found to be in use.
+    // The agent is inserted before the store finds that its key is in use.
     store.agents.add(second, { ...key, agentId: second.id }),
     store.requests.append(requests[1], limits),
   ]);
@@ -250,7 +251,7 @@ test('of a damaged database no copy is kept', async () => {
   await Promise.all(Array.from({ length: 200 }, () => store.requests.append(requestRow(), limits)));
   await store.close();
   const bytes = readFileSync(path);
-  // Pages from the middle on lose what they hold.
+  // Pages from the middle of the file on are overwritten.
   bytes.fill(0xff, 4096 * 12, 4096 * 20);
   writeFileSync(path, bytes);
   await expect(copyDatabase(path, join(folder, 'copy.db'))).rejects.toMatchObject({ code: 'corrupt' });

@@ -1,4 +1,4 @@
-// Texts that are hardly a policy file, hardly a text, or nearly a sound file.
+// Texts that barely resemble a policy file, barely are text, or are nearly a sound file.
 
 import fc from 'fast-check';
 import { contextualWords, reservedWords } from '../../src/language/syntax/parse/tokens.ts';

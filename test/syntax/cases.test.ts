@@ -1,5 +1,5 @@
-// Golden cases: each `cases/NAME.policy` has a `NAME.txt` that draws its diagnostics, what their fixes make of the text and
-// which declarations survive. UPDATE_GOLDEN=1 accepts what is found.
+// Golden cases: each `cases/NAME.policy` has a `NAME.txt` with its diagnostics, the text after their fixes,
+// and the declarations that survive. UPDATE_GOLDEN=1 accepts the present output.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// Diagnostics → a drawing for golden cases: code, place and message, the line with a mark below the span, help, and what
-// the fix makes of the lines that it touches.
+// Draws diagnostics for golden cases: code, place and message, the line with a mark below the span, help, and
+// the lines after the fix.
 
 import type { Diagnostic, Fix } from '../../src/language/diagnostic/diagnostic.ts';
 

@@ -1,4 +1,4 @@
-// How expressions are read: what binds tighter, and the forms that share words with names.
+// How expressions are read: precedence, and the forms that share words with names.
 
 import { expect, test } from 'vitest';
 import { parse } from '../../src/language/syntax/parse.ts';

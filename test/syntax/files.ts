@@ -1,5 +1,5 @@
-// The policy files that the tests of this folder read: the page of the language design, the golden cases without errors
-// and the conformance files, as far as they are there.
+// The policy files that the tests of this folder read: the page of the language design, the golden cases
+// without errors, and the conformance files if present.
 
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import type { SourceText } from '../../src/language/diagnostic/span.ts';
 
 const shared = join(import.meta.dirname, '../../../shared');
 
-/** Every sound policy file at hand; the conformance files only where their folder is. */
+/** Every sound policy file; the conformance files only if their folder exists. */
 export function soundFiles(): readonly SourceText[] {
   const folder = join(shared, 'conformance');
   const conformance = existsSync(folder) ? globSync('**/*.policy', { cwd: folder }).sort() : [];

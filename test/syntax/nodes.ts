@@ -1,4 +1,5 @@
-// Looks at a tree as plain data: every node with a span, and the tree without places, for laws about all nodes.
+// Views of a tree as plain data, for laws about all nodes: every node with a span, and the tree without
+// places.
 
 import type { Span } from '../../src/language/diagnostic/span.ts';
 
@@ -19,7 +20,7 @@ export function nodesOf(value: unknown): readonly AnyNode[] {
 
 const placeKeys: ReadonlySet<string> = new Set(['span', 'operatorSpan', 'leftSpan', 'ownLine', 'afterBlank']);
 
-/** The same data without spans and without where comments stand. */
+/** The same data without spans and without the places of comments. */
 export function withoutPlaces(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutPlaces);
   if (typeof value !== 'object' || value === null) return value;

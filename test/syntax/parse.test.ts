@@ -1,4 +1,5 @@
-// Whole files: what is sound is read without a word, limits are held by name, and the places of nodes are right.
+// Whole files: sound files give no diagnostics, limits are reported by name, and the places of nodes are
+// right.
 
 import { describe, expect, test } from 'vitest';
 import { fileBytesMax, parse } from '../../src/language/syntax/parse.ts';
@@ -21,7 +22,7 @@ test.each(soundFiles())('$path is read without diagnostics', (source) => {
   expect(parse(source).diagnostics).toEqual([]);
 });
 
-// Room for a busy machine: what is held here is that an answer comes, not when.
+// Long enough for a busy machine: the test is about getting an answer, not about its time.
 const timeout = 60_000;
 
 describe('limits', { timeout }, () => {

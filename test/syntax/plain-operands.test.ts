@@ -1,5 +1,5 @@
-// The law of operands that are read without rules: the tree and what is wrong are what the rules give, for texts as people write
-// them and for the same with a piece missing.
+// The law of operands that are read without rules: the tree and the diagnostics equal those of the rules, for
+// texts as people write them and for the same texts with a piece missing.
 
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ const texts = globSync(
 ).map((path) => readFileSync(join(root, path), 'utf8'));
 
 function parseByRules(text: string): ParsedFile {
-  // What is read without rules is protected.
+  // The methods that read operands without rules are protected, hence the cast.
   const parser = PolicyParser.prototype as unknown as Record<'plainOperand' | 'plainEntry', () => null>;
   const spies = [vi.spyOn(parser, 'plainOperand'), vi.spyOn(parser, 'plainEntry')];
   for (const spy of spies) spy.mockReturnValue(null);

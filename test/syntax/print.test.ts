@@ -1,5 +1,5 @@
-// Laws of the formatter: its text is read as the same tree, printing is idempotent, no comment is lost and none changes
-// what it documents.
+// Laws of the formatter: its output parses to the same tree, printing is idempotent, no comment is lost, and
+// no comment moves to another declaration.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -80,7 +80,9 @@ function readExpression(text: string): ExpressionNode {
   return declaration.value;
 }
 
-/** `count within in lines (...)` counts: nothing is named `count` but a field, which stands behind a dot. */
+/**
+ * `count within in lines (...)` counts: only a field can be named `count`, and a field stands behind a dot.
+ */
 const countsWithin = /(?<![.\w"])count within\b/;
 
 test('any expression is printed to a text that is read as the same expression', () => {

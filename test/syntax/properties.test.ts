@@ -1,4 +1,4 @@
-// Whatever the text, `parse` answers, soon, with a tree whose places lie in the text.
+// For any text `parse` answers quickly, with a tree whose places lie in the text.
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { printFile } from '../../src/language/syntax/print/print.ts';
 import { anyBytes, anyMutant, anySoup } from './any-text.ts';
 import { nodesOf, withoutPlaces } from './nodes.ts';
 
-/** Room for a busy machine. */
+/** Long enough for a busy machine. */
 const timeout = 60_000;
 
 describe.each([
@@ -30,7 +30,7 @@ describe.each([
           const { start, end } = node.span;
           const slice = text.slice(start, end);
           const isWord = (node.kind === 'name' || node.kind === 'pattern') && node.isQuoted === false;
-          // Where something is reported, a name may be what was meant.
+          // At the place of a diagnostic the tree may hold a guessed name.
           const isReported = diagnostics.some(({ span }) => span.start <= end && start <= span.end);
           if (isWord && !isReported && /^[\w.*]*$/.test(slice)) expect(node.text).toBe(slice);
         }

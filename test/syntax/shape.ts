@@ -1,4 +1,4 @@
-// An expression → a text with every pair in brackets, so that a test can show how it was read.
+// Turns an expression into a text with every pair in brackets, so that a test shows how it was read.
 
 import { printExpression } from '../../src/language/syntax/print/print.ts';
 import type { ExpressionNode } from '../../src/language/syntax/tree/tree.ts';

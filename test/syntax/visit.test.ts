@@ -1,4 +1,4 @@
-// The walk meets every expression within another once, in the order of the text, outer ones before inner ones.
+// The walk meets every nested expression once, in the order of the text, outer ones before inner ones.
 
 import { expect, test } from 'vitest';
 import { parse } from '../../src/language/syntax/parse.ts';

@@ -1,5 +1,5 @@
-// The law of texts that are read in one go: each choice of the parser without recovery is what the parser library finds out, and the
-// tree of a text without errors is that of the parser that recovers.
+// The law of texts that are read in one go: each choice of the parser without recovery equals that of the
+// parser library, and the tree of a text without errors equals the tree of the parser that recovers.
 
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ const texts = globSync(['test/{syntax,check}/cases/**/*.policy', '{policies,exam
   cwd: root,
 }).map((path) => readFileSync(join(root, path), 'utf8'));
 
-/** What a parser looks at where these tokens are next: of a token it looks at the number of its type alone. */
+/** The look-ahead of a parser before these tokens; a parser looks only at the number of a token's type. */
 function ahead(types: readonly TokenType[]) {
   const LA = (distance: number) => types[distance - 1] as unknown as IToken;
   return { LA, LA_FAST: LA };
@@ -44,7 +44,7 @@ describe('choices', () => {
   ) as [Analysed, Analysed];
 
   it.each(Object.entries(committed))('of %s are what the library finds, at any two tokens', (rule, own) => {
-    // `Word` and `Text` are no tokens but what several belong to.
+    // `Word` and `Text` are categories of tokens, not tokens.
     const types = [...tokenTypes, EOF].filter((type) => type !== Word && type !== Text);
     const of = ({ lookAheadFuncsCache, fullRuleNameToShort }: Analysed) =>
       lookAheadFuncsCache[fullRuleNameToShort[rule]!]!;
@@ -66,7 +66,7 @@ describe('choices', () => {
 
 type Guarded = Parameters<Choose>[0];
 
-/** All may be taken, then all but one. */
+/** First all alternatives are allowed, then all but one, each in turn. */
 function guards(count: number): Guarded[] {
   const all = Array.from({ length: count }, (_, closed) =>
     Array.from({ length: count }, (_, at) => (at === closed ? { GATE: () => false } : {})),
@@ -80,7 +80,7 @@ function ask(choose: Choose, gates: Guarded, ...types: readonly TokenType[]) {
 
 const corpus = texts.flatMap(variants).map((text) => ({ path: 'a.policy', text }));
 
-/** Each line that people write by mistake, alone and as a rule. */
+/** Each line of the common mistakes, alone and as a rule. */
 const lines = globSync('test/diagnostic/mistakes/*.txt', { cwd: root })
   .flatMap((path) => readFileSync(join(root, path), 'utf8').split('\n'))
   .flatMap((line) => [line, `policy p on a.b {\n${line}\n}\n`, `policy p on a.b {\n  deny x\n${line}\n}\n`])
@@ -131,7 +131,7 @@ describe('a text that the grammar takes', () => {
   });
 });
 
-/** The text, and what it is where something is missing at its end. */
+/** The text, and the text with parts missing at its end. */
 function variants(text: string): readonly string[] {
   return [text, text.slice(0, text.length / 2)];
 }

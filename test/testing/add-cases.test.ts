@@ -1,4 +1,4 @@
-// A request that refutes a claim becomes a case: once, as it was, whatever the defaults of the file say.
+// A request that refutes a claim becomes a test case: once, unchanged, whatever the defaults of the file are.
 
 import { describe, expect, it } from 'vitest';
 import { addCases } from '../../src/tools/testing/adding/add-cases.ts';

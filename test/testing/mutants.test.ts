@@ -1,4 +1,4 @@
-// Which mutants a policy file has, what each looks like, and which of them no request can tell apart.
+// The mutants of a policy file, the text of each, and the mutants that no request can tell apart.
 
 import { describe, expect, it } from 'vitest';
 import type { Facts } from '../../src/language/model/request.ts';
@@ -18,7 +18,9 @@ approvers finance "Finance"
 
 `;
 
-/** The mutants of one rule on the action above: its changes, and the rule as each leaves it, in one line. */
+/**
+ * The mutants of one rule on the action above: the name of each change, and the changed rule, in one line.
+ */
 function ruleMutants(rule: string): readonly string[] {
   const text = `${head}policy p on a.b {\n  ${rule}\n}\n`;
   return mutatedTexts(text).map(({ name, file }) => {
@@ -235,7 +237,7 @@ policy p on a.b when (payload.x >= 0) {
       satisfied: { escalate: [], reauth: [] },
     })),
   );
-  /** All decisions, but for what shadow rules would have said. */
+  /** All decisions, without the results of shadow rules. */
   const decisionsOf = (engine: NonNullable<Compiled['engine']>): string =>
     JSON.stringify(facts.map((one) => ({ ...engine.decide(one), withShadow: null })));
   const original = compiled(policy);

@@ -1,4 +1,4 @@
-// The mutants of one policy file for tests of them: each as a text that can be compiled, and what it changes.
+// The mutants of one policy file for tests: each as a text that can be compiled, with its change.
 
 import type { SourceText } from '../../src/language/diagnostic/span.ts';
 import { type Compiled, compile } from '../../src/pipeline.ts';
@@ -6,15 +6,15 @@ import { applyEdits } from '../../src/tools/testing/mutation/edit.ts';
 import { mutantsOf } from '../../src/tools/testing/mutation/mutants.ts';
 
 export interface MutatedText {
-  /** `subject: change`. */
+  /** The name in the form `subject: change`. */
   readonly name: string;
-  /** The policy file, or the list file, as changed. */
+  /** The policy file, or the list file, after the change. */
   readonly file: SourceText;
 }
 
 const path = 'a.policy';
 
-/** All mutants of the text, those that do not compile included; `lists` are list files by path. */
+/** All mutants of the text, including those that do not compile; `lists` are list files by path. */
 export function mutatedTexts(
   text: string,
   lists: Readonly<Record<string, string>> = {},

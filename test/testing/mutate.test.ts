@@ -1,4 +1,4 @@
-// Mutation scores of small policies: what is killed, what survives, and how both are told.
+// Mutation scores of small policies: which mutants are killed, which survive, and how both are reported.
 
 import { describe, expect, it } from 'vitest';
 import { type MutateOptions, type Mutation, mutate } from '../../src/tools/testing/mutation/mutate.ts';
@@ -33,7 +33,7 @@ const others = `  - { name: ann, action: a.c, payload: { n: 1 }, expect: { by: q
   - { name: eve, action: a.c, agent: { name: eve }, payload: { n: 1 }, expect: DENY }
 `;
 
-/** Mutants of the policy above against these tests. */
+/** The score of these tests on the mutants of the policy above. */
 async function score(
   tests: Readonly<Record<string, string>>,
   options: MutateOptions = {},

@@ -1,4 +1,4 @@
-// The format of test files: how facts are merged, and the place and words of every mistake.
+// The format of test files: how facts are merged, and the place and text of every mistake.
 
 import { describe, expect, it } from 'vitest';
 import { position } from '../../src/language/diagnostic/render.ts';
@@ -25,7 +25,7 @@ function mistakesOf(text: string): readonly string[] {
   });
 }
 
-/** One test around a line of its own. */
+/** A test file with one test that contains this line. */
 function one(line: string): string {
   return `tests:\n  - name: t\n    action: a.b\n    ${line}\n    expect: ALLOW\n`;
 }

@@ -1,5 +1,5 @@
-// Tests in a sequence: meters as the requests before leave them, the time between them, what people answer; and the same
-// decisions as a service that is asked one after the other.
+// Tests in a sequence: meters as the earlier requests leave them, the time between requests, people's
+// answers. The decisions equal those of a service that gets the same requests one after the other.
 
 import { expect, it, test } from 'vitest';
 import { createRandom } from '../../src/language/value/random.ts';
@@ -134,7 +134,7 @@ it('is mistaken about an answer to what does not wait', async () => {
 
 it('decides as a service that is asked the same, one after the other', async () => {
   let nowMs = Date.UTC(2026, 0, 1);
-  // Waits that outlast it: a service ends them by its own time.
+  // Waits outlast the sequence, because a service ends waits by its own clock.
   const within = '30d';
   const service = await startService({ startsWith: policyWith(within), clock: () => nowMs });
   const random = createRandom(7);

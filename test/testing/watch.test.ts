@@ -1,4 +1,4 @@
-// Watching on a real folder: what makes a run, what it is told, and how it ends.
+// Watching on a real folder: what starts a run, what each run receives, and how watching ends.
 
 import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -10,7 +10,7 @@ const policy =
   'action a.b { n: string }\nlist good from "good.txt"\npolicy p on a.b {\n  allow x when payload.n in good\n}\n';
 const tests = 'tests:\n  - { name: t, action: a.b, payload: { n: x }, expect: ALLOW }\n';
 
-/** Watches a folder with the files above until `act` is done. Returns what each run was told. */
+/** Watches a folder with the files above until `act` is done. Returns what each run received. */
 async function watched(
   act: (watch: {
     folder: string;

@@ -1,5 +1,5 @@
-// `node test/upgrades/keep.ts`: has the service of this version write a store, and keeps it for the tests of later ones. Run once
-// for each release, before it is tagged.
+// `node test/upgrades/keep.ts`: lets the service of this version write a store, and keeps it for the tests of
+// later versions. Run once for each release, before it is tagged.
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// What is kept of a release: a store that its service has written, with its key, a checkpoint, and what an agent knows.
+// What is kept of a release: a store that its service has written, with its key, a checkpoint, and an agent's
+// key and request ids.
 
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +7,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 
 export interface KnownToAgent {
   readonly apiKey: string;
-  /** Of requests, in order: one that was allowed, one that waits, one that was denied. */
+  /** Ids of three requests, in order: allowed, waiting, denied. */
   readonly requestIds: readonly string[];
 }
 
@@ -24,7 +25,7 @@ export const releases: readonly string[] = readdirSync(folder, { withFileTypes: 
   .map(({ name }) => name)
   .toSorted();
 
-/** `data` is the data directory of a service that has stopped. */
+/** Keeps a store; `data` is the data directory of a service that has stopped. */
 export function keepStore({ release, checkpoint, agent }: KeptStore, data: string): void {
   const place = join(folder, release);
   if (existsSync(place)) throw new Error(`the store of release ${release} is kept already`);
@@ -35,7 +36,7 @@ export function keepStore({ release, checkpoint, agent }: KeptStore, data: strin
   writeFileSync(join(place, 'agent.json'), `${JSON.stringify(agent, null, 2)}\n`);
 }
 
-/** Lays the store into `data` as its service left it. */
+/** Puts the store into `data` as its service left it. */
 export function layStore(release: string, data: string): KeptStore {
   const place = join(folder, release);
   const textOf = (name: string) => readFileSync(join(place, name), 'utf8');

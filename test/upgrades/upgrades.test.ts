@@ -1,4 +1,5 @@
-// Stores of every released version, opened by this one: nothing is lost, and what was there before is copied first.
+// Stores of every released version, opened by this version: nothing is lost, and the old state is copied
+// first.
 
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -89,7 +90,7 @@ describe('a store of an earlier schema', () => {
     expect(before).toMatchObject({ version: 1, requests: [{ action_key: 'payment.create' }] });
     expect(readFileSync(`${copy}.key`, 'utf8')).toBe('ab'.repeat(32));
     for (const file of [copy, `${copy}.key`]) expect(statSync(file).mode & 0o777).toBe(0o600);
-    // From then on there is nothing to copy.
+    // After the upgrade no further copy is made.
     rmSync(copy);
     const store = await openStore({ path });
     await store.requests.append(requestRow(), { openMax: 1 });

@@ -1,4 +1,7 @@
-/** URLs, web addresses, host names and e-mail addresses: accepted, refused, and agreeing with the runtime's own URL. */
+/**
+ * URLs, web addresses, host names and e-mail addresses: which are accepted, which are refused, and that they
+ * agree with the runtime's own URL.
+ */
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -186,7 +189,7 @@ test('canonical URLs are those of the runtime', () => {
     fc.property(fc.webUrl({ withQueryParameters: true, withFragments: true }), (text) => {
       const canonical = canonicalUrl(text);
       expect(canonicalUrl(canonical ?? '')).toBe(canonical);
-      // The runtime leaves percent-encodings and empty queries as they are, and encodes apostrophes of queries.
+      // The runtime leaves percent-encodings and empty queries unchanged, and encodes apostrophes in queries.
       if (canonical !== null && !/[%']/.test(text))
         expect(canonical).toBe(new URL(text.replace(/#$/, '').replace(/^([^?#]*)\?(?=#|$)/, '$1')).href);
     }),

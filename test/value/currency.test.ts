@@ -1,4 +1,4 @@
-/** Which codes are active currencies, and that the runtime knows nearly all of them too. */
+/** Which codes are active currencies, and that the runtime knows nearly all of them. */
 
 import { expect, test } from 'vitest';
 import { isCurrency } from '../../src/language/value/currency.ts';

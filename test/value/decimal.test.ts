@@ -1,4 +1,4 @@
-/** Decimals against a reference of exact fractions, and at the ends of their range. */
+/** Decimals compared with exact fractions, and at the ends of their range. */
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

@@ -1,4 +1,7 @@
-/** Named hours against a plain reading of the wall clock, over changes of the clocks, and at their edges. */
+/**
+ * Named hours compared with a plain reading of the wall clock, across changes of the clocks, and at their
+ * edges.
+ */
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -155,7 +158,7 @@ describe('around changes of the clocks', () => {
     },
   );
 
-  /** The weekday (Monday 0) and the minute of the day, as the runtime writes them out. */
+  /** The weekday (Monday is 0) and the minute of the day, from the runtime's own formatting. */
   function wallClock(instant: number, zone: string): { weekday: number; minute: number } {
     const text = new Date(instant * 1000).toLocaleString('en-GB', {
       timeZone: zone,
@@ -169,7 +172,7 @@ describe('around changes of the clocks', () => {
     return { weekday, minute: hour * 60 + minuteOfHour };
   }
 
-  /** Walks the span minute by minute from the day it starts on. */
+  /** Whether the span covers the time; walks the span minute by minute from its first day. */
   function covers(weekly: WeeklySpan, at: { weekday: number; minute: number }): boolean {
     const length = (weekly.toMinute - weekly.fromMinute + 1440) % 1440;
     return [at.weekday, (at.weekday + 6) % 7].some((startDay, daysAgo) => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type CodeUnits, includes, includesLong } from '../../src/language/value/includes.ts';
 import { createRandom } from '../../src/language/value/random.ts';
 
-/** A text that counts how often one of its code units is read. */
+/** A text that counts the reads of its code units. */
 function counted(text: string): CodeUnits & { reads: number } {
   const units = {
     reads: 0,

@@ -1,4 +1,7 @@
-/** Addresses and networks: the forms accepted and refused, and membership against strings of bits. */
+/**
+ * Addresses and networks: the forms that are accepted and refused, and membership compared with strings of
+ * bits.
+ */
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** Words mentioned in a text, against a search of every place. */
+/** Words mentioned in a text, compared with a search of every place. */
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

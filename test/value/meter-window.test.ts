@@ -1,4 +1,4 @@
-// Windows of the calendar against the calendar of the platform, minute by minute around where they begin.
+// Calendar windows compared with the calendar of the platform, minute by minute around their beginnings.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -20,12 +20,12 @@ const zones = [
   'America/New_York',
   'Asia/Kathmandu',
   'Australia/Lord_Howe',
-  // Clocks are put forward at midnight: days that begin at one.
+  // Clocks are put forward at midnight, so some days begin at one o'clock.
   'America/Sao_Paulo',
   'Asia/Beirut',
   // Clocks were put back a minute after midnight.
   'America/St_Johns',
-  // A day was left out.
+  // The zone left out a day.
   'Pacific/Apia',
 ];
 
@@ -35,7 +35,7 @@ function calendar(period: CalendarPeriod, zone: string): MeterWindow {
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** `2026-03-29`. */
+/** A date such as `2026-03-29`. */
 function dateIn(zone: string, atMs: number): string {
   const format = formats.get(zone) ?? new Intl.DateTimeFormat('en-CA', { timeZone: zone });
   formats.set(zone, format);
@@ -120,7 +120,7 @@ describe('a window of the calendar', () => {
       Number.NEGATIVE_INFINITY,
       Number.POSITIVE_INFINITY,
     ]);
-    // What is asked next has its own.
+    // The answer for the early time is not reused for a later time.
     const noonMs = Date.parse('2026-03-02T12:00Z');
     expect(windowStartMs(day, noonMs)).toBe(Date.parse('2026-03-02T00:00Z'));
   });

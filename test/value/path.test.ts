@@ -1,4 +1,4 @@
-/** Canonical forms of paths, against the runtime's own, and which path lies inside which. */
+/** Canonical forms of paths, compared with the runtime's own, and which path lies inside which. */
 
 import { posix } from 'node:path';
 import fc from 'fast-check';

@@ -1,4 +1,7 @@
-/** Patterns of `like` against a recursive matcher, and of `matches` at the points where dialects differ. */
+/**
+ * Patterns of `like` compared with a recursive matcher, and patterns of `matches` at the points where
+ * dialects differ.
+ */
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// Scripts of texts: by words, as the checker warns of, and of the whole, as conditions ask.
+// The scripts of texts: word by word for the checker's warnings, and of the whole text for conditions.
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

@@ -1,4 +1,5 @@
-// The rows of a table beside a `Map` of the same, on random rows; and what whoever chooses keys can do to look-ups.
+// The rows of a table compared with a `Map` of the same rows, on random rows; and how far chosen keys can
+// slow down look-ups.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -93,7 +94,7 @@ describe('rows of a table', () => {
   });
 });
 
-/** So many keys that all lie in the first bucket of a table of as many rows. */
+/** This many keys that all fall into the first bucket of a table with as many rows. */
 function keysOfOneBucket(count: number): readonly string[] {
   const found: string[] = [];
   for (let from = 0; found.length < count; from += count) {

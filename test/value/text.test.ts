@@ -1,4 +1,4 @@
-/** Folding against Unicode's rules as the runtime knows them, and the other questions about texts. */
+/** Folding compared with Unicode's rules as the runtime implements them, and the other tests of texts. */
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -18,7 +18,7 @@ const caseFolding = readCaseFolding();
 
 const anyText = fc.string({ unit: 'binary' });
 
-/** Texts in which case, marks, ignorable characters and white space meet often. */
+/** Texts in which case, marks, ignorable characters and white space often meet. */
 const trickyText = fc.string({
   unit: fc.constantFrom(
     ...'aAßẞİıΣςsſKÅéE\u0301\u0316\u0345\u0327ﬁＡ㌔Ⅷ가가\u1160\u200b\u00ad\ufe0f\u034f \t\u3000\u00a0\u2028¨',
@@ -74,7 +74,8 @@ describe('fold', () => {
       fc.property(trickyText, (text) => {
         expect(fold(text.normalize('NFD'))).toBe(fold(text.normalize('NFC')));
         expect(fold(`\u200b${text}\u2060 `)).toBe(fold(text));
-        // Upper case turns two characters into others: the dotless i, and the iota below, which marks move around.
+        // Upper-casing turns two characters into others: the dotless i, and the iota below, which marks move
+        // around.
         const plain = text.replaceAll(/ı|\u0345/g, '');
         expect(fold(plain.toUpperCase())).toBe(fold(plain));
       }),
@@ -108,7 +109,10 @@ test('the table of folding is what upper and lower case of the runtime imply', (
   expect(wrong).toEqual([]);
 });
 
-/** Folding goes through upper case to lower case; Cherokee goes to upper case, and the dotless i stays. */
+/**
+ * The folding by the runtime: upper case, then lower case. Cherokee goes to upper case, and the dotless i
+ * stays.
+ */
 function impliedFolding(character: string): string {
   if (character === 'ı') return character;
   if (/\p{Script=Cherokee}/u.test(character)) return character.toUpperCase();

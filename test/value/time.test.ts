@@ -1,4 +1,7 @@
-/** Points and lengths of time: the forms accepted and refused, and the calendar against the runtime's own. */
+/**
+ * Points and lengths of time: the forms that are accepted and refused, and the calendar compared with the
+ * runtime's own.
+ */
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

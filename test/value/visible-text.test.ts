@@ -1,4 +1,4 @@
-// Which names are taken: what is seen as it is written.
+// Names are accepted only if they look the way they are written.
 
 import { describe, expect, it } from 'vitest';
 import { nameProblem, textProblem } from '../../src/language/value/visible-text.ts';

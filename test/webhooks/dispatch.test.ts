@@ -1,4 +1,5 @@
-// What is told comes to who wants to hear of it, again until it is taken, and harms nobody where it is not.
+// A message reaches every subscriber, is repeated until it is accepted, and harms nothing when it is not
+// accepted.
 
 import { describe, expect, test } from 'vitest';
 import { sweep } from '../../src/service/people/sweep.ts';
@@ -361,7 +362,7 @@ describe('revocations', () => {
     const more = [await revoke('c'), await revoke('d')];
     await follow()();
     expect(await told()).toEqual([id, ...more].toSorted());
-    // Stored, and nobody hears of it: the connection broke.
+    // The write is stored, but its reply is lost because the connection broke.
     const write: typeof directory.documents.write = async (...all) => {
       await directory.documents.write(...all);
       throw new StoreError('uncertain', 'the connection broke');
@@ -372,7 +373,7 @@ describe('revocations', () => {
     await uncertain();
     await follow()();
     expect(await told()).toEqual([id, ...more, last].toSorted());
-    // One comes between two reads of the same look.
+    // A change arrives between two reads of the same look.
     await revoke('f');
     let between: string | null = null;
     const chain: Pick<typeof store.chain, 'changes'> = {

@@ -1,4 +1,4 @@
-// A real, small SMTP server: what mail was taken, and for whom.
+// A real, small SMTP server that keeps the accepted mail and its recipients.
 
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
@@ -8,7 +8,7 @@ interface Taken {
   readonly text: string;
 }
 
-/** Takes every message, or refuses the first `refusals` of them. */
+/** Accepts every message, or refuses the first `refusals` messages. */
 export async function startMailServer(
   refusals = 0,
 ): Promise<{ readonly url: string; readonly taken: Taken[] }> {

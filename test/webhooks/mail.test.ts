@@ -1,4 +1,4 @@
-// E-mail by a real, small SMTP server of the test's own.
+// E-mail through a real, small SMTP server of the test.
 
 import { type AddressInfo, createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';

@@ -1,4 +1,4 @@
-// Delays grow, keep to their bounds whatever chance says, and end.
+// Delays grow, stay within their bounds for any random number, and end.
 
 import { describe, expect, it } from 'vitest';
 import { delayAfter } from '../../src/service/webhooks/retry.ts';
@@ -10,7 +10,7 @@ describe('the next attempt', () => {
     expect(finite).toEqual(finite.toSorted((a, b) => a - b));
     expect(finite).toHaveLength(9);
     expect(delays.slice(9)).toEqual([null, null, null]);
-    // Three days and some hours in all.
+    // Three days and some hours in total.
     expect(finite.reduce((sum, delay) => sum + delay, 0) / 3_600_000).toBeCloseTo(75.6, 0);
   });
 

@@ -1,4 +1,4 @@
-// Attempts against real receivers, and the addresses that are never called.
+// Attempts to deliver to real receivers, and the addresses that are never called.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -25,7 +25,7 @@ export interface Received {
 export interface Receiver {
   readonly url: string;
   readonly received: Received[];
-  /** What is answered from now on; null never answers. */
+  /** The status of all further answers; null never answers. */
   answer: number | null;
 }
 
@@ -53,14 +53,14 @@ export async function startReceiver(answer: number | null = 204): Promise<Receiv
 export interface Hooks extends PeopleService {
   readonly dispatcher: Dispatcher;
   readonly failures: unknown[];
-  /** Another process with the same store. */
+  /** A dispatcher of another process on the same store. */
   another(): Dispatcher;
   hook(
     url: string,
     events?: readonly WebhookEvent[],
     format?: WebhookFormat,
   ): Promise<WebhookMade & { readonly secret: string }>;
-  /** Goes on by so much, and lets what is due be done. */
+  /** Advances the clock, and lets everything due be done. */
   pass(ms: number): Promise<void>;
 }
 
@@ -94,7 +94,7 @@ export async function startHooks(changes: Partial<DispatcherOptions> = {}): Prom
       const deps = { directory, masterKey, arePrivateAddressesAllowed: true };
       const made = await makeWebhook(deps, service.admin, { url, events, format });
       if (made.kind !== 'made') throw new Error(JSON.stringify(made));
-      // Of a chat channel there is none.
+      // A chat channel has no secret.
       return { ...made, secret: made.secret ?? '' };
     },
     pass: async (ms) => {

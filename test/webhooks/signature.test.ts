@@ -1,4 +1,4 @@
-// The signature of Standard Webhooks, against the vector that its libraries test themselves with.
+// The signature of Standard Webhooks, compared with the test vector of its libraries.
 
 import { describe, expect, it } from 'vitest';
 import { createWebhookSecret, webhookHeaders } from '../../src/service/webhooks/signature.ts';

@@ -1,4 +1,5 @@
-// Addresses of webhooks as people send them: one form is stored, and what reads otherwise than it is called is refused.
+// Addresses of webhooks as people enter them: one form is stored, and an address that reads as another host
+// is refused.
 
 import { describe, expect, test } from 'vitest';
 import { readTarget } from '../../src/service/webhooks/target.ts';
@@ -53,7 +54,7 @@ const refused: readonly (readonly [string, string])[] = [
 
 test.each(refused)('%j is refused', (text, detail) => {
   expect(readTarget(text, publicOnly)).toEqual({ kind: 'problem', detail: expect.stringContaining(detail) });
-  // The operator who allows private addresses allows those and `http:`, and nothing else.
+  // An operator who allows private addresses allows those and `http:`, and nothing else.
   expect(readTarget(text, anywhere).kind).toBe(text === 'http://hooks.example.com/' ? 'target' : 'problem');
 });
 

@@ -1,4 +1,4 @@
-// Which agent a key belongs to, kept for a moment as `found-keys.ts` has it.
+// Which agent a key belongs to, kept for a moment by the rules of `found-keys.ts`.
 
 import type { AgentWithKey } from '../store/contract/records.ts';
 import type { Store } from '../store/contract/store.ts';
@@ -6,11 +6,14 @@ import { createFoundKeys, type LookBegun, type Moment } from './found-keys.ts';
 import { type Authentication, authenticate } from './registry.ts';
 
 export interface AgentCache {
-  /** The active agent whose key this is; null where only the store can tell. Notes the use. */
+  /** The active agent of this key; null when only the store can tell. Notes the use of the key. */
   cached(headerText: string, now: Moment): AgentWithKey | null;
-  /** As `authenticate`, and keeps an active agent. What has not changed is the same object as before. */
+  /**
+   * Like `authenticate`, and keeps an active agent. Parts that have not changed are the same objects as
+   * before.
+   */
   look(headerText: string | undefined, now: Moment): Promise<Authentication>;
-  /** Whether what was found for this key is still what this cache holds. */
+  /** Whether this cache still holds what was found for this key. */
   isCurrent(headerText: string, found: AgentWithKey, now: Moment): boolean;
 }
 
@@ -21,7 +24,9 @@ interface Looking {
 
 export function createAgentCache(store: Store): AgentCache {
   const known = createFoundKeys<AgentWithKey>(store.agents.changesHere);
-  /** By key: many callers of one agent come at once, and one look answers all of them. */
+  /**
+   * Look-ups under way, by key: when many callers of one agent come at once, one look-up answers all of them.
+   */
   const underWay = new Map<string, Looking>();
 
   async function find(headerText: string | undefined, begun: LookBegun): Promise<Authentication> {
@@ -58,7 +63,7 @@ export function createAgentCache(store: Store): AgentCache {
   };
 }
 
-/** The length of `writ_` and the id of the key, by which a key is looked up: neither is secret. */
+/** The length of `writ_` and the key's id, by which the key is looked up; neither part is secret. */
 const nameLength = 13;
 
 function nameOf(headerText: string): string {

@@ -1,4 +1,5 @@
-// Whose agent it is: an agent names its control owner as text, a person's address or id.
+// Whether a person is the control owner of an agent. An agent names its control owner as text: a person's
+// address or id.
 
 import { isNamedBy, type KnownPerson } from '../../language/model/asked.ts';
 

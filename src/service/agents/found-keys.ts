@@ -1,14 +1,15 @@
-// What was found by a key, kept for a moment, so that a frequent caller is seldom looked up. INVARIANT: what is kept was found
-// less than `cachedMsMax` ago, and no change through this store has been asked for or made since: a change made here holds
-// from the next look on, one made by another process within that time.
+// What was found by a key, kept for a moment, so that frequent callers are seldom looked up. INVARIANT: what
+// is kept was found less than `cachedMsMax` ago, and no change through this store has been requested or made
+// since: a change made through this store takes effect from the next look-up on, and a change by another
+// process within that time.
 
 import { hash, timingSafeEqual } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { AgentRow, KeyRow } from '../store/contract/records.ts';
 
-/** How long a change that another process makes to the same store may go unseen. */
+/** How long a change that another process makes to the same store may go unseen, in milliseconds. */
 export const cachedMsMax = 100;
-/** Beyond this many names all are forgotten, and looked up again. */
+/** Beyond this many names, all are forgotten and looked up again. */
 const namesMax = 10_000;
 
 export interface Moment {
@@ -24,26 +25,28 @@ interface FoundByKey {
   readonly point?: object;
 }
 
-/** A look that is under way, by how much had been changed when it began. */
+/** A look-up under way, with the number of changes that had been made when it began. */
 export interface LookBegun extends Moment {
   readonly changesHere: number;
 }
 
 export interface FoundKeys<Found extends FoundByKey> {
-  /** Null where only the store can tell. */
+  /** What was found for the key; null when only the store can tell. */
   cached(name: string, keyText: string, now: Moment): Found | null;
-  /** Before a look: what changes during it makes it out of date. */
+  /** Call before a look-up; changes made during the look-up make its result out of date. */
   begin(now: Moment): LookBegun;
-  /** Whether what comes of a look that is under way may be relied on now. */
+  /** Whether the result of a look-up under way may be relied on now. */
   isFresh(begun: LookBegun, now: Moment): boolean;
-  /** Under all of the names; what has not changed is the same object as before. */
+  /**
+   * Keeps what was found under all of the names. Parts that have not changed are the same objects as before.
+   */
   keep(names: readonly string[], found: Found, begun: LookBegun): Found;
   isCurrent(name: string, found: Found, now: Moment): boolean;
 }
 
 interface Kept<Found> {
   readonly found: Found;
-  /** Of the key, in hexadecimal, as bytes. */
+  /** The digest of the key, in hexadecimal, as bytes. */
   readonly digest: Buffer;
   readonly changesHere: number;
   readonly foundAtMs: number;
@@ -53,7 +56,7 @@ export function createFoundKeys<Found extends FoundByKey>(changesHere: () => num
   const byName = new Map<string, Kept<Found>>();
   const sent = Buffer.alloc(sha256HexLength);
 
-  /** Where it may still be relied on. */
+  /** The kept entry, if it may still be relied on; null otherwise. */
   function fresh(name: string, { nowMs, steadyMs }: Moment): Kept<Found> | null {
     const entry = byName.get(name);
     if (entry === undefined || steadyMs - entry.foundAtMs >= cachedMsMax) return null;
@@ -86,7 +89,10 @@ export function createFoundKeys<Found extends FoundByKey>(changesHere: () => num
   };
 }
 
-/** What others derive from an agent, a key or a point is derived once. */
+/**
+ * Keeps the objects of unchanged parts, so that other code derives its data from an agent, a key or a point
+ * only once.
+ */
 function sameAsBefore<Found extends FoundByKey>(before: Found | undefined, found: Found): Found {
   if (before === undefined) return found;
   const agent = isDeepStrictEqual(before.agent, found.agent) ? before.agent : found.agent;

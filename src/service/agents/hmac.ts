@@ -1,5 +1,6 @@
-// The HMAC-SHA256 (RFC 2104) of messages under one key, and whether one carries the right one. Short messages take two plain
-// hashes, which cost half of what a `Hmac` object does. INVARIANT: it says what `createHmac` says; a law holds them equal.
+// The HMAC-SHA256 (RFC 2104) of messages under one key, and the check of a message's code. Short messages
+// take two plain hashes, which cost half as much as a `Hmac` object. INVARIANT: the result equals that of
+// `createHmac`; a property test holds the two equal.
 
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 
@@ -8,18 +9,18 @@ const digestBytes = 32;
 const innerPad = 0x36;
 const outerPad = 0x5c;
 
-/** Room for the key's block and a short message; used again and again, each time in one go. */
+/** Room for the key's block and a short message. It is reused, each time within one synchronous step. */
 const room = Buffer.alloc(8 * 1024);
 const sent = Buffer.alloc(2 * digestBytes);
 const right = Buffer.alloc(2 * digestBytes);
 
 export interface Message {
-  /** Before the body, as UTF-8. */
+  /** Text before the body, as UTF-8. */
   readonly head: string;
   readonly body: Uint8Array;
 }
 
-/** 64 hexadecimal digits. */
+/** Returns 64 hexadecimal digits. */
 export type HmacOf = (message: Message) => string;
 
 export function createHmacOf(key: Uint8Array): HmacOf {
@@ -45,7 +46,7 @@ export function createHmacOf(key: Uint8Array): HmacOf {
   };
 }
 
-/** `hex` is 64 hexadecimal digits. */
+/** Whether `hex`, 64 hexadecimal digits, is the right code for the message. */
 export type IsHmac = (hex: string, message: Message) => boolean;
 
 export function createHmacCheck(keyText: string): IsHmac {

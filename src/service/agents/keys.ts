@@ -1,10 +1,11 @@
-// API keys: `writ_`, an 8-character id, 32 characters of secret and a 6-character CRC32, all base62, one word. The
-// checksum tells a mistyped key from an unknown one without a look-up; only the SHA-256 of a key is ever stored.
+// API keys: `writ_`, an 8-character id, 32 characters of secret and a 6-character CRC32, all base62, as one
+// word. The checksum tells a mistyped key from an unknown one without a look-up; only the SHA-256 of a key is
+// ever stored.
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
-/** What an agent's key begins with. */
+/** The prefix of an agent's key. */
 const agentPrefix = 'writ_';
 const idLength = 8;
 const secretLength = 32;
@@ -21,13 +22,13 @@ export interface ApiKey {
   readonly digest: string;
 }
 
-/** A new key with 190 bits of secret. */
+/** Creates a key with 190 bits of secret. */
 export function createApiKey(prefix: string = agentPrefix): ApiKey {
   const body = prefix + randomBase62(idLength + secretLength);
   return describeKey(body + checksum(body), prefix);
 }
 
-/** The key that a text is, or null where its form or its checksum is wrong. */
+/** Returns the key in a text; null when its form or its checksum is wrong. */
 export function parseApiKey(text: string, prefix: string = agentPrefix): ApiKey | null {
   if (!text.startsWith(prefix) || !bodyForm.test(text.slice(prefix.length))) return null;
   const body = text.slice(0, -checksumLength);
@@ -40,12 +41,12 @@ export function isSameDigest(a: string, b: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-/** Letters and digits, each equally likely. */
+/** Returns random letters and digits, each equally likely. */
 export function randomBase62(length: number): string {
   let text = '';
   while (text.length < length) {
     for (const byte of randomBytes(length)) {
-      // 248 is the largest multiple of 62 in a byte: the rest would favour the first digits.
+      // 248 is the largest multiple of 62 that fits into a byte; larger values would favour the first digits.
       if (byte < 248 && text.length < length) text += alphabet[byte % 62];
     }
   }

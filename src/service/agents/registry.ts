@@ -1,5 +1,6 @@
-// Registers agents with their first key, and finds from the text of an `X-Agent-API-Key` header which
-// agent it is. A user's mistake is a value; only the store rejects. INVARIANT: a key leaves here once, when it is made.
+// Registers agents with their first key, and finds the agent for the text of an `X-Agent-API-Key` header. A
+// user's mistake is a returned value; only the store rejects. INVARIANT: a key is returned once, when it is
+// made.
 
 import { randomUUID } from 'node:crypto';
 import { type RiskTier, riskTiers } from '../../language/model/request.ts';
@@ -16,16 +17,19 @@ export interface AgentDraft {
   readonly riskTier: string;
   readonly controlOwner: string;
   readonly tags: readonly string[];
-  /** How many requests it may send in a minute, and at once; null where it is what all may. */
+  /**
+   * How many requests the agent may send in a minute, and (`burst`) at once; null for the limits that all
+   * agents have.
+   */
   readonly ratePerMinute?: number | null;
   readonly burst?: number | null;
-  /** Whether its refusals say what would pass; no unless said otherwise. */
+  /** Whether the agent's refusals tell what would pass; false when absent. */
   readonly tellsChange?: boolean;
 }
 
 interface DraftProblem {
   readonly field: keyof AgentDraft;
-  /** One sentence in lower case without a final period. */
+  /** One sentence in lower case without a final full stop. */
   readonly message: string;
 }
 
@@ -78,7 +82,7 @@ export type DescribeAgentResult =
   | { readonly kind: 'invalid'; readonly problems: readonly DraftProblem[] }
   | { readonly kind: 'unknown-agent' | 'already-revoked' };
 
-/** Changes what is known of an agent; what is not named stays as it is. */
+/** Changes the description of an agent; absent fields stay unchanged. */
 export async function describeAgent(
   store: Store,
   {
@@ -113,15 +117,18 @@ export async function describeAgent(
 }
 
 export type Authentication =
-  /** `key.notAfterMs` is not null where the key has been replaced and will end. */
+  /** `key.notAfterMs` is set when the key has been replaced and will end. */
   | { readonly kind: 'ok'; readonly agent: AgentRow; readonly key: KeyRow }
   | { readonly kind: 'missing' | 'malformed' | 'unknown' | 'expired' }
   | { readonly kind: 'disabled' | 'revoked'; readonly agent: AgentRow; readonly key: KeyRow };
 
-/** Compared with where there is no such key, so that its absence takes no less time. */
+/** The digest compared when no such key exists, so that the answer takes as long as for a key that exists. */
 const noDigest = '0'.repeat(64);
 
-/** Who sent this header. Reads the store each time, so a change of the agent holds from the next request on. */
+/**
+ * Finds the agent that has sent this header. Reads the store each time, so a change of the agent takes effect
+ * with the next request.
+ */
 export async function authenticate(
   store: Store,
   headerText: string | undefined,
@@ -141,7 +148,7 @@ export async function authenticate(
 
 export interface RotateOptions extends Named {
   readonly agentId: string;
-  /** How long the old key stays good, in milliseconds; 0 ends it now. */
+  /** How long the old key stays valid, in milliseconds; 0 ends it now. */
   readonly graceMs: number;
   readonly nowMs: number;
 }
@@ -152,7 +159,7 @@ export type RotateResult =
   | { readonly kind: 'rotated'; readonly apiKey: string }
   | { readonly kind: 'too-many-keys' | 'unknown-agent' };
 
-/** Gives the agent a new key and its present one an end. */
+/** Gives the agent a new key, and sets an end for its present key. */
 export async function rotateKey(store: Store, options: RotateOptions): Promise<RotateResult> {
   const { text, row } = newKey(options.agentId, options.nowMs);
   const othersNotAfterMs = options.nowMs + options.graceMs;
@@ -162,18 +169,20 @@ export async function rotateKey(store: Store, options: RotateOptions): Promise<R
 
 export interface SigningOptions extends Named {
   readonly agentId: string;
-  /** `off` forgets the secret. */
+  /** `off` also deletes the secret. */
   readonly signing: SigningMode;
   readonly nowMs: number;
-  /** Makes a new secret where there is one; where there is none one is made in any case. */
+  /**
+   * Whether a new secret replaces an existing one. When there is no secret, a new one is made in any case.
+   */
   readonly isSecretNew?: boolean;
 }
 
 export type SetSigningResult =
-  /** `signingSecret` is the only copy there will ever be; null where none was made. */
+  /** `signingSecret` is the only copy there will ever be; null when none was made. */
   { readonly kind: 'changed'; readonly signingSecret: string | null } | { readonly kind: 'unknown-agent' };
 
-/** Sets whether the agent signs its requests. */
+/** Sets whether the agent signs its requests, and makes a signing secret if needed. */
 export async function setSigning(
   store: Store,
   { agentId, signing, nowMs, isSecretNew = false, who }: SigningOptions,

@@ -1,7 +1,7 @@
-// The `X-Service-Signature` header into one of three states. HMAC-SHA256 keyed with the agent's signing secret: over
-// time, nonce, path and raw body in the recommended form, over the raw body in the compatibility form. INVARIANT: a
-// header that is not exactly of one form is invalid, also where signing is optional; a nonce is good once, also across
-// a restart.
+// The `X-Service-Signature` header into one of three states: absent, valid or invalid. The signature is an
+// HMAC-SHA256 keyed with the agent's signing secret: over time, nonce, path and raw body in the recommended
+// form, over the raw body in the compatibility form. INVARIANT: a header that is not exactly of one form is
+// invalid, also when signing is optional; a nonce is accepted once, also across a restart.
 
 import { memo } from '../../language/value/memo.ts';
 import type { AgentRow } from '../store/contract/records.ts';
@@ -12,11 +12,11 @@ import { deriveKey, unseal } from './sealing.ts';
 
 export interface SignatureInput {
   readonly agent: AgentRow;
-  /** The header's text; undefined where there is none. */
+  /** The header's text; undefined when there is none. */
   readonly header: string | undefined;
-  /** The request's path as it was sent. */
+  /** The request's path as sent. */
   readonly path: string;
-  /** The body as it was sent. */
+  /** The body as sent. */
   readonly body: Uint8Array;
   readonly nowMs: number;
 }
@@ -25,9 +25,12 @@ type SignatureState = 'absent' | 'valid' | { readonly invalid: string };
 
 export interface VerifierOptions {
   readonly masterKey: Uint8Array;
-  /** Whether `sha256=<hex>` is accepted, which nothing protects from being sent again. */
+  /** Whether `sha256=<hex>` is accepted; nothing protects that form from being sent again. */
   readonly isCompatibilityAllowed: boolean;
-  /** Where used nonces outlast the process; without it they are forgotten with the verifier. */
+  /**
+   * Stores used nonces beyond the life of the process; without it, they are forgotten together with the
+   * verifier.
+   */
   readonly nonces?: NonceStore;
   readonly noncesMax?: number;
 }
@@ -43,13 +46,14 @@ const recommendedForm = /^t=(\d{1,12}),n=([A-Za-z0-9_-]{8,128}),v1=([0-9a-fA-F]{
 const compatibilityForm = /^sha256=([0-9a-fA-F]{64})$/;
 
 /**
- * A verifier that keeps its own nonces. Where the agent's signing is `off`, every header is `absent`. Until the
- * nonces of an earlier run have been read, no signature with one is valid.
+ * Creates a verifier with its own nonces. When the agent's signing is `off`, every header counts as `absent`.
+ * Until the nonces of an earlier run have been read, no signature with a nonce is valid.
  */
 export function createSignatureVerifier(options: VerifierOptions): VerifySignature {
   const sealingKey = deriveKey(options.masterKey, sealingPurpose);
   const nonces = createNonceCache(options.noncesMax ?? defaultNoncesMax, options.nonces);
-  // As long as somebody holds the row, which is not for long: unsealing costs more than all else.
+  // Kept while the agent's row is in use, which is not long: unsealing the secret costs more than all other
+  // steps.
   const checks = new WeakMap<AgentRow, IsHmac | null>();
   const makeCheck = (agent: AgentRow): IsHmac | null => {
     const text = unseal(sealingKey, agent.id, agent.sealedSigningSecret ?? '');
@@ -73,18 +77,20 @@ export function createSignatureVerifier(options: VerifierOptions): VerifySignatu
   };
 }
 
-/** The nonce of a signature of the recommended form, as it is kept; none in any other. */
+/** Returns the nonce of a signature of the recommended form, as stored; undefined for any other header. */
 export function keptNonce(agentId: string, header: string | undefined): string | undefined {
   const nonce = header === undefined ? undefined : recommendedForm.exec(header)?.[2];
   return nonce === undefined ? undefined : nameOf(agentId, nonce);
 }
 
-/** A nonce is one of its agent's. */
+/** The stored name of a nonce; each agent has nonces of its own. */
 function nameOf(agentId: string, nonce: string): string {
   return `${agentId} ${nonce}`;
 }
 
-/** `writsec_` and 43 letters and digits: 256 bits. The whole text, as UTF-8, is the key of the HMAC. */
+/**
+ * Returns `writsec_` and 43 letters and digits: 256 bits. The whole text, as UTF-8, is the key of the HMAC.
+ */
 export function createSigningSecret(): string {
   return `writsec_${randomBase62(43)}`;
 }
@@ -105,7 +111,8 @@ function verifyRecommended({ input, isHmac, nonces, match }: Recommended): Signa
   }
   const head = `v1:${time}:${nonce}:POST:${input.path}:`;
   if (!isHmac(digest, { head, body: input.body })) return mismatch;
-  // Remembered only now: a sender without the secret cannot use up nonces, nor the room for them.
+  // The nonce is remembered only now: a sender without the secret can use up neither nonces nor the room for
+  // them.
   switch (nonces.use(nameOf(input.agent.id, nonce), Number(time) * 1000, input.nowMs)) {
     case 'fresh':
       return 'valid';
@@ -121,15 +128,18 @@ function verifyRecommended({ input, isHmac, nonces, match }: Recommended): Signa
 }
 
 interface NonceCache {
-  /** Whether a signature of this time is too far from now, by the latest time that was heard of. */
+  /** Whether a signature's time is too far from now, or from the latest time seen if that is later. */
   isStale(timeMs: number, nowMs: number): boolean;
   use(nonce: string, timeMs: number, nowMs: number): 'fresh' | 'used' | 'no-room' | 'forgotten' | 'not-ready';
 }
 
-/** Remembers each nonce for 600 s, the oldest first in the map; refuses rather than forget one early. */
+/**
+ * Remembers each nonce for 600 s, the oldest first in the map; refuses signatures rather than forget a nonce
+ * early.
+ */
 function createNonceCache(noncesMax: number, store: NonceStore | undefined): NonceCache {
   const keptUntil = new Map<string, number>();
-  /** Of all times that were heard of: a clock that goes back forgets nothing and makes nothing fresh. */
+  /** The latest time seen. A clock that goes back forgets no nonce and makes none valid again. */
   let latestMs = -Infinity;
   let state: 'unread' | 'reading' | 'ready' = store === undefined ? 'ready' : 'unread';
   const forgetOld = (nowMs: number) => {
@@ -138,7 +148,10 @@ function createNonceCache(noncesMax: number, store: NonceStore | undefined): Non
       keptUntil.delete(nonce);
     }
   };
-  /** Of signatures of an earlier time, as far as their clocks may be ahead, it is not known which were used. */
+  /**
+   * For signatures of an earlier time it is unknown which nonces were used; allows for senders whose clocks
+   * are ahead.
+   */
   let validFromMs = -Infinity;
   const read = async () => {
     if (state !== 'unread' || store === undefined) return;

@@ -1,4 +1,5 @@
-// Ed25519 keys that are derived from the service's master key, one for each purpose: the same after every start.
+// Ed25519 keys derived from the service's master key, one pair for each purpose; they are the same after
+// every start.
 
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { deriveKey } from './sealing.ts';
@@ -10,7 +11,7 @@ export interface SigningKeys {
   readonly publicText: string;
 }
 
-/** What comes before the 32 bytes of a private Ed25519 key in PKCS #8 (RFC 8410). */
+/** The bytes before the 32 bytes of a private Ed25519 key in PKCS #8 (RFC 8410). */
 const privateKeyPrefix = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 export function signingKeysOf(masterKey: Uint8Array, purpose: string): SigningKeys {

@@ -1,6 +1,7 @@
-// A place in the chain into a signed checkpoint, and a checkpoint into whether it is genuine. The signature is Ed25519
-// under a key derived from the service's master key, so that anybody who has the public key can check it. INVARIANT: the
-// purpose is signed too, so that a witness of the end never passes as leave to delete.
+// Signs places in the chain as checkpoints, and tells whether a checkpoint is genuine. The signature is
+// Ed25519 with a key derived from the service's master key, so that anybody with the public key can check it.
+// INVARIANT: the purpose is signed too, so a checkpoint that attests the end of the chain never passes as
+// permission to delete.
 
 import { sign, verify } from 'node:crypto';
 import { signingKeysOf } from '../agents/signing-key.ts';
@@ -31,12 +32,15 @@ export function createCheckpointSigner(masterKey: Uint8Array): CheckpointSigner 
   };
 }
 
-/** The form in which a checkpoint is kept outside the store: one line of JSON. */
+/** Returns the form in which a checkpoint is kept outside the store: one line of JSON. */
 export function checkpointText(checkpoint: SignedCheckpoint, { publicKey }: CheckpointSigner): string {
   return `${canonicalJson({ ...columnsOf(checkpoint), signature: checkpoint.signature, public_key: publicKey })}\n`;
 }
 
-/** The checkpoint in such a line, or null where it is none. Says nothing of whether it is genuine. */
+/**
+ * Reads a checkpoint from such a line; null when the line holds none. Does not check whether the checkpoint
+ * is genuine.
+ */
 export function readCheckpoint(text: string): SignedCheckpoint | null {
   let value: unknown;
   try {
@@ -69,7 +73,7 @@ function signedBytes(checkpoint: Omit<SignedCheckpoint, 'signature'>): Buffer {
   return Buffer.from(canonicalJson({ type: 'writ checkpoint', ...columnsOf(checkpoint) }));
 }
 
-/** What is signed; for a chain of one lane nothing is said of lanes. */
+/** What is signed; a chain of one lane has no `lanes`. */
 function columnsOf({ sequence, hash, purpose, atMs, lanes }: Omit<SignedCheckpoint, 'signature'>) {
   const columns = { sequence, hash, purpose, at_ms: atMs };
   return lanes === undefined ? columns : { ...columns, lanes: laneTuples(lanes) };

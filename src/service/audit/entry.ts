@@ -1,13 +1,16 @@
-// What all kinds of records have in common, read out of an entry of the chain.
+// What all kinds of records have in common, read from an entry of the chain.
 
 import type { ChainEntry } from '../store/contract/chain.ts';
 
-/** When it happened, in milliseconds since 1970-01-01T00:00Z. */
+/** Returns when the recorded thing happened, in milliseconds since 1970-01-01T00:00Z. */
 export function timeOf(entry: ChainEntry): number {
   return Number(entry[entry.kind === 'request' ? 'created_ms' : 'at_ms']);
 }
 
-/** The name by which people find an entry: an id; of a change or an event, what was done and the id of the agent or the request. */
+/**
+ * Returns the name by which people find an entry: its id or, for a change or an event, what was done and the
+ * id of the agent or request.
+ */
 export function nameOf(entry: ChainEntry): string {
   switch (entry.kind) {
     case 'request':

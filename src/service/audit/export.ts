@@ -1,5 +1,5 @@
-// Records into lines for other programs: JSON Lines, of which each line can be checked by itself against the one
-// before in its lane, or CSV for tables. INVARIANT: memory is bounded by one stretch of the chain.
+// Records into lines for other programs: JSON Lines, where each line can be checked against the line before
+// in its lane, or CSV for tables. INVARIANT: memory is bounded by one stretch of the chain.
 
 import { canonicalJson } from '../store/contract/canonical-json.ts';
 import { type ChainEntry, type ChainRecord, chainStart } from '../store/contract/chain.ts';
@@ -12,9 +12,9 @@ export type ExportFormat = (typeof exportFormats)[number];
 
 export interface ExportOptions {
   readonly format: ExportFormat;
-  /** Records from this moment on; milliseconds since 1970-01-01T00:00Z. */
+  /** Exports records from this moment on; milliseconds since 1970-01-01T00:00Z. */
   readonly sinceMs?: number | undefined;
-  /** Records before this moment. */
+  /** Exports records before this moment; milliseconds since 1970-01-01T00:00Z. */
   readonly untilMs?: number | undefined;
   readonly recordsAtOnce?: number;
 }
@@ -25,7 +25,10 @@ interface ExportedRecord extends ChainRecord {
 
 const recordsAtOnce = 100;
 
-/** The lines in the order of the chain, each with its end; CSV begins with a line of names. Rejects with a StoreError. */
+/**
+ * Yields the lines in the order of the chain, each with its line end; CSV begins with a line of names.
+ * Rejects with a StoreError.
+ */
 export async function* exportRecords(store: Store, options: ExportOptions): AsyncGenerator<string> {
   const { format, sinceMs = -Infinity, untilMs = Infinity } = options;
   const lineOf = format === 'csv' ? csvLine : jsonLine;
@@ -37,7 +40,7 @@ export async function* exportRecords(store: Store, options: ExportOptions): Asyn
 }
 
 async function* records(store: Store, atOnce: number): AsyncGenerator<ExportedRecord> {
-  // What cannot be tied now can be read all the same.
+  // Lanes that cannot be tied now can still be read.
   await store.chain.tie().catch(() => undefined);
   let ends = createLaneEnds(chainStart);
   for (let after = 0; ; ) {
@@ -82,7 +85,7 @@ function csvLine({ entry, hash, previousHash }: ExportedRecord): string {
   return `${cells.map((cell) => csvCell(String(cell ?? ''))).join(',')}\r\n`;
 }
 
-/** Id, agent, action, result and who. */
+/** The cells for id, agent, action, result and who. */
 function csvCells(entry: ChainEntry): readonly (string | number | null | undefined)[] {
   switch (entry.kind) {
     case 'request':
@@ -98,13 +101,13 @@ function csvCells(entry: ChainEntry): readonly (string | number | null | undefin
   }
 }
 
-/** A cell that a table program would take for a formula gets an apostrophe in front. */
+/** Returns a CSV cell. Text that a spreadsheet would take for a formula gets an apostrophe in front. */
 export function csvCell(text: string): string {
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-/** Empty where the record was tampered with and its time is none. */
+/** The time of an entry; empty when the record was tampered with and holds no valid time. */
 function timeText(entry: ChainEntry): string {
   const time = new Date(timeOf(entry));
   return Number.isNaN(time.getTime()) ? '' : time.toISOString();

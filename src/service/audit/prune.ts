@@ -1,6 +1,7 @@
-// Deletes the oldest records, a stretch at a time, and leaves a signed checkpoint where the chain then begins.
-// INVARIANT: only records that were just found whole are deleted, so a checkpoint never hides that one was changed;
-// what may still be asked about (an open request, a grant, an idempotency key in use) stays, and all after it.
+// Deletes the oldest records, a stretch at a time, and leaves a signed checkpoint at the new beginning of the
+// chain. INVARIANT: only records that were just found whole are deleted, so a checkpoint never hides a
+// changed record; a record that may still be asked about (an open request, a grant, an idempotency key in
+// use) stays, and so do all records after it.
 
 import type { ChainRecord } from '../store/contract/chain.ts';
 import { type ChainPlace, createLaneEnds } from '../store/contract/lanes.ts';
@@ -18,16 +19,21 @@ export interface PruneOptions {
 
 export interface Pruned {
   readonly deletedCount: number;
-  /** The first record that stays, and why; null where all are gone. */
+  /** The first record that stays, and why; null when all records are deleted. */
   readonly kept: { readonly sequence: number; readonly because: 'date' | 'still-counts' } | null;
-  /** Where the walk met a record that is not as it was written: it stays, and all after it. */
+  /**
+   * Where the walk met a record that has been changed since it was written. That record stays, and so do all
+   * after it. Null when none was met.
+   */
   readonly break: ChainBreak | null;
 }
 
 /** Bounds how long one deletion holds the lock that the service waits for. */
 const recordsPerDeletion = 2_000;
 
-/** Rejects with a StoreError; what was deleted until then has its checkpoint. */
+/**
+ * Deletes records. Rejects with a StoreError; records deleted before the error are covered by a checkpoint.
+ */
 export async function pruneRecords(store: Store, options: PruneOptions): Promise<Pruned> {
   const signer = createCheckpointSigner(store.masterKey);
   let deletedCount = 0;
@@ -74,7 +80,7 @@ function takeWhileGone(records: readonly ChainRecord[], options: PruneOptions): 
 const endingStatuses: readonly unknown[] = ['pending', 'auto_approved', 'approved'];
 
 function stillCounts({ entry, later }: ChainRecord, nowMs: number): boolean {
-  // A refusal, a change or an event ends with itself; only requests go on.
+  // Refusals, changes and events are complete in themselves; only requests have a later state.
   if (later === null) return false;
   const status = later.stored.status ?? entry.status;
   const expiresAtMs = later.stored.expiresAtMs ?? Number(entry.expires_ms);

@@ -1,5 +1,5 @@
-// All that is stored into whether it is as the service left it: the chain of records, and what stands beside it against
-// the seal. INVARIANT: the seal is held against what is stored after the walk, so it knows every record that was walked.
+// Checks everything that is stored: the chain of records, and all other rows against the seal. INVARIANT: the
+// seal is compared after the walk over the chain, so it covers every record that was walked.
 
 import type { StateDifference } from '../store/contract/state.ts';
 import type { Store } from '../store/contract/store.ts';
@@ -7,16 +7,16 @@ import { type Verification, type VerifyOptions, verifyChain } from './verify.ts'
 
 export interface StoreVerification {
   readonly chain: Verification;
-  /** What else is not as the service left it; empty where all is. */
+  /** Other rows that are not as the service left them; empty when all are. */
   readonly differences: readonly StateDifference[];
 }
 
 export interface VerifyStoreOptions extends VerifyOptions {
-  /** Hears how many rows beside the records have been read. */
+  /** Called with the number of rows beside the records that have been read. */
   readonly onRows?: (rowCount: number) => void;
 }
 
-/** Rejects with a StoreError. */
+/** Verifies the chain and then the seal. Rejects with a StoreError. */
 export async function verifyStore(
   store: Store,
   options: VerifyStoreOptions = {},

@@ -1,6 +1,7 @@
-// The chain of records into whether it is as it was written, or the first place where it is not: each lane by its hashes, the
-// lanes against each other by knots. INVARIANT: memory is bounded by two stretches of the chain, one that is checked and one
-// that is read meanwhile, and a chain that is found whole matches every checkpoint that it can be compared with.
+// Checks the chain of records and finds the first place where it is not as it was written: each lane by its
+// hashes, the lanes against each other by knots. INVARIANT: memory is bounded by two stretches of the chain,
+// one being checked and one being read; a chain that is found whole matches every checkpoint that it can be
+// compared with.
 
 import { setImmediate as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -26,29 +27,32 @@ import { type CheckpointSigner, createCheckpointSigner } from './checkpoint.ts';
 import { nameOf } from './entry.ts';
 
 export type ChainDifference =
-  /** A record is not there. */
+  /** A record is missing. */
   | 'missing'
-  /** A record is there that was never written: its number is taken, or before the first. */
+  /** A record was inserted: its number is taken, or lies before the first record. */
   | 'inserted'
   | 'content'
   | 'hash'
-  /** A request stands otherwise than what became of it says. */
+  /** A request's stored state contradicts the records of its changes. */
   | 'state'
-  /** The record is not the one that was written there, and no telling whether content, place or hash was changed. */
+  /**
+   * The record is not the one that was written there; whether content, place or hash was changed cannot be
+   * determined.
+   */
   | 'record'
-  /** The last records are gone: a checkpoint knows of more. */
+  /** The last records are gone: a checkpoint covers more. */
   | 'truncated'
-  /** The chain was written anew: a checkpoint has another hash. */
+  /** The chain was rewritten: a checkpoint has another hash. */
   | 'rewritten'
-  /** The signature of a checkpoint is not this service's. */
+  /** A checkpoint is not signed by this service. */
   | 'forged-checkpoint';
 
 export interface ChainBreak {
   readonly sequence: number;
-  /** What the record there is called; null where there is none. */
+  /** The name of the record there; null when there is none. */
   readonly name: string | null;
   readonly difference: ChainDifference;
-  /** One sentence in lower case without a final period. */
+  /** One sentence in lower case without a final full stop. */
   readonly message: string;
 }
 
@@ -64,12 +68,12 @@ export interface WholeChain {
 export type Verification = WholeChain | { readonly kind: 'broken'; readonly break: ChainBreak };
 
 export interface VerifyOptions {
-  /** Checkpoints that were kept elsewhere; those in the store are compared in any case. */
+  /** Checkpoints that were kept elsewhere; those in the store are always compared. */
   readonly checkpoints?: readonly SignedCheckpoint[];
-  /** Goes on after this place, up to which an earlier walk found all whole. */
+  /** Starts after this place, up to which an earlier walk has found everything whole. */
   readonly after?: ChainPlace;
   readonly recordsAtOnce?: number;
-  /** Takes each stretch that was found whole; `stop` ends the walk there. */
+  /** Called with each stretch that was found whole; returning `stop` ends the walk there. */
   readonly onStretch?: (records: readonly ChainRecord[], at: StretchPlace) => Promise<'go on' | 'stop'>;
 }
 
@@ -78,7 +82,7 @@ export interface StretchPlace {
   readonly lastSequence: number;
 }
 
-/** Few enough that the largest records fit into memory, enough that asking for them costs little. */
+/** Few enough that the largest records fit into memory, and enough that a read costs little per record. */
 const recordsAtOnceDefault = 500;
 
 /** Walks the chain from its first record to its last. Rejects with a StoreError. */
@@ -95,7 +99,7 @@ export async function verifyChain(store: Store, options: VerifyOptions = {}): Pr
   let first: Link | null = null;
   const ask = (after: number): Promise<ChainStretch> => {
     const asked = store.chain.stretch(after, atOnce);
-    // What fails is met in its turn, or not at all where the walk ends before.
+    // A failed read is reported when its turn comes, or not at all if the walk ends before.
     asked.catch(() => undefined);
     return asked;
   };
@@ -103,14 +107,14 @@ export async function verifyChain(store: Store, options: VerifyOptions = {}): Pr
   for (let coming = ask(after); ; ) {
     const stretch = await coming;
     const { pruning, records, lastSequence } = stretch;
-    // Of several lanes numbers may be missing: nobody has recorded anything under them.
+    // With several lanes, numbers may be missing because nothing was ever recorded under them.
     after = records.at(-1)?.entry.sequence ?? Math.max(after + atOnce, pruning?.sequence ?? 0);
-    // It is read while this one is checked.
+    // The next stretch is read while this one is checked.
     const isLast = after >= lastSequence;
     if (!isLast) coming = ask(after);
     const beginBreak = checkBegin(stretch, signer);
     if (beginBreak !== null) return broken(beginBreak);
-    // Also when records are deleted while others are being read.
+    // Records may also be deleted while the walk reads others; the chain then begins later.
     if (pruning !== null && pruning.sequence > ends.last().sequence) ends = createLaneEnds(pruning);
     first ??= ends.last();
     const before = ends.place();
@@ -129,7 +133,7 @@ function broken(chainBreak: ChainBreak): Verification {
   return { kind: 'broken', break: chainBreak };
 }
 
-/** Signatures that are checked in one step, so few that nobody is held up. */
+/** Signatures checked in one step: few, so that other work is not held up. */
 const signaturesAtOnce = 10;
 
 async function findForged(
@@ -150,7 +154,9 @@ function forgedBreak({ sequence }: SignedCheckpoint): ChainBreak {
   return { sequence, name: null, difference: 'forged-checkpoint', message };
 }
 
-/** Records are gone from the beginning only by leave of a signed checkpoint, and none may be before it. */
+/**
+ * Only a signed checkpoint permits records to be missing at the beginning, and no record may come before it.
+ */
 function checkBegin({ pruning, firstSequence }: ChainStretch, signer: CheckpointSigner): ChainBreak | null {
   if (pruning !== null && !signer.isGenuine(pruning)) return forgedBreak(pruning);
   const begin = pruning ?? chainStart;
@@ -159,10 +165,13 @@ function checkBegin({ pruning, firstSequence }: ChainStretch, signer: Checkpoint
   return { sequence: firstSequence, name: null, difference: 'inserted', message };
 }
 
-/** Genuine checkpoints by number. */
+/** Genuine checkpoints by the number of their record. */
 type Witnesses = ReadonlyMap<number, readonly SignedCheckpoint[]>;
 
-/** What is wrong with the first record that is not as it was written; the ends are those of the records before. */
+/**
+ * Returns what is wrong with the first record that is not as it was written; null when there is none. `ends`
+ * are the lane ends before the stretch.
+ */
 function checkStretch(ends: LaneEnds, { records }: ChainStretch, witnesses: Witnesses): ChainBreak | null {
   const contradicted = findContradicted(ends, witnesses);
   if (contradicted !== null) return contradicted;
@@ -181,7 +190,7 @@ function checkStretch(ends: LaneEnds, { records }: ChainStretch, witnesses: Witn
   return null;
 }
 
-/** Whether it comes after all others, and follows the last one of its lane. */
+/** Whether the record comes after all others, and follows the last record of its lane. */
 function checkPlace({ entry }: ChainRecord, ends: LaneEnds): ChainBreak | null {
   if (entry.sequence <= ends.last().sequence) return inserted(entry);
   const end = ends.of(laneOf(entry));
@@ -191,7 +200,7 @@ function checkPlace({ entry }: ChainRecord, ends: LaneEnds): ChainBreak | null {
   return { sequence: end.sequence, name: null, difference: 'inserted', message: notWrittenHere };
 }
 
-/** What a knot says is as good as its hash. */
+/** Compares a knot with the lane ends. A knot's content is covered by its own hash. */
 function checkKnot({ entry }: ChainRecord, ends: LaneEnds): ChainBreak | null {
   if (entry.kind !== 'knot') return null;
   const tied = readLanes(JSON.parse(String(entry.ends_json))) ?? [];
@@ -238,7 +247,10 @@ function checkHash(
   return { sequence: entry.sequence, name: nameOf(entry), difference: 'record', message };
 }
 
-/** The events are records of the chain themselves, so what they say is as good as they are. */
+/**
+ * Compares a request's stored state with its events. The events are records of the chain, which are checked
+ * themselves.
+ */
 function checkState({ entry, later }: ChainRecord): ChainBreak | null {
   if (later === null || isDeepStrictEqual(later.stored, later.byEvents)) return null;
   const word = (state: LaterState) => `\`${state.status ?? entry.status}\``;
@@ -259,7 +271,7 @@ function findContradicted(ends: LaneEnds, witnesses: Witnesses): ChainBreak | nu
   return { sequence: end.sequence, name: null, difference: 'rewritten', message };
 }
 
-/** One from before there were lanes says nothing of them. */
+/** A checkpoint made before lanes existed names no lanes. */
 function isSamePlace(witness: ChainPlace, end: ChainPlace): boolean {
   return (
     witness.hash === end.hash &&
@@ -267,7 +279,7 @@ function isSamePlace(witness: ChainPlace, end: ChainPlace): boolean {
   );
 }
 
-/** Whether the record with which an earlier walk ended is still there, as it was. */
+/** Checks that the last records of an earlier walk are still there, unchanged. */
 async function checkAfter(store: Store, { lanes, ...place }: ChainPlace): Promise<ChainBreak | null> {
   for (const end of lanes ?? [place]) {
     const gone = await checkWalked(store, end);
@@ -302,10 +314,12 @@ function findTruncated(end: Link, { lastSequence, checkpoints }: KnownEnds): Cha
   return { sequence: end.sequence + 1, name: null, difference: 'truncated', message };
 }
 
-/** So far after a record the next one of its lane is looked for. */
+/** How many records after a broken one are searched for the next record of its lane. */
 const nextWithin = 1_000;
 
-/** The next record of its lane tells on whose hash it was built, and so whether content or hash was changed. */
+/**
+ * The next record of the lane shows which hash it was built on, and so whether content or hash was changed.
+ */
 async function explain(store: Store, chainBreak: ChainBreak, ends: LaneEnds): Promise<ChainBreak> {
   if (chainBreak.difference !== 'record') return chainBreak;
   const { records } = await store.chain.stretch(chainBreak.sequence - 1, nextWithin);

@@ -1,9 +1,10 @@
-// A running sum that never rounds: amounts are added and taken away again in any order, and what is left is exactly what
-// was not taken away. It is as long as it needs to be; only the reading is held to the digits of a Decimal.
+// A running sum that never rounds: amounts are added and taken away in any order, and what is left is exactly
+// what was not taken away. The sum has as many digits as it needs; only its reading is limited to the digits
+// of a Decimal.
 
 import { bounded, type Decimal } from '../../language/value/decimal.ts';
 
-/** A class because it is changed by each entry that comes or goes, without making a new value. */
+/** A class because each entry that is added or taken away changes it, without a new value being made. */
 export class ExactSum {
   #coefficient = 0n;
   #exponent = 0;
@@ -24,16 +25,16 @@ export class ExactSum {
     this.add({ coefficient: other.#coefficient, exponent: other.#exponent });
   }
 
-  /** Null beyond 34 significant digits. */
+  /** The sum; null beyond 34 significant digits. */
   decimal(): Decimal | null {
     return bounded(this.#coefficient, this.#exponent);
   }
 
-  /** What is to be added to the coefficient, which is itself scaled for it. */
+  /** Returns what to add to the coefficient, and first scales the coefficient to match. */
   #scaled({ coefficient, exponent }: Decimal): bigint {
     if (coefficient === 0n) return 0n;
     this.#lowerTo(exponent);
-    // Amounts of one currency mostly have the same digits.
+    // Amounts of one currency mostly have the same number of decimal places.
     return exponent === this.#exponent ? coefficient : coefficient * 10n ** BigInt(exponent - this.#exponent);
   }
 

@@ -1,13 +1,13 @@
-// All meters of the service and where they stand. A meter is known by its definition, not by its name: what was counted
-// under one definition is never read under another. INVARIANT: everything here is synchronous, so that reading,
-// deciding and reserving are one step that no other request comes between.
+// All meters of the service and their running totals. A meter is identified by its definition, not by its
+// name: what was counted under one definition is never read under another. INVARIANT: everything here is
+// synchronous, so that reading, deciding and reserving are one step that no other request comes between.
 
 import type { Contribution, MeterDefinition, MeterEntry } from '../../language/model/metering.ts';
 import type { Reading } from '../../language/model/request.ts';
 import { memo } from '../../language/value/memo.ts';
 import { Window } from './window.ts';
 
-/** An entry of an earlier request, as records tell. */
+/** An entry of an earlier request, from the records. */
 export interface PastEntry {
   readonly requestId: string;
   readonly key: string;
@@ -16,7 +16,7 @@ export interface PastEntry {
   readonly contribution: Contribution;
 }
 
-/** Where a request has entered a meter. */
+/** A meter, by definition and key, that a request has entered. */
 export interface Entered {
   readonly definition: string;
   readonly key: string;
@@ -24,46 +24,55 @@ export interface Entered {
 
 export interface MeterTotals {
   /**
-   * Where the meter stands with the request that asks; null (unknown) where its past has not been filled in, or its key
-   * or some value is not known.
+   * Returns the reading of the meter, including the request that asks. Null (unknown) when the meter's past
+   * has not been filled in, or when its key or some value is unknown.
    */
   read(entry: MeterEntry, at: { readonly nowMs: number; readonly requestId: string | null }): Reading | null;
   /** Enters a pending request into every meter that counts it. */
   reserve(requestId: string, entries: readonly MeterEntry[]): void;
-  /** Enters a granted request; one that was pending is not pending any more. */
+  /** Enters a granted request; if it was pending, its wait ends. */
   grant(requestId: string, entries: readonly MeterEntry[], atMs: number): void;
-  /** A pending request is granted after all: what it had reserved counts from now on. */
+  /** Grants a pending request: what it had reserved counts as granted from now on. */
   approve(requestId: string, atMs: number): void;
-  /** A pending request that ends without a grant. */
+  /** Ends the wait of a pending request without a grant. */
   release(requestId: string): void;
-  /** A grant that was none: its record could not be stored. */
+  /** Takes back a grant whose record could not be stored. */
   revoke(requestId: string, entries: readonly MeterEntry[]): void;
-  /** A grant that is not used: it counts no more in the windows it has entered, and a past that is filled in skips it. */
+  /**
+   * Takes back a grant that is not used. It no longer counts in the windows it has entered, and is skipped
+   * when a past is filled in.
+   */
   withdraw(requestId: string, grantedAtMs: number, entered: readonly Entered[]): void;
-  /** Lets an entry stand as it does elsewhere, however it stands here; one that is gone counts no more. */
+  /**
+   * Makes an entry stand as it does elsewhere, whatever its state here; an entry that is gone no longer
+   * counts.
+   */
   move(definition: MeterDefinition, entry: PastEntry, isGone: boolean): void;
   /** Whether the meter's past has been filled in. */
   isFilled(definitionId: string): boolean;
-  /** Adds a part of the past of a meter, which stays unknown. What is there already, in whatever way, is not entered again. */
+  /**
+   * Adds a part of the past of a meter, which stays unknown. Entries that are there already are not entered
+   * again.
+   */
   fillPart(definition: MeterDefinition, past: Iterable<PastEntry>): void;
-  /** Adds the last part: from now on the meter is known. */
+  /** Adds the last part of the past: from now on the meter is known. */
   fill(definition: MeterDefinition, past: Iterable<PastEntry>): void;
-  /** Forgets meters that no policy speaks of any more, and windows that are empty. */
+  /** Forgets meters that no policy uses any more, and windows that are empty. */
   tidy(inUse: ReadonlySet<string>, nowMs: number): void;
 }
 
 interface Meter {
   readonly windows: Map<string, Window>;
-  /** What became of requests before the past was filled in; null afterwards. */
+  /** What happened to requests before the past was filled in; null afterwards. */
   meanwhile: Meanwhile | null;
 }
 
 interface Meanwhile {
-  /** That have their entries already. */
+  /** Ids of requests whose entries are already in the totals. */
   readonly entered: Set<string>;
   /**
-   * When those were granted that were pending; null where they were not, or are released. The past may still show them
-   * as they stood before.
+   * When pending requests were granted; null for requests that ended without a grant or were released. The
+   * past may still show them in their earlier state.
    */
   readonly ended: Map<string, number | null>;
 }
@@ -74,7 +83,7 @@ function newMeter(): Meter {
 
 export function createMeterTotals(): MeterTotals {
   const meters = new Map<string, Meter>();
-  /** The windows in which a pending request has reserved something. */
+  /** The windows in which each pending request has reserved something. */
   const reserved = new Map<string, Window[]>();
 
   const meterOf = ({ id }: MeterDefinition): Meter => memo(meters, id, newMeter);
@@ -117,7 +126,8 @@ export function createMeterTotals(): MeterTotals {
       if (meanwhile.entered.has(requestId) || end === null) continue;
       const window = windowOf(definition, key);
       const atMs = end ?? grantedAtMs;
-      // A wait may end before the rest of the past shows how; and where reading fails, what has been read is read again.
+      // The request is marked as entered, since its wait may end before the rest of the past shows it, and
+      // since a failed read starts over and shows it again.
       meanwhile.entered.add(requestId);
       if (atMs === null) reserveIn(window, requestId, contribution);
       else window.grant({ requestId, atMs, contribution });

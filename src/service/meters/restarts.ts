@@ -1,14 +1,14 @@
-// When one window of a meter starts anew: at each grant of an action that the meter names behind `since`, and perhaps at
-// those that are pending.
+// When one window of a meter restarts: at each grant of an action that the meter names behind `since`, and
+// perhaps at pending requests for such an action.
 
 interface Restart {
   readonly requestId: string;
   readonly atMs: number;
 }
 
-/** A class because it is changed by each request. */
+/** A class because each request changes it. */
 export class Restarts {
-  /** By time. */
+  /** Granted restarts, sorted by time. */
   readonly #granted: Restart[] = [];
   readonly #pending = new Set<string>();
 
@@ -24,7 +24,7 @@ export class Restarts {
     return this.#pending.has(requestId);
   }
 
-  /** Whether some request but this one is pending. */
+  /** Whether a request other than this one is pending. */
   hasPendingBeside(requestId: string | null): boolean {
     return this.#pending.size > (requestId !== null && this.#pending.has(requestId) ? 1 : 0);
   }
@@ -34,24 +34,24 @@ export class Restarts {
     this.#granted.splice(later + 1, 0, { requestId, atMs });
   }
 
-  /** Whether it was there. */
+  /** Removes a granted restart; returns whether there was one. */
   revoke(requestId: string): boolean {
     const at = this.#granted.findLastIndex((one) => one.requestId === requestId);
     if (at >= 0) this.#granted.splice(at, 1);
     return at >= 0;
   }
 
-  /** The last one; before all time where there is none. */
+  /** The time of the last restart; negative infinity when there is none. */
   get lastMs(): number {
     return this.#granted.at(-1)?.atMs ?? Number.NEGATIVE_INFINITY;
   }
 
-  /** Whether no reading can tell that there ever was one. */
+  /** Whether no reading can depend on these restarts. */
   isEmpty(isCounted: (atMs: number) => boolean): boolean {
     return this.#pending.size === 0 && (this.#granted.length === 0 || !isCounted(this.lastMs));
   }
 
-  /** Forgets those from before a moment. */
+  /** Forgets restarts before a moment. */
   drop(beforeMs: number): void {
     while (this.#granted.length > 0 && this.#granted[0]!.atMs < beforeMs) this.#granted.shift();
   }

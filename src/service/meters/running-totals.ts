@@ -1,11 +1,15 @@
-// The entries of one window as running totals: what comes in is added, what goes out is taken away, and a reading costs
-// the same however many there are. INVARIANT: totals depend on which entries are in, not on how they came there.
+// The entries of one window as running totals: entries that come in are added, entries that go out are taken
+// away, and a reading costs the same however many entries there are. INVARIANT: totals depend on which
+// entries are in, not on the order in which they came.
 
 import type { Aggregate, Contribution } from '../../language/model/metering.ts';
 import { type Decimal, fromNumber, zero } from '../../language/value/decimal.ts';
 import { ExactSum } from './exact-sum.ts';
 
-/** The two ends of what a meter may stand at: where everything uncertain counts for the least, and for the most. */
+/**
+ * The least and the most that a meter may stand at: each uncertain entry counts for its least, or for its
+ * most.
+ */
 export interface Ends {
   readonly low: Decimal;
   readonly high: Decimal;
@@ -13,9 +17,9 @@ export interface Ends {
 
 export interface RunningTotals {
   add(contribution: Contribution): void;
-  /** Of one that was added before. */
+  /** Takes away a contribution that was added before. */
   remove(contribution: Contribution): void;
-  /** Null where some value is not known, or the sum needs more digits than are exact. */
+  /** Null when some value is unknown, or when the sum needs more digits than are exact. */
   ends(): Ends | null;
 }
 
@@ -60,9 +64,9 @@ function put(sum: ExactSum, value: Decimal, by: 1 | -1): void {
   else sum.subtract(value);
 }
 
-/** A class because it holds how often each value is there. */
+/** A class because it holds how often each value occurs. */
 class ValueTotals implements RunningTotals {
-  /** Value → how many entries certainly have it, and how many may. */
+  /** For each value, how many entries certainly have it, and how many may have it. */
   readonly #counts = new Map<string, { certain: number; uncertain: number }>();
   #certainValues = 0;
   #unknown = 0;

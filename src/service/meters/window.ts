@@ -1,7 +1,8 @@
-// One meter for one agent, owner, session or whatever it is kept for: what was granted in the last hours, and what is
-// still pending. INVARIANT: at any `nowMs`, an earlier one too, the reading is what the definition says: entries count
-// while their window says so and from the last restart on, pending ones whatever their age, entries later than
-// `nowMs` too; one of the very moment of the restart may count or not, and so may all while a restart is pending.
+// One meter for one key, such as an agent, an owner or a session: what was granted within the meter's window,
+// and what is still pending. INVARIANT: at any `nowMs`, also an earlier one, the reading follows the
+// definition. Granted entries count while they are inside the window and not before the last restart. Pending
+// entries count whatever their age, and so do entries later than `nowMs`. An entry at the exact moment of the
+// restart may count or not, and so may all entries while a restart is pending.
 
 import { type Aggregate, type Contribution, isAnew, startsAnew } from '../../language/model/metering.ts';
 import type { Reading } from '../../language/model/request.ts';
@@ -17,16 +18,18 @@ import { createRunningTotals, type RunningTotals } from './running-totals.ts';
 export interface WindowOptions {
   readonly aggregate: Aggregate;
   readonly over: MeterWindow;
-  /** Whether entries depend on what calls return: then what asks adds nothing to its own reading. */
+  /**
+   * Whether entries depend on what calls return; the request that asks then adds nothing to its own reading.
+   */
   readonly readsResult?: boolean;
 }
 
-/** What else a reading counts. */
+/** What a reading counts besides the stored entries, and when. */
 export interface ReadingOf {
   readonly nowMs: number;
-  /** What the request that asks would add, as if it were granted; null where the meter does not count it. */
+  /** What the request that asks would add if it were granted; null when the meter does not count it. */
   readonly current: Contribution | null;
-  /** The request that asks may be pending itself, and must not count twice. */
+  /** The request that asks; it may be pending itself and must not count twice. */
   readonly requestId: string | null;
 }
 
@@ -36,24 +39,24 @@ interface Granted {
   readonly contribution: Contribution;
 }
 
-/** How much longer than the window entries are kept, for a clock that is set back. */
+/** How much longer than the window entries are kept, in case the clock is set back. */
 const keptBeyondMs = 24 * 60 * 60 * 1000;
 
-/** Dropping entries moves the others: it waits until this many can go at once. */
+/** Dropping entries moves the others, so entries are dropped only when at least this many can go at once. */
 const droppedAtOnceMin = 256;
 
-/** A class because it is changed by each request. */
+/** A class because each request changes it. */
 export class Window {
   readonly #options: WindowOptions;
   readonly #totals: RunningTotals;
-  /** By time. Those from `#start` on are in the totals. */
+  /** Granted entries, sorted by time; those from `#start` on are in the totals. */
   #granted: Granted[] = [];
   #start = 0;
   readonly #pending = new Map<string, Contribution>();
   readonly #restarts = new Restarts();
-  /** From which on entries count. */
+  /** The time from which entries count. */
   #restartMs = Number.NEGATIVE_INFINITY;
-  /** The same entries as in the totals, none of them certain; null where no reading has asked for them. */
+  /** The same entries as in the totals, all of them uncertain; null until a reading needs them. */
   #unsure: RunningTotals | null = null;
 
   constructor(options: WindowOptions) {
@@ -61,7 +64,7 @@ export class Window {
     this.#totals = createRunningTotals(options.aggregate);
   }
 
-  /** Null where it is unknown. */
+  /** Returns the reading; null when it is unknown. */
   read({ nowMs, current, requestId }: ReadingOf): Reading | null {
     this.#moveTo(nowMs);
     const own = requestId === null ? undefined : this.#pending.get(requestId);
@@ -89,7 +92,7 @@ export class Window {
     this.#put(uncertain(contribution));
   }
 
-  /** A pending request that ends without a grant; nothing where it is not pending. */
+  /** Ends the wait of a request without a grant; does nothing when the request is not pending. */
   release(requestId: string): void {
     this.#restarts.release(requestId);
     const contribution = this.#pending.get(requestId);
@@ -98,13 +101,13 @@ export class Window {
     this.#take(uncertain(contribution));
   }
 
-  /** A pending request is granted; nothing where it is not pending. */
+  /** Grants a pending request; does nothing when the request is not pending. */
   approve(requestId: string, atMs: number): void {
     const contribution = this.#restarts.isPending(requestId) ? startsAnew : this.#pending.get(requestId);
     if (contribution !== undefined) this.grant({ requestId, atMs, contribution });
   }
 
-  /** A grant, also of a request that was pending. */
+  /** Enters a grant, also of a request that was pending. */
   grant(granted: Granted): void {
     this.release(granted.requestId);
     if (isAnew(granted.contribution)) return void this.#restarts.grant(granted);
@@ -114,7 +117,9 @@ export class Window {
     else this.#put(granted.contribution);
   }
 
-  /** Takes back a grant whose record could not be stored, or that is released; at once where its time is known. */
+  /**
+   * Takes back a grant whose record could not be stored, or that is released; quick when its time is given.
+   */
   revoke(requestId: string, atMs: number | null = null): void {
     if (this.#restarts.revoke(requestId)) return;
     const end = atMs === null ? this.#granted.length : placeAfter(this.#granted, atMs);
@@ -131,13 +136,13 @@ export class Window {
     else this.#take(found.contribution);
   }
 
-  /** Takes an entry out, whether it is pending here or granted at that time, or is not there. */
+  /** Removes an entry, whether it is pending, was granted at that time, or does not exist. */
   remove(requestId: string, atMs: number | null): void {
     this.release(requestId);
     if (atMs !== null) this.revoke(requestId, atMs);
   }
 
-  /** How many entries are kept, those that no reading counts any more included. */
+  /** How many entries are kept, including those that no reading counts any more. */
   get size(): number {
     return this.#granted.length + this.#pending.size + this.#restarts.size;
   }
@@ -149,7 +154,7 @@ export class Window {
     return !hasEntries && this.#restarts.isEmpty(grantCountsAt(this.#options.over, nowMs));
   }
 
-  /** Puts the start where the first entry stands that still counts. */
+  /** Moves the start to the first entry that still counts. */
   #moveTo(nowMs: number): void {
     const { over } = this.#options;
     const startMs = windowStartMs(over, nowMs);
@@ -184,7 +189,7 @@ export class Window {
     this.#unsure?.remove(uncertain(contribution));
   }
 
-  /** What was granted in the very moment of the last restart. */
+  /** Entries granted at the exact moment of the last restart. */
   #tied(): readonly Contribution[] {
     const tied: Contribution[] = [];
     for (let at = this.#start; this.#granted[at]?.atMs === this.#restartMs; at += 1)
@@ -222,7 +227,7 @@ function uncertain({ value }: Contribution): Contribution {
   return { isCertain: false, value };
 }
 
-/** Behind the last entry of this time or an earlier one. */
+/** The place behind the last entry of this time or an earlier one. */
 function placeAfter(granted: readonly Granted[], atMs: number): number {
   const last = granted.at(-1);
   if (last === undefined || last.atMs <= atMs) return granted.length;

@@ -1,6 +1,7 @@
-// People get access in two ways. The first admin uses the link that the service prints at its first start. Everybody else
-// uses an invitation, which an operator sends, or makes from an application. INVARIANT: an invitation works once and for a
-// week, unless it is withdrawn or its sender may no longer send it; nobody gives a role that adds to their own rights.
+// People get access in two ways. The first admin uses the link that the service prints at its first start.
+// Everybody else uses an invitation, which an operator sends, or makes from an application. INVARIANT: an
+// invitation works once and for a week, unless it is withdrawn or its sender may no longer send it; nobody
+// gives a role that adds to their own rights.
 
 import { randomUUID } from 'node:crypto';
 import { canonicalEmail } from '../../language/value/email.ts';
@@ -22,22 +23,22 @@ import {
 import { rolesProblems } from './roles-and-groups.ts';
 import { createSecret, digestOf } from './secrets.ts';
 
-/** Passwords that wait to be hashed are many: try again in a moment. */
+/** Too many passwords wait to be hashed; the caller may try again in a moment. */
 const busy: WaitNeeded = { kind: 'wait', waitMs: 1_000 };
 
 const dayMs = 24 * 60 * 60 * 1000;
 const invitationMs = 7 * dayMs;
-/** An application is answered within this time. */
+/** The time within which an application is answered. */
 const applicationMs = dayMs;
 
-/** A problem of one field, as a sentence in lower case without a final period. */
+/** A problem of one field, as a sentence in lower case without a final full stop. */
 export interface FieldProblem {
   readonly field: string;
   readonly detail: string;
 }
 
 export type Invalid = { readonly kind: 'invalid'; readonly problems: readonly FieldProblem[] };
-/** Somebody else was faster: look again. */
+/** Another change came first; read again. */
 type Conflict = { readonly kind: 'conflict' };
 
 export interface Newcomer {
@@ -52,7 +53,10 @@ export interface RolesAndGroups {
 
 export type Joined = { readonly kind: 'joined'; readonly person: Person };
 
-/** Makes the first admin. `no-link`: the secret is wrong, was used, or there are people already. */
+/**
+ * Makes the first admin. Returns `no-link` when the secret is wrong or was used, or when there are people
+ * already.
+ */
 export async function setUpFirstAdmin(
   directory: Directory,
   { secret, email, name, password }: Newcomer & { readonly secret: string; readonly password: string },
@@ -63,7 +67,7 @@ export async function setUpFirstAdmin(
   const ofPassword = await passwordProblems(password, { email, name });
   const problems = [...newcomerProblems({ email, name }), ...ofPassword];
   if (problems.length > 0) return { kind: 'invalid', problems };
-  // A fixed id: of two who use the link at once, one finds it taken.
+  // The id is fixed: if two people use the link at once, one finds it taken.
   const person = await newPerson(directory, {
     id: firstAdminId,
     email,
@@ -91,8 +95,9 @@ async function isEmpty({ people }: Directory): Promise<boolean> {
 }
 
 /**
- * The secret of a new link for the first admin. `once`: null where a link was made before, whose secret is not known any
- * more; `anew`: that one is not good any more. Null in any case where there are people.
+ * Makes a link for the first admin and returns its secret. With `once`, returns null when a link was made
+ * before, whose secret is no longer known; with `anew`, the earlier link stops working. Returns null in any
+ * case when there are people.
  */
 export async function createSetUpLink(
   directory: Directory,
@@ -125,12 +130,12 @@ function digestIn({ json }: DocumentRow): string {
 export type Invited = {
   readonly kind: 'invited';
   readonly invitation: Invitation;
-  /** Of the link, shown once. */
+  /** The secret of the link, shown once. */
   readonly secret: string;
 };
 export type NotAllowed = { readonly kind: 'not-allowed'; readonly detail: string };
 
-/** Makes an invitation. The actor has been found to be allowed to invite. */
+/** Makes an invitation. The caller has checked that the actor may invite. */
 export async function invite(
   directory: Directory,
   actor: Actor,
@@ -171,14 +176,14 @@ function newInvitation(
   return { invitation, secret };
 }
 
-/** Whether its link is still good. */
+/** Whether the invitation's link still works. */
 export function isOpen({ endsAtMs }: Invitation, nowMs: number): boolean {
   return nowMs < endsAtMs;
 }
 
 /**
- * Takes an invitation back: its link is not good any more. `unknown`: there is none, it was used or is over. The actor has
- * been found to be allowed to invite.
+ * Withdraws an invitation, so that its link stops working. Returns `unknown` when there is none, or when it
+ * was used or has ended. The caller has checked that the actor may invite.
  */
 export async function withdrawInvitation(
   directory: Directory,
@@ -200,7 +205,7 @@ export async function withdrawInvitation(
     before,
     after: null,
   });
-  // It is never changed, only used or withdrawn: if another call was faster, it is gone.
+  // An invitation is never changed, only used or withdrawn: if another call came first, it is gone.
   return { kind: result === 'changed' ? 'withdrawn' : 'unknown' };
 }
 
@@ -209,7 +214,9 @@ export interface OpenInvitation {
   readonly inviter: Person;
 }
 
-/** The invitation of a link; null where there is none, it was used, withdrawn or is over. */
+/**
+ * Returns the invitation of a link; null when there is none, or when it was used, was withdrawn or has ended.
+ */
 export async function lookAtInvitation(
   directory: Directory,
   secret: string,
@@ -220,7 +227,10 @@ export async function lookAtInvitation(
   return inviter === null ? null : { invitation: found.value, inviter, version: found.version };
 }
 
-/** Turns an invitation into a person. `no-invitation`: there is none, it was used, withdrawn or is over. */
+/**
+ * Turns an invitation into a person. Returns `no-invitation` when there is none, or when it was used, was
+ * withdrawn or has ended.
+ */
 export async function acceptInvitation(
   directory: Directory,
   { secret, password }: { readonly secret: string; readonly password: string },
@@ -239,7 +249,10 @@ export async function acceptInvitation(
   return result === 'changed' ? { kind: 'joined', person } : { kind: 'no-invitation' };
 }
 
-/** Takes an application for access. Says nothing of who is known here: anybody may ask. */
+/**
+ * Takes an application for access. The result does not reveal who is known to the service, since anybody may
+ * apply.
+ */
 export async function apply(
   directory: Directory,
   { email, name, reason }: Newcomer & { readonly reason: string },
@@ -267,7 +280,7 @@ export async function apply(
   return { kind: 'applied', application };
 }
 
-/** Grants an application: it becomes an invitation. */
+/** Grants an application, which becomes an invitation. */
 export async function grantApplication(
   directory: Directory,
   actor: Actor,
@@ -293,7 +306,7 @@ export async function grantApplication(
   return result === 'changed' ? { kind: 'invited', invitation, secret } : { kind: 'conflict' };
 }
 
-/** Declines an application, with the reason that the applicant is to hear. */
+/** Declines an application, with a reason for the applicant. */
 export async function declineApplication(
   directory: Directory,
   actor: Actor,
@@ -327,7 +340,7 @@ function decided(
   return { ...application, status, decidedAtMs: Math.trunc(clock()), decidedBy: person.id };
 }
 
-/** Null where too many passwords wait to be hashed. */
+/** Returns null when too many passwords wait to be hashed. */
 async function newPerson(
   { clock }: Directory,
   { password, ...person }: Newcomer & RolesAndGroups & { readonly id: string; readonly password: string },
@@ -347,7 +360,7 @@ async function newPerson(
   };
 }
 
-/** Why the actor may not give somebody these roles and groups; null where they may. */
+/** Returns why the actor may not give these roles and groups; null when the actor may. */
 export function rolesProblem(actor: Actor, rolesAndGroups: RolesAndGroups): string | null {
   const above = aboveActor(actor, rolesAndGroups);
   if (above !== null) return `only an admin gives ${above}`;
@@ -356,7 +369,7 @@ export function rolesProblem(actor: Actor, rolesAndGroups: RolesAndGroups): stri
   return `the role \`${ofSession}\` is given in the dashboard, not by a token`;
 }
 
-/** Names what the actor may not give or withdraw; null where the actor may do all of it. */
+/** Names what the actor may not give or withdraw; null when the actor may give and withdraw all of it. */
 function aboveActor({ roles }: Pick<Actor, 'roles'>, rolesAndGroups: RolesAndGroups): string | null {
   if (grantOf(roles, 'people.change') === 'yes') return null;
   const role = rolesAndGroups.roles.find((one) => rolesOfAdmins.includes(one));
@@ -364,7 +377,7 @@ function aboveActor({ roles }: Pick<Actor, 'roles'>, rolesAndGroups: RolesAndGro
   return rolesAndGroups.groups.length > 0 ? 'approval groups' : null;
 }
 
-/** The sender of the invitation, where they are still active and may send it now; null else. */
+/** The sender of the invitation, if still active and allowed to send it now; null otherwise. */
 async function backerOf(
   { people }: Directory,
   { invitedBy, ...rolesAndGroups }: Invitation,
@@ -382,7 +395,8 @@ const nameLengthMax = 100;
 const reasonLengthMax = 2_000;
 
 function newcomerProblems({ email, name }: Newcomer): FieldProblem[] {
-  // Whether mail arrives is for the invitation to show; that it goes to this address alone is for its form.
+  // The invitation itself shows whether mail arrives. The check of the form makes sure that mail goes to this
+  // address alone.
   const ofEmail = { field: 'email', detail: 'write an address such as `ann@example.com`' };
   return [...(canonicalEmail(email) !== null ? [] : [ofEmail]), ...nameProblems(name)];
 }

@@ -1,11 +1,12 @@
-// How often somebody may try. INVARIANT: an attempt is counted before it is judged, against all of its subjects or none, so
-// attempts that arrive together are no more than those that come one by one; what is kept is bounded.
+// Limits how often somebody may try. INVARIANT: an attempt is counted before it is judged, against all of its
+// subjects or none, so attempts that arrive together get no further than attempts one by one; memory is
+// bounded.
 
 import { memo } from '../../language/value/memo.ts';
 
 /**
- * `backoff`: after `free` attempts the next one waits, each time twice as long, and an hour of quiet forgets them.
- * `budget`: `size` attempts at once, and one more every `everyMs`.
+ * `backoff`: after `free` attempts the next one has to wait, each time twice as long; an hour of quiet resets
+ * the count. `budget`: `size` attempts at once, and one more every `everyMs`.
  */
 export type Limit =
   | {
@@ -16,7 +17,7 @@ export type Limit =
     }
   | { readonly kind: 'budget'; readonly size: number; readonly everyMs: number };
 
-/** What attempts are counted against. Subjects of one `space` share a bounded table. */
+/** What attempts are counted against. Subjects of one `space` share a table of bounded size. */
 export interface AttemptSubject {
   readonly space: string;
   readonly key: string;
@@ -25,9 +26,9 @@ export interface AttemptSubject {
 
 export interface Reservation {
   readonly kind: 'reserved';
-  /** The attempt was not judged, or says nothing against who made it: it counts no more. */
+  /** Uncounts an attempt that was not judged, or that is no evidence against whoever made it. */
   giveBack(): void;
-  /** It was right: what was wrong before it is forgotten by every backoff, and budgets get it back. */
+  /** The attempt was right: every backoff forgets earlier failures, and budgets get the attempt back. */
   succeeded(): void;
 }
 
@@ -53,7 +54,7 @@ export function createAttempts(): Attempts {
   function count({ space, key, limit }: AttemptSubject, nowMs: number): void {
     const table = tableOf(space);
     const attempts = countedAt(table.get(key), limit, nowMs) + 1;
-    // The latest is last, so that the oldest are dropped first.
+    // The latest entry goes last, so that the oldest are dropped first.
     table.delete(key);
     table.set(key, { attempts, atMs: nowMs });
     for (const oldest of table.keys()) {
@@ -87,7 +88,7 @@ export function createAttempts(): Attempts {
   };
 }
 
-/** How many attempts count still. */
+/** How many attempts still count. */
 function countedAt(count: Count | undefined, limit: Limit, nowMs: number): number {
   if (count === undefined) return 0;
   const passedMs = Math.max(0, nowMs - count.atMs);

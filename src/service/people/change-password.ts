@@ -1,5 +1,5 @@
-// Another password in the place of the one before. INVARIANT: it ends all sessions and tokens of the person, those included that
-// are made at the same moment.
+// Replaces a person's password. INVARIANT: the change ends all sessions and tokens of the person, including
+// any made at the same moment.
 
 import { asProved } from './directory.ts';
 import { newNotice } from './notices.ts';
@@ -14,8 +14,8 @@ export type PasswordChanged =
   | { readonly kind: 'conflict' };
 
 /**
- * Sets a new password, and ends all sessions and tokens of the person: nobody keeps access by the old one. The caller has had
- * the change proved.
+ * Sets a new password and ends all sessions and tokens of the person, so that nobody keeps access by the old
+ * password. The caller has had the person prove who they are.
  */
 export async function changePassword(
   { directory, notify }: SignInDeps,

@@ -1,5 +1,5 @@
-// An admin changes another person: roles, groups, status. INVARIANT: at least one active admin is always left, and a
-// person who is disabled loses access at once.
+// An admin changes another person: roles, groups, status. INVARIANT: at least one active admin is always
+// left, and a person who is disabled loses access at once.
 
 import type { DocumentWrite } from '../store/contract/documents.ts';
 import {
@@ -66,7 +66,7 @@ export async function changePerson(
   return result === 'changed' ? { kind: 'changed', person: after } : { kind: 'conflict' };
 }
 
-/** What is theirs after a change that was not before. */
+/** The roles and groups that the change adds. */
 function given(before: Person, after: Person): RolesAndGroups {
   return {
     roles: after.roles.filter((role) => !before.roles.includes(role)),
@@ -78,12 +78,18 @@ function isAdmin({ roles, status }: Person): boolean {
   return status === 'active' && roles.includes('admin');
 }
 
-/** A document that changes whenever an admin goes, so that of two who send each other away one finds a conflict. */
+/**
+ * Returns the write of a document that changes whenever an admin is removed, so that when two admins remove
+ * each other, one of them gets a conflict.
+ */
 export function adminGuard(directory: Directory): Promise<readonly DocumentWrite[]> {
   return guardOf(directory, 'admins');
 }
 
-/** Of changes that are written with the same guard, one that has not seen another finds a conflict. */
+/**
+ * Returns the write of a guard document: of two changes that write the same guard, one that has not seen the
+ * other gets a conflict.
+ */
 export async function guardOf(
   { documents, clock }: Directory,
   id: 'admins' | 'provisioning',
@@ -95,7 +101,7 @@ export async function guardOf(
 
 const peopleAtOnce = 200;
 
-/** Whether somebody besides these is an active admin. */
+/** Whether there is an active admin other than these people. */
 export async function isAnotherAdmin({ people }: Directory, ids: ReadonlySet<string>): Promise<boolean> {
   let after: Person | null = null;
   for (;;) {

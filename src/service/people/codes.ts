@@ -1,5 +1,5 @@
-// One-time codes of a person: offered, set up by the first code, and removed. INVARIANT: the caller has had the change proved;
-// the person is told of it.
+// One-time codes of a person: offered, set up by the first code, and removed. INVARIANT: the caller has had
+// the person prove who they are; the person is notified of the change.
 
 import { deriveKey, seal } from '../agents/sealing.ts';
 import type { DocumentWrite } from '../store/contract/documents.ts';
@@ -12,18 +12,21 @@ import { sessionEndings } from './sessions.ts';
 import { type SignInDeps, totpPurpose } from './sign-in.ts';
 import { acceptTotp, createTotpSecret, totpUri } from './totp.ts';
 
-/** A secret to be put into an app; it counts once a code of it has been sent. The service keeps nothing of it till then. */
+/**
+ * Returns a secret for an authenticator app. The secret counts once a code made from it has been sent; the
+ * service stores nothing before.
+ */
 export function offerTotp(person: Person): { readonly secret: string; readonly uri: string } {
   const secret = createTotpSecret();
   return { secret, uri: totpUri(secret, { issuer: 'Writ', account: person.email }) };
 }
 
 export type CodesConfirmed =
-  /** The recovery codes are shown this once. */
+  /** The recovery codes are shown only this once. */
   | { readonly kind: 'set-up'; readonly recoveryCodes: readonly string[] }
   | { readonly kind: 'wrong' | 'conflict' };
 
-/** Sets codes up, by the first one, with recovery codes beside them. */
+/** Sets one-time codes up, by the first code, and makes recovery codes. */
 export async function confirmTotp(
   deps: SignInDeps,
   person: Person,
@@ -35,7 +38,7 @@ export async function confirmTotp(
   const step = isSecret ? acceptTotp(code, { secret, lastStep: null, nowMs }) : null;
   if (step === null) return { kind: 'wrong' };
   const found = await asProved(directory, person);
-  // Codes that are set up are removed first, by one of them.
+  // Codes that are already set up have to be removed first, with one of them as proof.
   if (found === null || found.value.totp !== null) return { kind: 'conflict' };
   const sealedSecret = seal(deriveKey(masterKey, totpPurpose), person.id, secret);
   const totp = { sealedSecret, lastStep: step, setUpAtMs: Math.trunc(nowMs) };
@@ -50,7 +53,7 @@ export async function confirmTotp(
   return result ? { kind: 'set-up', recoveryCodes } : { kind: 'conflict' };
 }
 
-/** Gives one's own codes up. */
+/** Removes the person's own one-time codes. */
 export async function removeTotp(deps: SignInDeps, actor: Actor): Promise<'removed' | 'conflict'> {
   const found = await asProved(deps.directory, actor.person);
   if (found === null) return 'conflict';
@@ -59,7 +62,7 @@ export async function removeTotp(deps: SignInDeps, actor: Actor): Promise<'remov
   return (await changeTotp(deps, change)) ? 'removed' : 'conflict';
 }
 
-/** An admin helps somebody out who has lost them: removes all second factors, and ends all sessions. */
+/** An admin helps a person who has lost their second factors: removes all of them, and ends all sessions. */
 export async function resetFactors(
   deps: SignInDeps,
   actor: Actor,
@@ -76,7 +79,7 @@ export async function resetFactors(
   return isDone ? 'removed' : 'conflict';
 }
 
-/** What removes passkeys and recovery codes; one-time codes are part of the person. */
+/** Returns the removals of passkeys and recovery codes; one-time codes are part of the person. */
 export async function factorRemovals(
   directory: Directory,
   personId: string,

@@ -1,4 +1,5 @@
-// All that is stored of people, as collections, and the one way to change it: with the record of who did it.
+// Everything that is stored about people, as collections, and the one way to change it: together with a
+// record of who made the change.
 
 import type { CanonicalValue } from '../store/contract/canonical-json.ts';
 import { type Collection, createCollection, type ReadDocument } from '../store/contract/collection.ts';
@@ -100,8 +101,9 @@ export function createDirectory(documents: DocumentStore, clock: () => number): 
 }
 
 /**
- * The person as they are now, if they are active and still have the password with which they gave the proof; otherwise null. What a
- * proof allows is written together with them, so that a new password at the same moment comes before it or forbids it.
+ * Returns the person as they are now, if they are active and still have the password with which they gave the
+ * proof; otherwise null. What a proof allows is written together with this person, so that a password changed
+ * at the same moment either comes first or makes the write fail.
  */
 export async function asProved({ people }: Directory, person: Person): Promise<ReadDocument<Person> | null> {
   const found = await people.find(person.id);

@@ -1,15 +1,16 @@
-// Whose guess is counted against what. Devices and sessions that have shown who they are count apart from strangers,
-// accounts apart from addresses. INVARIANT: whatever strangers send, a known device of a person is heard, and so is the first
-// attempt from a network that has not guessed at the account; what strangers have judged of one account is bounded a day.
+// Decides which limits a guess is counted against. Devices and sessions that have shown who they are count
+// apart from strangers, accounts apart from addresses. INVARIANT: whatever strangers send, attempts from a
+// known device of a person are judged, and so is the first attempt from a network that has not guessed at the
+// account; how many strangers' guesses at one account are judged in a day is bounded.
 
 import type { AttemptSubject, Attempts, Limit, Reservation, WaitNeeded } from './attempts.ts';
 
 export interface Guess {
-  /** Address of the account, as it was sent. */
+  /** Address of the account, as sent. */
   readonly account: string;
-  /** Whether there is such an account: made-up ones must not push real ones out of the tables. */
+  /** Whether the account exists: made-up accounts must not push real ones out of the tables. */
   readonly isAccount: boolean;
-  /** The client's. */
+  /** The client's address. */
   readonly address: string;
   /** The device or session that has shown before to be this person's; null for a stranger. */
   readonly known: string | null;
@@ -18,17 +19,20 @@ export interface Guess {
 const dayMs = 24 * 60 * 60_000;
 
 const backoff: Limit = { kind: 'backoff', free: 5, firstWaitMs: 2_000, longestWaitMs: 15 * 60_000 };
-/** Heard from each network, however many others guess at the account. */
+/** Guesses judged from each network, however many others guess at the account. */
 const firstOfNetwork: Limit = { kind: 'budget', size: 3, everyMs: dayMs / 3 };
-/** Guesses of one address at whatever accounts. */
+/** Guesses of one address at any accounts. */
 const fromAddress: Limit = { kind: 'budget', size: 30, everyMs: 60_000 };
-/** Guesses of all strangers at one account, beyond the first of each network. */
+/** Guesses of all strangers at one account, beyond the first ones of each network. */
 const ofStrangers: Limit = { kind: 'budget', size: 200, everyMs: dayMs / 200 };
-/** All guesses at one account, those included: each further network costs the guesser one network, up to this limit. */
+/**
+ * Guesses of all strangers at one account, the first ones of each network included. Up to this limit, a
+ * guesser gets more guesses only from more networks.
+ */
 const ofEverybody: Limit = { kind: 'budget', size: 2_500, everyMs: dayMs / 2_500 };
-/** Six digits are few: codes that strangers who know the password may try. */
+/** Codes that strangers who know the password may try; six digits are few. */
 const codesOfStrangers: Limit = { kind: 'budget', size: 50, everyMs: dayMs / 50 };
-/** Links and passkeys cannot be guessed; this only bounds the work. */
+/** Links and passkeys cannot be guessed; this limit only bounds the work. */
 const unguessable: Limit = { kind: 'budget', size: 30, everyMs: 2_000 };
 
 /** Reserves an attempt at a password. */
@@ -63,7 +67,7 @@ export function reserveUnguessable(
   return attempts.reserve([subject(what, blockOf(address), unguessable)], nowMs);
 }
 
-/** Reserves an application for access; none is ever given back. */
+/** Reserves an application for access; its caller never gives the reservation back. */
 export function reserveApplication(
   attempts: Attempts,
   address: string,
@@ -80,12 +84,12 @@ function accountKey({ account }: Guess): string {
   return account.toLowerCase();
 }
 
-/** What one customer of a provider has: an IPv4 address, a /64 of IPv6. */
+/** Returns what one customer of a provider has: an IPv4 address, or a /64 of IPv6. */
 export function blockOf(address: string): string {
   return prefixOf(address, { bytes: 4, groups: 4 });
 }
 
-/** What is handed out together: a /24 of IPv4, a /48 of IPv6. */
+/** Returns what is allocated together: a /24 of IPv4, or a /48 of IPv6. */
 export function networkOf(address: string): string {
   return prefixOf(address, { bytes: 3, groups: 3 });
 }
@@ -96,7 +100,7 @@ function prefixOf(address: string, { bytes, groups }: { bytes: number; groups: n
   return fullGroups(address).slice(0, groups).join(':');
 }
 
-/** The eight groups of an IPv6 address; as many as there are of a text that is none. */
+/** The eight groups of an IPv6 address; for any other text, the groups that it has. */
 function fullGroups(address: string): readonly string[] {
   const [head = '', tail] = address.replace(/%.*$/, '').toLowerCase().split('::');
   const groupsOf = (text: string): string[] => (text === '' ? [] : text.split(':'));

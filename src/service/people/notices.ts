@@ -25,7 +25,7 @@ export interface Notice {
   readonly id: string;
   readonly personId: string;
   readonly what: NoticeKind;
-  /** The name of the passkey or token; null where the change concerns neither. */
+  /** The name of the passkey or token; null when the change concerns neither. */
   readonly name: string | null;
   readonly createdAtMs: number;
   readonly endsAtMs: number;
@@ -59,7 +59,7 @@ export async function noticesOf(
   return (await notices.list({ parent: id, countMax: shownMax })).map(({ value }) => value);
 }
 
-/** Deletes a notice of the person's own. */
+/** Deletes one of the person's own notices. */
 export async function dismissNotice(
   { notices, documents }: NoticeStore,
   person: Person,

@@ -1,6 +1,8 @@
-// WHO MAY DO WHAT: roles of people against operations of the management API, as one table. `own` grants what belongs to
-// the person alone: to an approver the requests that wait for one of their groups, to an owner their own agents and what
-// those ask, and to the control owner of an agent what that agent's requests ask of the control owner. INVARIANT: what the table does not grant is refused; roles only add to each other.
+// Who may do what: roles of people against operations of the management API, as one table. `own` grants only
+// what belongs to the person: to an approver the requests that wait for one of their groups, to an owner
+// their own agents and those agents' requests, and to the control owner of an agent what that agent's
+// requests ask of the control owner. INVARIANT: what the table does not grant is refused; roles only add to
+// each other.
 
 export const roles = ['admin', 'operator', 'approver', 'owner', 'auditor'] as const;
 export type Role = (typeof roles)[number];
@@ -18,13 +20,14 @@ export const operations = {
   'agents.revoke': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'no' },
   'agents.rotate': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'no' },
   'agents.signing': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'no' },
-  // Only the control owner can answer for an agent: not even an admin does it in their place.
+  // Only the control owner can answer for an agent; not even an admin does so in their place.
   'agents.step-up': { admin: 'own', operator: 'own', approver: 'own', owner: 'own', auditor: 'no' },
   'points.view': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'yes' },
-  // A person who may make an agent a new key could ask as that agent, too.
+  // Not more than the right to make an agent a new key, which also lets a person ask as that agent.
   'points.change': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'no' },
   'requests.view': { admin: 'yes', operator: 'yes', approver: 'own', owner: 'own', auditor: 'yes' },
-  // An approval is given for a group by one of its people, or by the control owner: not even an admin approves in their place.
+  // An approval is given for a group by one of its people, or by the control owner; not even an admin
+  // approves in their place.
   'requests.approve': { admin: 'own', operator: 'own', approver: 'own', owner: 'own', auditor: 'no' },
   'requests.reject': { admin: 'yes', operator: 'own', approver: 'own', owner: 'own', auditor: 'no' },
   'requests.report': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'own', auditor: 'no' },
@@ -38,10 +41,10 @@ export const operations = {
   'applications.decide': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'no' },
   'policies.view': { admin: 'yes', operator: 'yes', approver: 'yes', owner: 'yes', auditor: 'yes' },
   'policies.try': { admin: 'yes', operator: 'yes', approver: 'yes', owner: 'yes', auditor: 'yes' },
-  // It counts all requests, so it is for those who may see all of them.
+  // A replay counts all requests, so only people who may see all of them start one.
   'policies.replay': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'yes' },
   'policies.reload': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'no' },
-  // The author of policies decides what everybody may do.
+  // Rolling back changes the policies, and whoever sets policies decides what everybody may do.
   'policies.roll-back': { admin: 'yes', operator: 'no', approver: 'no', owner: 'no', auditor: 'no' },
   'audit.view': { admin: 'yes', operator: 'no', approver: 'no', owner: 'no', auditor: 'yes' },
   'tables.view': { admin: 'yes', operator: 'yes', approver: 'no', owner: 'no', auditor: 'yes' },
@@ -57,33 +60,36 @@ export const operations = {
 
 export type OperationName = keyof typeof operations;
 
-/** Roles that nobody but an admin may hand out, and groups with them: an operator who could would be more than one. */
+/**
+ * Roles that only an admin may give; the same holds for groups. An operator who could give them would be more
+ * than an operator.
+ */
 export const rolesOfAdmins: readonly Role[] = ['admin', 'operator', 'approver'];
 
-/** Roles that an admin hands out in a session alone: a token that could would outlive itself. */
+/** Roles that an admin gives only in a session: a token that could give them would outlive itself. */
 export const rolesOfSessions: readonly Role[] = ['admin', 'operator'];
 
-/** The most that any of the roles grants. */
+/** Returns the most that any of the roles grants. */
 export function grantOf(ofPerson: readonly Role[], operation: OperationName): Grant {
   const grants: ReadonlySet<Grant> = new Set(ofPerson.map((role) => (operations[operation] as Row)[role]));
   return grants.has('yes') ? 'yes' : grants.has('own') ? 'own' : 'no';
 }
 
-/** On what a person may use an operation. */
+/** The things on which a person may use an operation. */
 export interface Reach {
-  /** Everything. */
+  /** Everything that the operation is about. */
   readonly all: boolean;
-  /** Agents in their charge, and what these ask. */
+  /** Agents in the person's charge, and what these agents ask. */
   readonly own: boolean;
-  /** Requests that ask one of their groups. */
+  /** Requests that ask one of the person's groups. */
   readonly asked: boolean;
-  /** Requests that ask the control owner, of agents in their charge. */
+  /** Requests that ask the control owner, of agents in the person's charge. */
   readonly asOwner: boolean;
 }
 
 /**
- * What each of the roles grants by itself, taken together: a role's `own` reaches as far as that role's and no farther,
- * whatever another role may do with other things.
+ * Returns what each role grants by itself, taken together: a role's `own` covers only that role's part,
+ * whatever another role allows on other things.
  */
 export function reachOf(ofPerson: readonly Role[], operation: OperationName): Reach {
   const row: Row = operations[operation];
@@ -96,12 +102,15 @@ export function reachOf(ofPerson: readonly Role[], operation: OperationName): Re
   };
 }
 
-/** Whether `own` means agents in somebody's charge and all that they ask; else it means what somebody is asked. */
+/**
+ * Whether `own` means agents in the person's charge and all that these ask; otherwise `own` means what the
+ * person is asked.
+ */
 function isOfCharge(role: Role, operation: OperationName): boolean {
   return operation === 'agents.step-up' || (role === 'owner' && operation !== 'requests.approve');
 }
 
-/** All that roles grant, by operation; what is refused is not among it. */
+/** Returns all that roles grant, by operation; refused operations are absent. */
 export function grantsOf(ofPerson: readonly Role[]): Readonly<Partial<Record<OperationName, 'yes' | 'own'>>> {
   const names = Object.keys(operations) as OperationName[];
   return Object.fromEntries(

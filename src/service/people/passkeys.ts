@@ -1,6 +1,6 @@
-// Passkeys (WebAuthn): set up by somebody who is signed in, then good for signing in and for a step-up, with the person
-// verified by the device. INVARIANT: an answer counts for the question of one purpose, once, and only from the
-// service's own origin.
+// Passkeys (WebAuthn): set up by a person who is signed in, then used to sign in and for a step-up, with the
+// person verified by the device. INVARIANT: an answer counts for the question of one purpose, once, and only
+// from the service's own origin.
 
 import { nameProblem } from '../../language/value/visible-text.ts';
 import type { DocumentPut } from '../store/contract/documents.ts';
@@ -14,7 +14,7 @@ import { type Passkey, type Person, recordName } from './person.ts';
 
 export interface PasskeyDeps {
   readonly directory: Directory;
-  /** Questions are signed by it. */
+  /** The key that signs questions is derived from this. */
   readonly masterKey: Uint8Array;
   /** Where people reach the service, such as `https://writ.example.com`. */
   readonly origin: string;
@@ -22,11 +22,11 @@ export interface PasskeyDeps {
 }
 
 export const passkeysMax = 20;
-/** For how long a browser asks the person. */
+/** Milliseconds for which a browser asks the person. */
 const timeout = 60_000;
 const nameLengthMax = 100;
 
-/** What a browser's `navigator.credentials.create` takes, as JSON. */
+/** Returns the argument of a browser's `navigator.credentials.create`, as JSON. */
 export async function passkeyCreationOptions({ directory, masterKey, origin }: PasskeyDeps, person: Person) {
   const present = await directory.passkeys.list({ parent: person.id, countMax: passkeysMax });
   return {
@@ -98,7 +98,10 @@ export async function addPasskey(
   return { kind: 'added', passkey };
 }
 
-/** What a browser's `navigator.credentials.get` takes; `purpose` is for what the answer counts. */
+/**
+ * Returns the argument of a browser's `navigator.credentials.get`; `purpose` names what the answer counts
+ * for.
+ */
 export function passkeyRequestOptions({ directory, masterKey, origin }: PasskeyDeps, purpose: string) {
   return {
     rpId: hostOf(origin),
@@ -108,7 +111,7 @@ export function passkeyRequestOptions({ directory, masterKey, origin }: PasskeyD
   };
 }
 
-/** Who answered, and by which passkey; null where nobody did. */
+/** Returns the person who answered, and the passkey used; null when the answer is not valid. */
 export async function checkPasskey(
   deps: PasskeyDeps,
   purpose: string,
@@ -156,11 +159,14 @@ export async function removePasskey(
 }
 
 interface AskedOnce extends ExpectedAnswer {
-  /** To be written with what the answer allows. */
+  /**
+   * Returns a write that goes together with what the answer allows; it conflicts when the question has been
+   * answered before.
+   */
   readonly answered: () => DocumentPut;
 }
 
-/** The one question that an answer names. */
+/** Expects an answer to a question of one purpose, and keeps the question that the answer names. */
 function expectAnswer({ directory, masterKey, origin }: PasskeyDeps, purpose: string): AskedOnce {
   let named = '';
   return {

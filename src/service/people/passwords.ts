@@ -1,32 +1,34 @@
-// Passwords: argon2id with the parameters that OWASP recommends, in the PHC text form. INVARIANT: a check takes the same
-// work whether there is such a person or not, and a password is neither kept nor shown anywhere.
+// Passwords: argon2id with the parameters that OWASP recommends, in the PHC text form. INVARIANT: a check
+// takes the same work whether the person exists or not, and a password is neither kept nor shown anywhere.
 
 import { type Algorithm, hash, verify } from '@node-rs/argon2';
 import { isCommonPassword } from './passwords/common-passwords.ts';
 import { createHashingLine, type InLine } from './passwords/hashing.ts';
 
-/** The package declares a constant enumeration, which cannot be read where types are stripped. */
+/** The package declares a `const enum`, which cannot be read when types are stripped. */
 const argon2id = 2 as Algorithm.Argon2id;
 
-/** Memory in KiB, passes, lanes: one check takes some tens of milliseconds on a thread of its own. */
+/**
+ * Memory in KiB, passes and parallelism. One check takes some tens of milliseconds on a thread of its own.
+ */
 const cost = { algorithm: argon2id, memoryCost: 19 * 1024, timeCost: 2, parallelism: 1 } as const;
 
 const passwordLengthMin = 12;
-/** In bytes of UTF-8: hashing must not be made to take long. */
+/** In bytes of UTF-8; the limit keeps a long password from making hashing slow. */
 export const passwordBytesMax = 1024;
 
 /** The product's name, as a word of its own. */
 const productName = /(?<!\p{L})writ(?!\p{L})/iu;
-/** A shorter beginning of an address is found in many words. */
+/** A shorter local part of an address occurs in many words. */
 const addressLengthMin = 4;
 
-/** Whose password it is to be. */
+/** The person that the password is for. */
 export interface PasswordOwner {
   readonly email: string;
   readonly name: string;
 }
 
-/** What is wrong with a password to be set, as one sentence; null where it will do. */
+/** Returns what is wrong with a password to be set, as one sentence; null when it is acceptable. */
 export async function passwordProblem(password: string, owner: PasswordOwner): Promise<string | null> {
   const problem = passwordFormProblem(password, owner);
   if (problem !== null) return problem;
@@ -34,7 +36,10 @@ export async function passwordProblem(password: string, owner: PasswordOwner): P
   return 'attackers try this password, or one like it, first: take a few unrelated words';
 }
 
-/** What is wrong with it as far as its form and its owner say; a page can tell as much. */
+/**
+ * Returns what is wrong with the password's form, or with its relation to its owner; null when nothing is. A
+ * page can check the same.
+ */
 export function passwordFormProblem(password: string, { email, name }: PasswordOwner): string | null {
   if (Buffer.byteLength(password) > passwordBytesMax)
     return `a password has at most ${passwordBytesMax} bytes`;
@@ -53,20 +58,23 @@ export function passwordFormProblem(password: string, { email, name }: PasswordO
   return rest.length < passwordLengthMin / 2 ? 'a password is more than a name or an address' : null;
 }
 
-/** One for the process: the processors are. */
+/** One line for the whole process, since the processors are shared. */
 const line = createHashingLine();
 
-/** Null where too many wait to be hashed. */
+/** Returns the hash; null when too many passwords wait to be hashed. */
 export async function hashPassword(password: string, from: InLine = setter): Promise<string | null> {
   return await line.run(from, () => hash(password, cost));
 }
 
-/** A person who sets a password has a link or has just proved who they are. */
+/** The sender of a password that is set: that person has a link, or has just proved who they are. */
 const setter: InLine = { key: 'setter', isKnown: true };
 
 let absent: Promise<string> | undefined;
 
-/** `no` where there is no hash, after as much work as if there were. `busy`: it was not judged. */
+/**
+ * Checks a password. Returns `no` when there is no hash, after the same work as for a real one; `busy` means
+ * that the password was not judged.
+ */
 export async function checkPassword(
   password: string,
   passwordHash: string | null,

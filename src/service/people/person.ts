@@ -1,5 +1,5 @@
-// A person and what belongs to one, as they are stored. INVARIANT: nothing here holds a password, a code's secret or a
-// token in clear: they are hashed, or encrypted with the service's master key.
+// A person and what belongs to a person, as stored. INVARIANT: nothing here holds a password, a code's secret
+// or a token in clear: they are hashed, or encrypted with the service's master key.
 
 import { randomUUID } from 'node:crypto';
 import type { Role } from './operations.ts';
@@ -7,14 +7,14 @@ import { digestOf } from './secrets.ts';
 
 export interface Person {
   readonly id: string;
-  /** Unique, upper and lower case taken as equal. */
+  /** Unique; upper and lower case count as equal. */
   readonly email: string;
   readonly name: string;
   readonly roles: readonly Role[];
   /** Approval groups that the person belongs to. */
   readonly groups: readonly string[];
   readonly status: 'active' | 'disabled';
-  /** In the PHC text form. */
+  /** The hash in the PHC text form; null when the person has no password. */
   readonly passwordHash: string | null;
   readonly totp: Totp | null;
   readonly createdAtMs: number;
@@ -23,13 +23,13 @@ export interface Person {
 
 interface ProvidedPerson {
   readonly email: string;
-  /** Null where the provider gives none that people can be shown. */
+  /** Null when the provider gives no name that can be shown to people. */
   readonly name: string | null;
   readonly given: Pick<Person, 'roles' | 'groups'>;
   readonly nowMs: number;
 }
 
-/** Somebody whom an identity provider has named, and who signs in there. */
+/** Makes a person whom an identity provider has named, and who signs in there. */
 export function providedPerson({ email, name, given: { roles, groups }, nowMs }: ProvidedPerson): Person {
   return {
     id: randomUUID(),
@@ -47,24 +47,24 @@ export function providedPerson({ email, name, given: { roles, groups }, nowMs }:
 
 export interface Totp {
   readonly sealedSecret: string;
-  /** The step of the code that was taken last; no earlier one is good again. */
+  /** The time step of the last accepted code; earlier steps are refused. */
   readonly lastStep: number;
   readonly setUpAtMs: number;
 }
 
 export interface Passkey {
-  /** The credential's, in base64url. */
+  /** The credential's id, in base64url. */
   readonly id: string;
   readonly personId: string;
   readonly name: string;
-  /** COSE, in base64url. */
+  /** The COSE key, in base64url. */
   readonly publicKey: string;
-  /** How often the device says that it was used; 0 for devices that do not count. */
+  /** How often the passkey was used, as its device counts; 0 for devices that do not count. */
   readonly counter: number;
   readonly createdAtMs: number;
 }
 
-/** By what somebody has signed in. */
+/** The ways in which a person can sign in. */
 export const signInWays = [
   'password',
   'password-and-code',
@@ -80,11 +80,11 @@ export interface Session {
   readonly personId: string;
   readonly createdAtMs: number;
   readonly seenAtMs: number;
-  /** However much it is used. */
+  /** When the session ends, however much it is used. */
   readonly endsAtMs: number;
   readonly address: string;
   readonly way: SignInWay;
-  /** Of the password that counted when it was made: with another one it is over. */
+  /** Digest of the password when the session was made; once the password changes, the session is over. */
   readonly passwordDigest: string;
 }
 
@@ -95,16 +95,16 @@ export interface PersonalToken {
   readonly name: string;
   /** SHA-256 of the whole token. */
   readonly digest: string;
-  /** At most the person's own. */
+  /** At most the person's own roles. */
   readonly roles: readonly Role[];
   readonly createdAtMs: number;
   readonly endsAtMs: number;
-  /** Of the password that counted when it was made: with another one it is over. */
+  /** Digest of the password when the token was made; once the password changes, the token is over. */
   readonly passwordDigest: string;
 }
 
 export interface Invitation {
-  /** Says nothing of the link: lists show it. */
+  /** Does not reveal the link, so lists may show it. */
   readonly id: string;
   /** SHA-256 of the link's token. */
   readonly digest: string;
@@ -124,23 +124,23 @@ export interface ResetLink {
   readonly digest: string;
   readonly personId: string;
   readonly removesFactors: boolean;
-  /** Of the password that it replaces: with another one it is over. */
+  /** Digest of the password that the link replaces; once that password changes, the link is over. */
   readonly passwordDigest: string;
-  /** The admin; null where it was made on the machine. */
+  /** The id of the admin who made the link; null when it was made on the machine. */
   readonly madeBy: string | null;
   readonly createdAtMs: number;
   readonly endsAtMs: number;
 }
 
 export interface RecoveryCodes {
-  /** The person's. */
+  /** The person's id. */
   readonly id: string;
-  /** Keyed, of those that were not used yet. */
+  /** Keyed digests of the codes that have not been used yet. */
   readonly digests: readonly string[];
   readonly createdAtMs: number;
 }
 
-/** Which person a subject of the provider is. */
+/** Links a subject of the provider to a person. */
 export interface LinkedIdentity {
   /** SHA-256 of issuer and subject. */
   readonly id: string;
@@ -148,29 +148,31 @@ export interface LinkedIdentity {
   readonly createdAtMs: number;
 }
 
-/** What the provider has said of a session by single sign-on. */
+/** The provider's latest answer about a session by single sign-on. */
 export interface SignOn {
-  /** The session's. */
+  /** The session's id. */
   readonly id: string;
   readonly personId: string;
-  /** The provider's name of the person. */
+  /** The provider's identifier for the person. */
   readonly subject: string;
-  /** Null where the provider gives none: the session cannot be asked about again. */
+  /**
+   * Null when the provider gives no refresh token; the provider then cannot be asked about the session again.
+   */
   readonly sealedRefreshToken: string | null;
-  /** When the provider last said yes. */
+  /** When the provider last confirmed the session. */
   readonly checkedAtMs: number;
-  /** When a process last set out to ask. */
+  /** When a process last claimed the session to ask the provider. */
   readonly claimedAtMs: number;
   readonly createdAtMs: number;
   readonly endsAtMs: number;
 }
 
-/** What the provider has said of a person by SCIM. */
+/** A person's data from the provider, by SCIM. */
 export interface ProvisionedPerson {
   readonly id: string;
-  /** Null until they have been let in for the first time. */
+  /** Null until the person has been let in for the first time. */
   readonly personId: string | null;
-  /** Unique, upper and lower case taken as equal. */
+  /** Unique; upper and lower case count as equal. */
   readonly userName: string;
   readonly externalId: string | null;
   readonly displayName: string | null;
@@ -179,21 +181,24 @@ export interface ProvisionedPerson {
   readonly familyName: string | null;
   readonly email: string | null;
   readonly isActive: boolean;
-  /** What is deleted stays, so that a person who comes back is the same as before. */
+  /** Deleted entries are kept, so that a person who comes back is the same as before. */
   readonly isDeleted: boolean;
-  /** What the provider's last word came to: it changes a status here only when it comes to something else. */
+  /**
+   * Whether the provider's latest data let the person in; the person's status here changes only when this
+   * changes.
+   */
   readonly isLetIn: boolean;
   readonly createdAtMs: number;
   readonly changedAtMs: number;
 }
 
-/** A group of the provider, as it came by SCIM. */
+/** A group of the provider, from SCIM. */
 export interface ProvisionedGroup {
   readonly id: string;
-  /** Unique, upper and lower case taken as equal; `sso.roles` names it. */
+  /** Unique; upper and lower case count as equal. `sso.roles` names groups by this. */
   readonly displayName: string;
   readonly externalId: string | null;
-  /** Of provisioned people. */
+  /** Ids of provisioned people. */
   readonly memberIds: readonly string[];
   readonly createdAtMs: number;
   readonly changedAtMs: number;
@@ -205,16 +210,16 @@ export interface Application {
   readonly name: string;
   readonly reason: string;
   readonly createdAtMs: number;
-  /** The operator answers within this time. */
+  /** The time by which an operator answers. */
   readonly dueAtMs: number;
   readonly status: 'open' | 'granted' | 'declined';
   readonly decidedAtMs: number | null;
   readonly decidedBy: string | null;
-  /** Why it was declined. */
+  /** Why the application was declined; null otherwise. */
   readonly answer: string | null;
 }
 
-/** Who acts: a person by a session or a token, with the roles that count. */
+/** The person who acts, by a session or a token, with the roles that apply. */
 export interface Actor {
   readonly person: Person;
   readonly roles: readonly Role[];
@@ -222,17 +227,17 @@ export interface Actor {
   readonly isToken?: boolean;
 }
 
-/** Changes with the password, and says nothing of it. */
+/** Returns a digest that changes with the password and does not reveal it. */
 export function passwordDigestOf({ passwordHash }: Pick<Person, 'passwordHash'>): string {
   return digestOf(passwordHash ?? '');
 }
 
-/** How records name a person: the id stays, the address tells people who it was. */
+/** Returns how records name a person: the id stays the same, and the address tells people who it was. */
 export function recordName({ id, email }: Pick<Person, 'id' | 'email'>): string {
   return `${email} (${id})`;
 }
 
-/** What records and replies show of a person. */
+/** Returns what records and replies show of a person. */
 export function shownPerson({ id, email, name, roles, groups, status, totp }: Person) {
   return { id, email, name, roles: [...roles], groups: [...groups], status, has_totp: totp !== null };
 }

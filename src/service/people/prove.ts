@@ -1,13 +1,16 @@
-// Whether it is this person again, here and now: by password and one-time code, or by a passkey. A session may have been
-// stolen, so changes of what lets somebody in ask this, and so does a step-up. INVARIANT: a second factor that is set up is
-// asked for, and a passkey that was just added proves nothing.
+// Proof that a person is still the same, here and now: by password and one-time code, or by a passkey. A
+// session may have been stolen, so changes of sign-in methods ask for proof, and so does a step-up.
+// INVARIANT: a second factor that is set up is asked for, and a passkey that was just added proves nothing.
 
 import { reserveUnguessable } from './guesses.ts';
 import { checkPasskey, passkeysMax } from './passkeys.ts';
 import type { Person, Session } from './person.ts';
 import { checkCredentials, type Refused, type SignInDeps } from './sign-in.ts';
 
-/** What somebody shows: `password` and `code`, or `passkey`, what the browser gave for a question. */
+/**
+ * What a person shows as proof: `password` and `code`, or `passkey`, which is the browser's answer to a
+ * question.
+ */
 export interface ShownProof {
   readonly password?: string;
   readonly code?: string;
@@ -16,23 +19,26 @@ export interface ShownProof {
 
 export interface Showing {
   readonly shown: ShownProof;
-  /** That the passkey was asked for. */
+  /** The purpose of the question that the passkey answers. */
   readonly purpose: string;
-  /** The client's. */
+  /** The client's address. */
   readonly address: string;
-  /** Null for a personal token. */
+  /** The person's session; null for a personal token. */
   readonly session: Session | null;
-  /** Whether a recovery code stands for a one-time code: it is a way back in, and steps up for nothing. */
+  /**
+   * Whether a recovery code may replace a one-time code. A recovery code is a way back in, and never steps
+   * up.
+   */
   readonly takesRecoveryCode: boolean;
 }
 
-/** `factorSinceMs`: since when the second factor that was shown is set up; null where there was none. */
+/** `factorSinceMs` is when the second factor shown was set up; null when none was shown. */
 export type Reauthenticated =
   | {
       readonly kind: 'right';
       readonly person: Person;
       readonly factorSinceMs: number | null;
-      /** The name of the passkey that was shown; null where none was. */
+      /** The name of the passkey shown; null when none was. */
       readonly passkey: string | null;
     }
   | Refused
@@ -69,7 +75,7 @@ export type Proved =
   | Refused
   | { readonly kind: 'nothing-shown' | 'passkey-needed' | 'passkey-too-new' };
 
-/** Proof for a change of what lets the person in. */
+/** Proves a change of the person's sign-in methods. */
 export async function prove(
   deps: SignInDeps,
   person: Person,
@@ -84,12 +90,12 @@ export async function prove(
   return !hasCodes && (await hasPasskey(deps, person)) ? { kind: 'passkey-needed' } : result;
 }
 
-/** What a passkey answers to prove a change in a session. */
+/** Returns the purpose of the question that a passkey answers to prove a change in a session. */
 export function proofPurpose({ id, personId }: Session): string {
   return `prove a change by ${personId} in ${id}`;
 }
 
-/** Whether a second factor was set up too recently to vouch for anything. */
+/** Whether a second factor was set up too recently to prove anything. */
 export function isNew({ directory, newFactorMs }: SignInDeps, sinceMs: number): boolean {
   return directory.clock() - sinceMs < newFactorMs;
 }

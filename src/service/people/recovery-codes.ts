@@ -1,6 +1,6 @@
-// Recovery codes: ten texts on paper for the day when the authenticator app is lost. Each stands once for a one-time code,
-// to sign in and to prove a change of how one signs in; never for a step-up. INVARIANT: only keyed digests are stored, and a
-// code that was taken is gone in the write that lets somebody in.
+// Recovery codes: ten texts on paper for the day when the authenticator app is lost. Each replaces a one-time
+// code once, to sign in and to prove a change of sign-in methods; never for a step-up. INVARIANT: only keyed
+// digests are stored, and a code that was used is removed before anybody is let in by it.
 
 import { createHmac, randomBytes } from 'node:crypto';
 import { deriveKey } from '../agents/sealing.ts';
@@ -11,16 +11,16 @@ import { type Person, type RecoveryCodes, recordName } from './person.ts';
 import type { SignInDeps } from './sign-in.ts';
 
 export const recoveryCodesMax = 10;
-/** Without letters that are taken for one another; 32 of them. */
+/** 32 characters, without letters that are easily confused. */
 const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 const codeLength = 10;
 
-/** `codes` are shown this once; earlier ones stop working. */
+/** `codes` are shown only this once; earlier codes stop working. */
 export type RecoveryCodesMade =
   | { readonly kind: 'made'; readonly codes: readonly string[] }
   | { readonly kind: 'no-codes' | 'conflict' };
 
-/** Makes ten new ones. The caller has had the change proved. */
+/** Makes ten new recovery codes. The caller has had the person prove who they are. */
 export async function makeRecoveryCodes(deps: SignInDeps, person: Person): Promise<RecoveryCodesMade> {
   const { directory, notify } = deps;
   const found = await asProved(directory, person);
@@ -41,7 +41,7 @@ export async function makeRecoveryCodes(deps: SignInDeps, person: Person): Promi
   return { kind: 'made', codes };
 }
 
-/** New codes, and what stores them. */
+/** Returns new codes, and the write that stores them. */
 export async function newRecoveryCodes(
   { directory, masterKey }: Pick<SignInDeps, 'directory' | 'masterKey'>,
   personId: string,
@@ -60,7 +60,7 @@ export async function recoveryCodesLeft({ recoveryCodes }: Directory, personId: 
   return (await recoveryCodes.find(personId))?.value.digests.length ?? 0;
 }
 
-/** Takes a code of the person, who is told of it; false where it is none of theirs. */
+/** Uses a recovery code of the person and notifies them; returns false when the code is not one of theirs. */
 export async function useRecoveryCode(
   { directory, masterKey, notify }: SignInDeps,
   person: Person,
@@ -71,7 +71,7 @@ export async function useRecoveryCode(
   if (found?.value.digests.includes(digest) !== true) return false;
   const digests = found.value.digests.filter((one) => one !== digest);
   const notice = newNotice(directory, person, { what: 'recovery-code-used' });
-  // Of two who send the same code at once, one finds another version.
+  // If the same code is sent twice at once, the later write finds a newer version and fails.
   const writes = [
     directory.recoveryCodes.put({ ...found.value, digests }, found.version),
     directory.notices.put(notice, 0),
@@ -88,13 +88,16 @@ export async function useRecoveryCode(
   return true;
 }
 
-/** Such as `K7QPA-XM3DN`. */
+/** Returns a code such as `K7QPA-XM3DN`. */
 function createRecoveryCode(): string {
   const letters = [...randomBytes(codeLength)].map((byte) => alphabet[byte % alphabet.length]).join('');
   return `${letters.slice(0, codeLength / 2)}-${letters.slice(codeLength / 2)}`;
 }
 
-/** Codes have 50 bits: somebody who has the store and not the master key cannot try them. */
+/**
+ * The stored digest of a code. Codes have only 50 bits; the key keeps somebody who has the store, but not the
+ * master key, from trying them.
+ */
 function recoveryDigest(masterKey: Uint8Array, personId: string, typed: string): string {
   const letters = typed.toUpperCase().replaceAll(/[^A-Z0-9]/g, '');
   return createHmac('sha256', deriveKey(masterKey, 'recovery codes'))

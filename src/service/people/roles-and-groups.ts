@@ -1,4 +1,4 @@
-// Whether the roles and groups of a person are good in form.
+// Checks the form of a person's roles and groups.
 
 import { askedOwner } from '../store/contract/asked-owner.ts';
 import type { FieldProblem, RolesAndGroups } from './access.ts';
@@ -6,7 +6,7 @@ import type { FieldProblem, RolesAndGroups } from './access.ts';
 const groupsMax = 50;
 const groupForm = /^[a-z][a-z0-9_]{0,99}$/;
 
-/** Checks the form of roles and groups; the rights of the person who gives them are checked apart. */
+/** Returns problems in the form of roles and groups. Whether the giver may give them is checked elsewhere. */
 export function rolesProblems({ roles, groups }: RolesAndGroups): FieldProblem[] {
   const isApprover = roles.includes('approver');
   return [

@@ -1,5 +1,6 @@
-// Sessions give a person who has signed in a cookie, and find the person of a cookie. INVARIANT: each sign-in makes a session
-// of its own, only the SHA-256 of its cookie is stored, and its person sees and ends all of theirs.
+// Sessions give a person who has signed in a cookie, and find the person for a cookie. INVARIANT: each
+// sign-in makes a session of its own, only the SHA-256 of its cookie is stored, and a person can see and end
+// all of their sessions.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { deriveKey } from '../agents/sealing.ts';
@@ -9,19 +10,19 @@ import { type Actor, type Person, passwordDigestOf, recordName, type Session } f
 import { createSecret, digestOf } from './secrets.ts';
 
 const hourMs = 60 * 60 * 1000;
-/** After how long a session ends, however much it is used. */
+/** How long a session lasts at most, however much it is used. */
 const sessionMs = 12 * hourMs;
-/** After how long without use a session ends. */
+/** How long a session lasts without use. */
 const idleMs = hourMs;
 /** The last use is stored to the minute. */
 const seenMs = 60_000;
 const endedAtOnceMax = 1_000;
-/** For how long the provider's yes counts. */
+/** How long the provider's confirmation counts. */
 const vouchedMs = 5 * 60 * 1000;
 
 export interface SessionDeps {
   readonly directory: Directory;
-  /** The service's. */
+  /** The service's master key. */
   readonly masterKey: Uint8Array;
 }
 
@@ -61,7 +62,10 @@ export async function startSession(
   return { kind: 'signed-in', person, secret, session };
 }
 
-/** Whose cookie this is; null where the session is over, or its person is no longer active. */
+/**
+ * Returns the person and session of a cookie; null when the session is over, or when its person is no longer
+ * active. Counts as a use of the session.
+ */
 export async function whoseSession(
   deps: SessionDeps,
   secret: string,
@@ -73,13 +77,13 @@ export async function whoseSession(
   const nowMs = Math.trunc(directory.clock());
   if (nowMs - actor.session.seenAtMs >= seenMs) {
     const seen = { ...actor.session, seenAtMs: nowMs };
-    // Whether another request of the same session was faster does not matter.
+    // It does not matter if another request of the same session has stored its use first.
     await directory.documents.write([directory.sessions.put(seen, version)], null);
   }
   return actor;
 }
 
-/** As `whoseSession`, but a look is no use of the session, which goes on towards its end. */
+/** Like `whoseSession`, but does not count as a use: the session still ends when it is not used otherwise. */
 export async function lookAtSession(
   { directory }: SessionDeps,
   secret: string,
@@ -95,7 +99,7 @@ export async function lookAtSession(
   return { person, roles: person.roles, session, version };
 }
 
-/** A session by single sign-on lives by a yes of the provider that is young enough. */
+/** A session by single sign-on counts only while the provider's last confirmation is recent enough. */
 async function isVouchedFor({ signOns, clock }: Directory, { id, way }: Session): Promise<boolean> {
   if (way !== 'single-sign-on') return true;
   const found = await signOns.find(id);
@@ -112,7 +116,7 @@ export async function signOut({ directory }: SessionDeps, session: Session): Pro
   await directory.documents.write([directory.sessions.remove(found.value, found.version)], null);
 }
 
-/** Those that a person has open, the latest first. */
+/** Returns the open sessions of a person, the latest first. */
 export async function openSessions(
   { sessions, clock }: Directory,
   person: Person,
@@ -121,12 +125,14 @@ export async function openSessions(
   return found.map(({ value }) => value).filter((session) => isOpen(session, clock()));
 }
 
-/** How lists name a session: what it is stored under stays inside. */
+/** Returns the name of a session in lists; the id under which it is stored is not shown. */
 export function shownSessionId({ id }: Session): string {
   return digestOf(`session ${id}`).slice(0, 16);
 }
 
-/** Ends a session of a person, who does it, or whose admin has been found to be allowed to. */
+/**
+ * Ends a session of a person. The caller is that person, or an admin who has been checked to be allowed to.
+ */
 export async function endSession(
   directory: Directory,
   { person: by }: Actor,
@@ -135,7 +141,7 @@ export async function endSession(
   const found = await directory.sessions.list({ parent: personId, countMax: endedAtOnceMax });
   const one = found.find(({ value }) => shownSessionId(value) === shownId);
   if (one === undefined) return 'unknown';
-  // Its last use may have been stored in between: the next look finds it or not.
+  // The session's last use may have been stored in between; the next try finds the session or not.
   const result = await directory.change([directory.sessions.remove(one.value, one.version)], {
     who: recordName(by),
     what: 'session-ended',
@@ -147,7 +153,10 @@ export async function endSession(
   return await endSession(directory, { person: by, roles: [] }, { personId, shownId });
 }
 
-/** An admin, who has been found to be allowed to, ends all sessions of a person; their tokens stay. */
+/**
+ * Ends all sessions of a person; their tokens stay. The caller has checked that the actor, an admin, may do
+ * so.
+ */
 export async function endAllSessions(
   directory: Directory,
   { person: by }: Actor,
@@ -165,7 +174,7 @@ export async function endAllSessions(
   return result === 'changed' ? 'ended' : 'conflict';
 }
 
-/** Ends every session of a person. */
+/** Returns the removals of every session of a person. */
 export async function sessionEndings(
   { sessions }: Directory,
   personId: string,
@@ -174,7 +183,7 @@ export async function sessionEndings(
   return found.map(({ value, version }) => sessions.remove(value, version));
 }
 
-/** Ends every session and token of a person. */
+/** Returns the removals of every session and token of a person. */
 export async function endings(directory: Directory, personId: string): Promise<readonly DocumentRemoval[]> {
   const tokens = await directory.tokens.list({ parent: personId, countMax: endedAtOnceMax });
   return [
@@ -183,7 +192,7 @@ export async function endings(directory: Directory, personId: string): Promise<r
   ];
 }
 
-/** The token that a change by cookie must carry in a header, which another site's page cannot read. */
+/** Returns the token that a change by cookie must carry in a header; another site's page cannot read it. */
 export function csrfToken({ masterKey }: Pick<SessionDeps, 'masterKey'>, session: Session): string {
   return createHmac('sha256', deriveKey(masterKey, 'cross-site requests'))
     .update(session.id)

@@ -1,5 +1,6 @@
-// From a password and, where codes are set up, a one-time code to a session. INVARIANT: each attempt is reserved before it is
-// judged, a code is good once, and whether an address is known shows neither in the answer nor in how long it takes.
+// From a password, and a one-time code if codes are set up, to a session. INVARIANT: each attempt is reserved
+// before it is judged, a code is good once, and neither the answer nor its timing reveals whether an address
+// is known.
 
 import { deriveKey, unseal } from '../agents/sealing.ts';
 import type { ReadDocument } from '../store/contract/collection.ts';
@@ -15,32 +16,41 @@ import { acceptTotp } from './totp.ts';
 
 export interface SignInDeps extends PasskeyDeps {
   readonly attempts: Attempts;
-  /** The service's. */
+  /** The service's master key. */
   readonly masterKey: Uint8Array;
-  /** For how long a new second factor steps up for nothing. */
+  /**
+   * Milliseconds during which a newly set-up second factor cannot be used for a step-up, nor a new passkey as
+   * proof of a change.
+   */
   readonly newFactorMs: number;
-  /** Whether passwords and passkeys let in admins alone, who do not come from the provider. */
+  /** Whether passwords and passkeys let in only admins; everybody else then signs in at the provider. */
   readonly isSsoOnly: boolean;
 }
 
 export interface Credentials {
   readonly email: string;
   readonly password: string;
-  /** The six digits, or a recovery code; null where none were sent. */
+  /** The six digits, or a recovery code; null when none were sent. */
   readonly code: string | null;
-  /** The client's, against guessing. */
+  /** The client's address, for limits on guessing. */
   readonly address: string;
 }
 
-/** `wrong`: address, password or code are. `code-needed`: the password is right, and the person has set codes up. */
+/**
+ * `wrong`: the address, the password or the code is wrong. `code-needed`: the password is right, and the
+ * person has one-time codes set up.
+ */
 export type Refused = { readonly kind: 'wrong' } | { readonly kind: 'code-needed' } | WaitNeeded;
 
 export type Right = { readonly kind: 'right'; readonly person: Person; readonly way: SignInWay };
 
-/** Passwords that wait to be hashed are many: try again in a moment. */
+/** Too many passwords wait to be hashed; the caller may try again in a moment. */
 const busy: WaitNeeded = { kind: 'wait', waitMs: 1_000 };
 
-/** `device` is what the browser has kept of an earlier sign-in; null where there is nothing. */
+/**
+ * Signs a person in. `device` is what the browser has kept from an earlier sign-in; null when it has kept
+ * nothing.
+ */
 export async function signIn(
   deps: SignInDeps,
   { device = null, ...credentials }: Credentials & { readonly device?: string | null },
@@ -60,9 +70,9 @@ export function mayUseLocalWay({ isSsoOnly }: Pick<SignInDeps, 'isSsoOnly'>, { r
 }
 
 export interface CheckedCredentials extends Credentials {
-  /** Names the device or session that has shown before to be this person's; null for a stranger. */
+  /** The device or session that has shown before to be this person's; null for a stranger. */
   readonly known: string | null;
-  /** Whether a recovery code stands for a one-time code. */
+  /** Whether a recovery code may replace a one-time code. */
   readonly takesRecoveryCode: boolean;
 }
 
@@ -118,7 +128,8 @@ async function checkCode(
   const step = acceptTotp(code, { ...openTotp(deps, person.id, person.totp), nowMs });
   if (step === null) return { kind: 'wrong' };
   const used: Person = { ...person, totp: { ...person.totp, lastStep: step } };
-  // Of two who send the same code at once, one finds another version, and the code used.
+  // If the same code is sent twice at once, the later write finds a newer version and fails: the code has
+  // been used.
   const put = directory.people.put(used, version);
   if ((await directory.documents.write([put], null)) !== 'changed') return { kind: 'wrong' };
   ofCodes.succeeded();

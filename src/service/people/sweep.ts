@@ -1,12 +1,12 @@
-// Deletes what has ended: sessions, tokens, invitations, reset links, notices, claims,
-// assignments, snoozes, alerts that are long over, answered
-// questions of passkeys, rows that were removed, and messages that were delivered or given up. What has ended counts as ended before that, too; this only
-// keeps the store small.
+// Deletes what has ended: sessions, tokens, invitations, reset links, notices, claims, assignments, snoozes,
+// alerts that are long over, answered questions of passkeys, rows that were removed, and messages that were
+// delivered or given up. Ended documents count as ended before they are deleted; the sweep only keeps the
+// store small.
 
 import type { DocumentStore } from '../store/contract/documents.ts';
 
 export interface Sweep {
-  /** Waits for what is under way. */
+  /** Stops further sweeps and waits for the one under way. */
   close(): Promise<void>;
 }
 
@@ -15,7 +15,7 @@ export interface SweepOptions {
   /** Milliseconds since 1970-01-01T00:00Z. */
   readonly clock: () => number;
   readonly everyMs?: number;
-  /** Hears of what could not be deleted; the next sweep tries again. */
+  /** Called with the error when something could not be deleted; the next sweep tries again. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -38,7 +38,7 @@ const everyMsDefault = 60_000;
 /** Bounds how long one deletion holds the lock that other writes wait for. */
 const removedAtOnce = 200;
 
-/** Deletes all that ended before `atMs`; returns how much. */
+/** Deletes everything that ended before `atMs`; returns how many documents were deleted. */
 export async function sweep(documents: SweepOptions['documents'], atMs: number): Promise<number> {
   let total = 0;
   for (const kind of sweptKinds) {

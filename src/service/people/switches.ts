@@ -1,6 +1,7 @@
-// The kill switch: one action of an operator refuses an agent, a risk tier, an area of actions, or everything.
-// INVARIANT: what was seen carries its generation, which the store compares when it stores a grant, so nothing is granted
-// behind the record of a switch that forbids it; nobody is judged by switches that were looked at over a second ago.
+// The kill switch: with one action, an operator stops an agent, a risk tier, an area of actions, or
+// everything. INVARIANT: what was seen carries its generation, which the store compares when it stores a
+// grant, so nothing is granted after the record of a switch that forbids it; no request is judged by switches
+// that were looked up more than a second ago.
 
 import { randomUUID } from 'node:crypto';
 import type { RiskTier } from '../../language/model/request.ts';
@@ -14,7 +15,7 @@ import { type Actor, recordName } from './person.ts';
 export type SwitchScope =
   | { readonly kind: 'all' }
   | { readonly kind: 'tier'; readonly tier: RiskTier }
-  /** All of an action's key but its last segment. */
+  /** An action's key without its last segment. */
   | { readonly kind: 'area'; readonly area: string }
   | { readonly kind: 'agent'; readonly agentId: string };
 
@@ -35,7 +36,7 @@ export interface SwitchSubject {
   readonly actionKey: string;
 }
 
-/** Whether the switch stops this; an area stops the areas within it too. */
+/** Whether the switch stops the action; a switch for an area also stops the areas inside it. */
 export function stops({ scope }: Switch, { agentId, tier, actionKey }: SwitchSubject): boolean {
   switch (scope.kind) {
     case 'all':
@@ -50,21 +51,21 @@ export function stops({ scope }: Switch, { agentId, tier, actionKey }: SwitchSub
 }
 
 export interface SwitchBoard {
-  /** The switches that are on; looks again where the last look is too long ago. */
+  /** Returns the switches that are on; looks them up when the last look-up is too old. */
   seen(): SwitchesSeen | Promise<SwitchesSeen>;
-  /** The same, looked at now: the store knows of a change that was not seen. */
+  /** Looks the switches up now, after the store has found a change that was not seen. */
   lookAgain(): Promise<SwitchesSeen>;
-  /** All that are on, the latest first. */
+  /** Returns all switches that are on, the latest first. */
   list(): Promise<readonly Switch[]>;
   turnOn(actor: Actor, draft: Pick<Switch, 'scope' | 'reason'>): Promise<Turned | Invalid>;
-  /** For a reason, as it was turned on. */
+  /** Turns a switch off; like turning it on, this needs a reason. */
   turnOff(actor: Actor, id: string, reason: string): Promise<'off' | 'unknown' | 'conflict' | Invalid>;
 }
 
 export interface SwitchesSeen {
   /** Grows with every change of a switch. */
   readonly generation: number;
-  /** The switch that stops this; null where none does. */
+  /** Returns the switch that stops the action; null when none does. */
   readonly stoppedBy: (asked: SwitchSubject) => Switch | null;
 }
 
@@ -75,15 +76,18 @@ export interface Turned {
 
 export interface SwitchBoardDeps {
   readonly directory: Directory;
-  /** Milliseconds from any beginning; never goes back. */
+  /** Milliseconds of a clock with any starting point; never goes back. */
   readonly steadyMs: () => number;
 }
 
-/** A look is good for this long, with time left to decide within the second. */
+/** How long a look-up counts; leaves time to decide within the second. */
 const lookedMaxMs = 500;
-/** Switches that may be on; no further one is turned on. More than anybody can keep in mind. */
+/** The most switches that may be on: more than anybody can keep in mind. */
 const switchesMax = 1_000;
-/** Switches that are read and count: more than can be on, even where several processes turn on the last one at once. */
+/**
+ * The most switches that are read and count: more than can be on, even when several processes turn on the
+ * last one at once.
+ */
 const countedMax = 10 * switchesMax;
 const reasonLengthMax = 500;
 
@@ -95,16 +99,16 @@ export function createSwitchBoard({ directory, steadyMs }: SwitchBoardDeps): Swi
 
   async function lookOnce(): Promise<void> {
     const atMs = steadyMs();
-    // Before the list: of a change in between, the store says that it was not seen.
+    // Read before the list: the store then reports a change in between as unseen.
     const generation = await directory.documents.generation(switchKind);
     const on = (await switches.list({ countMax: countedMax })).map(({ value }) => value);
-    // Of two looks at the same time the later one counts.
+    // When look-ups overlap, the result with the later generation counts.
     if (generation < seen.generation) return;
     seen = { generation, stoppedBy: (asked) => on.find((one) => stops(one, asked)) ?? null };
     seenAtMs = atMs;
   }
 
-  /** Requests that wait share one look. */
+  /** Requests that wait share one look-up. */
   function look(): Promise<void> {
     looking ??= lookOnce().finally(() => {
       looking = null;

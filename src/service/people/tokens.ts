@@ -1,5 +1,5 @@
-// Personal tokens, for people's own programs: `writp_` and an id, a secret and a checksum, shown once. INVARIANT: a token
-// can do no more than its person can at that moment, and no more than it was made for.
+// Personal tokens for people's own programs: `writp_` and an id, a secret and a checksum, shown once.
+// INVARIANT: a token can do no more than its person can at that moment, and no more than it was made for.
 
 import { nameProblem } from '../../language/value/visible-text.ts';
 import { createApiKey, isSameDigest, parseApiKey } from '../agents/keys.ts';
@@ -19,7 +19,7 @@ const nameLengthMax = 100;
 export interface TokenDraft {
   readonly name: string;
   readonly roles: readonly Role[];
-  /** How long it is good. */
+  /** How many days the token is valid. */
   readonly days: number;
 }
 
@@ -30,7 +30,10 @@ export type TokenMade = {
   readonly notice: Notice;
 };
 
-/** The caller has found a session that has just proved itself: no token makes another. */
+/**
+ * Makes a token. The caller has checked that the person has just proved who they are in a session: no token
+ * makes another.
+ */
 export async function createToken(
   directory: Directory,
   actor: Actor,
@@ -82,7 +85,10 @@ async function draftProblems(
   ];
 }
 
-/** Whose token this is; null where it is none, is over, or its person is no longer active. */
+/**
+ * Returns the person of a token, with the roles that both have; null when the token is unknown or over, or
+ * when its person is no longer active.
+ */
 export async function whoseToken(directory: Directory, text: string): Promise<Actor | null> {
   const parsed = parseApiKey(text, tokenPrefix);
   if (parsed === null) return null;
@@ -96,7 +102,7 @@ export async function whoseToken(directory: Directory, text: string): Promise<Ac
   return { person, roles, isToken: true };
 }
 
-/** Removes a token of one's own. */
+/** Removes one of the person's own tokens. */
 export async function removeToken(
   directory: Directory,
   { person }: Actor,

@@ -1,30 +1,31 @@
-// One-time codes by time (RFC 6238 over RFC 4226): six digits, thirty seconds, HMAC-SHA-1, as all authenticator apps take
-// them. INVARIANT: a code is good once: its step must be later than that of the last one that was taken.
+// Time-based one-time codes (RFC 6238 over RFC 4226): six digits, thirty seconds, HMAC-SHA-1, which all
+// authenticator apps support. INVARIANT: a code is good once: its step must be later than that of the last
+// accepted code.
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
 const stepMs = 30_000;
 const digits = 6;
-/** Clocks of telephones are off by some seconds: the step before and the one after are taken too. */
+/** Clocks of telephones are off by some seconds, so the steps before and after are accepted, too. */
 const stepsAround = 1;
-/** As long as the hash, which RFC 4226 recommends. */
+/** As long as the hash, as RFC 4226 recommends. */
 const secretBytes = 20;
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-/** A new secret, in the base32 form in which people type it. */
+/** Returns a new secret, in base32, which people can type. */
 export function createTotpSecret(): string {
   return base32(randomBytes(secretBytes));
 }
 
-/** The text of a QR code that authenticator apps read. */
+/** Returns the text of a QR code that authenticator apps read. */
 export function totpUri(secret: string, { issuer, account }: { issuer: string; account: string }): string {
   const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(account)}`;
   const query = new URLSearchParams({ secret, issuer, algorithm: 'SHA1', digits: `${digits}`, period: '30' });
   return `otpauth://totp/${label}?${query}`;
 }
 
-/** The step whose code this is, later than `lastStep`; null where it is none, or was used. */
+/** Returns the step of the code, later than `lastStep`; null when the code is wrong or was used. */
 export function acceptTotp(
   code: string,
   { secret, lastStep, nowMs }: { secret: string; lastStep: number | null; nowMs: number },
@@ -40,7 +41,7 @@ export function acceptTotp(
   return accepted;
 }
 
-/** The code of a moment; what an authenticator app shows. */
+/** Returns the code of a moment, as an authenticator app shows it. */
 export function totpAt(secret: string, nowMs: number): string {
   return codeAt(fromBase32(secret), Math.floor(nowMs / stepMs));
 }

@@ -1,4 +1,5 @@
-// The amounts of money of a payload as people write them (`4,200.00 USD`), where its action declares them as money.
+// A payload into its amounts of money as people write them (`4,200.00 USD`), for the fields that its action
+// declares as money.
 
 import { currencyOfJson } from '../../language/model/currency.ts';
 import type { Json, JsonObject } from '../../language/model/json.ts';
@@ -8,14 +9,14 @@ import type { Shape, Type } from '../../language/model/type.ts';
 export interface ShownAmount {
   /** The place in the payload: JSON Pointer (RFC 6901). */
   readonly pointer: string;
-  /** As it was sent. */
+  /** The number as sent. */
   readonly value: number;
   readonly text: string;
 }
 
 export const amountsMax = 200;
 
-/** The first ones. */
+/** Returns the first amounts of the payload, at most `amountsMax`; leaves out secret fields. */
 export function amountsIn(payload: JsonObject, shape: Shape): readonly ShownAmount[] {
   const found: ShownAmount[] = [];
   const ofRecord = (record: JsonObject, { fields }: Shape, place: string): void => {

@@ -1,6 +1,7 @@
-// `Prefer: attach`: an agent that asks the same again gets the request that it has, while that waits or is approved. What
-// people have approved is taken with the answer. INVARIANT: of all that come for an approval, one proceeds: it is taken by a
-// conditional write, on the agent and the switches as they are then.
+// `Prefer: attach`: an agent that asks the same again gets its existing request, while that waits or is
+// approved. An approved request is taken with the answer. INVARIANT: of all calls that come for one approval,
+// one proceeds: it takes the approval by a conditional write, on the agent and the switches as they are at
+// that moment.
 
 import type { JsonObject } from '../../language/model/json.ts';
 import type { RequestHistory } from '../store/contract/store.ts';
@@ -17,12 +18,12 @@ import { requestDigest } from './record/vote-scope.ts';
 
 interface Attaching extends Asker {
   readonly actionKey: string;
-  /** As it was sent. */
+  /** The payload as sent. */
   readonly payload: JsonObject;
   readonly onBehalf?: OnBehalf;
   readonly idempotencyKey: string | null;
   readonly receiptFor?: string | null;
-  /** The request that it has waited for, and wants no other one in place of. */
+  /** The id of the request that the caller has waited for; no other request will do in its place. */
   readonly awaitedId?: string;
 }
 
@@ -31,18 +32,18 @@ interface AttachDeps extends DecisionsDeps {
   readonly receiptBases: ReceiptBases;
 }
 
-/** Requests that are looked at: more than one agent can have waiting, with what was approved meanwhile. */
+/** Requests that are looked at: more than an agent can have waiting, plus requests approved meanwhile. */
 const heldMax = 100;
 
 type Found = RequestState | 'basis-changed' | null;
 
-/** The request as its agent may go on with it; null where there is none, and a new one is to be made. */
+/** The request that the agent may go on with; null when there is none and a new one has to be made. */
 export async function attach(deps: AttachDeps, asking: Attaching): Promise<Found> {
   if (asking.awaitedId !== undefined) return await takeAwaited(deps, asking, asking.awaitedId);
   const held = (await heldOf(deps, asking)).map(requestStateOf);
   const own = held.find((state) => isTakenBy(state, asking));
   if (own !== undefined) return asTaken(own);
-  // What is approved comes before what waits.
+  // Approved requests come before requests that wait.
   for (const { record } of held.filter(({ status }) => status === 'approved')) {
     const taken = await take(deps, asking, record.id);
     if (taken !== null) return taken;
@@ -50,7 +51,7 @@ export async function attach(deps: AttachDeps, asking: Attaching): Promise<Found
   return held.find(({ status }) => status === 'pending') ?? null;
 }
 
-/** The request itself, whatever has become of it: another call may have taken it. */
+/** The awaited request itself, whatever its state: another call may have taken it. */
 async function takeAwaited(deps: AttachDeps, asking: Attaching, id: string): Promise<Found> {
   const taken = await take(deps, asking, id);
   if (taken !== null) return taken;
@@ -61,7 +62,10 @@ async function takeAwaited(deps: AttachDeps, asking: Attaching, id: string): Pro
   return isTakenBy(state, asking) ? asTaken(state) : state;
 }
 
-/** The grant, approved as it was; null where somebody else has taken it, or it is over. */
+/**
+ * Takes the grant and returns it in its approved state; null when another call has taken it, or when it is
+ * over.
+ */
 async function take(deps: AttachDeps, asking: Attaching, requestId: string): Promise<Found> {
   let before: RequestState | null = null;
   const changed = await changeRequest(deps, {
@@ -71,7 +75,7 @@ async function take(deps: AttachDeps, asking: Attaching, requestId: string): Pro
       before = seen.state;
       return takenEvents(deps, asking, seen);
     },
-    // It has been counted since it was approved.
+    // The meters have counted the request since it was approved.
     follow: () => undefined,
   });
   if (changed.kind === 'changed') return before;
@@ -100,7 +104,7 @@ function takenEvents(deps: AttachDeps, asking: Attaching, { state, agent, point,
   return [eventOf('taken', { who: `agent ${agent.id}`, atMs: nowMs, state: after }, detail)];
 }
 
-/** The requests of just this agent, action, payload and person that are not over. */
+/** Requests of exactly this agent, action, payload and person that are not over. */
 async function heldOf(deps: AttachDeps, asking: Attaching): Promise<readonly RequestHistory[]> {
   const { agent, actionKey, isSigned } = asking;
   const nowMs = Math.trunc(deps.clock());
@@ -117,15 +121,15 @@ async function heldOf(deps: AttachDeps, asking: Attaching): Promise<readonly Req
   const found = await deps.store.requests.heldOf(query);
   return found.filter((history) => {
     const { record, expiresAtMs } = requestStateOf(history);
-    // What is approved for an enforcement point is not for the agent itself.
+    // A request that was approved for an enforcement point is not for the agent itself.
     if (!hasAsked(asking, record)) return false;
-    // A caller that has the key alone does not get into what was asked with the signing secret.
+    // A caller that has only the key cannot join a request that was signed with the signing secret.
     const isSignedAlike = isSigned || !record.isSigned;
     return isSignedAlike && expiresAtMs > nowMs && requestDigest(record) === digest;
   });
 }
 
-/** A call that was made again under its key is the same call, and goes on with what it took. */
+/** A call repeated under its idempotency key is the same call, and goes on with the grant that it took. */
 function isTakenBy({ taken, wasExecuted }: RequestState, asking: Attaching): boolean {
   const taker = takerOf(asking);
   return taken !== null && wasExecuted === null && taker !== null && taken.taker === taker;
@@ -135,7 +139,7 @@ function takerOf({ agent, idempotencyKey }: Attaching): string | null {
   return idempotencyKey === null ? null : `${agent.id} ${idempotencyKey}`;
 }
 
-/** A request as it stands for the caller that has taken it. */
+/** A taken request, as it stands for the caller that has taken it. */
 function asTaken(state: RequestState): RequestState {
   return { ...state, status: 'approved' };
 }

@@ -1,6 +1,7 @@
-// The request path without HTTP: decide, record on disk, reply. INVARIANT: no reply leaves before the record that
-// holds its decision is durable; where it cannot be stored, the promise rejects and nothing was granted. A record is
-// stored only where agent, key and switches are as the decision saw them; else the request is decided anew.
+// The request path without HTTP: decide, record on disk, reply. INVARIANT: no reply leaves before the record
+// that holds its decision is durable; if the record cannot be stored, the promise rejects and nothing was
+// granted. A record is stored only if agent, key and switches are as the decision saw them; otherwise the
+// request is decided again.
 
 import type { ActivePolicies } from '../../language/model/active-policies.ts';
 import type { AskedRule } from '../../language/model/asked.ts';
@@ -35,32 +36,40 @@ import { userFactsOf } from './record/user-facts.ts';
 import { requestDigest } from './record/vote-scope.ts';
 import { createTurns } from './turns.ts';
 
-/** The agent is authenticated, active, within its rate; with its key as it was seen then. */
+/**
+ * A request of an agent that is authenticated, active and within its rate, with its key as seen at that time.
+ */
 export interface AuthorizeInput extends Asker {
   readonly actionKey: string;
-  /** As the strict reader yields it. */
+  /** The payload, as the strict JSON reader returns it. */
   readonly payload: JsonObject;
   readonly session: string | null;
   readonly clientAddress: string;
-  /** On whose behalf, as a token says that was checked; absent where none was sent. */
+  /** The person the agent asks for, from a checked token; absent when no token was sent. */
   readonly onBehalf?: OnBehalf;
   readonly idempotencyKey: string | null;
   /**
-   * SHA-256 of the raw body, in hexadecimal; kept only as a keyed digest, as the body may hold secrets. Null where there
-   * is no idempotency key.
+   * SHA-256 of the raw body, in hexadecimal; stored only as a keyed digest, since the body may hold secrets.
+   * Null without an idempotency key.
    */
   readonly bodyDigest: string | null;
-  /** Whether a request that the agent has already is as good; no unless said otherwise. */
+  /** Whether an existing request of the agent may serve instead of a new one; false when absent. */
   readonly isAttaching?: boolean;
-  /** The request that it has waited for, and wants no other one in place of. */
+  /** The id of the request that the caller has waited for; no other request will do in its place. */
   readonly awaitedId?: string;
-  /** What an evaluation stands for; absent where the question is none. */
+  /**
+   * The AuthZEN evaluation, or the access request after one, that this request is for; absent for other
+   * requests.
+   */
   readonly evaluation?: Evaluation;
-  /** For whom a receipt is wanted: an empty text leaves that to the action; none unless said otherwise. */
+  /**
+   * The audience of the receipt that is wanted. An empty text takes the action's audience; null or absent
+   * asks for no receipt.
+   */
   readonly receiptFor?: string | null;
-  /** Made by `createRequestId`; never the client's. */
+  /** Made by `createRequestId`; never chosen by the client. */
   readonly requestId: string;
-  /** Of the signature, as it is kept; none where there is none. */
+  /** The nonce of the signature, in the form in which it is stored; absent when the request carries none. */
   readonly nonce?: string;
 }
 
@@ -68,33 +77,33 @@ export type AuthorizeResult =
   | {
       readonly kind: 'decided';
       readonly request: RequestView;
-      /** `policy/rule`, or a word of the engine. */
+      /** `policy/rule`, or a word of the engine, that names what decided. */
       readonly by: string;
-      /** What the decision took now; null where it was made by an earlier request. */
+      /** How long the decision took; null when an earlier request had been decided already. */
       readonly decideMicroseconds: number | null;
     }
-  /** An operator has stopped what it asks for. */
+  /** An operator has stopped what the request asks for. */
   | { readonly kind: 'stopped' }
-  /** Agent or key have changed since they were identified. */
+  /** The agent, its key or its enforcement point has changed since the caller was identified. */
   | NotAllowedNow
   | { readonly kind: 'idempotency-mismatch' }
   | { readonly kind: 'too-many-open' };
 
 export interface AuthorizerOptions {
   readonly store: Store;
-  /** The active policies at the moment of the call. */
+  /** Returns the active policies at the moment of the call. */
   readonly policies: () => ActivePolicies;
   /** Milliseconds since 1970-01-01T00:00Z. */
   readonly clock: () => number;
   readonly switches: SwitchesNow;
   readonly findPeople: FindPeople;
-  /** The most requests of one agent that wait for people at the same time. */
+  /** The most requests of one agent that may wait for people at the same time. */
   readonly openRequestsMax?: number;
   readonly metering: Metering;
   readonly news?: RequestEvents;
-  /** Told of each request once it is recorded, before the reply; never throws. */
+  /** Called for each recorded request, before the reply; never throws. */
   readonly onRecorded?: (record: RequestRecord) => void;
-  /** Told of each request that may have been recorded, although its caller hears of a failure; never throws. */
+  /** Called for each request that may have been recorded although its caller gets an error; never throws. */
   readonly onUncertain?: (record: RequestRecord) => void;
 }
 
@@ -105,7 +114,10 @@ export interface Authorizer {
 
 export const openRequestsMaxDefault = 20;
 
-/** Tries of one request: each follows a change of the agent, its keys or the switches, and more than can come between. */
+/**
+ * Tries of one request. Each further try follows a change of the agent, its keys, the switches or documents;
+ * more than this cannot occur in practice.
+ */
 const triesMax = 50;
 
 interface Deps extends AuthorizerOptions, DecideDeps {
@@ -133,12 +145,18 @@ export function createAuthorizer(options: AuthorizerOptions): Authorizer {
   };
 }
 
-/** Calls for the same come one after the other, so that the second finds what the first has made. */
+/**
+ * Calls for the same thing run one after the other, so that the second finds the request that the first has
+ * made.
+ */
 function turnOf({ agent, actionKey, payload, onBehalf }: AuthorizeInput): string {
   return requestDigest({ agentId: agent.id, actionKey, payload, request: userFactsOf(onBehalf) });
 }
 
-/** Decides by agent, key and switches as they were seen first, which is nearly always as they are; else by those of now. */
+/**
+ * Decides by agent, key and switches as first seen, which are nearly always still current; if they have
+ * changed, decides by the current ones.
+ */
 async function authorize(deps: Deps, input: AuthorizeInput): Promise<AuthorizeResult> {
   const look = deps.switches.seen();
   let switches = look instanceof Promise ? await look : look;
@@ -161,7 +179,7 @@ async function authorize(deps: Deps, input: AuthorizeInput): Promise<AuthorizeRe
   throw new Error(`the agent \`${input.agent.id}\` changes all the time`);
 }
 
-/** A result that was read and not written is told only once the store can rely on what was read. */
+/** A result that was read but not written is returned only once the store can rely on what was read. */
 async function onceSettled(
   deps: Deps,
   { nonce }: AuthorizeInput,
@@ -204,7 +222,10 @@ const nonceUsed: NotAllowedNow = { kind: 'not-allowed-now', why: 'nonce-used' };
 
 type PreparedOrResult = Prepared | AuthorizeResult | 'basis-changed';
 
-/** What is settled before the decision; at once where nothing has to be looked up for it, as for nearly all requests. */
+/**
+ * What is settled before the decision. Returns without a promise when nothing has to be looked up, as for
+ * nearly all requests.
+ */
 function prepare(
   deps: Deps,
   input: AuthorizeInput,
@@ -223,7 +244,10 @@ function prepare(
 /** When a request is decided, and under which kill switches. */
 type Moment = Omit<Prepared, 'active'>;
 
-/** Prepares a request only where no earlier one stands for it: one that waits or was approved, or that of the idempotency key. */
+/**
+ * Prepares a request only if no earlier one answers it: one that waits or is approved, or the one made under
+ * the same idempotency key.
+ */
 async function prepareOnce(deps: Deps, input: AuthorizeInput, moment: Moment): Promise<PreparedOrResult> {
   if (input.isAttaching === true) {
     const earlier = await attach(deps, input);
@@ -267,13 +291,13 @@ function recorded({ onRecorded, news }: Deps, record: RequestRecord): AuthorizeR
   };
 }
 
-/** At once where its meters are known. */
+/** The active policies; returned without a promise when the store has noted their meters. */
 function activeMetered({ policies, metering }: Deps): ActivePolicies | Promise<ActivePolicies> {
   const active = policies();
   return metering.note(active) === null ? active : metered(metering, policies);
 }
 
-/** What a request that is to be decided is decided by. */
+/** What a request is decided by. */
 interface Prepared {
   readonly active: ActivePolicies;
   readonly nowMs: number;
@@ -281,32 +305,32 @@ interface Prepared {
 }
 
 interface FoundStepUp {
-  /** The rules that it satisfies. */
+  /** Ids of the rules that the step-up satisfies. */
   readonly reauth: readonly string[];
-  /** What was read to find it. */
+  /** Documents that were read to find the step-up. */
   readonly documents: readonly SeenDocument[];
 }
 
 interface Spent {
-  /** `nothing`: a rule asks for a step-up, and there may be a fresh one. */
+  /** `nothing` means that nothing was stored: a rule asks for a step-up, and a fresh one may exist. */
   readonly result: AppendResult | 'nothing';
-  /** By the last try. */
+  /** The outcome of the last try. */
   readonly decided: Decided;
 }
 
 const noDocuments: readonly SeenDocument[] = [];
 
 interface SpendInput {
-  /** Without rows and meters, and with nothing satisfied. */
+  /** Facts without rows and meters, and with no rule satisfied. */
   readonly facts: Facts;
-  /** Null where no rule reads one. */
+  /** Null when no rule reads a pushed row. */
   readonly rows: RowsRead | null;
   readonly stepUp: FoundStepUp | null;
 }
 
 /**
- * Decides and stores. What a try has entered into meters is taken back where it was not stored, before the next one. The
- * step-up is null where none has been looked for.
+ * Decides and stores. Entries that a try has made in meters are taken back before the next try, if they were
+ * not stored. `stepUp` is null when no step-up has been looked for.
  */
 async function spend(
   deps: Deps,
@@ -325,7 +349,7 @@ async function spend(
     ...(rows?.seen ?? noDocuments),
   ]);
   let decided: Decided | null = null;
-  /** What it has entered by the last try. */
+  /** The uses that the last try has entered in meters. */
   let entered: Decided['uses'] = [];
   let result: Spent['result'];
   const takeBack = () => {
@@ -346,7 +370,8 @@ async function spend(
   try {
     result = await store.meters.spend(meterPlaces(uses), work);
   } catch (error) {
-    // Of one that may be stored nothing is taken back here: the store does once it knows, or all meters are read anew.
+    // When it is uncertain whether the request is stored, nothing is taken back: the store does so once it
+    // knows, or all meters are read again.
     if (!isUncertain(error)) takeBack();
     else if (decided !== null) deps.onUncertain?.((decided as Decided).record);
     throw error;
@@ -356,7 +381,9 @@ async function spend(
   return { result, decided };
 }
 
-/** The rules that an earlier step-up may satisfy. Only a request that would have to wait is worth the look. */
+/**
+ * The rules that an earlier step-up may satisfy. Only a request that would have to wait is worth the lookup.
+ */
 function stepUpRules({ status, decision }: RequestRecord, active: ActivePolicies): readonly AskedRule[] {
   if (status !== 'pending') return [];
   return askedBy(decision, active).filter((rule) => rule.kind === 'reauth' && rule.withinSeconds !== null);

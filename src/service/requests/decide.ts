@@ -1,5 +1,6 @@
-// An authenticated request into the record of its decision: what the meters say, what the active policies make of it, what
-// it adds to the meters. INVARIANT: all of it is one synchronous step, so that no other request comes between.
+// An authenticated request into the record of its decision: reads the meters, decides by the active policies,
+// and enters the result in the meters. INVARIANT: all of this is one synchronous step, so that no other
+// request comes between.
 
 import { performance } from 'node:perf_hooks';
 import type { ActivePolicies } from '../../language/model/active-policies.ts';
@@ -30,12 +31,12 @@ export interface DecideDeps {
 
 interface DecideOptions {
   readonly active: ActivePolicies;
-  /** Without meters. */
+  /** The facts without meters. */
   readonly facts: Facts;
   readonly uses: readonly MeterUse[];
 }
 
-/** One synchronous step: what the meters say, the decision, what it adds to the meters. */
+/** Reads the meters, decides, and enters the result in the meters, all in one synchronous step. */
 export function decide(
   deps: DecideDeps,
   input: AuthorizeInput,
@@ -51,7 +52,8 @@ export function decide(
   const decidedAt = performance.now();
   const first = firstStatus[decision.outcome];
   const isRequestable = first === 'pending' && input.evaluation?.deniedId === null;
-  // An evaluation waits for nobody.
+  // An evaluation never waits for people: it is denied, and people may be asked by an access request that
+  // follows.
   const status = isRequestable ? 'rejected' : first;
   const expiresAtMs = nowMs + (isRequestable ? requestableMs : validSeconds(decision) * 1000);
   const decidedAtMs = status === 'pending' ? null : nowMs;
@@ -97,7 +99,10 @@ type RareParts = Pick<
   'resolved' | 'rows' | 'receipt' | 'point' | 'userUnknown' | 'evaluation'
 >;
 
-/** Null for most requests: a record that is made in one piece costs less than a copy. */
+/**
+ * The parts that few records have; null for most requests, since a record made in one piece costs less than a
+ * copy.
+ */
 function rareParts(
   { receiptBases }: DecideDeps,
   input: AuthorizeInput,
@@ -128,15 +133,18 @@ function rareParts(
 
 export interface Decided {
   readonly record: RequestRecord;
-  /** What it adds to meters: nothing where it is refused. */
+  /** What the request adds to meters; empty when it is refused. */
   readonly uses: readonly MeterUse[];
 }
 
-/** One object for all requests that share what it says: a record writes such a part once. */
+/** Requests with the same policy set share one object, so that records write that part only once. */
 const policySetOf = remember(({ digest, commit }: ActivePolicies) => ({ digest, commit }));
 const agentFactsOf = remember(agentFacts);
 
-/** What `make` yields, made once for as long as somebody holds what it was made of. */
+/**
+ * Returns a function that makes each value once and keeps it for as long as the object it was made from is in
+ * use.
+ */
 function remember<From extends object, To extends object>(make: (from: From) => To): (from: From) => To {
   const made = new WeakMap<From, To>();
   return (from) => memo(made, from, make);

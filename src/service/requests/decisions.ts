@@ -1,5 +1,6 @@
-// What people do to a request that waits: approve, reject, take back, comment, step up; and the report of what became of a grant. Each is
-// judged on one read of the request and stored only if nothing that it rests on has changed since, else judged anew.
+// What people and agents do to a stored request: approve, reject, take back, comment, step up, withdraw, and
+// report the outcome of a grant. Each change is judged on one read of the request and stored only if nothing
+// that it rests on has changed since; otherwise it is judged again.
 
 import {
   type Changed,
@@ -23,20 +24,26 @@ import type { RequestState } from './record/request-state.ts';
 export interface Decisions {
   approve(id: string, draft: VoteDraft): Promise<Changed>;
   reject(id: string, draft: VoteDraft): Promise<Changed>;
-  /** The person's own approval, while others are waited for. */
+  /** Takes the person's own approval back while the request waits for other approvals. */
   takeBack(id: string, caller: Caller): Promise<Changed>;
-  /** Without deciding. */
+  /** Adds a comment, a question or an answer without deciding the request. */
   comment(id: string, draft: CommentDraft): Promise<Changed>;
-  /** The person has re-authenticated there and then. */
+  /** Steps up for a request. The caller has made sure that the person has just re-authenticated. */
   stepUp(id: string, person: SteppingUp): Promise<Changed>;
-  /** The same for an agent, whose waiting requests are decided again. */
+  /** Steps up for an agent, whose waiting requests are then decided again. */
   stepUpAgent(agentId: string, person: Stepping): Promise<RefusedChange | SteppedUpAgent>;
   report(id: string, report: OutcomeReport): Promise<Changed>;
-  /** The agent that asked gives up the wait. */
+  /** Gives up the wait, for the agent that made the request. */
   withdraw(id: string, by: AgentCaller): Promise<Changed>;
-  /** The request as it is now, with all that what may be done about it depends on; null where there is none. */
+  /**
+   * The request now, with everything that decides what may be done about it; null when there is no such
+   * request.
+   */
   look(id: string): Promise<Seen | null>;
-  /** The same for requests that have been read: several share what else has to be read. */
+  /**
+   * The same as `look`, for requests that have already been read. What they share, such as agents and people,
+   * is read once.
+   */
   lookAll(states: readonly RequestState[]): Promise<readonly Seen[]>;
 }
 

@@ -1,11 +1,11 @@
-// Waits whose deadline has passed into records that say so, a second or so later. Replies do not wait for this: a
-// request past its deadline reads as expired at once. INVARIANT: what has been recorded as expired stays so, whatever
-// the clock says later.
+// Records the end of waits whose deadline has passed, about a second later. Replies do not depend on this
+// record: a request past its deadline reads as expired at once. INVARIANT: what has been recorded as expired
+// stays expired, even if the clock is set back.
 
 import type { RequestStore } from '../store/contract/store.ts';
 
 export interface Expiry {
-  /** Waits for the sweep under way. */
+  /** Stops further sweeps and waits for the one under way. */
   close(): Promise<void>;
 }
 
@@ -14,9 +14,9 @@ export interface ExpiryOptions {
   /** Milliseconds since 1970-01-01T00:00Z. */
   readonly clock: () => number;
   readonly everyMs?: number | undefined;
-  /** Hears of each request whose wait has ended. */
+  /** Called for each request whose wait has ended. */
   readonly onEnd?: (requestId: string) => void;
-  /** Hears of a sweep that could not be recorded; the next one tries again. */
+  /** Called when a sweep could not be recorded; the next sweep tries again. */
   readonly onFailure: (error: unknown) => void;
 }
 

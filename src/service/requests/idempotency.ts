@@ -1,5 +1,5 @@
-// `Idempotency-Key`: the same key with the same body means the request that it made, as that stands now. INVARIANT: a key is
-// never answered with the request of another body, nor of another agent.
+// `Idempotency-Key`: the same key with the same body is answered with the request that it made, in its
+// present state. INVARIANT: a key is never answered with the request of another body, nor of another agent.
 
 import type { Store } from '../store/contract/store.ts';
 import type { VoteJudge } from './approvals/votes-now.ts';
@@ -16,7 +16,7 @@ interface Deps {
 
 const idempotencyKeptMs = 24 * 60 * 60 * 1000;
 
-/** The request that the agent's idempotency key already means; null where it is new, or there is none. */
+/** The request that the agent's idempotency key already stands for; null when the key is new or absent. */
 export async function findEarlier(
   deps: Deps,
   input: AuthorizeInput,
@@ -32,14 +32,16 @@ export async function findEarlier(
   return earlierReply(state, nowMs);
 }
 
-/** The request that was stored first where the same key came twice at the same time. */
+/**
+ * The request that was stored first when the same key came twice at the same time. Throws when there is none.
+ */
 export async function findWinner(deps: Deps, input: AuthorizeInput, nowMs: number): Promise<AuthorizeResult> {
   const winner = await findEarlier(deps, input, nowMs);
   if (winner === null) throw new Error('a key refused as used must stand for a request');
   return winner;
 }
 
-/** A request that was made before, as its agent may go on with it now. */
+/** The answer for an earlier request, as its agent may go on with it now. */
 export function earlierReply(state: RequestState, nowMs: number): AuthorizeResult {
   return {
     kind: 'decided',

@@ -1,6 +1,7 @@
-// Identifies the caller again when the store says that agent or key are not as the decision saw them. INVARIANT: whoever
-// may ask by what was seen first, and may not now, is refused; a signature counts only under the secret that it was
-// checked with; whoever came by an enforcement point stays with it.
+// Identifies the caller again when the store finds that agent or key are not as the decision saw them.
+// INVARIANT: a caller that was allowed by what was seen first and is not allowed now is refused; a signature
+// counts only under the secret that it was checked with; a caller that came by an enforcement point stays
+// bound to it.
 
 import { type ActingPoint, keyNow, pointNow } from '../agents/points/point.ts';
 import type { AgentRow, KeyRow } from '../store/contract/records.ts';
@@ -10,9 +11,9 @@ export interface Asker {
   readonly agent: AgentRow;
   /** The key that came with the request. */
   readonly key: Pick<KeyRow, 'id' | 'notAfterMs'>;
-  /** The request carries a valid signature. */
+  /** Whether the request carries a valid signature. */
   readonly isSigned: boolean;
-  /** The enforcement point that asks for the agent; absent where the agent asks by itself. */
+  /** The enforcement point that asks for the agent; absent when the agent asks by itself. */
   readonly point?: ActingPoint;
 }
 
@@ -21,7 +22,7 @@ export interface NotAllowedNow {
   readonly why: 'disabled' | 'revoked' | 'key-ended' | 'not-signed' | 'nonce-used' | 'point-stopped';
 }
 
-/** The asker as of now; what was seen first is `before`. */
+/** Returns the caller as of now, or why it may no longer ask; `before` is the caller as first seen. */
 export async function identifyAgain(
   { agents, documents }: Pick<Store, 'agents' | 'documents'>,
   before: Asker,
@@ -39,13 +40,16 @@ export async function identifyAgain(
   return { agent, key, isSigned: before.isSigned };
 }
 
-/** The key is the point's, and is looked up by it. */
+/**
+ * Identifies a caller that came by an enforcement point. The key belongs to the point and is looked up as
+ * such.
+ */
 async function identifyByPoint(
   { agents, documents }: Pick<Store, 'agents' | 'documents'>,
   before: Asker & { readonly point: ActingPoint },
   nowMs: number,
 ): Promise<Asker | NotAllowedNow> {
-  // The point before its key: what is changed between is noticed by the version.
+  // Read the point before its key: a change between the two reads then shows in the point's version.
   const { stopped, ...point } = await pointNow(documents, before.point, before.agent.id);
   const key = await keyNow(documents, before.key.id);
   const agent = await agents.find(before.agent.id);

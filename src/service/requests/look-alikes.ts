@@ -1,6 +1,6 @@
-// Texts of a payload that may pass for others: words with letters of several scripts, and values that look like one that
-// was granted more often (the skeletons of UTS 39 are equal). INVARIANT: the work is bounded by the payload and by
-// `knownTextsMax`, whatever was granted.
+// Finds texts of a payload that may pass for others: words with letters of several scripts, and values that
+// look like a value that was granted more often (equal skeletons of UTS 39). INVARIANT: the work is bounded
+// by the payload and by `knownTextsMax`, however many payloads were granted.
 
 import confusables from 'unhomoglyph/data.json' with { type: 'json' };
 import type { Json, JsonObject } from '../../language/model/json.ts';
@@ -8,25 +8,27 @@ import { mixedWords, scriptsOf } from '../../language/value/scripts.ts';
 import { cut } from '../../language/value/text.ts';
 
 export interface LookAlike {
-  /** As in a payload profile: `items[].vendor`. */
+  /** The path in the payload, in the form of a payload profile: `items[].vendor`. */
   readonly path: string;
   /** The first characters of the text. */
   readonly value: string;
-  /** Of a text that has words of several scripts: these scripts; else none. */
+  /** The scripts of the text's words that mix several scripts; empty when no word does. */
   readonly scripts: readonly string[];
-  /** A value that was granted before, and how often. */
+  /** The look-alike that was granted before, and how often; null when there is none. */
   readonly looksLike: { readonly value: string; readonly count: number } | null;
-  /** Characters that do not fit the script of most others, or that the known value does not have. */
+  /**
+   * Characters that do not fit the script of most other letters, or that the known value does not contain.
+   */
   readonly characters: readonly string[];
 }
 
 export const lookAlikesMax = 50;
 export const charactersMax = 20;
-/** Longer texts are no names. */
+/** Longer texts are not names, and are not compared. */
 const comparedLengthMax = 200;
-/** Longer texts are cut. */
+/** Longer texts are cut to this length. */
 export const textLengthMax = 100;
-/** Different texts by which a payload is compared. */
+/** The most different texts that a payload is compared with. */
 const knownTextsMax = 10_000;
 
 export function lookAlikes(payload: JsonObject, granted: readonly JsonObject[]): readonly LookAlike[] {
@@ -59,7 +61,10 @@ function lookAlike(text: string, looksLike: Twin): Omit<LookAlike, 'path'> | nul
   };
 }
 
-/** How often each text stands at each path, at most so many different ones; elements of a list are taken together. */
+/**
+ * How often each text occurs at each path, for at most `textsMax` different texts; the elements of a list
+ * share one path.
+ */
 function textsOf(
   payloads: readonly JsonObject[],
   textsMax: number,
@@ -85,14 +90,16 @@ function textsOf(
 
 const plainName = /^[A-Za-z_]\w{0,99}$/;
 
-/** One step further into a payload: `items[].vendor`, `"odd name"`. */
+/** Returns the path of a field inside `path`: `items[].vendor`, `"odd name"`. */
 export function pathStep(path: string, name: string): string {
   const short = name.length <= textLengthMax ? name : `${name.slice(0, textLengthMax - 1)}…`;
   const step = plainName.test(name) ? name : JSON.stringify(short);
   return path === '' ? step : `${path}.${step}`;
 }
 
-/** Finds the most frequent of the known texts that looks like a text and is granted more often than it. */
+/**
+ * Finds the most frequent known text that looks like a given text and was granted more often than that text.
+ */
 function twinsIn(known: ReadonlyMap<string, number>): (text: string) => Twin {
   let bySkeleton: Map<string, { value: string; count: number }[]> | null = null;
   return (text) => {
@@ -114,7 +121,10 @@ function twinsIn(known: ReadonlyMap<string, number>): (text: string) => Twin {
 const ignorable = /\p{Default_Ignorable_Code_Point}/gu;
 const prototypes = new Map(Object.entries<string>(confusables));
 
-/** UTS 39, 4: texts with equal skeletons may be taken for one another. */
+/**
+ * Returns the skeleton of a text (UTS 39, section 4). Texts with equal skeletons may be taken for one
+ * another.
+ */
 export function skeleton(text: string): string {
   const letters = [...text.normalize('NFD').replace(ignorable, '')];
   return letters
@@ -123,12 +133,12 @@ export function skeleton(text: string): string {
     .normalize('NFD');
 }
 
-/** The one of most letters first. */
+/** The scripts of the words, the one with the most letters first. */
 function scriptsIn(words: readonly string[]): readonly string[] {
   return [...countScripts(words.join(''))].toSorted(([, a], [, b]) => b - a).map(([script]) => script);
 }
 
-/** Letters of these words that do not go with the script of most letters of the text. */
+/** Letters of the words that do not belong to the script of most letters of the text. */
 function oddLetters(text: string, words: readonly string[]): readonly string[] {
   const [[usual] = ['']] = [...countScripts(text)].toSorted(([, a], [, b]) => b - a);
   return [...words.join('')].filter((letter) => {
@@ -137,7 +147,7 @@ function oddLetters(text: string, words: readonly string[]): readonly string[] {
   });
 }
 
-/** Letters by script, those that go with one script alone. */
+/** Counts letters by script; letters that several scripts use are left out. */
 function countScripts(text: string): Map<string, number> {
   const counts = new Map<string, number>();
   for (const letter of text.slice(0, countedLengthMax)) {

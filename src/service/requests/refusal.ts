@@ -1,18 +1,21 @@
-// An authenticated request that is refused before any policy sees it, into its record: the body as a keyed digest,
-// never its text.
+// An authenticated request that is refused before any policy sees it, into its record. The record holds the
+// body only as a keyed digest, never its text.
 
 import type { RefusalRecord } from '../store/contract/records.ts';
 import type { Store } from '../store/contract/store.ts';
 import { createBodyDigest } from './record/body-digest.ts';
 
 type Refusal = Omit<RefusalRecord, 'bodyDigest'> & {
-  /** SHA-256 of the raw body, in hexadecimal; null where it was not read. */
+  /** SHA-256 of the raw body, in hexadecimal; null when the body was not read. */
   readonly bodyDigest: string | null;
 };
 
 export type RecordRefusal = (refusal: Refusal) => Promise<void>;
 
-/** Records a refusal (400, 401 for a signature, 403) before its reply leaves; rejects with a StoreError. */
+/**
+ * Returns a function that records a refusal (400, 401 for a signature, 403) before its reply leaves; it
+ * rejects with a StoreError.
+ */
 export function createRefusalRecorder(store: Store): RecordRefusal {
   const keyedDigest = createBodyDigest(store.masterKey);
   return function recordRefusal(refusal) {

@@ -1,5 +1,5 @@
-// Work that is done one after the other for each key, in the order in which it came, so that what comes second sees what the
-// first has stored.
+// Runs work one after the other for each key, in the order of arrival, so that later work sees what earlier
+// work has stored.
 
 export type InTurn = <T>(key: string, work: () => Promise<T>) => Promise<T>;
 

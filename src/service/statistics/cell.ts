@@ -1,6 +1,6 @@
-// What is counted of the requests of a minute or an hour. Counts only add up, so that minutes make an hour and hours an
-// overview. INVARIANT: a cell that has gone through `cellText` and back adds the same as before; hits of rules stand
-// apart and are not in the text.
+// What is counted of the requests of a minute or an hour. Counts only add up, so minutes make an hour and
+// hours an overview. INVARIANT: a cell that has gone through `cellText` and back adds the same as before;
+// hits of rules are kept apart and are not in the text.
 
 import type { Decision, Outcome } from '../../language/model/decision.ts';
 import { type FormRule, type Trace, truthOf } from '../../language/model/trace.ts';
@@ -8,7 +8,7 @@ import { memo } from '../../language/value/memo.ts';
 import type { CountedRefusal, WaitEnd } from '../store/contract/statistics.ts';
 import { addPairs, addTo, createHistogram, type Histogram, histogramText } from './histogram.ts';
 
-/** A recorded request, as far as it is counted. */
+/** The parts of a recorded request that are counted. */
 export interface StatisticsRequest {
   readonly createdAtMs: number;
   readonly decision: Decision;
@@ -17,22 +17,25 @@ export interface StatisticsRequest {
 }
 
 export interface CellCounts {
-  /** By `outcomeAt`. */
+  /** Decisions by outcome, in the order of `outcomeAt`. */
   readonly decisions: number[];
-  /** By `agent code`; the agent is empty where none is known, and beyond so many pairs. */
+  /**
+   * Refusals by `agent code`. The agent is empty when it is not known, and for further pairs once
+   * `refusedPairsMax` is reached.
+   */
   readonly refusals: Map<string, number>;
-  /** Of deciding, in microseconds. */
+  /** How long decisions took, in microseconds. */
   readonly latency: Histogram;
-  /** By tens; 100 is with those of 90 and more. */
+  /** Requests by risk score, in steps of ten; a score of 100 counts in the last step. */
   readonly risk: number[];
-  /** By the policy that decided, empty where none did; each by `outcomeAt`. */
+  /** Decisions by the deciding policy (empty when none decided), each in the order of `outcomeAt`. */
   readonly policies: Map<string, number[]>;
-  /** Decisions of further ones are in all other counts. */
+  /** The most policies that are counted by name; decisions of further policies are in all other counts. */
   readonly policiesMax: number;
   readonly ended: Record<WaitEnd['status'], number>;
-  /** Of those that expired, the ones that waited for a step-up. */
+  /** How many of the expired waits were for a step-up. */
   expiredStepUps: number;
-  /** From the request to its approval, in milliseconds; null while there is none. */
+  /** Times from request to approval, in milliseconds; null when there are none. */
   waits: Histogram | null;
   readonly rules: Map<string, RuleCount>;
 }
@@ -41,7 +44,7 @@ export interface RuleCount {
   decided: number;
   met: number;
   lastAtMs: number | null;
-  /** Of a shadow rule: how often by `FROM TO`. */
+  /** For a shadow rule: how often it would change a decision, by `FROM TO`; null when it never would. */
   changes: Map<string, number> | null;
 }
 
@@ -50,7 +53,7 @@ export const outcomeAt = { ALLOW: 0, DENY: 1, ESCALATE: 2, REAUTH_REQUIRED: 3 } 
   number
 >;
 export const riskSteps = 10;
-/** Policies of which a minute is stored; the two bound what is stored of it. */
+/** The most policies stored for a minute; with `refusedPairsMax` this bounds what is stored. */
 const policiesMaxDefault = 500;
 const refusedPairsMax = 200;
 
@@ -69,7 +72,10 @@ export function createCell(policiesMax: number = policiesMaxDefault): CellCounts
   };
 }
 
-/** On the request path: nothing here depends on how many rules or requests there are but on those that took part. */
+/**
+ * Counts a request, on the request path: the cost depends only on the rules that took part, not on how many
+ * rules or requests there are.
+ */
 export function addRequest(
   cell: CellCounts,
   { createdAtMs, decision, trace, timing }: StatisticsRequest,
@@ -93,7 +99,7 @@ function isShadow([, , , , shadow]: FormRule): boolean {
   return shadow !== undefined;
 }
 
-/** An allow or a risk that is true, and a guard that is not false. */
+/** Whether a rule is met: an allow or a risk when true, a guard when true or unknown. */
 function isMet([, effect]: FormRule, letter: string): boolean {
   const truth = truthOf(letter);
   return truth === 'true' || (truth === 'unknown' && effect !== 'allow' && effect !== 'risk');
@@ -104,13 +110,16 @@ function meet(count: RuleCount, atMs: number): void {
   if (count.lastAtMs === null || count.lastAtMs < atMs) count.lastAtMs = atMs;
 }
 
-/** How strict each decision is. */
+/** How strict each outcome is. */
 const strictness = { ALLOW: 0, ESCALATE: 1, REAUTH_REQUIRED: 2, DENY: 3 } as const satisfies Record<
   Outcome,
   number
 >;
 
-/** A decision tells what all shadow rules together would make of it: it counts for each that pulls that way. */
+/**
+ * A decision holds what all shadow rules together would make of it; the change counts for each shadow rule
+ * that pulls in its direction.
+ */
 function addShadow(
   cell: CellCounts,
   [rule, effect, points]: FormRule,
@@ -154,7 +163,7 @@ function addRefusals(refusals: Map<string, number>, pair: string, count: number)
   refusals.set(kept, (refusals.get(kept) ?? 0) + count);
 }
 
-/** How many were refused by code, of one agent or of all. */
+/** Returns how many requests were refused by code, for one agent or for all (`agentId` null). */
 export function refusalsByCode(
   { refusals }: CellCounts,
   agentId: string | null = null,
@@ -175,7 +184,7 @@ export function addEnd(cell: CellCounts, { atMs, status, createdAtMs, isStepUp }
   addTo(cell.waits, Math.max(0, atMs - createdAtMs));
 }
 
-/** Adds all that `from` counts to `into`. */
+/** Adds all counts of `from` to `into`. */
 export function addCell(into: CellCounts, from: CellCounts): void {
   addText(into, cellText(from));
   for (const [rule, { decided, met, lastAtMs, changes }] of from.rules) {
@@ -190,7 +199,7 @@ export function addCell(into: CellCounts, from: CellCounts): void {
   }
 }
 
-/** The later of two times; null where there is neither. */
+/** Returns the later of two times; null when both are null. */
 export function later(a: number | null, b: number | null): number | null {
   return a === null || b === null ? (a ?? b) : Math.max(a, b);
 }
@@ -221,7 +230,7 @@ export function cellText(cell: CellCounts): string {
   return JSON.stringify(text);
 }
 
-/** Adds what `cellText` has made: a line of each process that has counted. */
+/** Adds a text of `cellText`, which has one line for each process that has counted. */
 export function addText(into: CellCounts, text: string): void {
   for (const line of text.split('\n')) addLine(into, JSON.parse(line) as CellText);
 }

@@ -1,5 +1,5 @@
-// What has been counted and is not stored yet, by minutes, or by hours where it is old. INVARIANT: what is told is in
-// one cell, and a cell is here until what takes it away has stored it.
+// Counts that are not stored yet, in cells of a minute, or of an hour for old requests. INVARIANT: each count
+// is in one cell, and a cell stays here until whoever takes it away has stored it.
 
 import { memo } from '../../language/value/memo.ts';
 import type { CountedRefusal, WaitEnd } from '../store/contract/statistics.ts';
@@ -25,15 +25,18 @@ export interface Counters {
   refusal(refusal: CountedRefusal): void;
   end(end: WaitEnd): void;
   all(): Iterable<OpenCell>;
-  /** Those that ended at `untilMs` or before, the earliest first; they are counted anew from then on. */
+  /**
+   * Takes away the cells that ended at `untilMs` or before, the earliest first; later counts for those times
+   * start new cells.
+   */
   take(untilMs: number): readonly OpenCell[];
-  /** They could not be stored after all. */
+  /** Puts cells back that could not be stored after all. */
   putBack(cells: readonly OpenCell[]): void;
 }
 
 export function createCounters(clock: () => number): Counters {
   const cells = new Map<number, OpenCell>();
-  /** Nearly every count belongs to the same cell as the last one. */
+  /** The last cell used, since nearly every count belongs to the same cell as the one before. */
   let latest: OpenCell | null = null;
 
   function cellAt(atMs: number): CellCounts {

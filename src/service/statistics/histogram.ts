@@ -1,10 +1,10 @@
-// Whole numbers into counts on a scale that grows with them. INVARIANT: a quantile up to 31 is exact; above,
-// it differs from the number that has this rank by less than 1/32 of it.
+// Whole numbers into counts on a scale whose steps grow with the numbers. INVARIANT: a quantile up to 31 is
+// exact; above, it differs from the number that has this rank by less than 1/32 of it.
 
-/** Slots in which each doubling is divided; numbers below twice as many have a slot each. */
+/** Slots for each doubling; each number below twice as many has a slot of its own. */
 const steps = 16;
 const stepBits = 4;
-/** Two to this power and all above share the last slot. */
+/** Two to this power and all larger numbers share the last slot. */
 const bitsMax = 36;
 const histogramSlots = (bitsMax - stepBits + 1) * steps;
 
@@ -23,7 +23,7 @@ function slotOf(value: number): number {
   if (!(value >= 1)) return 0;
   if (value < 2 * steps) return Math.trunc(value);
   if (value >= 2 ** bitsMax) return histogramSlots - 1;
-  // Beyond 32 bits the leading ones are those of the upper part.
+  // Beyond 32 bits, the leading bits are those of the upper part.
   const isLarge = value >= 2 ** 31;
   const upper = isLarge ? Math.trunc(value / 2 ** 16) : Math.trunc(value);
   const exponent = 31 - Math.clz32(upper);
@@ -31,7 +31,7 @@ function slotOf(value: number): number {
   return (exponent + (isLarge ? 16 : 0) - stepBits + 1) * steps + step;
 }
 
-/** The middle of a slot. */
+/** The middle of the numbers that a slot counts. */
 function middleOf(slot: number): number {
   if (slot < 2 * steps) return slot;
   const shift = Math.trunc(slot / steps) - 1;
@@ -39,7 +39,7 @@ function middleOf(slot: number): number {
   return ((slot % steps) + steps) * width + (width - 1) / 2;
 }
 
-/** The number of this rank; null where there is none. */
+/** Returns the number at this share of the ranks, from 0 to 1; null when the histogram is empty. */
 export function quantile(histogram: Histogram, share: number): number | null {
   let total = 0;
   for (const count of histogram) total += count;
@@ -52,7 +52,7 @@ export function quantile(histogram: Histogram, share: number): number | null {
   return null;
 }
 
-/** Slots and their counts in turn, empty slots left out. */
+/** Returns slots and their counts in turn, without empty slots. */
 export function histogramText(histogram: Histogram): readonly number[] {
   const pairs: number[] = [];
   for (let slot = 0; slot < histogramSlots; slot += 1) {
@@ -62,7 +62,7 @@ export function histogramText(histogram: Histogram): readonly number[] {
   return pairs;
 }
 
-/** Adds to a histogram what `histogramText` has made. */
+/** Adds the output of `histogramText` to a histogram. */
 export function addPairs(histogram: Histogram, pairs: readonly number[]): void {
   for (let at = 0; at + 1 < pairs.length; at += 2) {
     const slot = pairs[at]!;

@@ -1,5 +1,5 @@
-// Cells of a stretch of time into what people look at: what came of requests in steps of it, how long deciding took,
-// which policies decided, how risky it was, and how long people were waited for.
+// Cells of a time range into what people look at: outcomes of requests over time, how long decisions took,
+// which policies decided, how risky requests were, and how long people took to approve.
 
 import { addCell, type CellCounts, createCell, outcomeAt, refusalsByCode, riskSteps } from './cell.ts';
 import { quantile } from './histogram.ts';
@@ -7,7 +7,7 @@ import type { Statistics, TimeRange } from './statistics.ts';
 import { floorTo, hourMs, hoursBeforeMs, minuteMs } from './times.ts';
 
 export interface OverviewRange extends TimeRange {
-  /** Whole minutes; whole hours where some of it is kept by hours. */
+  /** The length of a step: whole minutes, or whole hours when part of the range is kept by hours. */
   readonly bucketMs: number;
 }
 
@@ -22,7 +22,7 @@ export interface Overview {
   readonly buckets: readonly (Outcomes & { readonly atMs: number; readonly refused: number })[];
   readonly latency: readonly (LatencyQuantiles & { readonly atMs: number })[];
   readonly latencyOfAll: LatencyQuantiles;
-  /** Those that decided most; the name is null for what no policy decided. */
+  /** The policies that decided most; the name is null for decisions that no policy made. */
   readonly policies: readonly (Outcomes & { readonly name: string | null })[];
   readonly risk: readonly { readonly from: number; readonly to: number; readonly count: number }[];
   readonly escalations: {
@@ -30,14 +30,14 @@ export interface Overview {
     readonly approved: number;
     readonly rejected: number;
     readonly expired: number;
-    /** Of those that expired, the ones that waited for a step-up. */
+    /** How many of the expired waits were for a step-up. */
     readonly expiredStepUps: number;
-    /** In milliseconds. */
+    /** Milliseconds from request to approval. */
     readonly timeToApprove: Quantiles;
   };
-  /** By code. */
+  /** Refusals by code. */
   readonly refusals: ReadonlyMap<string, number>;
-  /** Decided and refused requests. */
+  /** How many requests were decided or refused. */
   readonly total: number;
 }
 
@@ -46,14 +46,17 @@ interface Quantiles {
   readonly p90: number | null;
 }
 
-/** How long deciding took, in microseconds; null where nothing was decided. */
+/** How long decisions took, in microseconds; null when there were none. */
 interface LatencyQuantiles extends Quantiles {
   readonly p99: number | null;
 }
 
 const policiesShownMax = 20;
 
-/** The times as they are answered for: wider than asked where they are kept by hours, in at most so many steps. */
+/**
+ * Returns the range that can be answered: wider than asked when it is kept by hours, in at most `bucketsMax`
+ * steps.
+ */
 export function overviewRange(
   { fromMs, untilMs }: TimeRange,
   { bucketsMax, nowMs }: { readonly bucketsMax: number; readonly nowMs: number },

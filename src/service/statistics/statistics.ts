@@ -1,6 +1,7 @@
-// What requests came to: counted in memory while they are recorded, stored a minute at a time when it is over, counted
-// anew from the records after a start where it was not stored. INVARIANT: records are the truth: whatever is answered
-// equals what counting them gives; a request waits for nothing here, and nothing here can make it fail.
+// The outcomes of requests: counted in memory while they are recorded, stored by the minute once a minute is
+// over, and recounted from the records after a start if they had not been stored. INVARIANT: records are the
+// truth: every answer equals what counting the records gives; no request waits for statistics, and statistics
+// cannot make a request fail.
 
 import { setImmediate as pause } from 'node:timers/promises';
 import { decisionRecord } from '../requests/record/record.ts';
@@ -18,27 +19,30 @@ import { floorTo, hourMs, minuteMs } from './times.ts';
 import { keepUp } from './upkeep.ts';
 
 export interface Statistics {
-  /** A request has been recorded. Never throws. */
+  /** Counts a request that has been recorded. Never throws. */
   decided(request: StatisticsRequest): void;
-  /** A request may have been recorded: it is counted once that is known to be so. Never throws. */
+  /**
+   * Notes a request that may have been recorded; it is counted once its record is known to exist. Never
+   * throws.
+   */
   unsure(request: UnsureRequest): void;
   /**
-   * A request was refused. Never throws. One that is not recorded is counted all the same; of these, what is not stored yet
-   * is lost where the process ends.
+   * Counts a refused request. Never throws. Refusals that are not recorded are counted, too; those not stored
+   * yet are lost when the process ends.
    */
   refused(refusal: CountedRefusal): void;
-  /** Before the first record is made; what was not stored is counted from then on. */
+  /** Call before the first record is made; records not yet in stored counts are counted from then on. */
   start(): Promise<void>;
-  /** Waits for what is being stored; what is not is counted anew at the next start. */
+  /** Waits for the storing under way; what is not stored is counted again at the next start. */
   close(): Promise<void>;
-  /** Resolves when what was recorded before the start has been counted. */
+  /** Resolves when all records from before the start have been counted. */
   caughtUp(): Promise<void>;
-  /** Calls `take` with each cell that touches the time, in no order. */
+  /** Calls `take` with each cell that touches the range, in no particular order. */
   read(range: TimeRange, take: (cell: ReadCell) => void): Promise<void>;
   hits(): Promise<Hits>;
-  /** How many requests wait now. */
+  /** Returns how many requests wait now. */
   waiting(): Promise<number>;
-  /** Stores what is over; done by itself now and then. */
+  /** Stores the minutes that are over; also runs by itself now and then. */
   store(): Promise<void>;
 }
 
@@ -49,7 +53,7 @@ export interface TimeRange {
 
 export interface ReadCell {
   readonly atMs: number;
-  /** Adds what the cell counts. */
+  /** Adds the counts of the cell. */
   readonly addTo: (into: CellCounts) => void;
 }
 
@@ -73,10 +77,10 @@ export interface StatisticsOptions {
   readonly store: StatisticsStore;
   /** Whether a request has a record; null while the store cannot tell, such as during an outage. */
   readonly isRecorded: (requestId: string) => Promise<boolean | null>;
-  /** Must not go back. */
+  /** Milliseconds since 1970-01-01T00:00Z; must not go back. */
   readonly clock: () => number;
   readonly everyMs?: number;
-  /** Hears of what could not be counted or stored; it is tried again. */
+  /** Called with the error when something could not be counted or stored; most of that is tried again. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -85,23 +89,26 @@ export function createStatistics(options: StatisticsOptions): Statistics {
 }
 
 const everyMsDefault = 15_000;
-/** A request is recorded within this time after it was decided, unless the machine was asleep. */
+/** A request is recorded within this time after its decision, unless the machine was asleep. */
 const recordedWithinMs = 60_000;
-/** After so long a write that began before an outage has ended, one way or the other, where the store takes writes again. */
+/**
+ * Milliseconds after which a write that began before an outage has either succeeded or failed, if the store
+ * takes writes again.
+ */
 const settledAfterMs = 5_000;
-/** How much is counted or looked through in one step, so that nobody is held up. */
+/** How much is counted or looked through in one step, so that other work is not held up. */
 const [recordsAtOnce, eventsAtOnce, cellsAtOnce] = [100, 5_000, 20];
 
 /** A class because it holds what is being counted. */
 class LiveStatistics implements Statistics {
   readonly #options: StatisticsOptions;
   readonly #counters: Counters;
-  /** All records up to the number were made at the time or before, by time. */
+  /** Sorted by time: all records up to `sequence` were made at `atMs` or before. */
   readonly #known: { readonly atMs: number; readonly sequence: number }[] = [];
   #mark: StatisticsMark = { throughMs: 0, afterSequence: 0, sinceMs: 0 };
-  /** Requests that may have been recorded, each with the moment at which that was in doubt. */
+  /** Requests that may have been recorded, each with the time since when that is in doubt. */
   readonly #unsure = new Map<UnsureRequest, number>();
-  /** The last event of a request that was looked at. */
+  /** The number of the last event that was looked at. */
   #eventsSeen = 0;
   #lookedAtMs = 0;
   #keptUpAtMs = 0;
@@ -111,7 +118,7 @@ class LiveStatistics implements Statistics {
   #timer: NodeJS.Timeout | null = null;
   #catchingUp: Promise<void> = Promise.resolve();
   #isCatchingUp = false;
-  /** Storing and reading are one after the other: what is in memory is either stored already or not. */
+  /** Storing and reading run one after the other, so that each count in memory is either stored or not. */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(options: StatisticsOptions) {
@@ -211,7 +218,7 @@ class LiveStatistics implements Statistics {
     return this.#inTurn(() => this.#storeOver());
   }
 
-  /** Counts the records that no stored minute holds. */
+  /** Counts the records that are not in any stored minute. */
   async #catchUp(): Promise<void> {
     this.#isCatchingUp = true;
     try {
@@ -232,7 +239,7 @@ class LiveStatistics implements Statistics {
   #recount(record: CountedRecord): void {
     const { atMs } = record;
     if (atMs < this.#mark.throughMs) return;
-    // Of a store that has never been counted, hits are as old as its records.
+    // If the store has never been counted, hits go back as far as its records.
     if (this.#mark.throughMs === 0 && atMs < this.#mark.sinceMs)
       this.#mark = { ...this.#mark, sinceMs: atMs };
     if (record.kind === 'request') this.#recountRequest(record);
@@ -245,12 +252,15 @@ class LiveStatistics implements Statistics {
       const { decision, trace, timing } = decisionRecord(recordJson);
       this.#counters.request({ createdAtMs: atMs, decision, trace, timing });
     } catch (error) {
-      // One that somebody has tampered with keeps nothing else from being counted.
+      // A record that was tampered with does not keep other records from being counted.
       this.#options.onFailure(error);
     }
   }
 
-  /** What became of waits since the last look; only the store knows, since the end of a wait is found there. */
+  /**
+   * Counts waits that have ended since the last look; only the store knows them, since it finds the ends of
+   * waits.
+   */
   async #countEnds(): Promise<void> {
     const { store } = this.#options;
     const last = await store.lastEvent();
@@ -282,13 +292,14 @@ class LiveStatistics implements Statistics {
       if (!this.#isCatchingUp) this.#catchingUp = this.#catchUp();
       return;
     }
-    // An end without warning loses what is in memory: what is stored must not go past a request that is not counted.
+    // A crash loses what is in memory, so what is stored must not go past a request that is not counted.
     await this.#settle();
     if (this.#unsure.size > 0) return;
     const sequence = await store.lastSequence();
     const nowMs = clock();
     await this.#countEnds();
-    // By the time of the look before: where the machine was asleep, what was on its way has arrived by the next.
+    // Cells are taken by the time of the previous look: if the machine was asleep, requests under way at that
+    // time are recorded by now.
     const over = this.#counters.take(floorTo(this.#lookedAtMs - recordedWithinMs, minuteMs));
     this.#lookedAtMs = nowMs;
     if (this.#known.at(-1)?.sequence !== sequence) this.#known.push({ atMs: nowMs, sequence });

@@ -2,7 +2,7 @@
 
 export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;
-/** Minutes become hours when they are older. */
+/** Age at which minutes are merged into hours. */
 const minutesKeptMs = 48 * hourMs;
 /** How long counts are kept. */
 export const keptMs = 90 * 24 * hourMs;
@@ -11,7 +11,7 @@ export function floorTo(atMs: number, stepMs: number): number {
   return Math.floor(atMs / stepMs) * stepMs;
 }
 
-/** All before it is kept by hours; itself the beginning of one. */
+/** Returns the time before which counts are kept by hours; it is itself the beginning of an hour. */
 export function hoursBeforeMs(nowMs: number): number {
   return floorTo(nowMs - minutesKeptMs, hourMs);
 }

@@ -1,16 +1,16 @@
-// Stored minutes that are old into hours, and what is too old away. INVARIANT: an hour takes the place of its minutes in
-// one transaction.
+// Merges old stored minutes into hours and removes counts that are too old. INVARIANT: an hour replaces its
+// minutes in one transaction.
 
 import type { StatisticsStore } from '../store/contract/statistics.ts';
 import { addText, cellText, createCell } from './cell.ts';
 import { floorTo, hourMs, hoursBeforeMs, keptMs, minuteMs } from './times.ts';
 
-/** At one time; the rest has its turn at the next. */
+/** Hours merged in one call; the rest wait for the next call. */
 const hoursAtOnce = 24;
-/** An hour may be there beside its minutes. */
+/** The sixty minutes of an hour, and the hour itself, which may be stored beside them. */
 const cellsOfHour = 61;
 
-/** Whether all is done. To be called by one at a time. */
+/** Returns true when all work is done, false when some is left for the next call. Calls must not overlap. */
 export async function keepUp(store: StatisticsStore, nowMs: number): Promise<boolean> {
   const oldestMs = floorTo(nowMs - keptMs, hourMs);
   for (const spanMs of [minuteMs, hourMs]) await removeBefore(store, oldestMs, spanMs);
@@ -29,7 +29,7 @@ async function removeBefore(store: StatisticsStore, untilMs: number, spanMs: num
   await store.change({ puts: [], removed: { spanMs, ...range }, hits: [], shadowChanges: [], mark: null });
 }
 
-/** The first that is stored by the minute; null where there is none. */
+/** The first time that is stored by the minute; null when there is none. */
 async function firstMinute(
   store: StatisticsStore,
   range: { readonly fromMs: number; readonly untilMs: number },

@@ -1,4 +1,5 @@
-// How the proxy asks the service: over connections that are kept, with reports a few at a time, and by no answer that is not one.
+// How the proxy calls the service: it keeps its connections, sends reports a few at a time, and acts only on
+// valid answers.
 
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

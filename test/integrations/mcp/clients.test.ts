@@ -1,5 +1,5 @@
-// The clients and the servers that exist, with the proxy between them: what comes through it is what comes without it, and
-// over HTTP each client is its own agent.
+// Real clients and servers with the proxy between them: results with the proxy equal those without it, and
+// over HTTP each client is an agent of its own.
 
 import { execFile } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
@@ -26,7 +26,7 @@ import { countingServer, type Got, listenForClients, modern, proxySettings, tool
 
 const service = shareService();
 const info = { name: 'test', version: '1' };
-/** All that the server can do is granted. */
+/** Policies that grant everything the server can do. */
 async function allowAll(as: string, server: ProxySettings['server']): Promise<void> {
   const live = await readServer(
     openServer(server, () => undefined),
@@ -131,7 +131,7 @@ test('the inspector says the same of a call through the proxy and without it', a
   ).toBe(direct);
 });
 
-/** The proxy of the command line in front of a server. */
+/** Arguments of the proxy command in front of a server. */
 function proxyArgs({ command }: RealServer): string[] {
   return ['src/tools/cli/writ.js', 'mcp', '--as', 'it', '--service', service().url, '--', ...command];
 }
@@ -182,7 +182,7 @@ describe('over HTTP', () => {
       params: { name, arguments: { path }, ...modern() },
     });
 
-  /** Policies are read when they rest, which takes a while. */
+  /** The service reads changed policies only after a quiet moment, which takes a while. */
   let ready: Promise<void> | null = null;
 
   async function opened(sharedKey: string | null = null) {

@@ -1,5 +1,5 @@
-// A server of both eras that writes down every message it gets, and tells the tools that stand in a file at that moment. It
-// speaks by itself: no library stands between the tests and the wire.
+// A server of both protocol eras that writes down every message it gets, and lists the tools that a file
+// holds at that moment. It uses no library, so that nothing stands between the tests and the wire.
 
 import { appendFileSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -72,7 +72,7 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method, params } = JSON.parse(line);
   if (method === 'notifications/changed') say({ method: 'notifications/tools/list_changed' });
   if (id === undefined || method === undefined) return;
-  // It is heard, and never answered.
+  // The call is received, and never answered.
   if (params?.name === 'mute') return;
   const found = result(method, params);
   say(found === null ? { id, error: { code: -32601, message: 'no such method' } } : { id, result: found });

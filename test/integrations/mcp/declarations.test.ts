@@ -1,4 +1,5 @@
-// Declarations made of the schemas of 128 tools of ten servers: they check clean, and take what the schemas take.
+// Declarations made from the schemas of 128 tools of ten servers: they check without errors, and accept what
+// the schemas accept.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

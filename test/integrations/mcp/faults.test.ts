@@ -1,5 +1,5 @@
-// What breaks while a call is on its way through the proxy: nothing that was not granted is forwarded, and the record says what
-// is known. Counted at the server.
+// Faults while a call is on its way through the proxy: no call is forwarded without a grant, and the record
+// says what is known. Calls are counted at the server.
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -149,7 +149,7 @@ test('what the service says without being asked is no answer to the next call', 
   expect(server.calls()).toEqual([]);
 });
 
-/** Ten seconds at a time; what is on its way meanwhile arrives. */
+/** Advances the clock ten seconds at a time; messages in flight arrive meanwhile. */
 async function passTime(steps: number): Promise<void> {
   for (let step = 0; step < steps; step += 1) {
     for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));

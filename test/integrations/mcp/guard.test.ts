@@ -1,5 +1,5 @@
-// What reaches a server through the proxy, and what does not: counted at the server. Every fault of the service, of the
-// message and of the server leaves its counter at 0, or says that nobody knows.
+// What reaches a server through the proxy, and what does not, counted at the server. After every fault of the
+// service, of the message and of the server, the counter is 0 or the reply says that the outcome is unknown.
 
 import { createServer } from 'node:http';
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -48,7 +48,7 @@ async function open(changes = {}, isKept = false) {
   return { wire, server };
 }
 
-/** One conversation for all tests that change nothing of it; the calls are those since now. */
+/** One conversation for all tests that leave it unchanged; counts the calls from now on. */
 async function opened() {
   kept ??= open({}, true);
   const { wire, server } = await kept;

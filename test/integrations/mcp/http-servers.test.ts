@@ -1,4 +1,5 @@
-// Servers over HTTP as they are found: one that lists other tools in each era of the protocol, and bodies of several messages.
+// Servers over HTTP as they exist in practice: one that lists other tools in each era of the protocol, and
+// bodies of several messages.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-// A server on the official library that speaks both eras over its standard streams.
+// A server on the official library that speaks both protocol eras over its standard streams.
 
 import { McpServer } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';

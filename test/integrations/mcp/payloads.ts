@@ -1,4 +1,5 @@
-// Payloads by a JSON schema: enough of the standard for the recorded tools. What a generator misses, the validator filters.
+// Payloads that fit a JSON schema, for the parts of the standard that the recorded tools use. The validator
+// filters out values that a generator gets wrong.
 
 import fc, { type Arbitrary } from 'fast-check';
 import { isObject, type Json, type JsonObject, member } from '../../../integrations/mcp/protocol/messages.ts';

@@ -1,4 +1,5 @@
-// The real servers of the tests: how each is started, in which state a client finds it, and a call of each of its tools.
+// The real servers of the tests: how each is started, the state in which a client finds it, and a call of
+// each of its tools.
 
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -16,7 +17,7 @@ export function realServer(name: string, folder: string): RealServer {
   return { kind: 'command', command: [process.execPath, file, ...rest], environment };
 }
 
-/** What clients hand on by themselves, in their order: a server tells of it. */
+/** The variables that clients pass on by default, in their order, because a server prints them. */
 function inherited(): NodeJS.ProcessEnv {
   const names = ['HOME', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER'];
   return Object.fromEntries(
@@ -24,7 +25,10 @@ function inherited(): NodeJS.ProcessEnv {
   );
 }
 
-/** Nothing is left of what another client has done, but for a file that is never read: its times stay as they are. */
+/**
+ * Removes all traces of another client's calls, except for a file that is never read, so that its times stay
+ * the same.
+ */
 export function resetState(folder: string): void {
   for (const name of readdirSync(folder)) {
     if (name !== 'kept.txt') rmSync(join(folder, name), { recursive: true });
@@ -35,17 +39,17 @@ export function resetState(folder: string): void {
   mkdirSync(join(folder, 'sub'));
 }
 
-/** Without the time of day that a server says by itself. */
+/** The text without the time of day that a server adds. */
 export function timeless(said: string): string {
   return said.replace(/created at [\d:]+ [AP]M/g, 'created at some time');
 }
 
 export type RealCall = readonly [tool: string, given: object];
 
-/** To be called as a task of an earlier draft alone, which clients refuse each in its own words. */
+/** Tools that can only be called as a task of an earlier draft; each client refuses them in its own words. */
 export const taskTools: ReadonlySet<string> = new Set(['simulate-research-query']);
 
-/** Each other tool at least once, in an order in which each has something to do. */
+/** Calls every other tool at least once, in an order in which each has something to do. */
 export function realCalls(name: string, folder: string): readonly RealCall[] {
   const path = (file: string) => join(folder, file);
   const calls: Readonly<Record<string, readonly RealCall[]>> = {

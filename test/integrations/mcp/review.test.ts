@@ -1,5 +1,5 @@
-// A server that changes what it says after it was reviewed: nothing of that crosses the proxy, and what is called otherwise
-// is not called.
+// A server that changes its tools after they were reviewed: no change passes the proxy, and a call that
+// differs from the review is not made.
 
 import { expect, test } from 'vitest';
 import { openServer } from '../../../integrations/mcp/proxy.ts';
@@ -29,7 +29,7 @@ const policies =
   'action files.a, files.b, files.c, files.new, other.key { ... }\npolicy p on files.*, other.key { allow any_of_it when agent.name != "nobody" }';
 const reviewed = [tool('a'), tool('b'), tool('c'), tool('d', { annotations: { readOnlyHint: true } })];
 
-/** Policies are read when they rest, which takes a while. */
+/** The service reads changed policies only after a quiet moment, which takes a while. */
 let ready: Promise<void> | null = null;
 
 async function review(server: CountingServer, changes: Partial<LockedServer> = {}) {

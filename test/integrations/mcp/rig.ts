@@ -1,4 +1,5 @@
-// A client on a wire, the proxy, a server that counts, and the real service, in one process but for the server.
+// A client on a wire, the proxy, a counting server and the real service; only the server is a separate
+// process.
 
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,9 +14,9 @@ export type Got = any;
 
 export interface CountingServer {
   readonly settings: Pick<ProxySettings, 'server'>;
-  /** What the server got, message by message. */
+  /** The messages that the server got, in order. */
   readonly log: () => readonly Got[];
-  /** The calls that were carried out. */
+  /** The calls that the server carried out. */
   readonly calls: () => readonly Got[];
   readonly tell: (tools: readonly object[], instructions?: string) => void;
 }
@@ -71,19 +72,19 @@ export function proxySettings(
 }
 
 export interface Wire {
-  /** All that has come, as text. */
+  /** All text that has arrived. */
   readonly text: () => string;
   readonly got: readonly Got[];
   sendText(text: string): void;
   notify(method: string, params?: object): void;
   respond(id: unknown, result: object): void;
   ask(method: string, params?: object, id?: number): Promise<Got>;
-  /** The first message that fits, also of those that have come. */
+  /** The first message that fits, among those that have arrived and those to come. */
   next(fits: (message: Got) => boolean): Promise<Got>;
   close(): void;
 }
 
-/** Closed when the test has finished, unless it is kept. */
+/** Opens a wire, which is closed when the test has finished unless `isKept` is set. */
 export function openWire(settings: ProxySettings, key: string, isKept = false): Wire {
   const [input, output] = [new PassThrough(), new PassThrough()];
   runStdioProxy({ settings, key, input, output, onEnd: () => undefined });
@@ -131,7 +132,7 @@ export function openWire(settings: ProxySettings, key: string, isKept = false): 
   return wire;
 }
 
-/** The address of a proxy for clients over HTTP, until the test has finished. */
+/** The address of a proxy for clients over HTTP, open until the test has finished. */
 export async function listenForClients(
   settings: ProxySettings,
   sharedKey: string | null = null,
@@ -145,7 +146,7 @@ export async function listenForClients(
   return new URL(`http://127.0.0.1:${(server.address() as Got).port}/mcp`);
 }
 
-/** Opens a session. */
+/** Opens a session of the protocol. */
 export async function initialize(wire: Wire, capabilities: object = {}): Promise<Got> {
   const clientInfo = { name: 'test', version: '1' };
   const opened = await wire.ask('initialize', { protocolVersion: '2025-11-25', capabilities, clientInfo });
@@ -153,7 +154,7 @@ export async function initialize(wire: Wire, capabilities: object = {}): Promise
   return opened;
 }
 
-/** What each request of the later era carries. */
+/** Fields that each request of the later protocol era carries. */
 export const modern = (clientCapabilities: object = {}) => ({
   _meta: {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',

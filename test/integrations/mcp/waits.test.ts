@@ -1,5 +1,5 @@
-// Calls that wait for people, for every kind of client: one approval is one execution, counted at the server, whatever is
-// restarted in between.
+// Calls that wait for people, for every kind of client: one approval leads to one execution, counted at the
+// server, whatever is restarted in between.
 
 import { describe, expect, test, vi } from 'vitest';
 import type { ProxySettings } from '../../../integrations/mcp/proxy.ts';
@@ -44,8 +44,8 @@ async function pending(service: Service): Promise<string> {
 }
 
 /**
- * Whoever gives up a request opens a connection anew, of which the service knows only when something is asked on it; until then it
- * would not close.
+ * Uses the client's connections. After an aborted request the client opens a new connection, which the
+ * service would wait for on closing until a request arrives on it.
  */
 async function useConnections(service: Service, id: string): Promise<void> {
   await Promise.all(Array.from({ length: 4 }, () => look(service, id)));

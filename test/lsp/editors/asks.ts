@@ -1,5 +1,5 @@
-// What is asked of the language server in the same words by a protocol client, by Neovim and by Emacs: each feature once, on one
-// workspace.
+// Requests that a protocol client, Neovim and Emacs send to the language server in the same words: each
+// feature once, on one workspace.
 
 import { pathToFileURL } from 'node:url';
 
@@ -16,7 +16,7 @@ guarantee bounds on payment.create {
 
 export const mended = rules.replace('vendr', 'vendor');
 
-/** By path in the workspace. */
+/** The files of the workspace, by path. */
 export const workspace: Readonly<Record<string, string>> = {
   'policies/shared.policy': `# Whom we pay.
 list vendors = ["Staples", "Dell"]
@@ -42,7 +42,7 @@ export interface Ask {
   readonly name: string;
   readonly method: string;
   readonly params: object;
-  /** What is answered is a list of lines above a text, each of which is asked for again. */
+  /** The answer is a list of code lenses, each of which is resolved by another request. */
   readonly isResolved?: true;
 }
 
@@ -52,7 +52,7 @@ function textOf(file: string): string {
   return file === policyFile ? mended : (workspace[file] ?? '');
 }
 
-/** `|` marks the place in a part of the text. */
+/** The position that `|` marks in a part of the file's text. */
 function positionOf(file: string, marked: string): { readonly line: number; readonly character: number } {
   const at = textOf(file).indexOf(marked.replace('|', '')) + marked.indexOf('|');
   const before = textOf(file).slice(0, at).split('\n');

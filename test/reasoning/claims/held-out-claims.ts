@@ -1,5 +1,5 @@
-// Claims about three more packs, on travel, an office and a shop, that no policy of the project was written for: what
-// must be proved, and what must be refuted.
+// Claims about three more packs, on travel, an office and a shop, that no policy of the project was written
+// for: some must be proved, the others refuted.
 
 import { claimsOn, type KeptClaim } from './kept-claims.ts';
 

@@ -1,4 +1,4 @@
-// The kept claims, each judged beside the pack that it is about.
+// Judges the kept claims, each with the pack that it is about.
 
 import { join } from 'node:path';
 import type { PolicySet } from '../../../src/language/model/policy.ts';
@@ -32,10 +32,10 @@ function sourcesOf(pack: KeptClaim['pack']): Promise<PolicySources> {
 export interface JudgedKept {
   readonly set: PolicySet;
   readonly claim: PolicySet['guarantees'][number]['claims'][number];
-  /** One an action. */
+  /** One verdict for each action. */
   readonly verdicts: readonly Verdict[];
   readonly kind: Verdict['kind'];
-  /** Of all that is done for it but compiling. */
+  /** Time for the whole claim without compiling. */
   readonly milliseconds: number;
 }
 

@@ -1,5 +1,5 @@
-// Claims whose answers are known: none that is true is refuted, none that is false is proved, and nearly all are decided.
-// `node bench/claims.ts` prints how long each takes.
+// Claims whose answers are known: no true claim is refuted, no false claim is proved, and nearly all are
+// decided. `node bench/claims.ts` prints how long each takes.
 
 import { describe, expect, it } from 'vitest';
 import { refutation } from '../../../src/language/spec/claim.ts';

@@ -1,4 +1,5 @@
-// Claims about the packs of the project whose answers people worked out: what must be proved, and what must be refuted.
+// Claims about the packs of the project whose answers people worked out: some must be proved, the others
+// refuted.
 
 export interface KeptClaim {
   readonly pack: 'payments' | 'banking' | 'slack' | 'travel' | 'workspace' | 'retail';

@@ -1,5 +1,6 @@
-// Adds, changes, disables and revokes enforcement points, and gives them new keys. A user's mistake is a value; only the
-// store rejects. INVARIANT: a key leaves here once, when it is made, and each change is recorded with who made it.
+// Adds, changes, disables and revokes enforcement points, and gives them new keys. A user's mistake is a
+// returned value; only the store rejects. INVARIANT: a key is returned once, when it is made, and each change
+// is recorded with the person who made it.
 
 import { randomUUID } from 'node:crypto';
 import { nameProblem } from '../../../language/value/visible-text.ts';
@@ -13,21 +14,21 @@ import { lastUseOf, usesForgotten } from './point-uses.ts';
 
 export interface PointDraft {
   readonly name: string;
-  /** The ids of agents that exist. */
+  /** The ids of agents; the caller has checked that these agents exist. */
   readonly agents: readonly string[];
 }
 
-/** Who does it, when, and to what. */
+/** Who makes a change, when, and in which store. */
 export interface PointChanger {
   readonly documents: DocumentStore;
-  /** As the record names them. */
+  /** The person's name in the record. */
   readonly who: string;
   readonly nowMs: number;
 }
 
 export interface PointProblem {
   readonly field: keyof PointDraft;
-  /** One sentence in lower case without a final period. */
+  /** One sentence in lower case without a final full stop. */
   readonly detail: string;
 }
 
@@ -44,7 +45,7 @@ export type PointKeyMade =
 
 const nameLengthMax = 100;
 export const pointAgentsMax = 1_000;
-/** Good keys of a point at a time: the current one, and one that has been replaced. */
+/** Valid keys of a point at a time: the current one, and one that has been replaced. */
 const goodKeysMax = 2;
 
 /** Registers an active point and makes its first key. */
@@ -70,7 +71,7 @@ export async function addPoint(by: PointChanger, draft: PointDraft): Promise<Poi
   return result === 'changed' ? { kind: 'made', point, apiKey: text } : refused(result);
 }
 
-/** Changes name or agents; what is not named stays as it is. */
+/** Changes the name or the agents of a point; absent fields stay unchanged. */
 export function describePoint(
   by: PointChanger,
   id: string,
@@ -108,7 +109,7 @@ async function changePoint(
   return result === 'changed' ? { kind: 'changed', point } : refused(result);
 }
 
-/** Gives the point a new key and its present ones an end; those that are over are forgotten. */
+/** Gives the point a new key, sets an end for its present keys, and forgets keys that have ended. */
 export async function rotatePointKey(by: PointChanger, id: string, graceMs: number): Promise<PointKeyMade> {
   const { points, keys } = pointsIn(by.documents);
   const found = await points.find(id);
@@ -143,15 +144,15 @@ export async function rotatePointKey(by: PointChanger, id: string, graceMs: numb
   }
 }
 
-/** Keys of a point that are listed: more than it can have, since ended ones go with each rotation. */
+/** The most keys listed for a point: more than it can have, since each rotation forgets ended keys. */
 const keysListed = 10;
 
 export interface UsedPointKey extends PointKey {
-  /** To the minute; null before the first use. */
+  /** The time of the last use, to the minute; null before the first use. */
   readonly lastUsedAtMs: number | null;
 }
 
-/** The keys of a point, the oldest first. */
+/** Returns the keys of a point, the oldest first. */
 export async function keysOf(documents: DocumentStore, pointId: string): Promise<readonly UsedPointKey[]> {
   const found = await pointsIn(documents).keys.list({ parent: pointId, countMax: keysListed });
   const used = found.map(async ({ value }) => ({

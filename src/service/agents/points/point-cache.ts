@@ -1,4 +1,4 @@
-// For which agent an enforcement point asks, kept for a moment as `found-keys.ts` has it.
+// Which agent an enforcement point asks for, kept for a moment by the rules of `found-keys.ts`.
 
 import type { Store } from '../../store/contract/store.ts';
 import { createFoundKeys, type Moment } from '../found-keys.ts';
@@ -14,18 +14,21 @@ import {
 import { createPointUses } from './point-uses.ts';
 
 export interface PointCache {
-  /** Null where only the store can tell. */
+  /** The point with its agent; null when only the store can tell. */
   cached(sent: SentByPoint, now: Moment): ActingAs | null;
-  /** As `authenticatePoint`, keeps what may act, and notes its use. What has not changed is the same object as before. */
+  /**
+   * Like `authenticatePoint`; keeps a point that may act, and notes the use of its key. Parts that have not
+   * changed are the same objects as before.
+   */
   look(sent: SentByPoint, now: Moment): Promise<PointAuthentication>;
-  /** The point by itself, whomever it asks for; notes the use of its key. */
+  /** Finds the point by its key, whichever agent it asks for, and notes the use of the key. */
   find(keyText: string, nowMs: number): Promise<PointKnown>;
-  /** Whether what was found for this key is still what this cache holds. */
+  /** Whether this cache still holds what was found for this key. */
   isCurrent(keyText: string, found: ActingAs, now: Moment): boolean;
 }
 
 export function createPointCache({ agents, documents }: Pick<Store, 'agents' | 'documents'>): PointCache {
-  // A point is written together with its keys.
+  // Changes of keys are counted, too, since a point is written together with its keys.
   const uses = createPointUses(documents);
   const known = createFoundKeys<ActingAs>(() => agents.changesHere() + documents.changesHere('point'));
   return {
@@ -50,7 +53,7 @@ export function createPointCache({ agents, documents }: Pick<Store, 'agents' | '
   };
 }
 
-/** The length of a key's beginning up to the end of its id, which is no secret. */
+/** The length of a key's beginning up to the end of its id, which is not secret. */
 const nameLength = pointKeyPrefix.length + 8;
 
 function nameOf(keyText: string, agentName: string): string {

@@ -1,5 +1,5 @@
-// When the keys of enforcement points were last used, to the minute. It is kept beside the keys and not in them: whatever rests
-// on a point rests on its version, which a mere use must not change.
+// When the keys of enforcement points were last used, to the minute. The times are kept beside the keys and
+// not in them: decisions rest on a point's version, which a mere use must not change.
 
 import { type Collection, createCollection, type ReadDocument } from '../../store/contract/collection.ts';
 import type { DocumentRemoval, DocumentStore } from '../../store/contract/documents.ts';
@@ -7,7 +7,7 @@ import { createKeyUses, type KeyUse, type KeyUses } from '../../store/shared/key
 import { pointKeyPrefix } from './point.ts';
 
 interface StoredUse {
-  /** Of the key. */
+  /** The id of the key. */
   readonly id: string;
   readonly createdAtMs: number;
   readonly lastUsedAtMs: number;
@@ -17,7 +17,10 @@ function usesIn(documents: DocumentStore): Collection<StoredUse> {
   return createCollection<StoredUse>(documents, 'point-key-use', () => ({}));
 }
 
-/** What is noted is written a second later, and lost where another process notes the same at that moment. */
+/**
+ * Creates the note of uses. A use is written a second later, and lost when another process notes the same use
+ * at that moment.
+ */
 export function createPointUses(documents: DocumentStore): KeyUses {
   const stored = usesIn(documents);
   return createKeyUses((uses) => Promise.all(uses.map(write)));
@@ -31,12 +34,12 @@ export function createPointUses(documents: DocumentStore): KeyUses {
   }
 }
 
-/** Null before the first use of the key. */
+/** Returns when a key was last used; null before its first use. */
 export async function lastUseOf(documents: DocumentStore, keyId: string): Promise<number | null> {
   return (await usesIn(documents).find(keyId))?.value.lastUsedAtMs ?? null;
 }
 
-/** What goes with keys that are forgotten. */
+/** Returns the removals of the uses that belong to forgotten keys. */
 export async function usesForgotten(
   documents: DocumentStore,
   keyIds: readonly string[],

@@ -1,6 +1,7 @@
-// Enforcement points: programs that stand between agents and what agents use, such as a proxy, a hook or the host of an SDK.
-// A point has keys of its own and asks for the agents that are assigned to it. INVARIANT: whoever acts as a point is active,
-// with a good key, for an assigned agent; the point's version stands for all three, so a grant can be stored on it.
+// Enforcement points: programs that stand between agents and what agents use, such as a proxy, a hook or the
+// host of an SDK. A point has keys of its own and asks for the agents that are assigned to it. INVARIANT: a
+// caller acts as a point only if the point is active, the key valid and the agent assigned; the point's
+// version covers all three, so a grant can be stored on it.
 
 import { type Collection, createCollection } from '../../store/contract/collection.ts';
 import type { DocumentStore } from '../../store/contract/documents.ts';
@@ -9,22 +10,22 @@ import type { AgentRow, AgentStatus, KeyRow } from '../../store/contract/records
 import type { Store } from '../../store/contract/store.ts';
 import { isSameDigest, parseApiKey } from '../keys.ts';
 
-/** What the key of an enforcement point begins with. */
+/** The prefix of an enforcement point's key. */
 export const pointKeyPrefix = 'writpep_';
 
 export interface EnforcementPoint {
   readonly id: string;
-  /** Unique, upper and lower case ASCII letters taken as equal. */
+  /** Unique; ASCII letters in upper and lower case count as equal. */
   readonly name: string;
   /** `revoked` is final. */
   readonly status: AgentStatus;
-  /** The ids of the agents that it asks for. */
+  /** The ids of the agents that the point asks for. */
   readonly agents: readonly string[];
   readonly createdAtMs: number;
   readonly changedAtMs: number;
 }
 
-/** Written together with its point, whose version so grows with each change of its keys. */
+/** A key is written together with its point, so the point's version grows with each change of its keys. */
 export interface PointKey {
   /** The eight characters after the prefix. */
   readonly id: string;
@@ -32,11 +33,11 @@ export interface PointKey {
   /** SHA-256 of the whole key, in hexadecimal. */
   readonly digest: string;
   readonly createdAtMs: number;
-  /** From this moment the key is refused; null while it is the current one. */
+  /** The key is refused from this moment on; null while it is the current key. */
   readonly notAfterMs: number | null;
 }
 
-/** The point by which a request comes, as it was seen. */
+/** The enforcement point that sends a request, as it was when it was looked up. */
 export interface ActingPoint {
   readonly id: string;
   readonly name: string;
@@ -57,7 +58,7 @@ export function pointsIn(documents: DocumentStore): Points {
   };
 }
 
-/** What a grant rests on that comes by this point. */
+/** What a grant rests on when its request came by this point. */
 export function seenPoint({ id, version }: ActingPoint): SeenDocument {
   return { kind: pointKind, id, version };
 }
@@ -70,7 +71,7 @@ export interface ActingAs {
 
 export interface SentByPoint {
   readonly keyText: string;
-  /** By name or id; null where none is named. */
+  /** The agent's name or id; null when none is named. */
   readonly agentName: string | null;
 }
 
@@ -83,10 +84,10 @@ export type PointAuthentication =
       readonly name: string;
     };
 
-/** Compared with where there is no such key, so that its absence takes no less time. */
+/** The digest compared when no such key exists, so that the answer takes as long as for a key that exists. */
 const noDigest = '0'.repeat(64);
 
-/** A point that has sent a good key, whomever it asks for. */
+/** A point that has sent a valid key, whichever agent it asks for. */
 export interface KnownPoint {
   readonly value: EnforcementPoint;
   readonly version: number;
@@ -98,7 +99,7 @@ export type PointKnown =
   | { readonly kind: 'malformed' | 'unknown' | 'expired' }
   | { readonly kind: 'point-disabled' | 'point-revoked'; readonly name: string };
 
-/** Which active point has sent this key. Reads the store each time. */
+/** Finds the active point that has sent this key. Reads the store each time. */
 export async function findPoint(
   documents: DocumentStore,
   keyText: string,
@@ -116,7 +117,7 @@ export async function findPoint(
   return status === 'active' ? { kind: 'ok', ...found, key } : { kind: `point-${status}`, name };
 }
 
-/** Which point has sent this key, and for which agent it asks. Reads the store each time. */
+/** Finds the point that has sent this key, and the agent it asks for. Reads the store each time. */
 export async function authenticatePoint(
   { documents, agents }: Pick<Store, 'documents' | 'agents'>,
   { keyText, agentName }: SentByPoint,
@@ -127,14 +128,17 @@ export async function authenticatePoint(
   const { id, name, agents: assigned } = known.value;
   if (agentName === null) return { kind: 'not-named', name };
   const agent = await agents.find(agentName);
-  // A caller that may not act for an agent does not learn whether it exists.
+  // A caller that may not act for an agent does not learn whether the agent exists.
   if (agent === null || !assigned.includes(agent.id)) return { kind: 'not-assigned', name };
   const point = { id, name, version: known.version };
   const key = keyRow(known.key, agent);
   return { kind: agent.status === 'active' ? 'ok' : agent.status, agent, key, point };
 }
 
-/** A point's key as the records name it, beside an agent whose key it is not. */
+/**
+ * A point's key in the form of the records, with the agent that it is used for; the key is not that agent's
+ * own.
+ */
 function keyRow({ id, digest, createdAtMs, notAfterMs }: PointKey, agent: AgentRow): KeyRow {
   return {
     id: `${pointKeyPrefix}${id}`,
@@ -146,7 +150,7 @@ function keyRow({ id, digest, createdAtMs, notAfterMs }: PointKey, agent: AgentR
   };
 }
 
-/** A key as the records name it, as it is now; null where there is none any more. */
+/** Returns a point's key, by its id in the records, as it is now; null when it no longer exists. */
 export async function keyNow(
   documents: DocumentStore,
   recordedId: string,
@@ -155,13 +159,15 @@ export async function keyNow(
   return found === null ? null : { id: recordedId, notAfterMs: found.value.notAfterMs };
 }
 
-/** How a point stands to a request that came by it. */
+/** A point as it is now, for a request that came by it. */
 export interface PointNow extends ActingPoint {
-  /** Why nothing is granted by it any more; null where it may be. One sentence in lower case. */
+  /**
+   * Why nothing more is granted by the point, as one sentence in lower case; null when grants are possible.
+   */
   readonly stopped: string | null;
 }
 
-/** The point by which a request of the agent came, as it is now. */
+/** Returns the point that sent a request of the agent, as it is now. */
 export async function pointNow(
   documents: DocumentStore,
   { id, name }: { readonly id: string; readonly name: string },

@@ -1,15 +1,15 @@
-// What the device of a passkey says of itself, in bytes and CBOR: for which site, that the person is there, and the key that it has
-// made. Whatever is not as it should be throws; the reader of CBOR throws, too.
+// Reads what a passkey's device states about itself, in bytes and CBOR: for which site, that the person is
+// there, and the key that it has made. Anything unexpected throws; the CBOR reader throws, too.
 
 import { createHash, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { decodeCBOR, decodePartialCBOR } from '@levischuck/tiny-cbor';
 
 export class RefusedAnswer extends Error {}
 
-/** What makes the signatures of a kind of key; the numbers are COSE's. */
+/** How signatures of a kind of key are made; the numbers are those of COSE. */
 interface Algorithm {
   readonly digest: 'sha256' | null;
-  /** Null where the key is not one of this kind. */
+  /** Returns the key as a JWK; null when the key is not of this kind. */
   readonly jwkOf: (key: ReadonlyMap<unknown, unknown>) => JsonWebKey | null;
 }
 
@@ -49,7 +49,7 @@ const algorithms: ReadonlyMap<unknown, Algorithm> = new Map<number, Algorithm>([
   ],
 ]);
 
-/** What a device is asked for, as `navigator.credentials.create` takes it. */
+/** The kinds of keys that a device is asked for, as `navigator.credentials.create` takes them. */
 export const keyParameters = [...algorithms.keys()].map((alg) => ({ alg, type: 'public-key' }));
 
 interface DeviceData {
@@ -67,7 +67,10 @@ const flag = {
 };
 const [hostLength, headLength, makeLength] = [32, 37, 16];
 
-/** What the device says: for which site, that the person is there and verified, and the key where it has made one. */
+/**
+ * Returns what the device states for the site: its use counter, and the key if it has made one. Throws unless
+ * the person is there and verified.
+ */
 export function deviceDataOf(bytes: Uint8Array, host: string): DeviceData {
   const data = Buffer.from(bytes);
   if (data.length < headLength || !data.subarray(0, hostLength).equals(sha256Of(host)))
@@ -90,7 +93,7 @@ export function deviceDataOf(bytes: Uint8Array, host: string): DeviceData {
   return { counter: data.readUInt32BE(hostLength + 1), credential };
 }
 
-/** The reader looks at the whole memory behind what it is given, so it is given a copy. */
+/** Decodes CBOR. The reader looks at the whole memory behind its input, so it gets a copy. */
 export function readCbor(bytes: Uint8Array): unknown {
   return decodeCBOR(new Uint8Array(bytes));
 }

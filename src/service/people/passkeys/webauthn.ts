@@ -1,5 +1,6 @@
-// What a browser and a passkey answer (WebAuthn level 3), checked: when a passkey is made, and when it is used. Which make it is is not
-// asked (attestation `none`), so nothing that an answer says of that counts. INVARIANT: what is not understood is refused.
+// Checks what a browser and a passkey answer (WebAuthn level 3): when a passkey is made, and when it is used.
+// The make of the device is not asked for (attestation `none`), so nothing that an answer claims about it
+// counts. INVARIANT: what is not understood is refused.
 
 import { verify } from 'node:crypto';
 import {
@@ -20,15 +21,17 @@ export interface ExpectedAnswer {
 }
 
 export interface PasskeyCredential {
-  /** In base64url. */
+  /** The credential's id, in base64url. */
   readonly id: string;
-  /** COSE, in base64url. */
+  /** The COSE key, in base64url. */
   readonly publicKey: string;
-  /** How often the device says that it was used; 0 for devices that do not count. */
+  /** How often the passkey was used, as its device counts; 0 for devices that do not count. */
   readonly counter: number;
 }
 
-/** The passkey that an answer to `navigator.credentials.create` makes; null where the answer is not good. */
+/**
+ * Returns the passkey made by an answer to `navigator.credentials.create`; null when the answer is not valid.
+ */
 export function checkCreated(answer: unknown, expected: ExpectedAnswer): PasskeyCredential | null {
   return quietly(() => {
     const { id, response } = partsOf(answer);
@@ -46,7 +49,10 @@ export function checkCreated(answer: unknown, expected: ExpectedAnswer): Passkey
   });
 }
 
-/** How often the device says that the passkey was used; null where the answer to `navigator.credentials.get` is not good. */
+/**
+ * Returns how often the passkey was used, as its device counts; null when the answer to
+ * `navigator.credentials.get` is not valid.
+ */
 export function checkUsed(
   answer: unknown,
   credential: PasskeyCredential,
@@ -58,7 +64,7 @@ export function checkUsed(
     const clientData = clientDataOf(response, 'webauthn.get', expected);
     const signed = bytesIn(response, 'authenticatorData');
     const { counter } = deviceDataOf(signed, hostOf(expected.origin));
-    // A counter that does not grow is that of a copy.
+    // A counter that does not grow points to a copy of the passkey.
     if ((counter > 0 || credential.counter > 0) && counter <= credential.counter) return null;
     const { key, digest } = verifierOf(Buffer.from(credential.publicKey, 'base64url'));
     const message = Buffer.concat([signed, sha256Of(clientData)]);
@@ -68,7 +74,10 @@ export function checkUsed(
 
 const makes = 'packed tpm android-key android-safetynet fido-u2f apple compound'.split(' ');
 
-/** Of a make that it names all the same, nothing is believed. */
+/**
+ * Whether the attestation has a known form. A device may name its make although it was not asked; that is not
+ * believed.
+ */
 function isStatement(form: unknown, statement: ReadonlyMap<unknown, unknown>): boolean {
   return form === 'none' ? statement.size === 0 : makes.includes(String(form));
 }
@@ -89,7 +98,10 @@ function partsOf(answer: unknown): { readonly id: string; readonly response: Par
   return { id, response: recordOf(response) };
 }
 
-/** The bytes of what the browser says it was asked, by whom. */
+/**
+ * Returns the bytes of the client data, once the browser's question, origin and type are as expected; throws
+ * otherwise.
+ */
 function clientDataOf(response: Parts, type: string, { origin, isExpected }: ExpectedAnswer): Buffer {
   const bytes = bytesIn(response, 'clientDataJSON');
   const said = recordOf(JSON.parse(bytes.toString('utf8')));

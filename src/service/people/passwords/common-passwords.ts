@@ -1,16 +1,19 @@
-// Passwords that attackers try first: known ones and what people make of them with digits, other spellings, repetitions and rows
-// of keys. The lists are loaded with the first password that somebody sets.
+// Passwords that attackers try first: known ones, and variants with digits, other spellings, repetitions and
+// rows of keys. The lists are loaded when a password is first set.
 
-/** How many guesses a password must outlast: summer and the year do not. */
+/** The fewest guesses that a password must withstand; a season with a year does not. */
 const guessesMin = 3e8;
-/** A longer password is at least as good as its beginning, and judging costs more than its length. */
+/**
+ * The most characters that are judged: a longer password is at least as good as its beginning, and the cost
+ * of judging grows faster than the length.
+ */
 const judgedMax = 64;
-/** A good way to make one, and each word of it is known. */
+/** Famous examples of well-made passwords; attackers know them, too. */
 const famous: ReadonlySet<string> = new Set(['correcthorsebatterystaple', 'troub4dor3', 'diceware']);
 
 let judge: Promise<(password: string) => number> | undefined;
 
-/** Whether attackers would soon have it. */
+/** Whether attackers would soon find the password. */
 export async function isCommonPassword(password: string): Promise<boolean> {
   if (famous.has(password.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, ''))) return true;
   judge ??= loadJudge();

@@ -1,16 +1,16 @@
-// The line before the hashing of passwords, which takes a processor for some tens of milliseconds each: a few at a time, so
-// that deciding goes on beside it. INVARIANT: those who wait are bounded, in all and for each sender, and a person who is known
-// goes before strangers.
+// The line before password hashing, which takes a processor some tens of milliseconds each: a few hashes run
+// at a time, so that deciding goes on beside them. INVARIANT: the number that wait is bounded, in total and
+// for each stranger, and a known person goes before strangers.
 
 import { availableParallelism } from 'node:os';
 
 export interface HashingLine {
-  /** Does the work in its turn; null at once where too many wait. */
+  /** Does the work in its turn; returns null at once when too many wait. */
   run<T>(from: InLine, work: () => Promise<T>): Promise<T> | null;
 }
 
 export interface InLine {
-  /** Who sends; strangers may have so many in the line each. */
+  /** The sender; each stranger may have at most `waitingMaxEach` waiting in the line. */
   readonly key: string;
   readonly isKnown: boolean;
 }
@@ -21,7 +21,7 @@ export interface HashingLineOptions {
   readonly waitingMaxEach?: number;
 }
 
-/** Half of the processors: the other half decides, records and compiles. */
+/** Half of the processors; the other half decides, records and compiles. */
 const atOnceDefault = Math.max(1, Math.min(4, Math.floor(availableParallelism() / 2)));
 const waitingMaxDefault = 64;
 const waitingMaxEachDefault = 16;

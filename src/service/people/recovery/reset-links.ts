@@ -1,6 +1,7 @@
-// The way back in for somebody who has lost their password: a link by which they set a new one, made by an admin, or on the
-// machine itself for an admin. INVARIANT: a link works once and for a day, only while its maker may make it and the password it
-// replaces is the present one; it removes second factors only where its maker has said so.
+// The way back in for a person who has lost their password: a link by which they set a new one, made by an
+// admin, or on the machine itself for an admin. INVARIANT: a link works once and for a day, only while its
+// maker may make it and while the password it replaces is the present one; it removes second factors only if
+// its maker has chosen so.
 
 import { randomUUID } from 'node:crypto';
 import type { Invalid } from '../access.ts';
@@ -19,7 +20,7 @@ const resetLinkMs = 24 * 60 * 60 * 1000;
 const linksMax = 20;
 const peopleAtOnce = 200;
 
-/** A person in a session, or the user of the machine on which the store lies. */
+/** The maker of a link: a person in a session, or the user of the machine that holds the store. */
 export type LinkMaker =
   | { readonly kind: 'person'; readonly actor: Actor }
   | { readonly kind: 'machine'; readonly user: string };
@@ -35,13 +36,15 @@ export type ResetLinkMade =
       readonly kind: 'made';
       readonly person: Person;
       readonly link: ResetLink;
-      /** Of the link, shown once. */
+      /** The secret of the link, shown once. */
       readonly secret: string;
     }
-  /** `signs-on`: they sign in by single sign-on, and the provider says who they are. */
+  /** `signs-on`: the person signs in by single sign-on, and the provider identifies them. */
   | { readonly kind: 'unknown' | 'disabled' | 'signs-on' | 'conflict' };
 
-/** Makes a link; the one before is not good any more. The maker has been found to be allowed to. */
+/**
+ * Makes a link; the person's earlier link stops working. The caller has checked that the maker may make it.
+ */
 export async function makeResetLink(
   directory: Directory,
   maker: LinkMaker,
@@ -70,7 +73,7 @@ export async function makeResetLink(
     ...(await linkRemovals(directory, personId)),
     directory.resetLinks.put(link, 0),
     directory.notices.put(notice, 0),
-    // Of two links that are made at once, one is refused.
+    // The person is written, too, so that of two links made at once, one is refused.
     directory.people.put(person, version),
   ];
   const result = await directory.change(writes, {
@@ -83,7 +86,7 @@ export async function makeResetLink(
   return result === 'changed' ? { kind: 'made', person, link, secret } : { kind: 'conflict' };
 }
 
-/** Those who can be let in again on the machine itself. */
+/** Returns the active admins, who can be let in again on the machine itself. */
 export async function activeAdmins({ people }: Directory): Promise<readonly Person[]> {
   const admins: Person[] = [];
   for (let after: Person | null = null; ; ) {
@@ -101,7 +104,10 @@ async function linkRemovals({ resetLinks }: Directory, personId: string) {
   return earlier.map(({ value, version }) => resetLinks.remove(value, version));
 }
 
-/** Whose link this is; null where it is none, was used or is over, or its person or its maker has lost access. */
+/**
+ * Returns a link and its person; null when there is no such link, when it was used or has ended, or when its
+ * person or its maker has lost access.
+ */
 export async function lookAtResetLink(directory: Directory, secret: string) {
   const link = await directory.resetLinks.findByName(digestOf(secret));
   if (link === null || directory.clock() >= link.value.endsAtMs) return null;
@@ -157,7 +163,8 @@ export async function resetPassword(
     before: { has_totp: person.value.totp !== null },
     after: { has_totp: changed.totp !== null, link_made_by: link.value.madeBy ?? 'the command line' },
   });
-  // Somebody else has used it, or the person was changed meanwhile: a link that is still good can be used again.
+  // Another call has used the link, or the person has changed meanwhile; a link that is still valid can be
+  // used again.
   if (result !== 'changed') return { kind: 'no-link' };
   notify(notice, changed);
   return { kind: 'reset', person: changed };

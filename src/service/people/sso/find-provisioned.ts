@@ -1,5 +1,6 @@
-// Whom the provider names at a sign-in, where people come by SCIM. INVARIANT: nobody signs in, or gets an account, who was not
-// provisioned; an account becomes somebody's by the id that both ways say, or by an address that the provider has verified.
+// Finds the person that the provider names at a sign-in, when people are provisioned by SCIM. INVARIANT:
+// nobody signs in, or gets an account, without having been provisioned; an account is matched by the id that
+// both SCIM and the sign-in give, or by an address that the provider has verified.
 
 import { canonicalEmail } from '../../../language/value/email.ts';
 import type { RolesAndGroups } from '../access.ts';
@@ -11,7 +12,7 @@ import { changeProvisioned, groupNamesOf, type ProvisionDeps, readStanding } fro
 
 export type NotFound = 'not-provisioned' | 'no-role' | 'disabled' | 'address-taken' | 'conflict';
 
-/** `identityId` is of issuer and subject. */
+/** Returns the person, or why there is none. `identityId` is the digest of issuer and subject. */
 export async function findProvisioned(
   deps: ProvisionDeps,
   { claims, identityId }: { readonly claims: Claims; readonly identityId: string },
@@ -36,7 +37,10 @@ export async function findProvisioned(
   return identity === null ? await link(directory, person, identityId) : person;
 }
 
-/** The person, once they are what their groups say; `sso.roles` and people here may have changed since. */
+/**
+ * Returns the person, after they have been given what their groups give; `sso.roles` and the person may have
+ * changed since the last provisioning.
+ */
 async function settled(
   deps: ProvisionDeps,
   said: ProvisionedPerson,
@@ -62,7 +66,7 @@ async function settled(
 
 interface Named {
   readonly claims: Claims;
-  /** Whom the subject is, where that is known. */
+  /** The person that the subject is linked to; null when there is no link. */
   readonly personId: string | null;
 }
 
@@ -73,7 +77,7 @@ async function namedBy(
 ): Promise<ProvisionedPerson | null> {
   if (known !== null) return all.find(({ personId }) => personId === known) ?? null;
   const ofId = all.filter(({ externalId }) => externalId !== null && externalId === claims.externalId);
-  // An id that two have says of neither that it is them.
+  // An id that two people share identifies neither of them.
   if (ofId.length > 0) return ofId.length === 1 ? (ofId[0] ?? null) : null;
   const email = claims.email === null || !claims.isEmailVerified ? null : canonicalEmail(claims.email);
   if (email === null) return null;
@@ -81,7 +85,10 @@ async function namedBy(
   return all.find(({ personId }) => personId !== null && personId === person?.value.id) ?? null;
 }
 
-/** One subject of the provider is one person: a second one with the same address is somebody else. */
+/**
+ * Links the provider's subject to a person. A person has one subject only: a second subject with the same
+ * address is somebody else.
+ */
 async function link(
   directory: Directory,
   person: Person,

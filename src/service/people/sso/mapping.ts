@@ -1,20 +1,20 @@
-// Which groups of the provider give which roles and groups here, from a setting such as
-// `writ-admins=admin, finance=approver:finance, staff=auditor`. INVARIANT: a person in no group that is named has no role.
+// Which groups of the provider give which roles and groups here, from a setting such as `writ-admins=admin,
+// finance=approver:finance, staff=auditor`. INVARIANT: a person in none of the named groups has no role.
 
 import type { RolesAndGroups } from '../access.ts';
 import { type Role, roles } from '../operations.ts';
 
 export interface RoleRule {
-  /** As the provider names it. */
+  /** The provider's name of the group. */
   readonly claimed: string;
   readonly role: Role;
-  /** That an approver approves for. */
+  /** The groups that an approver approves for. */
   readonly groups: readonly string[];
 }
 
 const ruleForm = /^([^=,]+)=([a-z]+)(?::([a-z][a-z0-9_]*(?:\+[a-z][a-z0-9_]*)*))?$/;
 
-/** Null where the text is no such list. */
+/** Reads the setting; null when the text is not such a list. */
 export function parseRoleRules(text: string): readonly RoleRule[] | null {
   const parts = text.split(',').map((part) => part.trim());
   const rules = parts.filter((part) => part !== '').map(parseRule);
@@ -29,7 +29,9 @@ function parseRule(text: string): RoleRule | null {
   return { claimed: claimed.trim(), role, groups };
 }
 
-/** What somebody in these groups of the provider is here; null where that is nobody. */
+/**
+ * Returns the roles and groups that these groups of the provider give; null when no rule names any of them.
+ */
 export function mapGroups(rules: readonly RoleRule[], claimed: readonly string[]): RolesAndGroups | null {
   const mine = rules.filter((rule) => claimed.includes(rule.claimed));
   if (mine.length === 0) return null;

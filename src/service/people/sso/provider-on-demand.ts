@@ -1,4 +1,5 @@
-// The OpenID Connect provider of services that have one configured: its package is loaded when somebody signs on.
+// The OpenID Connect provider for services that have one configured; its package is loaded when somebody
+// first signs on.
 
 import type { Provider, SsoSettings } from './provider.ts';
 

@@ -1,70 +1,78 @@
-// The OpenID Connect provider: sends a browser there, takes what it brings back, and asks again later. INVARIANT: what is taken
-// carries the state, the nonce and the PKCE verifier of this browser, the issuer of the settings, and a signature by one of the
-// provider's present keys.
+// The OpenID Connect provider: sends a browser there, checks what it brings back, and asks again later.
+// INVARIANT: an accepted answer carries the state, the nonce and the PKCE verifier of this browser, the
+// issuer of the settings, and a signature by one of the provider's present keys.
 
 import * as client from 'openid-client';
 import type { RoleRule } from './mapping.ts';
 
 export interface SsoSettings {
-  /** As its discovery document names itself. */
+  /** The issuer's name in its own discovery document. */
   readonly issuer: string;
   readonly clientId: string;
-  /** Null for a client that has none. */
+  /** Null for a client without a secret. */
   readonly clientSecret: string | null;
-  /** On the button. */
+  /** The text on the sign-in button. */
   readonly name: string;
   readonly scopes: string;
   readonly groupsClaim: string;
   readonly rules: readonly RoleRule[];
-  /** After this time a session asks the provider again. */
+  /** Milliseconds after which the provider is asked about a session again. */
   readonly recheckMs: number;
-  /** Whether passwords and passkeys let in local admins alone. */
+  /** Whether passwords and passkeys let in only local admins. */
   readonly isOnlyWay: boolean;
-  /** With it the provider says by SCIM who is here; null where sign-ins alone say it. */
+  /**
+   * The token with which the provider provisions people by SCIM; null when people come only by signing in.
+   */
   readonly scimToken: string | null;
   /** The claim that holds what SCIM calls `externalId`. */
   readonly externalIdClaim: string;
 }
 
-/** What a browser keeps while it is away. */
+/** What a browser keeps while it is at the provider. */
 export interface Ticket {
   readonly state: string;
   readonly nonce: string;
   readonly verifier: string;
 }
 
-/** Who somebody is, as the provider says now. */
+/** Who a person is, by the provider's latest answer. */
 export interface Claims {
   readonly subject: string;
   readonly email: string | null;
   readonly isEmailVerified: boolean;
-  /** The provider says that it has not verified the address; many say nothing of it. */
+  /** Whether the provider states that it has not verified the address; many providers do not state either. */
   readonly isEmailUnverified: boolean;
   readonly name: string | null;
   readonly groups: readonly string[];
-  /** As SCIM names the person. */
+  /** The person's `externalId` in SCIM; null when the provider does not give it. */
   readonly externalId: string | null;
 }
 
 export type ProviderAnswer =
-  /** `refreshToken` is null where the provider gives none. */
+  /** `refreshToken` is null when the provider gives none. */
   | { readonly kind: 'right'; readonly claims: Claims; readonly refreshToken: string | null }
-  /** The provider says no, or what came is not what was asked for. */
+  /** The provider refuses, or its answer does not match the question. */
   | { readonly kind: 'refused'; readonly reason: string }
-  /** Nobody knows: the provider could not be asked, or not to the end. A refresh token that it gave takes the place of the one before. */
+  /**
+   * Undecided: the provider could not be asked, or not to the end. A new refresh token, if there is one,
+   * replaces the one before.
+   */
   | { readonly kind: 'away'; readonly reason: string; readonly refreshToken: string | null };
 
 export interface Provider {
-  /** Null where the provider cannot be asked. */
+  /**
+   * Returns the address to send the browser to, and what the browser keeps; null when the provider cannot be
+   * reached.
+   */
   begin(redirectUri: string): Promise<{ readonly url: URL; readonly ticket: Ticket } | null>;
-  /** `address` is what the browser was sent back to, with its query. */
+  /** Checks what the browser brings back; `address` is where it was sent back to, with its query. */
   finish(address: URL, ticket: Ticket): Promise<ProviderAnswer>;
-  /** Whether the person is still there, and in which groups. */
+  /** Asks whether the person is still there, and in which groups. */
   ask(refreshToken: string, subject: string): Promise<ProviderAnswer>;
 }
 
 const timeoutSeconds = 10;
-/** After this time the provider's document is read again. */
+/** Milliseconds after which the provider's discovery document is read again. */
 const configurationMs = 60 * 60_000;
 
 export function createProvider(settings: SsoSettings, clock: () => number): Provider {
@@ -129,7 +137,10 @@ function discover(settings: SsoSettings): Promise<client.Configuration> {
   });
 }
 
-/** Reads the provider's keys anew: one that it has changed a moment ago counts at once, and one that it has withdrawn no more. */
+/**
+ * Makes the provider's keys be read again: a key added a moment ago counts at once, and a withdrawn key no
+ * longer.
+ */
 function withKeysOfNow(known: client.Configuration, settings: SsoSettings): client.Configuration {
   const { clientId, clientSecret } = settings;
   const metadata = JSON.parse(JSON.stringify(known.serverMetadata())) as client.ServerMetadata;
@@ -150,7 +161,10 @@ function isPlain({ issuer }: SsoSettings): boolean {
 
 type Tokens = Awaited<ReturnType<typeof client.refreshTokenGrant>>;
 
-/** What a token says may be as old as the token: the provider is asked who it is now where it has an address for that. */
+/**
+ * The provider's answer from its tokens. A token's claims may be as old as the token, so the provider is
+ * asked for current ones if it has a userinfo endpoint.
+ */
 async function right(
   configuration: client.Configuration,
   settings: SsoSettings,
@@ -182,7 +196,7 @@ async function right(
 const isText = (value: unknown): value is string => typeof value === 'string';
 const textOf = (value: unknown): string | null => (isText(value) && value !== '' ? value : null);
 
-/** What the provider answers with 4xx is a no; what it does not answer, or with 5xx, says nothing. */
+/** A 4xx answer of the provider, other than 429, is a refusal. No answer, a 429 or a 5xx decides nothing. */
 async function answered(
   ask: () => Promise<ProviderAnswer>,
   refreshToken: string | null = null,
@@ -196,7 +210,10 @@ async function answered(
   }
 }
 
-/** Once there is a refresh token, what cannot be read may be read at the next look. */
+/**
+ * Whether the provider has refused explicitly. Once there is a refresh token, an answer that cannot be read
+ * may be readable at the next check.
+ */
 function isSaidNo(error: unknown): boolean {
   return (
     error instanceof client.WWWAuthenticateChallengeError ||
@@ -210,11 +227,11 @@ function isAway(error: unknown): boolean {
   const { cause, name, code } = Object(error) as { cause?: unknown; name?: string; code?: string };
   if (cause instanceof Response) return cause.status >= 500 || cause.status === 429;
   if (code === 'OAUTH_TIMEOUT') return true;
-  // `fetch` says no more of a connection that was not made.
+  // `fetch` reports a failed connection only by an error of this kind.
   return name === 'TypeError' || name === 'TimeoutError' || name === 'AbortError';
 }
 
-/** Codes alone: what a provider writes may hold anything. */
+/** Returns only a code, since the text of a provider may hold anything. */
 function reasonOf(error: unknown): string {
   const { error: oauth, code, name } = Object(error) as Readonly<Record<string, unknown>>;
   const [found = 'unknown'] = [oauth, code, name].filter(isText);

@@ -1,6 +1,7 @@
-// What the provider says by SCIM, into people here. A provisioned person becomes a person with the roles of their groups as soon as
-// they are active and in a group that `sso.roles` names, and is disabled when they are not. INVARIANT: a change is stored
-// with all that follows from it, or not at all; an admin who disabled somebody is not overruled; one active admin is always left.
+// Applies what the provider sends by SCIM to people here. A provisioned person gets the roles of their groups
+// as soon as they are active and in a group that `sso.roles` names, and is disabled when they are not.
+// INVARIANT: a change is stored with all that follows from it, or not at all; an admin who disabled somebody
+// is not overruled; one active admin is always left.
 
 import { randomUUID } from 'node:crypto';
 import { canonicalEmail } from '../../../language/value/email.ts';
@@ -27,7 +28,7 @@ export interface ProvisionDeps {
   readonly rules: readonly RoleRule[];
 }
 
-/** What a provider says of a person; what follows from it is not among it. */
+/** A person's data as the provider sends it, without what follows from it. */
 export type PersonDraft = Pick<
   ProvisionedPerson,
   | 'userName'
@@ -42,7 +43,7 @@ export type PersonDraft = Pick<
 
 export type GroupDraft = Pick<ProvisionedGroup, 'displayName' | 'externalId' | 'memberIds'>;
 
-/** Why nothing was changed; `detail` is a sentence in lower case without a final period. */
+/** Why nothing was changed; `detail` is a sentence in lower case without a final full stop. */
 export interface NotProvisioned {
   readonly kind: 'invalid' | 'taken' | 'unknown' | 'conflict';
   readonly detail: string;
@@ -50,7 +51,7 @@ export interface NotProvisioned {
 
 export type Provisioned<T> = { readonly kind: 'done'; readonly value: T } | NotProvisioned;
 
-/** All that is provisioned, as it stands. */
+/** All provisioned people and groups, as they are stored now. */
 export interface Standing {
   readonly people: ReadonlyMap<string, ReadDocument<ProvisionedPerson>>;
   readonly groups: ReadonlyMap<string, ReadDocument<ProvisionedGroup>>;
@@ -61,7 +62,7 @@ const readAtOnce = 200;
 const triesMax = 5;
 const nameLengthMax = 100;
 
-/** Those that are deleted are left out. */
+/** Reads all provisioned people and groups; deleted people are left out. */
 export async function readStanding({ provisioned, provisionedGroups }: Directory): Promise<Standing> {
   const [people, groups] = [await readAll(provisioned), await readAll(provisionedGroups)];
   return {
@@ -70,7 +71,7 @@ export async function readStanding({ provisioned, provisionedGroups }: Directory
   };
 }
 
-/** What the groups of a provisioned person are called. */
+/** Returns the names of a provisioned person's groups. */
 export function groupNamesOf(groups: Standing['groups'], id: string): readonly string[] {
   return [...groups.values()]
     .filter(({ value }) => value.memberIds.includes(id))
@@ -88,18 +89,18 @@ async function readAll<T extends { readonly id: string; readonly createdAtMs: nu
   }
 }
 
-/** What is said now: `next` replaces what was said before. */
+/** A change by the provider: the people and groups that it concerns, as they are to be. */
 interface Saying<T> {
   readonly what: string;
   readonly standing: Standing;
-  /** Of people and groups, as they are to be. */
+  /** The people whose data or groups change, with their new data. */
   readonly people: readonly ReadDocument<ProvisionedPerson>[];
   readonly groups: readonly ReadDocument<ProvisionedGroup>[];
   readonly removedGroups: readonly ReadDocument<ProvisionedGroup>[];
   readonly value: T;
 }
 
-/** Adds a person, or brings back one who was deleted. */
+/** Adds a person, or brings back a deleted one. */
 export function addProvisioned(
   deps: ProvisionDeps,
   draft: PersonDraft,
@@ -119,7 +120,7 @@ export function addProvisioned(
   });
 }
 
-/** `change` makes what is to be of what was; it may throw, and then nothing is changed. */
+/** Changes a person; `change` makes the new data from the old. If `change` throws, nothing is stored. */
 export function changeProvisioned(
   deps: ProvisionDeps,
   id: string,
@@ -136,7 +137,7 @@ export function changeProvisioned(
   });
 }
 
-/** A person who is deleted is out, and in no group any more. */
+/** Removes a person, who is then disabled and in no group. */
 export function removeProvisioned(deps: ProvisionDeps, id: string): Promise<Provisioned<null>> {
   return provision(deps, async (standing, nowMs) => {
     const before = standing.people.get(id);
@@ -160,7 +161,7 @@ export function addGroup(deps: ProvisionDeps, draft: GroupDraft): Promise<Provis
   });
 }
 
-/** As `changeProvisioned`. */
+/** Changes a group; `change` makes the new data from the old. If `change` throws, nothing is stored. */
 export function changeGroup(
   deps: ProvisionDeps,
   id: string,
@@ -186,7 +187,7 @@ export function removeGroup(deps: ProvisionDeps, id: string): Promise<Provisione
 
 interface GroupChange {
   readonly what: string;
-  /** The members until now. */
+  /** The ids of the members before the change. */
   readonly before: readonly string[];
   readonly value: ProvisionedGroup;
   readonly version: number;
@@ -221,7 +222,10 @@ function unknown(what: 'user' | 'group'): NotProvisioned {
 
 type Say<T> = (standing: Standing, nowMs: number) => Promise<Saying<T> | NotProvisioned>;
 
-/** Reads how all stands, and stores what is said with all that follows; anew where something came between. */
+/**
+ * Reads everything that is provisioned, and stores a change with all that follows from it; tries again when
+ * another change came between.
+ */
 async function provision<T>(deps: ProvisionDeps, say: Say<T>): Promise<Provisioned<T>> {
   const { directory } = deps;
   for (let tries = 0; tries < triesMax; tries += 1) {
@@ -293,7 +297,7 @@ async function follow(
   };
 }
 
-/** Those people of whom something changes. */
+/** The people who change, as they were or as they will be. */
 function shownOf(outcomes: readonly Outcome[], which: 'before' | 'after') {
   return outcomes
     .filter(({ before, after }) => before !== after)
@@ -304,7 +308,10 @@ function isAdmin(person: Person | null): boolean {
   return person?.status === 'active' && person.roles.includes('admin');
 }
 
-/** What a provisioned person is here, until now and from now on; the same object where nothing changes. */
+/**
+ * The person here that belongs to a provisioned person, before and after a change; the same object when
+ * nothing changes.
+ */
 interface Outcome {
   readonly before: Person | null;
   readonly after: Person | null;
@@ -312,7 +319,7 @@ interface Outcome {
 }
 
 interface Ground {
-  /** By their groups; null where no group is named. */
+  /** The roles and groups that the person's provider groups give; null when no rule names any of them. */
   readonly given: RolesAndGroups | null;
   readonly nowMs: number;
 }
@@ -345,9 +352,9 @@ async function outcomeOf(
   if (present.value.roles.includes('admin') && present.value.passwordHash !== null) {
     return { kind: 'taken', detail: `the address ${email} is a local admin's, who stays local` };
   }
-  // Until the provider lets them in, who has been here before stays who they were.
+  // Until the provider lets them in, a person who already has an account here keeps it unchanged.
   if (!isLetIn) return { before: null, after: null, writes: [keep(null)] };
-  // A person who was disabled before the provider named them was disabled here.
+  // A person who was disabled before the provider named them was disabled by an admin here.
   const first = { ...value, isLetIn: others.length === 0 };
   const outcome = await changed(directory, present, { said: first, keep, isLetIn, ...ground });
   const removals = others.map((one) => directory.provisioned.remove(one.value, one.version));
@@ -360,7 +367,10 @@ interface Change extends Ground {
   readonly isLetIn: boolean;
 }
 
-/** Their password, second factors and tokens end with the first word of the provider, as with single sign-on. */
+/**
+ * Applies the provider's data to a person. The first data ends the person's password, second factors and
+ * tokens, as single sign-on does.
+ */
 async function changed(
   directory: Directory,
   { value: before, version }: ReadDocument<Person>,
@@ -392,7 +402,7 @@ async function changed(
   };
 }
 
-/** A name that people can be shown; null where the provider gives none. */
+/** A name that can be shown to people; null when the provider gives none. */
 function nameOf({ displayName, formattedName, givenName, familyName }: ProvisionedPerson): string | null {
   const parts = [givenName, familyName].filter((part) => part !== null).join(' ');
   const name = [displayName, formattedName, parts].find((one) => one !== null && one !== '') ?? null;

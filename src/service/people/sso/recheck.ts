@@ -1,6 +1,7 @@
-// Asks the provider again, in the background, whether those who signed in by it are still there and in which groups. INVARIANT: a
-// session lives on only by a yes that is younger than five minutes (`sessions.ts`): while the provider cannot be asked, it sleeps; a no
-// ends it. Of several processes on one store, one asks for each session.
+// Asks the provider again, in the background, whether people who signed in by it are still there and in which
+// groups. INVARIANT: a session counts only while the provider's last confirmation is younger than five
+// minutes (`sessions.ts`): while the provider cannot be asked, the session is suspended; a refusal ends it.
+// Of several processes on one store, one asks about each session.
 
 import type { ReadDocument } from '../../store/contract/collection.ts';
 import type { SignOn } from '../person.ts';
@@ -9,20 +10,20 @@ import { endSignOn, openToken, personOf, type SsoDeps, sealToken } from './sign-
 
 export interface RecheckDeps extends SsoDeps {
   readonly provider: Pick<Provider, 'ask'>;
-  /** Hears of what could not be looked at; it is looked at again. */
+  /** Called with the error when a session could not be checked; the session is checked again later. */
   readonly onFailure: (error: unknown) => void;
 }
 
 export interface Recheck {
-  /** Begins to look, again and again until it is closed. */
+  /** Starts checking at regular intervals until closed. */
   start(): void;
-  /** Looks at all that are due. */
+  /** Checks all sessions that are due. */
   run(): Promise<void>;
   close(): Promise<void>;
 }
 
 const atOnce = 200;
-/** Who has claimed a session and says nothing for so long is gone. */
+/** Milliseconds after which a process that has claimed a session and not finished is considered gone. */
 const claimMs = 30_000;
 const everyMsMax = 15_000;
 
@@ -71,7 +72,7 @@ async function recheck(deps: RecheckDeps, { value, version }: ReadDocument<SignO
   const { signOns, documents } = directory;
   const nowMs = Math.trunc(directory.clock());
   if (nowMs >= value.endsAtMs) return;
-  // A refresh token is good once with many providers: only one process may use it.
+  // With many providers a refresh token is good only once, so only one process may use it.
   const claimed: SignOn = { ...value, claimedAtMs: nowMs };
   if ((await documents.write([signOns.put(claimed, version)], null)) !== 'changed') return;
   const found = await signOns.find(value.id);
@@ -89,6 +90,6 @@ async function recheck(deps: RecheckDeps, { value, version }: ReadDocument<SignO
   if (answer.kind === 'away') return void (await documents.write([put(value.checkedAtMs)], null));
   const person = await personOf(deps, answer.claims);
   if (typeof person === 'string' && person !== 'conflict') return await endSignOn(directory, found, person);
-  // After a conflict the next look decides; until then the last yes counts as long as it does.
+  // After a conflict the next check decides; until then the last confirmation still counts.
   await documents.write([put(typeof person === 'string' ? value.checkedAtMs : nowMs)], null);
 }

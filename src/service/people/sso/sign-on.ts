@@ -1,6 +1,7 @@
-// What the provider says into a person and a session here. INVARIANT: a person comes into being, or in, only where the mapping
-// gives them a role at this moment; what is theirs here follows the provider at each look; an account of this service is taken over
-// only where the provider has verified the address, and never that of an admin.
+// From the provider's answer to a person and a session here. INVARIANT: a person is created or let in only if
+// the mapping gives them a role at that moment; their roles and groups here follow the provider at each
+// check; a local account is taken over only if the provider has verified the address, and never an admin's
+// account.
 
 import { createHash } from 'node:crypto';
 import { canonicalEmail } from '../../../language/value/email.ts';
@@ -19,20 +20,20 @@ import type { Claims, SsoSettings } from './provider.ts';
 
 export interface SsoDeps {
   readonly directory: Directory;
-  /** The service's. */
+  /** The service's master key. */
   readonly masterKey: Uint8Array;
   readonly settings: SsoSettings;
 }
 
-/** Why somebody whom the provider knows is not let in. */
+/** Why a person whom the provider knows is not let in. */
 export type NotLetIn =
   | 'no-role'
-  /** People come by SCIM, and this one has not come. */
+  /** People are provisioned by SCIM, and this person has not been. */
   | 'not-provisioned'
-  /** The provider gives no address, one that is none, or says that it has not verified it. */
+  /** The provider gives no address or an invalid one, or states that it has not verified the address. */
   | 'no-address'
   | 'disabled'
-  /** There is an account of this service with the address that is not theirs to take. */
+  /** An account here has this address, and the person may not take it over. */
   | 'address-taken'
   | 'last-admin'
   | 'conflict';
@@ -42,7 +43,7 @@ export type SsoEntry = SignedIn | { readonly kind: 'not-let-in'; readonly why: N
 const who = 'single sign-on';
 const nameLengthMax = 100;
 
-/** Lets somebody in whom the provider has just named. */
+/** Lets in a person whom the provider has just named. */
 export async function enter(
   deps: SsoDeps,
   { claims, refreshToken }: { readonly claims: Claims; readonly refreshToken: string | null },
@@ -62,12 +63,12 @@ export async function enter(
     createdAtMs: started.session.createdAtMs,
     endsAtMs: started.session.endsAtMs,
   };
-  // A session by single sign-on without it lets nobody in.
+  // A session by single sign-on without this document lets nobody in.
   await directory.documents.write([directory.signOns.put(signOn, 0)], null);
   return started;
 }
 
-/** The person that the provider's subject is, as it says now; or why there is none. */
+/** Returns the person for the provider's subject, by its latest answer; or why there is none. */
 export async function personOf({ directory, settings }: SsoDeps, claims: Claims): Promise<Person | NotLetIn> {
   const given = mapGroups(settings.rules, claims.groups);
   const identityId = identityOf(settings.issuer, claims.subject);
@@ -84,7 +85,8 @@ export async function personOf({ directory, settings }: SsoDeps, claims: Claims)
   const email = claims.email === null ? null : canonicalEmail(claims.email);
   if (email === null) return 'no-address';
   const present = await directory.people.findByName(email);
-  // An agent's control owner is named by address: nobody becomes one by an address that they merely claim.
+  // An agent names its control owner by address, so nobody may become one by an address that they only claim
+  // to have.
   if (present === null && claims.isEmailUnverified) return 'no-address';
   if (present === null) return await create(directory, { email, claims, given, identityId });
   return await takeOver(directory, present, { claims, given, identityId });
@@ -113,7 +115,10 @@ async function create(
   return (await directory.change(writes, change)) === 'changed' ? person : 'conflict';
 }
 
-/** Their password, second factors and tokens end with it: a person who is removed at the provider has no other way in. */
+/**
+ * Takes over a local account. Its password, second factors and tokens end, so that a person who is removed at
+ * the provider has no other way in.
+ */
 async function takeOver(
   directory: Directory,
   { value: before, version }: ReadDocument<Person>,
@@ -145,7 +150,7 @@ async function takeOver(
   return result === 'changed' ? after : 'conflict';
 }
 
-/** What is theirs here becomes what the provider says. */
+/** Gives the person the name, roles and groups that follow from the provider's answer. */
 async function follow(
   directory: Directory,
   { value: before, version }: ReadDocument<Person>,
@@ -176,7 +181,7 @@ async function follow(
   return result === 'changed' ? changed : 'conflict';
 }
 
-/** A name that people can be shown; null where the provider gives none. */
+/** A name that can be shown to people; null when the provider gives none. */
 function nameOf({ name }: Claims): string | null {
   return name !== null && nameProblem(name, nameLengthMax) === null ? name : null;
 }
@@ -198,7 +203,7 @@ export function openToken(masterKey: Uint8Array, { id, sealedRefreshToken }: Sig
   return unseal(deriveKey(masterKey, tokenPurpose), id, sealedRefreshToken);
 }
 
-/** Ends a session that the provider no longer stands for. */
+/** Ends a session that the provider no longer confirms. */
 export async function endSignOn(
   directory: Directory,
   signOn: ReadDocument<SignOn>,

@@ -1,6 +1,7 @@
-// The one way in which something becomes of a request: read it once, judge what is asked on what was read, store the
-// outcome only if nothing it rests on has changed meanwhile, else read and judge anew. INVARIANT: what is stored was judged
-// on the request, the agent, the switches and the people as they are at that place of the record.
+// The only way in which a stored request changes. The request is read once, the change is judged on what was
+// read, and its outcome is stored only if nothing that it rests on has changed meanwhile; otherwise the
+// request is read and judged again. INVARIANT: what is stored was judged on the request, the agent, the
+// switches and the people as they are at that place of the record.
 
 import type { ActivePolicies } from '../../../language/model/active-policies.ts';
 import type { PayloadIssue } from '../../../language/model/decision.ts';
@@ -42,54 +43,57 @@ export type Changed =
       readonly kind: 'changed';
       readonly state: RequestState;
       readonly agent: AgentRow;
-      /** Why it is stopped; null where nothing stops it. */
+      /** Why the request is stopped; null when nothing stops it. */
       readonly stopped: string | null;
     }
   | { readonly kind: 'unknown' }
-  /** It is not in a state in which this could be done; one sentence in lower case. */
+  /** The request is in a state that does not allow the change; `detail` is one sentence in lower case. */
   | { readonly kind: 'conflict'; readonly detail: string }
   | { readonly kind: 'not-allowed'; readonly detail: string }
-  /** An operator has stopped what the request asks for, or the enforcement point by which it came. */
+  /** An operator has stopped what the request asks for, or the enforcement point that sent the request. */
   | { readonly kind: 'stopped'; readonly detail: string }
-  /** What is said of the result is not of the shape that its action declares. */
+  /** The reported result does not have the shape that the action declares. */
   | { readonly kind: 'invalid-result'; readonly issues: readonly PayloadIssue[] }
-  /** Several groups are asked that the person belongs to. */
+  /** The person belongs to several of the groups that are asked, and has to name one. */
   | { readonly kind: 'which-group'; readonly groups: readonly string[] };
 
 export type RefusedChange = Exclude<Changed, { readonly kind: 'changed' }>;
 
 export type Events = readonly Omit<RequestEvent, 'requestId'>[];
 
-/** What was read to judge on. */
+/** What was read to judge a change on. */
 export interface Seen {
-  /** With its votes as of now. */
+  /** The request, with its votes as they count now. */
   readonly state: RequestState;
   readonly agent: AgentRow;
-  /** The enforcement point by which it came; null where the agent asked by itself. */
+  /** The enforcement point that sent the request; null when the agent sent it itself. */
   readonly point: PointNow | null;
-  /** Everybody who has given a vote or stepped up, and who asks now. */
+  /** Everybody who has voted or stepped up, and the person who asks now. */
   readonly people: ReadonlyMap<string, PersonNow>;
-  /** The agent's last; null where there is none that counts, or the request does not wait. */
+  /** The agent's last step-up; null when none counts, or when the request is not pending. */
   readonly lastStepUp: StepUp | null;
-  /** The pushed rows that are read today; null where there are none, or the request does not wait. */
+  /** The pushed rows that rules read today; null when there are none, or when the request is not pending. */
   readonly rows: RowsRead | null;
-  /** Why a kill switch, or what has become of the enforcement point, stops it; null where nothing does. */
+  /** Why a kill switch, or the state of the enforcement point, stops the request; null when nothing does. */
   readonly stopped: string | null;
   readonly nowMs: number;
 }
 
 export interface ChangeRequest {
   readonly id: string;
-  /** Who asks, where the outcome depends on who they are now. */
+  /** The id of the person who asks, if the outcome depends on who they are now; null otherwise. */
   readonly asker: string | null;
   readonly judge: (seen: Seen) => Promise<Events | RefusedChange | 'nothing'>;
-  /** How entries of the request in meters stand from then on. */
+  /** How the request's entries in meters stand after the change. */
   readonly entries?: (state: RequestState) => readonly SettledEntryRow[];
-  /** Once it is stored; ends or counts the wait in the meters unless said otherwise. */
+  /** Called once the change is stored; when absent, the end of the wait is entered in the meters. */
   readonly follow?: (events: Events, state: RequestState) => void;
 }
 
-/** Tries of one change: each follows a change by somebody else, and more than can come between. */
+/**
+ * Tries of one change. Each further try follows a change by somebody else; more than this cannot occur in
+ * practice.
+ */
 const triesMax = 50;
 
 export async function changeRequest(deps: DecisionsDeps, change: ChangeRequest): Promise<Changed> {
@@ -124,7 +128,10 @@ export async function changeRequest(deps: DecisionsDeps, change: ChangeRequest):
   throw new Error(`the request \`${change.id}\` changes all the time`);
 }
 
-/** The meters on which a decision of now rests, where others may have entered them; read only after this. */
+/**
+ * The meters that a decision made now rests on, and up to where the entries of other processes have been
+ * taken in. Meters are read only after this. Undefined when the request is not pending, or reads no meters.
+ */
 async function metersNow(
   { metering, policies }: DecisionsDeps,
   { state: { status, record } }: Seen,
@@ -139,7 +146,7 @@ interface Read {
   readonly basis: GrantBasis;
 }
 
-/** One read of the request and one of its agent; null where there is no such request. */
+/** Reads the request and its agent, each once; null when there is no such request. */
 export async function readRequest(
   deps: DecisionsDeps,
   { id, asker }: Pick<ChangeRequest, 'id' | 'asker'>,
@@ -199,7 +206,7 @@ function basisOf(
   };
 }
 
-/** Reads several requests for a list; nothing is granted on this. */
+/** Reads several requests for a list. Nothing is granted on what this returns. */
 export async function lookAtAll(
   deps: DecisionsDeps,
   states: readonly RequestState[],
@@ -234,7 +241,10 @@ async function pointOf({ store }: DecisionsDeps, { record }: RequestState): Prom
   return record.point === undefined ? null : await pointNow(store.documents, record.point, record.agentId);
 }
 
-/** The enforcement points of requests, by `pointPlace`: many requests of a list come by one point. */
+/**
+ * The enforcement points of requests, by `pointPlace`. Many requests of a list come from one point, so each
+ * point is read once.
+ */
 async function pointsOf(deps: DecisionsDeps, states: readonly RequestState[]) {
   const points = new Map<string, PointNow | null>();
   for (const state of states) {
@@ -254,17 +264,20 @@ function stoppedBy(switches: SeenSwitches, { record }: RequestState, agent: Agen
   return found === null ? null : stoppedText;
 }
 
-/** What agents read, whatever the operator's reason: that is for people, who read it above every page. */
+/**
+ * What agents read, whatever reason the operator gave. The reason is for people, who see it at the top of
+ * every page.
+ */
 export const stoppedText = 'an operator has stopped this';
 
-/** A wait that has ended leaves the meters, or counts in them from now on. */
+/** Takes a wait that has ended out of the meters, or counts it as granted from now on. */
 function settle({ metering }: DecisionsDeps, id: string, events: Events): void {
   const state = events.at(-1)?.state;
   if (state?.status === 'approved') metering.settle(id, state.decidedAtMs);
   else if (state?.status === 'rejected' || state?.status === 'withdrawn') metering.settle(id, null);
 }
 
-/** Emits what the change means for listeners; people who were asked before are not notified again. */
+/** Emits what the change means for listeners. People who were already asked are not notified again. */
 function emitNews({ news, clock }: DecisionsDeps, state: RequestState, before: RequestState): void {
   const { record, status } = state;
   const isPending = status === 'pending';
@@ -288,7 +301,7 @@ function emitNews({ news, clock }: DecisionsDeps, state: RequestState, before: R
   });
 }
 
-/** What was said last, and to whom it may be an answer. */
+/** What was said last, and who has asked questions that it may answer; null when nothing was said. */
 function saidNow({ said }: RequestState): NonNullable<RequestNotice['said']> | null {
   const last = said.at(-1);
   if (last === undefined) return null;

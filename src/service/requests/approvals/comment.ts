@@ -1,5 +1,6 @@
-// What people say about a request that waits, without deciding it: a comment, a question back, an answer. INVARIANT: nothing
-// of it changes what the request waits for; who says it is active and may answer for the request at the moment it is stored.
+// What people say about a request that waits, without deciding it: a comment, a question or an answer.
+// INVARIANT: a comment does not change what the request waits for; its author is active and may answer for
+// the request at the moment it is stored.
 
 import { eventOf, lifecycleOf, type SaidKind } from '../record/request-state.ts';
 import { type Changed, changeRequest, type DecisionsDeps } from './change-request.ts';

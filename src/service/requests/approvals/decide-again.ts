@@ -1,5 +1,5 @@
-// A request that waits into what the policies of today make of it, on today's facts, with what people have given so far.
-// It is one synchronous step, so that nothing changes between what is read and what is decided.
+// Decides a request that waits by today's policies, on today's facts, with the votes and step-ups given so
+// far. The decision is one synchronous step, so nothing changes between what is read and what is decided.
 
 import type { ActivePolicies } from '../../../language/model/active-policies.ts';
 import type { ApprovalRule, AskedRule } from '../../../language/model/asked.ts';
@@ -20,18 +20,18 @@ import { freshReauths, type StepUp } from './step-up.ts';
 
 export interface AskedNow {
   readonly active: ActivePolicies;
-  /** As the registry has it now. */
+  /** The agent as the registry holds it now. */
   readonly agent: AgentRow;
-  /** The agent's last; null where there is none that counts. */
+  /** The agent's last step-up; null when none counts. */
   readonly lastStepUp: StepUp | null;
-  /** Null where no rule reads a pushed row. */
+  /** The pushed rows that rules read; null when no rule reads one. */
   readonly rows: RowsRead | null;
   readonly nowMs: number;
   readonly metering: Pick<Metering, 'read'>;
 }
 
 export interface DecidedAgain extends DecidedDetail {
-  /** What the rules that take part today ask. */
+  /** What the rules that take part in today's decision ask of people. */
   readonly firing: readonly AskedRule[];
 }
 
@@ -57,7 +57,7 @@ export function decideAgain(state: RequestState, today: AskedNow): DecidedAgain 
   return today.rows === null ? own : { ...own, rows: today.rows.rows.given };
 }
 
-/** What the rules that take part in a decision ask of people. */
+/** Returns what the rules that take part in a decision ask of people. */
 export function askedBy({ rules }: Decision, active: ActivePolicies): readonly AskedRule[] {
   const asks = active.asks();
   return rules.flatMap((id) => asks.get(id) ?? []);
@@ -67,13 +67,15 @@ export function isApprovalRule(rule: AskedRule): rule is ApprovalRule {
   return rule.kind === 'approval';
 }
 
-/** Reads the meters by the facts that were recorded with the request; a later owner of the agent does not matter. */
+/**
+ * Reads the meters by the facts recorded with the request, so a later owner of the agent makes no difference.
+ */
 function readingsOf({ record }: RequestState, { active, nowMs, metering }: AskedNow): MeterReadings {
   const uses = active.entriesRecorded(recordedFacts(record)) ?? [];
   return metering.read(uses, { nowMs, requestId: record.id });
 }
 
-/** The facts on which entries in meters depend, as they were. */
+/** The recorded facts that entries in meters depend on. */
 export function recordedFacts({
   actionKey: action,
   payload,
@@ -105,7 +107,8 @@ function satisfiedOf(firing: readonly AskedRule[], state: RequestState, today: A
       .filter(isApprovalRule)
       .filter((rule) => isSatisfied(rule, approved))
       .map(({ rule }) => rule),
-    // For this very request, or by one that was fresh when the request was made, or came later.
+    // A step-up satisfies these rules if it was given for this request, was fresh when the request was made,
+    // or came later.
     reauth:
       state.stepUps.length > 0
         ? firing.filter(({ kind }) => kind === 'reauth').map(({ rule }) => rule)
@@ -114,13 +117,16 @@ function satisfiedOf(firing: readonly AskedRule[], state: RequestState, today: A
 }
 
 export function approvedOf({ record, votes }: RequestState, agent: AgentRow): Approved {
-  // Then and now: neither may be the one who approves for themselves.
+  // The control owner at the time of the request and today's: neither may approve for themselves.
   const owners = [agent.controlOwner, record.agent.control_owner ?? ''];
   const isOwner: Approved['isOwner'] = (person) => owners.some((owner) => isControlOwner(person, owner));
   return { votes, digest: requestDigest(record), isOwner, asked: record };
 }
 
-/** Where the request is in its lifecycle after a second decision. */
+/**
+ * The state of the request in its lifecycle after it is decided again. Throws if the event is not possible in
+ * its present state.
+ */
 export function stateAgain(
   state: RequestState,
   event: LifecycleEvent,
@@ -139,8 +145,8 @@ export function stateAgain(
 }
 
 /**
- * Approvals are waited for from the beginning of the request, for the shortest time that any decision has allowed, and
- * a step-up for no longer than that either.
+ * When the wait ends. The wait for approvals begins with the request and lasts for the shortest time that any
+ * decision has allowed. A wait for a step-up ends no later than that.
  */
 export function deadlineOf(
   { createdAtMs, decisions, expiresAtMs }: Wait,

@@ -1,5 +1,5 @@
-// What has to be true for a request to be granted by a vote or a step-up, and the event of a second decision. INVARIANT: a
-// request that is decided, over, stopped, or of an agent that is not active, is never granted.
+// The conditions under which a vote or a step-up may grant a request, and the event of a second decision.
+// INVARIANT: a request is never granted if it is decided, over or stopped, or if its agent is not active.
 
 import type { RequestStatus } from '../../store/contract/records.ts';
 import { metered } from '../metering/metering.ts';
@@ -8,7 +8,7 @@ import { eventOf, type RequestState } from '../record/request-state.ts';
 import type { DecisionsDeps, Events, RefusedChange, Seen } from './change-request.ts';
 import { type AskedNow, type DecidedAgain, stateAgain } from './decide-again.ts';
 
-/** Today, where the request may still be granted; else why not. */
+/** What today's decision is made from, if the request may still be granted; otherwise the reason why not. */
 export async function todayFor(
   { policies, metering }: DecisionsDeps,
   { state, agent, lastStepUp, rows, stopped, nowMs }: Seen,
@@ -18,7 +18,8 @@ export async function todayFor(
   if (over !== null) return over;
   if (agent.status !== 'active') return { kind: 'conflict', detail: `the agent is ${agent.status}` };
   if (stopped !== null) return { kind: 'stopped', detail: stopped };
-  // A past that is just being read is waited for: what it leaves unknown could refuse the request for good.
+  // Wait for a meter's past that is still being read. Until it is read the meter is unknown, and that could
+  // refuse the request for good.
   await metered(metering, policies);
   await metering.settled();
   return { active: policies(), agent, lastStepUp, rows, nowMs, metering };
@@ -34,7 +35,7 @@ export function decidedEvent(
   return eventOf('decided', { who: 'system', atMs: nowMs, state: next }, detail);
 }
 
-/** Why the event cannot happen to the request any more; null where it can. */
+/** Why the event can no longer happen to the request; null when it can. */
 export function overAs(state: RequestState, event: LifecycleEvent, nowMs: number): RefusedChange | null {
   const status = statusAt(state, nowMs);
   if (nextStatus(status, event) !== null) return null;

@@ -1,5 +1,5 @@
-// A person's approval or rejection of a request. INVARIANT: a vote and what the policies make of it are stored together or
-// not at all; who gives it is active, asked, and allowed at the moment it is stored.
+// A person's approval or rejection of a request. INVARIANT: a vote and the decision that follows from it are
+// stored together or not at all; the voter is active, asked and allowed at the moment the vote is stored.
 
 import type { ActivePolicies } from '../../../language/model/active-policies.ts';
 import { isControlOwner } from '../../agents/control-owner.ts';
@@ -30,7 +30,7 @@ import { lastApproval } from './votes-now.ts';
 
 export interface VoteDraft {
   readonly caller: Caller;
-  /** Null leaves it to what is asked of the person's groups, where that is one. */
+  /** The group to answer for. Null takes the asked group that the person belongs to, if there is only one. */
   readonly group: string | null;
   readonly comment: string;
 }
@@ -58,7 +58,8 @@ async function judgeApproval(
   const look = decideAgain(state, today);
   const given = lastApproval(state, draft.caller.id);
   if (given?.fellAway === null) {
-    // Whose approval had fallen away may be in again: then all that was asked for is there, and nobody else has to vote.
+    // The person's approval, which did not count for a while, may count again. Everything that was asked for
+    // may then be there, and nobody else has to vote.
     return look.decision.outcome === 'ALLOW'
       ? [decidedEvent(state, 'approve', { again: look, nowMs })]
       : { kind: 'conflict', detail: `you have approved this for ${given.group ?? 'others'}` };
@@ -107,7 +108,7 @@ function judgeRejection(seen: Seen, draft: VoteDraft): Events | RefusedChange {
   return [voteEvent(vote, { status: 'rejected', decidedAtMs: nowMs, expiresAtMs })];
 }
 
-/** A request that is not for somebody and none at all look the same to them. */
+/** A request that the caller may not see is answered like one that does not exist. */
 function hiddenFrom({ state, agent }: Seen, caller: Caller): RefusedChange | null {
   return isWithin(caller.view, { person: caller, state, agent }) ? null : { kind: 'unknown' };
 }
@@ -126,7 +127,9 @@ interface Answering {
   readonly asked: readonly string[];
 }
 
-/** The groups for which the caller may answer by how they came in, and by what they are now. */
+/**
+ * The groups that the caller may answer for, both by the rights of this call and by the person's rights now.
+ */
 function answersNow({ people, agent }: Seen, caller: Caller, { right, asked }: Answering): readonly string[] {
   const person = people.get(caller.id);
   if (person?.isActive !== true) return [];
@@ -137,7 +140,10 @@ function answersNow({ people, agent }: Seen, caller: Caller, { right, asked }: A
   return answersFor(asked, now, isControlOwner(caller, agent.controlOwner));
 }
 
-/** The groups of which people have to approve yet: by the decision that counts, and by today's, which may ask others. */
+/**
+ * The groups whose approval is still missing, by the decision that counts and by today's, which may ask other
+ * groups.
+ */
 function groupsToAnswer({ decision, votes }: RequestState, today: DecidedAgain): readonly string[] {
   return [...new Set([...groupsLeft(decision, votes), ...groupsLeft(today.decision, votes)])];
 }
@@ -148,7 +154,9 @@ function chooseGroup(group: string | null, candidates: readonly string[]): strin
   return candidates[0] ?? notAsked;
 }
 
-/** Rules that took part in the decision that counts, or would today, as they are today. */
+/**
+ * The approval rules, as they are today, that took part in the decision that counts or would take part today.
+ */
 function rulesToApprove(state: RequestState, { firing }: DecidedAgain, active: ActivePolicies) {
   const rules = new Map([...askedBy(state.decision, active), ...firing].map((rule) => [rule.rule, rule]));
   return [...rules.values()].filter(isApprovalRule);

@@ -1,6 +1,8 @@
-// Why somebody may not approve whom the policies leave out.
+// The text that explains why a person may not approve whom the policies leave out.
 
-/** In lower case, without a full stop. */
+/**
+ * Returns the reason in lower case, without a full stop. `except` holds the fields that name who is left out.
+ */
 export function leftOutText(except: readonly string[]): string {
   const fields = except.map((field) => `\`${field}\``).join(' or ');
   return `the policies leave out whoever ${fields} names, and that is you or not known`;

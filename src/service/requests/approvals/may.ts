@@ -1,5 +1,5 @@
-// What a person may do about a request, so that nobody else has to know the rules. INVARIANT: what is said here
-// is what `decisions` judges again when it is done.
+// What a person may do about a request, so that no other code has to know these rules. INVARIANT: `decisions`
+// judges the same again when the person acts.
 
 import { isExcepted } from '../../../language/model/asked.ts';
 import { isControlOwner } from '../../agents/control-owner.ts';
@@ -18,11 +18,11 @@ export interface MayOptions {
   readonly caller: Caller;
   readonly agent: AgentRow;
   readonly nowMs: number;
-  /** Why a kill switch stops it; null where none does. */
+  /** Why a kill switch stops the request; null when none does. */
   readonly stopped: string | null;
 }
 
-/** `state` with its votes as of now. */
+/** Returns what the caller may do. `state` has its votes as they count now. */
 export function mayOf(state: RequestState, options: MayOptions): May {
   const { caller, agent, nowMs, stopped } = options;
   if (statusAt(state, nowMs) !== 'pending') {
@@ -52,7 +52,7 @@ const nothing: Omit<May, 'report' | 'why'> = {
   step_up: false,
 };
 
-/** The people who may answer for it, and the one who answers for its agent. */
+/** People who may answer for the request may comment, and so may the person who answers for its agent. */
 export function mayComment(state: RequestState, caller: Caller, agent: AgentRow): boolean {
   return (
     mayReject(state, caller, agent) ||
@@ -72,7 +72,10 @@ function mayStepUp(caller: Caller, agent: AgentRow): boolean {
   return caller.stepUp.own && isControlOwner(caller, agent.controlOwner);
 }
 
-/** One person is not one of several where it is their own agent. */
+/**
+ * The groups that the caller may approve for. A rule that needs several people does not accept the control
+ * owner of the agent.
+ */
 function groupsToApprove(state: RequestState, { caller, agent }: MayOptions): readonly string[] {
   const approved = approvedOf(state, agent);
   const left = groupsLeft(state.decision, state.votes);

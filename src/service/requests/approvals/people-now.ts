@@ -1,19 +1,20 @@
-// People as the service knows them now, as far as votes and step-ups depend on it, independent of how they are stored.
+// People as the service knows them now, as far as votes and step-ups depend on them, independent of how
+// people are stored.
 
 import type { SeenDocument } from '../../store/contract/grant-basis.ts';
 
 export interface PersonNow {
   readonly id: string;
-  /** What a decision that rests on this person saw of them. */
+  /** The version of the person's document, for decisions that rest on this person. */
   readonly seen: SeenDocument;
-  /** False where there is no such person. */
+  /** False also when no such person exists. */
   readonly isActive: boolean;
-  /** Groups for which they may approve by their roles of now. */
+  /** Groups that the person may approve for by their present roles. */
   readonly approvesFor: readonly string[];
   readonly isApprover: boolean;
-  /** Whether their roles let them approve as the control owner of an agent. */
+  /** Whether the person's roles let them approve as the control owner of an agent. */
   readonly asOwner: boolean;
 }
 
-/** One for each id, by id; also for those who are not there. */
+/** Returns a person for each id, by id, also for ids that belong to nobody. */
 export type FindPeople = (ids: readonly string[]) => Promise<ReadonlyMap<string, PersonNow>>;

@@ -1,5 +1,5 @@
-// What became of a grant, by its agent or a person: it was used, or it will not be. The latter takes it out of the meters
-// where the reporter is trusted.
+// The report by an agent or a person of what became of a grant: it was used, or it will not be. A grant that
+// will not be used leaves the meters if the reporter is trusted.
 
 import { isSameMeaning } from '../../../language/model/canonical.ts';
 import type { PayloadIssue } from '../../../language/model/decision.ts';
@@ -23,10 +23,10 @@ import { type Caller, isWithin } from './rights.ts';
 
 export interface OutcomeReport {
   readonly executed: boolean;
-  /** What the call has returned; absent where that is not said. */
+  /** What the call returned; absent when the report does not include a result. */
   readonly result?: JsonObject;
   readonly by: { readonly person: Caller } | AgentCaller;
-  /** Whether the report of this caller releases a grant that is not used from the meters. */
+  /** Whether a report by this caller that the grant is not used takes it out of the meters. */
   readonly mayRelease: boolean;
 }
 
@@ -60,7 +60,7 @@ export function reportOutcome(deps: DecisionsDeps, id: string, report: OutcomeRe
   });
 }
 
-/** A report by a person needs a role that lets them report about this very agent. */
+/** A person may report only with a role that covers this agent; an agent, only about its own requests. */
 function isReporter({ state, agent }: Seen, { by }: OutcomeReport): boolean {
   if ('agent' in by) return hasAsked(by, state.record);
   return isWithin(by.person.report, { person: by.person, state, agent });
@@ -80,11 +80,12 @@ function consumedEvents(
   if (isRepeated && result !== null && !isSameMeaning(result, state.result))
     return { kind: 'conflict', detail: 'its outcome has been reported without this result' };
   if (isRepeated) return releases ? [] : 'nothing';
-  // A late report that a grant was used is still true; that it will not be says nothing of one that is over.
+  // A late report that a grant was used is still true. A report that a grant will not be used means nothing
+  // once the grant is over.
   const isOpen =
     state.taken !== null && state.wasExecuted === null && (executed || nowMs < state.expiresAtMs);
   const over = overAs(state, 'outcome', executed ? Number.NEGATIVE_INFINITY : nowMs);
-  // What was taken is used up, and what became of it has still to be said.
+  // A grant that was taken is used up, and its outcome may still be reported.
   if (over !== null && !isOpen) return over;
   const { decidedAtMs, expiresAtMs } = state;
   const after = { status: 'consumed', decidedAtMs, expiresAtMs } as const;
@@ -92,7 +93,7 @@ function consumedEvents(
   return [eventOf('consumed', { who: whoOf(report), atMs: nowMs, state: after }, detail)];
 }
 
-/** What is wrong with what is said of the result. */
+/** What is wrong with the reported result; empty when nothing is. */
 function resultIssues(
   { policies }: DecisionsDeps,
   { record }: RequestState,
@@ -104,7 +105,10 @@ function resultIssues(
   return issues ?? [{ pointer: '', message: 'the action declares no result' }];
 }
 
-/** How the entries stand that depend on the result; an old record that is not of the shape of today leaves them as they are. */
+/**
+ * The entries that depend on the result. A record that no longer fits the action's shape leaves its entries
+ * unchanged.
+ */
 function settledEntries(
   { policies }: DecisionsDeps,
   { record }: RequestState,
@@ -117,12 +121,15 @@ function grantedAt({ record, decidedAtMs }: RequestState): number {
   return decidedAtMs ?? record.createdAtMs;
 }
 
-/** Who reports, as the record names them. */
+/** The reporter, as named in the record. */
 function whoOf({ by }: OutcomeReport): string {
   return 'agent' in by ? `agent ${by.agent.id}` : by.person.who;
 }
 
-/** A grant that is not used leaves the meters: where the store has it, or its record says that it entered. */
+/**
+ * Takes a grant that is not used out of the meters, both where the store has entries of it and where its
+ * record says that it entered.
+ */
 function withdraw(
   { policies, metering }: DecisionsDeps,
   state: RequestState,

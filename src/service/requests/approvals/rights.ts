@@ -1,5 +1,6 @@
-// What a person may do with requests, by what their roles grant, and whether a request is within it. INVARIANT: each right
-// is judged by itself: what one role grants on a request is never widened by what another grants elsewhere.
+// What a person's roles allow them to do with requests, and whether a given request is covered. INVARIANT:
+// each right is judged by itself: what one role grants on a request is never widened by what another role
+// grants elsewhere.
 
 import { isControlOwner } from '../../agents/control-owner.ts';
 import { askedOwner } from '../../store/contract/asked-owner.ts';
@@ -7,14 +8,14 @@ import type { AgentRow } from '../../store/contract/records.ts';
 import type { RequestState } from '../record/request-state.ts';
 import type { Stepping } from './step-up.ts';
 
-/** On which requests a person may do something. */
+/** The requests on which a person may do something. */
 export interface Rights {
   readonly all: boolean;
-  /** Those of agents whose control owner the person is. */
+  /** Requests of agents whose control owner is the person. */
   readonly own: boolean;
-  /** Those that ask one of these groups. */
+  /** Requests that ask one of these groups. */
   readonly groups: readonly string[];
-  /** Those that ask the control owner, of agents whose control owner the person is. */
+  /** Requests that ask the control owner, if the person is the control owner of their agent. */
   readonly asOwner: boolean;
 }
 
@@ -24,7 +25,7 @@ interface OnRequest {
   readonly agent: AgentRow;
 }
 
-/** A person who asks something of the service, with the rights that count now. */
+/** A person who calls the service, with the rights that apply now. */
 export interface Caller extends Stepping {
   readonly view: Rights;
   readonly approve: Rights;
@@ -38,12 +39,15 @@ export function isWithin(
   { person, state: { decisions }, agent }: OnRequest,
 ): boolean {
   if (all) return true;
-  // Whom any decision about the request has asked may still look.
+  // A person whose group was asked by any decision about the request may still look at it.
   if (decisions.flatMap(askedGroups).some((group) => groups.includes(group))) return true;
   return (own || (asOwner && decisions.some(asksOwner))) && isControlOwner(person, agent.controlOwner);
 }
 
-/** Those of some groups for which a person may answer: groups by their roles, the control owner's part for agents of their own. */
+/**
+ * Returns the asked groups that the person may answer for: groups by their roles, and `owner` for agents
+ * whose control owner they are.
+ */
 export function answersFor(
   asked: readonly string[],
   { groups, asOwner }: Pick<Rights, 'groups' | 'asOwner'>,
@@ -52,7 +56,8 @@ export function answersFor(
   const isTheirs = (group: string): boolean =>
     group === askedOwner ? asOwner && isOwner : groups.includes(group);
   const theirs = asked.filter(isTheirs);
-  // The owner's approval and a group's are two: a person who could give both gives the owner's, which nobody else can.
+  // The owner's approval and a group's are separate. A person who could give both gives the owner's, which
+  // nobody else can give.
   return theirs.includes(askedOwner) ? [askedOwner] : theirs;
 }
 
@@ -60,7 +65,7 @@ function asksOwner(decision: RequestState['decision']): boolean {
   return decision.requires?.reauth != null || askedGroups(decision).includes(askedOwner);
 }
 
-/** Groups that a decision asks, `owner` among them where it asks the control owner. */
+/** Groups that a decision asks; `owner` is among them when the decision asks the control owner. */
 export function askedGroups({ requires }: RequestState['decision']): readonly string[] {
   return requires?.approvals.map(({ group }) => group) ?? [];
 }

@@ -1,5 +1,6 @@
-// That an agent's control owner has shown, there and then, to be there: remembered per agent, with the time, for rules
-// that ask for a step-up `within` some time. INVARIANT: it counts only while who stepped up is active and the control owner.
+// Step-ups of an agent's control owner, remembered per agent with their time, for rules that ask for a
+// step-up `within` some time. INVARIANT: a step-up counts only while the person who gave it is active and the
+// control owner.
 
 import type { AskedRule } from '../../../language/model/asked.ts';
 import { isControlOwner } from '../../agents/control-owner.ts';
@@ -19,7 +20,7 @@ export interface Stepping {
   /** The person's id. */
   readonly id: string;
   readonly email: string;
-  /** As the record names the person. */
+  /** The person's name in the record. */
   readonly who: string;
 }
 
@@ -31,26 +32,32 @@ export interface StepUpDeps {
   readonly findPeople: FindPeople;
 }
 
-/** The last step-up as it counts now, with what was seen of the person. */
+/** The last step-up that counts now, with the version of the person's document that was seen. */
 export interface LastStepUp extends StepUp {
   readonly seen: SeenDocument;
 }
 
-/** The last of the agent; null where there is none, or who gave it is disabled or not its control owner by now. */
+/**
+ * The agent's last step-up; null when there is none, or when the person who gave it is disabled or no longer
+ * the control owner.
+ */
 export async function lastStepUp(
   { documents, findPeople }: StepUpDeps,
   agent: AgentRow,
 ): Promise<LastStepUp | null> {
   const row = await documents.find(kind, agent.id);
   if (row === null) return null;
-  // Written by `rememberStepUp`.
+  // `rememberStepUp` has written this text.
   const stepUp = JSON.parse(row.json) as StepUp;
   if (!isControlOwner({ id: stepUp.person, email: stepUp.email }, agent.controlOwner)) return null;
   const person = (await findPeople([stepUp.person])).get(stepUp.person);
   return person?.isActive === true ? { ...stepUp, seen: person.seen } : null;
 }
 
-/** Remembers that the agent's control owner has stepped up, with the record of it. */
+/**
+ * Stores that the agent's control owner has stepped up, together with a record of it. Throws if other writes
+ * come first each time.
+ */
 export async function rememberStepUp(
   documents: DocumentStore,
   agent: AgentRow,
@@ -60,7 +67,7 @@ export async function rememberStepUp(
   const stepUp: StepUp = { atMs: nowMs, person: id, email };
   const fixed = { kind, id: agent.id, name: null, parent: null, endsAtMs: null };
   const change = { atMs: nowMs, who, what: 'stepped-up', subject: agent.id, before: null, after: { email } };
-  // Of two who step up at once both have: whichever is stored last counts.
+  // Two people may step up at the same time: both step-ups are recorded, and the one stored last counts.
   for (let tries = 0; tries < triesMax; tries += 1) {
     const found = await documents.find(kind, agent.id);
     const put = { seen: found?.version ?? 0, createdAtMs: found?.createdAtMs ?? nowMs };
@@ -70,7 +77,10 @@ export async function rememberStepUp(
   throw new Error('a step-up could not be remembered: others came before each time');
 }
 
-/** Ids of the rules that a step-up satisfies by having been fresh at a moment; those without `within` never are. */
+/**
+ * Returns the ids of rules that the step-up satisfies because it was fresh at the moment `atMs`. A rule
+ * without `within` is never satisfied this way.
+ */
 export function freshReauths(
   rules: readonly AskedRule[],
   stepUp: StepUp | null,

@@ -1,18 +1,18 @@
-// The kill switches as the request path sees them, whatever keeps them: which are on, with the number by which the store
-// tells whether they have changed since.
+// The kill switches as the request path sees them, independent of how they are stored: which are on, and a
+// number by which the store tells whether they have changed since.
 
 import type { AgentRow } from '../../store/contract/records.ts';
 
 export interface SwitchesNow {
-  /** At once where they were looked at lately. Rejects where they cannot be looked up. */
+  /** Returns at once when the switches were looked up recently. Rejects when they cannot be looked up. */
   seen(): SeenSwitches | Promise<SeenSwitches>;
-  /** Looked at now: the store knows of a change that was not seen. */
+  /** Looks the switches up now, after the store has found a change that was not seen. */
   lookAgain(): Promise<SeenSwitches>;
 }
 
 export interface SeenSwitches {
   readonly generation: number;
-  /** What stops this; null where nothing does. */
+  /** Returns the kill switch that stops the action; null when none does. */
   readonly stoppedBy: (asked: StoppableAction) => object | null;
 }
 

@@ -1,5 +1,6 @@
-// A person takes their approval back while others are waited for. INVARIANT: nothing is granted by it, and what is granted
-// cannot be taken back; who asks is active and has given the approval, at the moment it is stored.
+// A person takes their approval back while the request waits for other approvals. INVARIANT: taking back
+// never grants anything, and a granted request cannot be taken back; the caller is active and has given the
+// approval at the moment the change is stored.
 
 import { eventOf, lifecycleOf, type RequestState, withEvents } from '../record/request-state.ts';
 import { type Changed, changeRequest, type DecisionsDeps, type Events, type Seen } from './change-request.ts';
@@ -31,7 +32,7 @@ export function takeBack(deps: DecisionsDeps, id: string, caller: Caller): Promi
   });
 }
 
-/** What it waits for without the approval; where it would not wait any more, it waits as before. */
+/** What the request waits for without the approval. If it would no longer wait, it waits as before. */
 async function askedAgain(deps: DecisionsDeps, seen: Seen, state: RequestState): Promise<Events> {
   const today = await todayFor(deps, seen, 'approve');
   if ('kind' in today) return [];

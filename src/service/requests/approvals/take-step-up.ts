@@ -1,4 +1,5 @@
-// A control owner's step-up, for one request or for the agent, whose waiting requests are then decided again.
+// A control owner's step-up for one request or for an agent, after which the agent's waiting requests are
+// decided again.
 
 import { isControlOwner } from '../../agents/control-owner.ts';
 import {
@@ -24,14 +25,14 @@ export type SteppedUpAgent = { readonly kind: 'stepped-up'; readonly atMs: numbe
 
 const openOfAgentMax = 1_000;
 
-/** Who steps up, and by which passkey; null for a password and a one-time code. */
+/** The person who steps up, and the passkey used; null for a password and a one-time code. */
 export type SteppingUp = Stepping & Pick<SteppedUp, 'passkey'>;
 
-/** The person has re-authenticated there and then. */
+/** Steps up for a request. The caller has made sure that the person has just re-authenticated. */
 export async function stepUp(deps: DecisionsDeps, id: string, person: SteppingUp): Promise<Changed> {
   const judge = (seen: Seen) => judgeStepUp(deps, seen, person);
   const changed = await changeRequest(deps, { id, asker: person.id, judge });
-  // What else waits for the same is helped by it, too: the step-up is remembered for the agent.
+  // The step-up is remembered for the agent, so it also helps the agent's other requests that wait for one.
   if (changed.kind === 'changed') await decideOthers(deps, changed.agent.id, person);
   return changed;
 }
@@ -56,7 +57,7 @@ async function judgeStepUp(
   return [stepped, decidedEvent(next, 'step-up', { again, nowMs })];
 }
 
-/** A step-up for an agent, whose waiting requests are decided again. */
+/** Steps up for an agent and decides its waiting requests again. */
 export async function stepUpAgent(
   deps: DecisionsDeps,
   agentId: string,
@@ -72,7 +73,7 @@ export async function stepUpAgent(
   return { kind: 'stepped-up', atMs };
 }
 
-/** Decides again what else of the agent waits for a step-up `within` some time. */
+/** Decides the agent's other requests that wait for a step-up `within` some time. */
 async function decideOthers(deps: DecisionsDeps, agentId: string, person: Stepping): Promise<void> {
   for (const id of await deps.store.requests.openOf(agentId, openOfAgentMax)) {
     await changeRequest(deps, { id, asker: person.id, judge: (seen) => judgeHelped(deps, seen) });

@@ -1,5 +1,6 @@
-// Votes into what they count for now: by the people, the policies and the agent of now. INVARIANT: an approval counts only
-// if its giver is active, an approver and in the group at the moment it is counted, and the rule is as it was approved.
+// Votes into what they count for now, by today's people, policies and agent. INVARIANT: an approval counts
+// only if its giver is active, an approver and in the group at the moment it is counted, and the rule is
+// unchanged since the approval.
 
 import type { ActivePolicies } from '../../../language/model/active-policies.ts';
 import type { AskedRule } from '../../../language/model/asked.ts';
@@ -17,12 +18,14 @@ export interface VotersNow {
   readonly asks: ReadonlyMap<string, AskedRule>;
 }
 
-/** Ids of everybody on whose vote or step-up the request rests. */
+/** Ids of all people whose votes or step-ups the request rests on. */
 export function givers({ votes, stepUps }: RequestState): readonly string[] {
   return [...new Set([...votes, ...stepUps].map(({ person }) => person))];
 }
 
-/** The request with each approval that counts no more, and each step-up that does not, marked or left out. */
+/**
+ * Returns the request with approvals that no longer count marked, and step-ups that no longer count left out.
+ */
 export function asOfNow(state: RequestState, now: VotersNow): RequestState {
   const votes = state.votes.map((vote) => ({ ...vote, fellAway: whyFallen(vote, state, now) }));
   const stepUps = state.stepUps.filter(
@@ -33,7 +36,7 @@ export function asOfNow(state: RequestState, now: VotersNow): RequestState {
   return { ...state, votes, stepUps };
 }
 
-/** Why an approval counts no more, as words after its giver's name; null where it counts. */
+/** Why an approval no longer counts, as words that follow its giver's name; null when it counts. */
 function whyFallen(vote: Vote, state: RequestState, { people, agent, asks }: VotersNow): string | null {
   if (!vote.isApproved) return null;
   if (vote.takenBackAtMs !== null) return tookBack;
@@ -51,7 +54,9 @@ function whyFallen(vote: Vote, state: RequestState, { people, agent, asks }: Vot
   return lastApproval(state, vote.person) === vote ? null : 'has approved again';
 }
 
-/** Whether none of the rules for which the vote was given is another one now, and some is left. */
+/**
+ * Whether at least one of the rules that the vote was given for still exists, and none of them has changed.
+ */
 function isScopeAsItWas(vote: Vote, { record }: RequestState, asks: VotersNow['asks']): boolean {
   if (vote.digest !== requestDigest(record)) return false;
   if (vote.rules.length === 0) return true;
@@ -59,7 +64,7 @@ function isScopeAsItWas(vote: Vote, { record }: RequestState, asks: VotersNow['a
   return left.length > 0 && left.every((rule) => rule.kind === 'approval' && isFor(vote, rule));
 }
 
-/** Nobody is one of several who approve for their own agent. */
+/** The control owner of an agent does not count as one of several people who approve for it. */
 function isOwnerOfShared(vote: Vote, { agent, asks }: Pick<VotersNow, 'agent' | 'asks'>): boolean {
   const isShared = vote.rules.some(({ id }) => {
     const rule = asks.get(id);
@@ -72,13 +77,16 @@ export function lastApproval({ votes }: Pick<RequestState, 'votes'>, person: str
   return votes.findLast((vote) => vote.isApproved && vote.person === person) ?? null;
 }
 
-/** Whether the person has approved the request, by an approval that counts. */
+/** Whether the person has given an approval of the request that counts. */
 export function hasApproved(state: Pick<RequestState, 'votes'>, person: string): boolean {
   return lastApproval(state, person)?.fellAway === null;
 }
 
 export interface VoteJudge {
-  /** As they were read, with their votes as of now; those that wait for nobody stay as they are. */
+  /**
+   * Returns the given requests with their votes as they count now. Requests that are not pending stay
+   * unchanged.
+   */
   readonly judge: (states: readonly RequestState[]) => Promise<readonly RequestState[]>;
 }
 
@@ -88,7 +96,9 @@ export interface VoteJudgeDeps {
   readonly findPeople: FindPeople;
 }
 
-/** A judge of votes for callers that show several requests: these share what has to be read. */
+/**
+ * A judge of votes for callers that show several requests: people and agents are read once for all of them.
+ */
 export function createVoteJudge({ store, policies, findPeople }: VoteJudgeDeps): VoteJudge['judge'] {
   return async (states) => {
     const open = states.filter((state) => state.status === 'pending' && givers(state).length > 0);

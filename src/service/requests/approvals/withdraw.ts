@@ -1,11 +1,12 @@
-// An agent gives up a wait. INVARIANT: only the agent that asked, and only while the request waits; nothing is granted.
+// An agent gives up the wait for its request. INVARIANT: only the agent that made the request withdraws it,
+// and only while it waits; nothing is granted.
 
 import { type AgentCaller, hasAsked } from '../record/asked-by.ts';
 import { eventOf } from '../record/request-state.ts';
 import { type Changed, changeRequest, type DecisionsDeps } from './change-request.ts';
 import { overAs } from './decide-now.ts';
 
-/** Withdraws a request; a second time changes nothing. */
+/** Withdraws a request; doing so again changes nothing. */
 export function withdrawRequest(deps: DecisionsDeps, id: string, by: AgentCaller): Promise<Changed> {
   return changeRequest(deps, {
     id,

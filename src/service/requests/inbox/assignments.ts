@@ -1,27 +1,28 @@
-// Assignments say which of the people who are asked is to look after a request that waits. INVARIANT: an assignment is for
-// people to read: nothing is decided by it, nobody is kept from deciding, and no record is made of it.
+// Assignments name the person, among those who are asked, who is to look after a request that waits.
+// INVARIANT: an assignment is only for people to read: it decides nothing, keeps nobody from deciding, and
+// leaves no record.
 
 import type { DocumentStore } from '../../store/contract/documents.ts';
 import { type InboxKind, inboxMarksAt, untilChanged } from './until-changed.ts';
 
 export interface RequestAssignment {
-  /** Of the request. */
+  /** The id of the request. */
   readonly id: string;
-  /** The id of the person who is to look after it. */
+  /** The id of the person who is to look after the request. */
   readonly toId: string;
   readonly toName: string;
-  /** The name of the person who has said so. */
+  /** The name of the person who made the assignment. */
   readonly byName: string;
   readonly createdAtMs: number;
-  /** When the request waits no more. */
+  /** When the request's wait ends; milliseconds since 1970-01-01T00:00Z. */
   readonly endsAtMs: number;
 }
 
 const kind: InboxKind<RequestAssignment> = { kind: 'assignment', parentOf: ({ toId }) => toId };
-/** Assignments that are shown, the latest first: more than wait at a time where people keep up. */
+/** Assignments that are read, the latest first: more than wait at one time if people keep up. */
 const assignmentsMax = 1_000;
 
-/** The assignments that count at a moment, by the id of their request. */
+/** Returns the assignments that count at a moment, by the id of their request. */
 export async function assignmentsAt(
   documents: Pick<DocumentStore, 'list'>,
   nowMs: number,
@@ -30,7 +31,7 @@ export async function assignmentsAt(
   return new Map(all.map((one) => [one.id, one]));
 }
 
-/** The assignment of a request; null where nobody is to look after it. */
+/** Returns the assignment of a request; null when nobody is assigned. */
 export async function assignmentOf(
   documents: Pick<DocumentStore, 'find'>,
   requestId: string,
@@ -39,7 +40,7 @@ export async function assignmentOf(
   return row === null ? null : (JSON.parse(row.json) as RequestAssignment);
 }
 
-/** In place of whoever was to look after it before. */
+/** Assigns a request, in place of an earlier assignment. */
 export function assign(documents: DocumentStore, assignment: RequestAssignment): Promise<null> {
   return untilChanged(documents, kind, async (all) => {
     const before = await all.find(assignment.id);
@@ -47,7 +48,7 @@ export function assign(documents: DocumentStore, assignment: RequestAssignment):
   });
 }
 
-/** Where nobody is to look after it, nothing changes. */
+/** Removes the assignment of a request; changes nothing when there is none. */
 export function unassign(documents: DocumentStore, requestId: string): Promise<null> {
   return untilChanged(documents, kind, async (all) => {
     const before = await all.find(requestId);

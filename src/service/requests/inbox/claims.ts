@@ -1,14 +1,14 @@
-// Claims say who is looking at which request that waits, so that two people do not do the same work. INVARIANT: a claim is for
-// people to read: nothing is decided by it, nobody is kept from anything, and no record is made of it.
+// Claims show who is looking at which waiting request, so that two people do not do the same work. INVARIANT:
+// a claim is only for people to read: it decides nothing, keeps nobody from anything, and leaves no record.
 
 import type { DocumentStore } from '../../store/contract/documents.ts';
 import { type InboxKind, inboxMarksAt, untilChanged } from './until-changed.ts';
 
 export interface RequestClaim {
-  /** The id of the person: a person looks at one request at a time. */
+  /** The person's id, since a person looks at one request at a time. */
   readonly id: string;
   readonly requestId: string;
-  /** The person as the record names them. */
+  /** The person's name in the record. */
   readonly by: string;
   readonly name: string;
   /** Since when the person looks at this request. */
@@ -17,12 +17,12 @@ export interface RequestClaim {
 }
 
 const kind: InboxKind<RequestClaim> = { kind: 'claim', parentOf: ({ requestId }) => requestId };
-/** Somebody who goes on looking takes it again. */
+/** How long a claim lasts; a person who goes on looking renews it. */
 export const claimKeptMs = 10 * 60_000;
-/** That many people's claims are shown. */
+/** The most people whose claims are shown. */
 const claimsMax = 200;
 
-/** The claims that count at a moment, the latest first. */
+/** Returns the claims that count at a moment, the latest first. */
 export async function claimsAt(
   documents: Pick<DocumentStore, 'list'>,
   nowMs: number,
@@ -38,7 +38,10 @@ interface Claimant {
   readonly nowMs: number;
 }
 
-/** In place of the claim that the person has; what they have already goes on from now. */
+/**
+ * Claims a request in place of the person's earlier claim. A claim on the same request that still counts is
+ * prolonged from now.
+ */
 export function takeClaim(
   documents: DocumentStore,
   requestId: string,
@@ -54,7 +57,7 @@ export function takeClaim(
   });
 }
 
-/** Where the person has no claim on the request, nothing changes. */
+/** Gives the person's claim on the request back; changes nothing when there is none. */
 export function giveClaimBack(documents: DocumentStore, requestId: string, personId: string): Promise<null> {
   return untilChanged(documents, kind, async (claims) => {
     const before = await claims.find(personId);

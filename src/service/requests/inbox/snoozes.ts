@@ -1,5 +1,5 @@
-// A person puts a request off: it leaves their inbox until a moment, or until something becomes of it. INVARIANT: it is back
-// before the request's deadline, and for everybody else nothing changes.
+// A snooze takes a request out of one person's inbox until a moment, or until the request changes. INVARIANT:
+// the request is back before its deadline, and nothing changes for anybody else.
 
 import type { DocumentStore } from '../../store/contract/documents.ts';
 import { type InboxKind, inboxMarksAt, untilChanged } from './until-changed.ts';
@@ -8,19 +8,19 @@ export interface Snooze {
   readonly id: string;
   readonly personId: string;
   readonly requestId: string;
-  /** How many events the request had: with one more, the snooze is over. */
+  /** How many events the request had; with one more, the snooze is over. */
   readonly seen: number;
   readonly createdAtMs: number;
   readonly endsAtMs: number;
 }
 
 const kind: InboxKind<Snooze> = { kind: 'snooze', parentOf: ({ personId }) => personId };
-/** How much of the wait is left at least when the request comes back. */
+/** The least that is left of the wait when the request comes back. */
 export const snoozeLeavesMs = 10 * 60_000;
-/** That many a person keeps in mind. */
+/** The most snoozes of one person. */
 const snoozesMax = 200;
 
-/** The snoozes of a person that count at a moment, by the id of their request. */
+/** Returns the snoozes of a person that count at a moment, by the id of their request. */
 export async function snoozesOf(
   documents: Pick<DocumentStore, 'list'>,
   personId: string,
@@ -30,7 +30,7 @@ export async function snoozesOf(
   return new Map(all.map((one) => [one.requestId, one]));
 }
 
-/** `too-many`: the person has put off as many as can be. */
+/** Snoozes a request. Returns `too-many` when the person has as many snoozes as are allowed. */
 export async function snooze(
   documents: DocumentStore,
   draft: Omit<Snooze, 'id'>,
@@ -45,7 +45,7 @@ export async function snooze(
   });
 }
 
-/** Where the person has not put it off, nothing changes. */
+/** Ends a person's snooze of a request; changes nothing when there is none. */
 export function unsnooze(documents: DocumentStore, personId: string, requestId: string): Promise<null> {
   return untilChanged(documents, kind, async (all) => {
     const before = await all.find(snoozeId(personId, requestId));

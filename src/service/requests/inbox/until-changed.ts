@@ -1,5 +1,6 @@
-// Changes what people leave in the inbox for each other, again where another window has come between. INVARIANT: a change is
-// made on what is stored then, and never over what somebody else has just written.
+// Changes the marks that people leave in the inbox, and tries again when another window has written in
+// between. INVARIANT: a change is made on what is stored at that time, and never overwrites what somebody
+// else has just written.
 
 import { type Collection, createCollection, type Facets } from '../../store/contract/collection.ts';
 import type { DocumentResult, DocumentStore } from '../../store/contract/documents.ts';
@@ -8,12 +9,12 @@ import type { DocumentResult, DocumentStore } from '../../store/contract/documen
 export const inboxKinds = ['claim', 'assignment', 'snooze'] as const;
 
 export interface Step<Result> {
-  /** Null changes nothing. */
+  /** What to write; null changes nothing. */
   readonly write: Parameters<DocumentStore['write']>[0][number] | null;
   readonly result: Result;
 }
 
-/** A value that is over at a moment. */
+/** A value that ends at a given moment. */
 interface Ending {
   readonly id: string;
   readonly createdAtMs: number;
@@ -27,7 +28,7 @@ export interface InboxKind<T extends Ending> {
   readonly parentOf: (value: T) => string;
 }
 
-/** Calls `next` until what it wants to write is stored. Throws where it never is. */
+/** Calls `next` until what it wants to write is stored. Throws when that fails `triesMax` times. */
 export async function untilChanged<T extends Ending, Result>(
   documents: DocumentStore,
   { kind, parentOf }: InboxKind<T>,
@@ -44,7 +45,7 @@ export async function untilChanged<T extends Ending, Result>(
   throw new Error(`a ${kind} could not be stored: ${last}`);
 }
 
-/** The marks that count at a moment, the latest first, at most `countMax` of all that are stored. */
+/** Returns the marks that count at a moment, the latest first; reads at most `countMax` stored marks. */
 export async function inboxMarksAt<T extends Ending>(
   documents: Pick<DocumentStore, 'list'>,
   { kind }: InboxKind<T>,

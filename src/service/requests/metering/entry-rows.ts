@@ -1,14 +1,15 @@
-// What a request adds to meters, as rows of the store; and what metering asks of the active policies.
+// What a request adds to meters, as rows of the store, and the part of the active policies that metering
+// uses.
 
 import type { ActivePolicies } from '../../../language/model/active-policies.ts';
 import type { MeterUse } from '../../../language/model/metering.ts';
 import { type Decimal, formatDecimal } from '../../../language/value/decimal.ts';
 import type { MeterEntryRow, MeterPlace, SettledEntryRow } from '../../store/contract/metering.ts';
 
-/** What metering asks of the active policies. */
+/** The part of the active policies that metering uses. */
 export type MeteredPolicies = Pick<ActivePolicies, 'digest' | 'meters' | 'entriesRecorded'>;
 
-/** What is stored of entries: those that count, and whose key is known. */
+/** Returns the entries to store: those that count and whose key is known. */
 export function entryRows(uses: readonly MeterUse[]): readonly MeterEntryRow[] {
   return uses.flatMap(({ definition, key, contribution }) =>
     key === null || contribution === null
@@ -24,7 +25,7 @@ export function entryRows(uses: readonly MeterUse[]): readonly MeterEntryRow[] {
   );
 }
 
-/** How the request's entries stand that depend on what its call has returned, as `uses` say with the result. */
+/** Returns how the entries that depend on a call's result now stand; `uses` are computed with that result. */
 export function settledRows(uses: readonly MeterUse[]): readonly SettledEntryRow[] {
   return uses.flatMap(({ definition, key, contribution }) =>
     key === null || definition.readsResult !== true
@@ -41,7 +42,7 @@ export function settledRows(uses: readonly MeterUse[]): readonly SettledEntryRow
   );
 }
 
-/** The meters that a request reads or enters, as far as it is known for whom they count. */
+/** Returns the meters that a request reads or enters; meters whose key is unknown are left out. */
 export function meterPlaces(uses: readonly MeterUse[]): readonly MeterPlace[] {
   return uses.flatMap(({ definition, key }) => (key === null ? [] : [{ definition: definition.id, key }]));
 }

@@ -1,5 +1,6 @@
-// The past of a meter: out of its stored entries where every request of its window has entered it, else computed from
-// records. It is read in parts with pauses, so that requests are decided meanwhile; the meter is unknown until the last.
+// Fills in the past of a meter: from its stored entries if every request of its window has entered it,
+// otherwise computed from records. The past is read in parts with pauses, so that requests are decided
+// meanwhile; the meter is unknown until the last part is in.
 
 import { type Contribution, type MeterDefinition, startsAnew } from '../../../language/model/metering.ts';
 import { nothingSatisfied } from '../../../language/model/request.ts';
@@ -23,25 +24,25 @@ export interface FillOptions {
   readonly meters: MeterStore;
   readonly active: MeteredPolicies;
   readonly nowMs: number;
-  /** Since when every request has entered the meter; null where some may lack. */
+  /** Since when every request has entered the meter; null when entries of some requests may be missing. */
   readonly sinceMs: number | null;
-  /** Whether it is still wanted. */
+  /** Whether the meter is still wanted. */
   readonly isStill: () => boolean;
 }
 
-/** The past is not whole, and of no use before the moment. */
+/** The past has gaps; filling it in before `untilMs` is useless. */
 export interface MissingPast {
   readonly untilMs: number;
 }
 
-/** Entries that are read, or records that are computed, between two pauses. */
+/** Entries read, or records computed, between two pauses. */
 const entriesAtOnce = 2_000;
 const recordsAtOnce = 50;
 
-/** A clock that was set back: entries later than this count again. */
+/** Allows for a clock that is set back, by which older entries count again. */
 const aheadMs = 24 * 60 * 60 * 1000;
 
-/** Null when the meter is filled, or not wanted any more. */
+/** Returns null when the meter is filled or no longer wanted, and otherwise until when its past has gaps. */
 export async function fillMeter(
   definition: MeterDefinition,
   options: FillOptions,
@@ -55,7 +56,8 @@ async function fillFromEntries(
   definition: MeterDefinition,
   { totals, meters, nowMs, isStill }: FillOptions,
 ): Promise<null> {
-  // First, so that none is missed that is approved meanwhile: the totals have it from here.
+  // Pending requests come first, so that none is missed that is approved meanwhile: from here on the totals
+  // hold them.
   const pending = await meters.pending(definition.id);
   if (!isStill()) return null;
   totals.fillPart(definition, pastOf(definition, pending));
@@ -89,13 +91,13 @@ async function fillFromRecords(
     const waiting: (MeterEntryRow & { requestId: string })[] = [];
     for (const request of requests) {
       const rows = rowsOf(definition, request, active);
-      // One that is pending may be granted at any time.
+      // A pending request may be granted at any time.
       const untilMs = countsUntilMs(definition.over, request.grantedAtMs ?? nowMs);
       if (rows === null && nowMs >= untilMs) continue;
       if (rows === null) return { untilMs };
       for (const row of rows) {
         past.push(pastEntry(definition, { ...row, ...request, requestId: request.id }));
-        // Those of later requests are there already.
+        // Requests made after the meter was noted have stored their entries already.
         waiting.push({ ...row, requestId: request.id });
       }
     }
@@ -114,15 +116,15 @@ async function fillFromRecords(
   return null;
 }
 
-/** What a recorded request adds to the meter; null where its record does not tell. */
+/** What a recorded request adds to the meter; null when its record does not show that. */
 function rowsOf(
   definition: MeterDefinition,
   request: CountedRequest,
   active: MeteredPolicies,
 ): readonly MeterEntryRow[] | null {
-  // Written by `requestRow`.
+  // `requestRow` has written this text.
   const record = JSON.parse(request.recordJson) as Pick<RequestRecord, 'payload' | 'agent' | 'request'>;
-  // Written by `reportOutcome`.
+  // `reportOutcome` has written this text.
   const outcome = JSON.parse(request.outcomeJson ?? '{}') as Partial<ConsumedDetail>;
   const uses = active.entriesRecorded({
     action: request.actionKey,
@@ -148,7 +150,7 @@ export function pastEntry({ aggregate }: MeterDefinition, entry: StoredMeterEntr
   return { requestId, key, grantedAtMs, contribution: { isCertain, value: read } };
 }
 
-/** Requests that have come in meanwhile are served first. */
+/** Lets requests that have arrived meanwhile be served first. */
 function pause(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

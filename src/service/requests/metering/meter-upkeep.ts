@@ -1,11 +1,11 @@
-// Meters kept up while the service runs: the store learns of new ones as soon as a set takes over, what is missing is
-// filled in, what no reading counts any more is forgotten.
+// Keeps meters up while the service runs: notes new meters in the store as soon as a policy set becomes
+// active, fills in missing pasts, and forgets entries that no reading counts any more.
 
 import type { ActivePolicies } from '../../../language/model/active-policies.ts';
 import { type Metering, metered } from './metering.ts';
 
 export interface MeterUpkeep {
-  /** A set has taken over; resolves when the meters are filled, as far as they can be. */
+  /** Call when a policy set has become active. Resolves when its meters are filled as far as they can be. */
   take(): Promise<void>;
   close(): Promise<void>;
 }
@@ -14,7 +14,7 @@ export interface MeterUpkeepOptions {
   readonly metering: Metering;
   readonly policies: () => ActivePolicies;
   readonly everyMs?: number;
-  /** Hears of what failed; the next round tries again. */
+  /** Called with what failed; the next round tries again. */
   readonly onFailure: (error: unknown) => void;
 }
 

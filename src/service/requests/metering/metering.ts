@@ -1,6 +1,6 @@
-// Meters at work: what requests read of them and add to them, and where the past of each comes from. INVARIANT: reading,
-// deciding and entering are one synchronous step; a meter whose past is not known, or not whole, stays unknown; no
-// request is decided by a set whose meters the store has not noted.
+// The meters at work: what requests read of them and add to them, and how the past of each is filled in.
+// INVARIANT: reading, deciding and entering are one synchronous step; a meter whose past is unknown or has
+// gaps stays unknown; no request is decided by a set whose meters the store has not noted.
 
 import type { ActivePolicies } from '../../../language/model/active-policies.ts';
 import type { MeterDefinition, MeterUse } from '../../../language/model/metering.ts';
@@ -15,40 +15,49 @@ import type { MeteredPolicies } from './entry-rows.ts';
 import { fillMeter, pastEntry } from './fill-meter.ts';
 
 export interface Metering {
-  /** Null where the store knows the meters of the set, else the end of telling it; rejects with a StoreError. */
+  /**
+   * Notes the meters of a set in the store. Returns null when the store knows them already; the promise
+   * rejects with a StoreError.
+   */
   note(active: MeteredPolicies): Promise<void> | null;
-  /** Where the meters stand that the request reads. */
+  /** Returns the readings of the meters that the request reads. */
   read(uses: readonly MeterUse[], at: { readonly nowMs: number; readonly requestId: string }): MeterReadings;
-  /** What has just been decided counts from now on: granted at a moment, or pending where that is null. */
+  /** Counts a request that was just decided: as granted at `grantedAtMs`, or as pending when that is null. */
   enter(requestId: string, uses: readonly MeterUse[], grantedAtMs: number | null): void;
-  /** It was not stored after all. */
+  /** Takes the entries of a request back whose record was not stored after all. */
   takeBack(requestId: string, uses: readonly MeterUse[]): void;
-  /** A pending request waits no more. */
+  /** Ends the wait of a pending request: granted at `grantedAtMs`, or without a grant when that is null. */
   settle(requestId: string, grantedAtMs: number | null): void;
-  /** A grant that is not used counts no more; `entered` is where it may have entered. */
+  /** Takes out a grant that is not used; `entered` names the meters that it may have entered. */
   withdraw(requestId: string, grantedAtMs: number, entered: readonly Entered[]): void;
-  /** How entries of a request stand since it is known what its call has returned. */
+  /** Takes over how entries of a request stand now that the result of its call is known. */
   report(entries: readonly MovedMeterEntry[]): void;
-  /** Takes in what other processes have entered by now; yields up to where, null where there are none. */
+  /**
+   * Takes in the entries that other processes have made so far. Returns the position reached; null when there
+   * are no other processes.
+   */
   catchUp(): Promise<string | null>;
-  /** Resolves when nothing is being filled in. */
+  /** Resolves when no past is being filled in. */
   settled(): Promise<void>;
-  /** Fills in what is missing and could be filled by now, and forgets what no reading counts any more. */
+  /**
+   * Fills in pasts that are missing and can be filled by now, and forgets entries that no reading counts any
+   * more.
+   */
   tidy(active: MeteredPolicies): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface MeterReadings {
-  /** By name; those that are unknown are not there. */
+  /** Readings by meter name; unknown meters are absent. */
   readonly known: Readonly<Record<string, Reading>>;
-  /** For the record, the unknown ones too. */
+  /** Readings for the record, with the reason for each unknown meter. */
   readonly recorded: Readonly<Record<string, RecordedReading>>;
 }
 
 export interface MeteringOptions {
   readonly meters: MeterStore;
   readonly clock: () => number;
-  /** Hears of a meter whose past could not be filled in; it stays unknown, and is tried again. */
+  /** Called when a meter's past could not be filled in; the meter stays unknown and is tried again. */
   readonly onFailure?: (error: unknown) => void;
 }
 
@@ -61,16 +70,16 @@ export function createMetering(options: MeteringOptions): Metering {
   return new LiveMetering(options);
 }
 
-/** A class because it holds where the meters stand. */
+/** A class because it holds the state of the meters. */
 class LiveMetering implements Metering {
   #totals: MeterTotals = createMeterTotals();
   readonly #options: MeteringOptions;
-  /** Those that the store has noted. */
+  /** The meters that the store has noted; null before the first are. */
   #noted: readonly MeterDefinition[] | null = null;
   #noting: Promise<void> | null = null;
-  /** By definition, what the store keeps of it for as long as it is active. */
+  /** What the store keeps of each meter while it is active, by definition. */
   readonly #kept = new Map<string, Kept>();
-  /** By definition, before which it is of no use to try again. */
+  /** By definition, the time before which filling the meter in again is useless. */
   readonly #notBefore = new Map<string, number>();
   #filling: Promise<void> = Promise.resolve();
   #isClosed = false;
@@ -159,7 +168,10 @@ class LiveMetering implements Metering {
     await this.#filling;
   }
 
-  /** Meters that are not noted are read from the store when they are. */
+  /**
+   * Applies moved entries to noted meters. Meters that are not noted are read from the store once they are
+   * noted.
+   */
   #move(entries: readonly MovedMeterEntry[]): void {
     for (const entry of entries) {
       const definition = this.#noted?.find(({ id }) => id === entry.definition);
@@ -167,20 +179,23 @@ class LiveMetering implements Metering {
     }
   }
 
-  /** All meters are unknown until they have been noted again and filled in from what is stored. */
+  /** Makes all meters unknown until they are noted again and filled in from what is stored. */
   #forget(): void {
     this.#totals = createMeterTotals();
     this.#noted = null;
     this.#kept.clear();
   }
 
-  /** Whatever set is active when this is stored, no request is decided by it before. */
+  /**
+   * Notes the meters of a set. No request is decided by the set before this is stored, whichever set is
+   * active by then.
+   */
   async #note(active: MeteredPolicies): Promise<void> {
     const { meters, clock } = this.#options;
     const definitions = active.meters;
     const ids = definitions.map(({ id }) => id);
     const since = await meters.note(ids, Math.trunc(clock()), active.digest);
-    // What was counted of others while they were active ends here.
+    // The totals of meters that are not in this set end here.
     this.#totals.tidy(new Set(ids), clock());
     this.#noted = definitions;
     for (const id of this.#kept.keys()) if (!ids.includes(id)) this.#kept.delete(id);
@@ -206,7 +221,7 @@ class LiveMetering implements Metering {
     const kept = this.#kept.get(definition.id);
     if (kept === undefined) return;
     const { sinceMs } = kept;
-    // A meter that went and came back begins anew.
+    // A meter that was removed and added again starts over.
     const isStill = (): boolean => !this.#isClosed && this.#kept.get(definition.id) === kept;
     try {
       const missing = await fillMeter(definition, {
@@ -234,11 +249,13 @@ class LiveMetering implements Metering {
 }
 
 interface Kept {
-  /** Since when every request has entered the meter; null where some may lack. */
+  /** Since when every request has entered the meter; null when entries of some requests may be missing. */
   readonly sinceMs: number | null;
 }
 
-/** The active policies, once the store knows its meters; the same moment where it does. */
+/**
+ * Returns the active policies once the store has noted their meters. When it has already, nothing is awaited.
+ */
 export async function metered(
   metering: Pick<Metering, 'note'>,
   policies: () => ActivePolicies,
@@ -251,10 +268,10 @@ export async function metered(
   }
 }
 
-/** How much longer entries are kept than any reading counts them, for a clock that is set back. */
+/** How much longer entries are kept than any reading counts them, in case the clock is set back. */
 const keptBeyondMs = 48 * 60 * 60 * 1000;
 const forgottenAtOnce = 500;
-/** After how long a reading that failed is tried again. */
+/** Milliseconds before a failed fill is tried again. */
 const fillAgainMs = 1_000;
 
 /** Whether two sorted lists have the same definitions. */

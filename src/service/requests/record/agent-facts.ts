@@ -1,4 +1,4 @@
-// An agent as the registry has it into what policies may know of it.
+// An agent of the registry into the facts that policies may use.
 
 import type { AgentFacts } from '../../../language/model/request.ts';
 import type { AgentRow } from '../../store/contract/records.ts';

@@ -1,10 +1,10 @@
-// Whose a request is: what came by an enforcement point is that point's, and what an agent asked by itself is the agent's.
+// Who owns a request: the enforcement point that sent it, or the agent if it sent the request itself.
 
 import type { ActingPoint } from '../../agents/points/point.ts';
 import type { AgentRow } from '../../store/contract/records.ts';
 import type { RequestPoint } from './record.ts';
 
-/** Who calls with a key: an agent, or an enforcement point for it. */
+/** The caller that a key belongs to: an agent, or an enforcement point that acts for it. */
 export interface AgentCaller {
   readonly agent: AgentRow;
   readonly point?: ActingPoint;

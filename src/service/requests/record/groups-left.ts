@@ -1,4 +1,5 @@
-// What a decision asks of groups against the approvals that count: how many people each has given, and which groups are left.
+// Compares what a decision asks of groups with the approvals that count: how many people of each group have
+// approved, and which groups are left.
 
 import type { Decision } from '../../../language/model/decision.ts';
 import type { Vote } from './request-state.ts';
@@ -11,7 +12,10 @@ export interface GroupAsked {
 
 type Votes = readonly Pick<Vote, 'isApproved' | 'person' | 'group' | 'fellAway'>[];
 
-/** The groups that are left of a decision that waits. Where all are there and it waits still, what was approved has changed: then each group is asked again. */
+/**
+ * Returns the asked groups, with how many people each needs and has given. When all approvals are there and
+ * the request still waits, what was approved has changed; each group is then asked again.
+ */
 export function groupsAsked({ requires }: Pick<Decision, 'requires'>, votes: Votes): readonly GroupAsked[] {
   const asked = (requires?.approvals ?? []).map(({ group, needs }) => ({
     group,
@@ -22,7 +26,7 @@ export function groupsAsked({ requires }: Pick<Decision, 'requires'>, votes: Vot
   return isWaiting ? asked : asked.map((one) => ({ ...one, given: one.needs - 1 }));
 }
 
-/** The groups of which people have to approve yet. */
+/** Returns the groups that still have to approve. */
 export function groupsLeft(decision: Pick<Decision, 'requires'>, votes: Votes): readonly string[] {
   return groupsAsked(decision, votes)
     .filter(({ needs, given }) => given < needs)

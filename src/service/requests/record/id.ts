@@ -1,15 +1,15 @@
-// Times into request ids: UUID version 7 (RFC 9562). INVARIANT: ids of one source rise as text in the order in which
-// they are made, also within a millisecond and when the clock steps back.
+// Times into request ids: UUID version 7 (RFC 9562). INVARIANT: as texts, the ids of one source rise in the
+// order in which they are made, also within a millisecond and when the clock steps back.
 
 import { randomFillSync } from 'node:crypto';
 
 const counterMax = 0xfff;
 const randomBytesPerId = 10;
 
-/** The id of a new request; `nowMs` is milliseconds since 1970-01-01T00:00Z. */
+/** Returns the id of a new request; `nowMs` is milliseconds since 1970-01-01T00:00Z. */
 export const createRequestId: (nowMs: number) => string = createIdSource();
 
-/** A source of ids of its own, with its own last moment. */
+/** Creates a separate source of ids, with its own last moment. */
 export function createIdSource(): (nowMs: number) => string {
   const pool = Buffer.alloc(randomBytesPerId * 400);
   let poolText = '';
@@ -31,11 +31,12 @@ export function createIdSource(): (nowMs: number) => string {
       lastMs = Math.max(ms, lastMs + 1);
       const time = lastMs.toString(16).padStart(12, '0');
       timeText = `${time.slice(0, 8)}-${time.slice(8)}`;
-      // Half of the range is left to count on within the millisecond.
+      // The counter starts in the lower half of its range, which leaves the upper half to count on within the
+      // millisecond.
       counter = pool.readUInt16BE(from + 8) & 0x7ff;
     }
     const count = counter.toString(16).padStart(3, '0');
-    // Two random bits behind the variant's two.
+    // Two random bits follow the two bits of the variant.
     const variant = '89ab'[pool[from]! >> 6];
     const rest = poolText.slice(2 * from + 1, 2 * from + 16);
     return `${timeText}-7${count}-${variant}${rest.slice(0, 3)}-${rest.slice(3)}`;

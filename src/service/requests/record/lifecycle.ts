@@ -1,12 +1,12 @@
-// THE LIFECYCLE OF A REQUEST, as one table: its status, what can happen to it, and its status then. INVARIANT: what the
-// table refuses does not happen for any caller, and nothing leads back from a final decision of policies or people.
+// The lifecycle of a request, as one table: from its status and an event to its next status. INVARIANT: no
+// caller can do what the table refuses, and nothing leads back from a final decision of policies or people.
 
 import type { Outcome } from '../../../language/model/decision.ts';
 import type { LifecycleState, RequestStatus } from '../../store/contract/records.ts';
 
 /**
- * `deadline` is the end of a wait or a grant; `outcome` the report that a grant was used, or will not be; `take` its agent's
- * coming for an approval, and `withdraw` its giving up.
+ * `deadline` is the end of a wait or a grant. `outcome` is the report that a grant was used, or will not be.
+ * `take` is the agent's use of an approval, and `withdraw` its giving up.
  */
 export const lifecycleEvents = [
   'approve',
@@ -19,7 +19,10 @@ export const lifecycleEvents = [
 ] as const;
 export type LifecycleEvent = (typeof lifecycleEvents)[number];
 
-/** `decided`: as the policies decide now that what they asked for is there; until it is, the request waits on. */
+/**
+ * `decided`: the policies decide again, now that people have given something; until all that they ask for is
+ * there, the request waits on.
+ */
 type Next = RequestStatus | 'decided' | 'refused';
 
 // biome-ignore format: a table
@@ -41,7 +44,10 @@ const statusOf = {
   REAUTH_REQUIRED: 'pending',
 } as const satisfies Readonly<Record<Outcome, RequestStatus>>;
 
-/** The status of a request after an event; null where it cannot happen. `decided` is null while something is missing. */
+/**
+ * Returns the status of a request after an event; null when the event is refused. `decided` is null while
+ * something is still missing.
+ */
 export function nextStatus(
   status: RequestStatus,
   event: LifecycleEvent,
@@ -58,7 +64,10 @@ export function nextStatus(
   }
 }
 
-/** Its status at a moment: waits and grants end by themselves, what was refused or used stays so. */
+/**
+ * Returns the status at a moment. Waits and grants end by themselves; a refused or used request stays as it
+ * is.
+ */
 export function statusAt(
   { status, expiresAtMs }: Omit<LifecycleState, 'decidedAtMs'>,
   nowMs: number,

@@ -1,4 +1,5 @@
-// The digest of a payload as it was sent, sealed for its request: what a receipt will say of it, and nobody can read before.
+// The digest of a payload as sent, sealed for its request. A receipt will state this digest; nobody can read
+// it before.
 
 import { hash } from 'node:crypto';
 import type { JsonObject } from '../../../language/model/json.ts';
@@ -9,7 +10,7 @@ import type { ReceiptBasis } from './record.ts';
 interface Wanted {
   readonly requestId: string;
   readonly payload: JsonObject;
-  /** Empty leaves it to the action; null wants none. */
+  /** The audience of the receipt. Empty takes the action's audience; null or absent asks for no receipt. */
   readonly receiptFor?: string | null;
   readonly actionKey: string;
 }
@@ -17,9 +18,12 @@ interface Wanted {
 const nothing = {};
 
 export interface ReceiptBases {
-  /** Nothing where no receipt is wanted. */
+  /** Returns an empty object when no receipt is wanted. */
   wantedBy(wanted: Wanted): { readonly receipt?: ReceiptBasis };
-  /** `sha-256:` and base64url. Null where it was not sealed for this request, or the master key is another one. */
+  /**
+   * Returns `sha-256:` and base64url; null when the digest was not sealed for this request, or with another
+   * master key.
+   */
   digestIn(basis: ReceiptBasis, requestId: string): string | null;
 }
 
@@ -35,12 +39,15 @@ export function createReceiptBases(masterKey: Uint8Array): ReceiptBases {
   };
 }
 
-/** `files.write_file` is for `files`. */
+/** The audience of an action: a receipt for `files.write_file` is for `files`. */
 function audienceOf(actionKey: string): string {
   return actionKey.split('.')[0] ?? actionKey;
 }
 
-/** Over the canonical text (RFC 8785), which every program that implements the standard makes alike. */
+/**
+ * The digest over the canonical text (RFC 8785), which every program that implements the standard makes
+ * alike.
+ */
 function payloadDigest(payload: JsonObject): string {
   return `sha-256:${hash('sha256', canonicalJson(payload), 'base64url')}`;
 }

@@ -1,5 +1,5 @@
-// A decided request into the row that a store keeps, and back: all that a replay of the decision needs, and how the
-// request stands. INVARIANT: what comes back equals what went in.
+// A decided request into the row that a store keeps, and back: everything that a replay of the decision
+// needs, and the request's state. INVARIANT: what comes back equals what went in.
 
 import type { Decision } from '../../../language/model/decision.ts';
 import type { JsonObject } from '../../../language/model/json.ts';
@@ -17,68 +17,71 @@ export interface RequestRecord extends Omit<RequestRow, 'outcome' | 'recordJson'
 
 /** What never changes about a decided request. */
 export interface DecisionRecord {
-  /** Secret fields are replaced by keyed digests. */
+  /** The payload; keyed digests replace secret fields. */
   readonly payload: JsonObject;
-  /** The texts of the payload that rules saw otherwise than they were sent; absent where there are none. */
+  /** The texts of the payload that rules saw in another form than sent; absent when there are none. */
   readonly resolved?: readonly ResolvedText[];
-  /** The agent as it was. */
+  /** The agent's facts at the time of the decision. */
   readonly agent: AgentFacts;
   readonly request: RequestFacts;
   readonly meters: Readonly<Record<string, RecordedReading>>;
-  /** The pushed rows that were read, by table and key; absent where no rule reads one. */
+  /** The pushed rows that were read, by table and key; absent when no rule reads one. */
   readonly rows?: PushedRows['given'];
   readonly satisfied: Satisfied;
   readonly decision: Decision;
   readonly trace: Trace;
   readonly policySet: { readonly digest: string; readonly commit: string | null };
-  /** Who decided. */
+  /** Versions of the program and the data that decided. */
   readonly engine: EngineVersions;
   readonly key: KeyUsed;
   readonly isSigned: boolean;
   readonly clientAddress: string;
   readonly timing: RequestTiming;
-  /** Absent where no receipt was asked for. */
+  /** What a receipt is made from; absent when no receipt was asked for. */
   readonly receipt?: ReceiptBasis;
-  /** What it is about, as its action says; absent where the action has no title. */
+  /** What the request is about, by the action's title; absent when the action has none. */
   readonly title?: string;
-  /** Absent where the agent asked by itself. */
+  /** The enforcement point that sent the request; absent when the agent sent it itself. */
   readonly point?: RequestPoint;
-  /** Why the token that was sent makes nobody known; absent where it does, or none was sent. */
+  /** Why the sent token does not identify a person; absent when it does, or when none was sent. */
   readonly userUnknown?: UserUnknown;
-  /** Absent where it was asked otherwise. */
+  /** The AuthZEN evaluation or access request that this record is for; absent for other requests. */
   readonly evaluation?: Evaluation;
 }
 
-/** The enforcement point by which a request came, with its name as it was. */
+/** The enforcement point that sent a request, with its name at that time. */
 export interface RequestPoint {
   readonly id: string;
   readonly name: string;
 }
 
-/** What a receipt says that the record does not. */
+/** What a receipt states beyond the rest of the record. */
 export interface ReceiptBasis {
-  /** For whom it is. */
+  /** The tool that the receipt is for. */
   readonly audience: string;
-  /** SHA-256 of the payload as it was sent, under the master key: a secret of few values could be guessed from it. */
+  /**
+   * SHA-256 of the payload as sent, sealed with the master key, since a secret with few possible values could
+   * be guessed from a plain digest.
+   */
   readonly sealedDigest: string;
 }
 
 /** The API key that came with the request. */
 export interface KeyUsed {
   readonly id: string;
-  /** A newer one had been made, and this one had an end. */
+  /** The agent already had a newer key, and this key was due to expire. */
   readonly isReplaced: boolean;
 }
 
-/** Both ends of a meter's reading as decimal text, or why there is none. */
+/** Both ends of a meter's reading as decimal text, or why the reading is unknown. */
 export type RecordedReading = { readonly low: string; readonly high: string } | { readonly unknown: string };
 
 interface RequestTiming {
-  /** The decision with its trace. */
+  /** Microseconds that the decision took, including its trace. */
   readonly decideMicroseconds: number;
 }
 
-/** What the request is about, in one line; empty where nothing short says so. */
+/** Returns what the request is about, in one line; empty when nothing short describes it. */
 export function recordTitle({ title, payload }: Pick<DecisionRecord, 'title' | 'payload'>): string {
   return title ?? shortFields(payload);
 }
@@ -99,7 +102,7 @@ export function requestRow(record: RequestRecord): RequestRow {
   };
 }
 
-/** Parts that many records have in common, as the very same object, which nobody changes. */
+/** Parts that many records share as the same object, which is never changed. */
 const sharedParts = ['agent', 'meters', 'satisfied', 'policySet', 'engine'] as const;
 type OwnParts = Omit<
   DecisionRecord,
@@ -115,7 +118,9 @@ type OwnParts = Omit<
   | (typeof sharedParts)[number]
 >;
 
-/** A record as JSON, with the trace in its short form; shared parts are written once. */
+/**
+ * A record as JSON, with the trace in its short form. The text of shared parts is made once and used again.
+ */
 function recordJson(record: DecisionRecord): string {
   const { payload, request, decision, trace, key, isSigned, clientAddress, timing } = record;
   const own: OwnParts = { payload, request, key, isSigned, clientAddress, timing };
@@ -127,7 +132,8 @@ function recordJson(record: DecisionRecord): string {
   if (record.point !== undefined) text += `,"point":${JSON.stringify(record.point)}`;
   if (record.userUnknown !== undefined) text += `,"userUnknown":${JSON.stringify(record.userUnknown)}`;
   if (record.evaluation !== undefined) text += `,"evaluation":${JSON.stringify(record.evaluation)}`;
-  // One that shows values is of this request alone; others are frozen, and many requests come to them.
+  // A decision that shows values belongs to one request alone; other decisions are frozen and shared by many
+  // requests.
   text += `,"decision":${Object.isFrozen(decision) ? sharedText(decision) : JSON.stringify(decision)}`;
   for (const name of sharedParts) text += `,"${name}":${sharedText(record[name])}`;
   return `${text}}`;
@@ -143,7 +149,7 @@ export function requestRecord({ outcome: _, recordJson, ...row }: RequestRow): R
   return { ...decisionRecord(recordJson), ...row };
 }
 
-/** The record in a text that `requestRow` has made. */
+/** Reads the record in a text that `requestRow` has made. */
 export function decisionRecord(recordJson: string): DecisionRecord {
   const kept = JSON.parse(recordJson) as Omit<DecisionRecord, 'trace'> & { readonly trace: KeptTrace };
   return { ...kept, trace: readTrace(kept.trace) };

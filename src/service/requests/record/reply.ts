@@ -1,5 +1,6 @@
-// A request's record into what its agent is told: the eight fields of the reply, as they stand at a moment, and the
-// detail behind them. INVARIANT: a request past its end never reads as one under which the agent may proceed.
+// A request's record into what its agent reads: the eight fields of the reply, as they stand at a moment, and
+// the detail behind them. INVARIANT: a request past its end never reads as one under which the agent may
+// proceed.
 
 import type { Outcome } from '../../../language/model/decision.ts';
 import type { JsonObject } from '../../../language/model/json.ts';
@@ -23,61 +24,61 @@ export interface RequestView {
   /** 0 to 100. */
   readonly risk_score: number;
   readonly status: RequestStatus;
-  /** What the client is to do, for programs and models alike. */
+  /** What the client is to do, written for programs and models alike. */
   readonly message: string;
   readonly expires_at: string;
 }
 
 /** What the reader may do with a request. */
 export interface May {
-  /** Groups for which the person can approve now. */
+  /** Groups that the person can approve for now. */
   readonly approve: readonly string[];
   readonly reject: boolean;
-  /** Take their own approval back. */
+  /** Whether the person may take back their own approval. */
   readonly take_back: boolean;
-  /** Say something without deciding. */
+  /** Whether the person may comment without deciding. */
   readonly comment: boolean;
   readonly step_up: boolean;
-  /** Say what became of the grant. */
+  /** Whether the person may report what became of the grant. */
   readonly report: boolean;
-  /** Why the person cannot approve, one sentence; null where they can. */
+  /** Why the person cannot approve, in one sentence; null when they can. */
   readonly why: string | null;
 }
 
-/** Either who, or why nobody knows. */
+/** The person the agent asks for, or why the person is unknown. */
 export interface OnBehalfView {
   readonly user: UserFacts | null;
-  /** As a sentence; null where the person is known. */
+  /** The reason as a sentence; null when the person is known. */
   readonly unknown: string | null;
 }
 
 export interface RequestDetail extends RequestView {
   readonly action_key: string;
-  /** What it is about, in one line; empty where nothing short says so. */
+  /** What the request is about, in one line; empty when nothing short describes it. */
   readonly title: string;
-  /** Secrets are keyed digests. */
+  /** The payload; keyed digests replace secret fields. */
   readonly payload: JsonObject;
-  /** The texts of the payload that rules see otherwise than they were sent. */
+  /** The texts of the payload that rules see in another form than sent. */
   readonly resolved: readonly ResolvedText[];
-  /** As it was when it asked. */
+  /** The agent's facts at the time of the request. */
   readonly agent: AgentFacts;
-  /** The enforcement point by which it came; null where the agent asked by itself. */
+  /** The enforcement point that sent the request; null when the agent sent it itself. */
   readonly point: RequestPoint | null;
-  /** For whom, by the token that was sent; null where none was. */
+  /** The person the agent asked for, by the token sent; null when none was sent. */
   readonly on_behalf_of: OnBehalfView | null;
-  /** As rules read it: what the agent says, or its enforcement point; null where none was sent. */
+  /** The session as rules read it, set by the agent or its enforcement point; null when none was sent. */
   readonly session: string | null;
-  /** SHA-256 of agent, action and payload, to which approvals are bound. */
+  /** SHA-256 of agent, action, payload and the person the agent asks for; approvals are bound to it. */
   readonly digest: string;
   /** People's votes, the earliest first. */
   readonly approvals: readonly Approval[];
-  /** What people have said without deciding, the earliest first; an agent hears nothing of it. */
+  /** What people have said without deciding, the earliest first; never shown to an agent. */
   readonly comments: readonly SaidView[];
-  /** For this very request, the earliest first. */
+  /** Step-ups given for this request itself, the earliest first. */
   readonly step_ups: readonly { readonly by: string; readonly passkey: string | null; readonly at: string }[];
-  /** What is still asked of people; null where the request does not wait. */
+  /** What is still asked of people; null when the request does not wait. */
   readonly requires: StillAsked | null;
-  /** Every rule of the action where it has few, else those that took part. */
+  /** Every rule of the action if it has few; otherwise the rules that took part. */
   readonly trace: readonly TracedRule[];
   /** How many more rules the action has. */
   readonly trace_others: number;
@@ -85,11 +86,11 @@ export interface RequestDetail extends RequestView {
   readonly created_at: string;
   /** Null while pending. */
   readonly decided_at: string | null;
-  /** What the person who asks may do about it; null for an agent. */
+  /** What the person who reads this may do about the request; null for an agent. */
   readonly may: May | null;
 }
 
-/** An entry of a list. */
+/** An entry of a list of requests. */
 export type RequestSummary = RequestView &
   Pick<
     RequestDetail,
@@ -100,12 +101,15 @@ export type OpenQuestion = 'yours' | 'others';
 
 interface Approval {
   readonly by: string;
-  /** Null for a rejection by a person who needs no group. */
+  /** The group that the vote was given for; null for a rejection by a person who needs no group. */
   readonly group: string | null;
   readonly is_approved: boolean;
   readonly comment: string;
   readonly at: string;
-  /** Why it counts no more, as words after the name; null where it counts, or the request does not wait. */
+  /**
+   * Why the vote no longer counts, as words after the name; null when it counts, or when the request does not
+   * wait.
+   */
   readonly fell_away: string | null;
 }
 
@@ -118,22 +122,23 @@ interface SaidView {
 
 interface StillAsked {
   readonly approvals: readonly GroupAsked[];
-  /** The control owner has to step up first. */
+  /** Whether the control owner has to step up first. */
   readonly step_up: boolean;
-  /** Approvals that were given and count no more. */
+  /** Approvals that were given and no longer count. */
   readonly fell_away: readonly FallenApproval[];
 }
 
 interface FallenApproval {
   readonly by: string;
   readonly group: string | null;
-  /** As words after the name. */
+  /** The reason, as words after the name. */
   readonly why: string;
 }
 
 /**
- * The reply to the POST that made the request, or that repeats it under the same idempotency key. Its status is only
- * ever `auto_approved`, `rejected` or `pending`: a request that has ended is a DENY, whatever was decided once.
+ * The reply to the POST that made the request, or that repeats it under the same idempotency key. Its status
+ * is always `auto_approved`, `rejected` or `pending`: a request that has ended is a DENY, even if it was
+ * granted before.
  */
 export function replyView(state: RequestState, nowMs: number): RequestView {
   const view = requestView(state, nowMs);
@@ -170,7 +175,7 @@ export function requestSummary(state: RequestState, nowMs: number): RequestSumma
   };
 }
 
-/** The request as it is at `nowMs`, with all that its agent may see of it, and what a person may do about it. */
+/** The request at `nowMs`, with all that its agent may see of it, and what a person may do about it. */
 export function requestDetail(state: RequestState, nowMs: number, may: May | null = null): RequestDetail {
   const { record, trace, others, policySet } = state;
   const { agent, point, on_behalf_of, requires, created_at, decided_at, ...view } = requestSummary(
@@ -235,10 +240,13 @@ function whyNot({ record, votes }: RequestState): string {
   return isAsked ? 'A person has refused it' : 'It was evaluated, and nobody was asked';
 }
 
-/** Before whom it waits for. */
+/** Begins the message of a pending request; what the request waits for follows. */
 export const waitingPrefix = 'Wait and look this request up again: ';
 
-/** Says whether the same can help: a model that reads of an error tries again. */
+/**
+ * The message of a refusal. It tells whether asking again can help, since a model that reads about an error
+ * tries again.
+ */
 function refusalText(state: RequestState, isRefusedByPerson: boolean): string {
   const { by, matchedPolicy, reason } = state.decision;
   const again =
@@ -249,7 +257,7 @@ function refusalText(state: RequestState, isRefusedByPerson: boolean): string {
   return `Not permitted${who}: ${sentence(isRefusedByPerson ? whyNot(state) : reason)} ${again}`;
 }
 
-/** What stands for a policy where none has decided. */
+/** Words that stand in place of a policy's name when no policy has decided. */
 const gates: ReadonlySet<string> = new Set(['default_deny', 'invalid_payload', 'undeclared_action']);
 
 function sentence(text: string): string {
@@ -272,12 +280,12 @@ function messageFor(status: Exclude<RequestStatus, 'rejected'>, state: RequestSt
   }
 }
 
-/** What people read of it, so that a caller that waits can say which request it is. */
+/** The title that people read, so that a caller that waits can tell which request the message is about. */
 function aboutText({ record: { title } }: RequestState): string {
   return title === undefined ? '' : ` It is about: ${title}.`;
 }
 
-/** What the decision that counts asks, and how many people have given an approval that counts. */
+/** What the decision that counts asks for, and how many people have given an approval that counts. */
 function stillAsked({ decision, votes }: RequestState): StillAsked {
   return {
     approvals: groupsAsked(decision, votes),
@@ -288,7 +296,7 @@ function stillAsked({ decision, votes }: RequestState): StillAsked {
   };
 }
 
-/** What people have to do, a step-up first. */
+/** What people still have to do, as words; a step-up comes first. */
 function requirementText({ approvals, step_up }: StillAsked): string {
   const left = approvals.filter(({ needs, given }) => given < needs);
   const list = left.map(({ group, needs, given }) => {
@@ -302,7 +310,7 @@ function requirementText({ approvals, step_up }: StillAsked): string {
   return asked === null ? stepUp : `${stepUp}, and then ${asked},`;
 }
 
-/** An approval group in a sentence. */
+/** Returns the words for an approval group in a sentence. */
 export function approverWords(group: string): string {
   return group === askedOwner ? "the agent's control owner" : group;
 }
@@ -313,7 +321,7 @@ function joinWords(words: readonly string[]): string {
 
 let lastTime = { ms: 0, text: '1970-01-01T00:00:00.000Z' };
 
-/** Made once for the requests of a millisecond, whose replies end alike. */
+/** Keeps the last text, since the replies to requests of the same millisecond often share their time. */
 function timeText(ms: number): string {
   if (ms !== lastTime.ms) lastTime = { ms, text: new Date(ms).toISOString() };
   return lastTime.text;

@@ -1,38 +1,48 @@
-// What becomes of requests, emitted to listeners: webhooks, mail. INVARIANT: emitting costs the caller nothing but the call,
-// and no listener can make it fail: events are emitted after the record, and a decision waits for no listener.
+// Emits what becomes of requests to listeners such as webhooks and mail. INVARIANT: emitting costs the caller
+// only the call, and no listener can make it fail: events are emitted after the record, and a decision waits
+// for no listener.
 
 import type { RequestStatus } from '../../store/contract/records.ts';
 import type { SaidKind } from './request-state.ts';
 
 export interface RequestNotice {
   /**
-   * `pending`: it waits for people, or waits for others than before. `decided`: it waits no more. `commented`: somebody has
-   * said something about it.
+   * `pending`: the request waits for people, or for others than before. `decided`: the request no longer
+   * waits. `commented`: a person has said something about it.
    */
   readonly kind: 'pending' | 'decided' | 'commented';
   readonly requestId: string;
   readonly agentId: string;
   readonly actionKey: string;
-  /** What it is about, in one line; empty where nothing short says so. */
+  /** What the request is about, in one line; empty when nothing short describes it. */
   readonly title: string;
-  /** Its present state. */
+  /** The request's present status. */
   readonly status: RequestStatus;
-  /** Whose approvals it waits for now, `owner` for the control owner; none where it waits for none, or no more. */
+  /**
+   * Groups whose approval the request waits for now, `owner` for the control owner; empty when it waits for
+   * no approval.
+   */
   readonly groups: readonly string[];
-  /** Whether it waits for the control owner to step up. */
+  /** Whether the request waits for the control owner to step up. */
   readonly asksStepUp: boolean;
-  /** What was said, with the ids of those who have asked a question before; null where nothing was. */
+  /**
+   * What was said, with the ids of all people who have asked a question; null or absent when nothing was
+   * said.
+   */
   readonly said?: { readonly kind: SaidKind; readonly askers: readonly string[] } | null;
   readonly atMs: number;
 }
 
 export interface RequestEvents {
-  /** Never throws. */
+  /** Calls all listeners. Never throws. */
   emit(news: RequestNotice): void;
   subscribe(listener: (news: RequestNotice) => void): void;
 }
 
-/** `onFailure` hears of a listener that threw; the others are told all the same. */
+/**
+ * Creates the events. When a listener throws, `onFailure` gets the error and the other listeners are still
+ * called.
+ */
 export function createRequestEvents(onFailure: (error: unknown) => void = () => undefined): RequestEvents {
   const listeners: ((news: RequestNotice) => void)[] = [];
   return {

@@ -1,5 +1,5 @@
-// A request's record and all that became of it, folded into its present state: the decision that counts, people's votes,
-// who has stepped up. INVARIANT: the record stays as it was made; only what came after it is added.
+// A request's record and all events after it, folded into its present state: the decision that counts,
+// people's votes, and step-ups. INVARIANT: the record stays as it was made; what came after it is only added.
 
 import type { Decision } from '../../../language/model/decision.ts';
 import type { JsonObject } from '../../../language/model/json.ts';
@@ -17,56 +17,59 @@ export interface Vote {
   /** The person's id. */
   readonly person: string;
   readonly email: string;
-  /** As the record names the person. */
+  /** The person's name in the record. */
   readonly who: string;
-  /** For which it was given; null for a rejection by a person who needs no group. */
+  /** The group that the vote was given for; null for a rejection by a person who needs no group. */
   readonly group: string | null;
   readonly comment: string;
   readonly atMs: number;
-  /** Of the request that was approved. */
+  /** Digest of the request that was voted on. */
   readonly digest: string;
-  /** The rules for which it was given; none for a rejection. */
+  /** The rules that the vote was given for; empty for a rejection. */
   readonly rules: readonly ApprovedRule[];
-  /** When its giver took it back; null where they did not. */
+  /** When the person took the vote back; null when they have not. */
   readonly takenBackAtMs: number | null;
-  /** Why it counts no more, as words after its giver's name; null where it counts, or nobody has looked yet. */
+  /**
+   * Why the vote no longer counts, as words after the person's name; null when it counts, or has not been
+   * judged yet.
+   */
   readonly fellAway: string | null;
 }
 
 export interface RequestState extends Pick<LifecycleState, 'status' | 'decidedAtMs' | 'expiresAtMs'> {
-  /** As it was decided first. */
+  /** The request as first decided. */
   readonly record: RequestRecord;
-  /** The latest. */
+  /** The latest decision. */
   readonly decision: Decision;
-  /** An event keeps the rules written out. */
+  /** The trace of the latest decision; traces that come from an event list the rules in full. */
   readonly trace: Trace | readonly TracedRule[];
   /** How many more rules the action has, none of which took part. */
   readonly others: number;
   readonly policySet: RequestRecord['policySet'];
-  /** Requirements of all decisions, the first included: no wait is longer than any of them allows. */
+  /** All decisions, the first included: no wait is longer than any of them allows. */
   readonly decisions: readonly Decision[];
   readonly votes: readonly Vote[];
-  /** For this very request. */
+  /** Step-ups given for this request itself. */
   readonly stepUps: readonly SteppedUp[];
   /** What people have said without deciding, the earliest first. */
   readonly said: readonly Said[];
-  /** Null while nobody has said. */
+  /** Whether the grant was used; null before a report. */
   readonly wasExecuted: boolean | null;
-  /** What its call has returned; null where that is not known. */
+  /** The result of the call; null when it is not known. */
   readonly result: JsonObject | null;
-  /** Who has come for the grant, and what for; null while nobody has. */
+  /** Who has taken the grant, and the receipt then asked for; null when nobody has. */
   readonly taken: TakenDetail | null;
-  /** Whether it counts in no meter any more, though it was granted. */
+  /** Whether the request was granted but no longer counts in any meter. */
   readonly isReleased: boolean;
-  /** How many events there are. */
+  /** How many events the request has. */
   readonly seen: number;
 }
 
-/** What the policies made of it when they were asked again. */
+/** The decision made when the policies decided the request again. */
 export interface DecidedDetail {
   readonly decision: Decision;
   readonly trace: readonly TracedRule[];
-  /** How many more rules the action has, none of which took part; absent where there are none. */
+  /** How many more rules the action has, none of which took part; absent when there are none. */
   readonly others?: number;
   readonly satisfied: Satisfied;
   readonly meters: RequestRecord['meters'];
@@ -74,14 +77,14 @@ export interface DecidedDetail {
   readonly policySet: RequestRecord['policySet'];
 }
 
-/** Who has stepped up, and how. */
+/** A step-up: who gave it, and how. */
 export interface SteppedUp {
   /** The person's id. */
   readonly person: string;
   readonly email: string;
   /** The name of the passkey; null for a password and a one-time code. */
   readonly passkey: string | null;
-  /** As the record names the person. */
+  /** The person's name in the record. */
   readonly who: string;
   readonly atMs: number;
 }
@@ -89,7 +92,7 @@ export interface SteppedUp {
 export const saidKinds = ['comment', 'question', 'answer'] as const;
 export type SaidKind = (typeof saidKinds)[number];
 
-/** What somebody has said without deciding. */
+/** What a person has said without deciding. */
 export interface Said {
   /** The person's id. */
   readonly person: string;
@@ -97,7 +100,7 @@ export interface Said {
   /** A question is for the control owner of the agent. */
   readonly kind: SaidKind;
   readonly text: string;
-  /** As the record names the person. */
+  /** The person's name in the record. */
   readonly who: string;
   readonly atMs: number;
 }
@@ -134,12 +137,12 @@ export function requestStateOf({ row, events }: RequestHistory): RequestState {
   return withEvents({ ...freshState(requestRecord(row)), status, decidedAtMs, expiresAtMs }, events);
 }
 
-/** Whether a question has been asked, and no answer was given since. */
+/** Whether the latest question has not been answered yet. */
 export function waitsForAnswer({ said }: Pick<RequestState, 'said'>): boolean {
   return said.findLast(({ kind }) => kind !== 'comment')?.kind === 'question';
 }
 
-/** The state after more has become of the request. */
+/** Returns the state after further events. */
 export function withEvents(state: RequestState, events: readonly RequestChanged[]): RequestState {
   return events.reduce(withEvent, state);
 }
@@ -177,17 +180,20 @@ function withEvent(state: RequestState, event: RequestChanged): RequestState {
   }
 }
 
-/** The agent came for the grant and proceeds. */
+/** The agent took the grant and proceeds. */
 export interface TakenDetail {
-  /** The agent and its idempotency key, by which it may come again; null where it sent none. */
+  /**
+   * The agent and its idempotency key, by which a repeated call finds its grant again; null when the call had
+   * no key.
+   */
   readonly taker: string | null;
-  /** What a receipt says, where one was asked for then. */
+  /** What a receipt is made from, if one was asked for when the grant was taken. */
   readonly receipt?: ReceiptBasis;
 }
 
 export interface ConsumedDetail {
   readonly executed: boolean;
-  /** What the call has returned, of the shape that its action declares; absent where that was not reported. */
+  /** The result of the call, in the shape that its action declares; absent when none was reported. */
   readonly result?: JsonObject;
 }
 
@@ -202,7 +208,7 @@ function voteOf(event: RequestChanged): Vote {
   };
 }
 
-/** What stands after the giver's name where a vote was taken back. */
+/** The words after the person's name when a vote was taken back. */
 export const tookBack = 'took it back';
 
 function withoutApproval(vote: Vote, event: RequestChanged): Vote {
@@ -215,21 +221,21 @@ function byWhom({ who, atMs }: RequestChanged): Pick<Vote, 'who' | 'atMs'> {
   return { who, atMs };
 }
 
-/** The detail of an event, which this part of the service has made itself. */
+/** The detail of an event; only this part of the service makes events, so its type is known. */
 function detailOf<T>({ detail }: RequestChanged): T {
   return detail as T;
 }
 
-/** Something that becomes of a request; of which one, is known. */
+/** An event of a request, without the request's id. */
 export type RequestChanged = Omit<RequestEvent, 'requestId'>;
 
-/** Something that becomes of a request, as a record; `detail` is plain data. */
+/** Returns an event of a request as it is recorded; `detail` is plain data. */
 export function eventOf(
   what: RequestEvent['what'],
   event: Omit<RequestChanged, 'what' | 'detail'>,
   detail: object,
 ): RequestChanged {
-  // What JSON leaves out is left out here, so that the canonical text can be made.
+  // Drops what JSON leaves out, since the canonical text cannot be made of it.
   return { ...event, what, detail: JSON.parse(JSON.stringify(detail)) as CanonicalValue };
 }
 

@@ -1,6 +1,7 @@
-// A payload into the form in which it may be stored and shown: each value that the action's shape calls secret gives
-// way to `{"secret": "hmac-sha256:<hex>"}`, by which equal secrets can be told equal and nothing else. INVARIANT: a
-// well-shaped payload keeps all that a rule can read; in an ill-shaped one, what only might be a secret goes too.
+// A payload into the form in which it may be stored and shown: `{"secret": "hmac-sha256:<hex>"}` replaces
+// each value that the action's shape marks secret. The digest shows whether two secrets are equal, and
+// nothing else. INVARIANT: a well-shaped payload keeps all that a rule can read; in an ill-shaped one, values
+// that might be secret are replaced too.
 
 import { createHmac } from 'node:crypto';
 import { isJsonObject, type Json, type JsonObject } from '../../../language/model/json.ts';
@@ -10,7 +11,7 @@ import { deriveKey } from '../../agents/sealing.ts';
 import { canonicalJson } from '../../store/contract/canonical-json.ts';
 
 interface PayloadForm {
-  /** Null where the action is not declared: such a payload is kept as it is. */
+  /** Null when the action is not declared; such a payload is kept unchanged. */
   readonly shape: Shape | null;
   readonly isWellShaped: boolean;
 }
@@ -34,7 +35,7 @@ export function createSecretHider(masterKey: Uint8Array): HideSecrets {
 
 interface Hiding {
   readonly digest: (value: Json) => Json;
-  /** Some field of the shape with this name is secret, or has secret elements. */
+  /** Whether a field of the shape with this name is secret, or has secret elements. */
   readonly isNamedSecret: (name: string) => boolean;
   readonly isWellShaped: boolean;
 }
@@ -55,7 +56,8 @@ function hideInSlot(value: Json, slot: Slot, hiding: Hiding): Json {
     return value.map((element) => hideInSlot(element, type.element, hiding));
   }
   if (type.kind === 'record' && isJsonObject(value)) return hideInRecord(value, type.shape, hiding);
-  // Where secrets should be inside and the value is of another kind, it may be the secret itself.
+  // When the shape expects secrets inside and the value is of another kind, the value itself may be the
+  // secret.
   return holdsSecrets(type) ? digestOf(value, hiding) : hideUndeclared(value, hiding);
 }
 
@@ -63,18 +65,23 @@ function hideByName(name: string, value: Json, hiding: Hiding): Json {
   return hiding.isNamedSecret(name) ? digestOf(value, hiding) : hideUndeclared(value, hiding);
 }
 
-/** Inside of what no shape describes, names are all there is to go by. */
+/** Where no shape describes the value, names are the only clue. */
 function hideUndeclared(value: Json, hiding: Hiding): Json {
   if (Array.isArray(value)) return value.map((element) => hideUndeclared(element, hiding));
   return isJsonObject(value) ? mapFields(value, (name, inner) => hideByName(name, inner, hiding)) : value;
 }
 
-/** The digest of a value; null is kept, as it says no more than absence does, and rules may tell the two apart. */
+/**
+ * The digest of a value. Null is kept: it reveals no more than absence does, and rules may distinguish the
+ * two.
+ */
 function digestOf(value: Json, hiding: Hiding): Json {
   return value === null ? null : hiding.digest(value);
 }
 
-/** The names, in their comparison form, of all fields at any depth that are secret or have secret elements. */
+/**
+ * The names, in their comparison form, of all fields at any depth that are secret or have secret elements.
+ */
 function secretNames(shape: Shape): ReadonlySet<string> {
   const names = shape.fields.flatMap((field) => [
     ...(isSecretSlot(field) ? [nameForm(field.name)] : []),
@@ -99,12 +106,15 @@ function holdsSecrets(type: Type): boolean {
   );
 }
 
-/** `apiKey`, `api_key` and `API-Key` are one name: an ill-shaped payload is often a misspelt one. */
+/**
+ * The comparison form of a name. `apiKey`, `api_key` and `API-Key` count as one name, since an ill-shaped
+ * payload is often a misspelt one.
+ */
 function nameForm(name: string): string {
   return name.replaceAll(/[_-]/g, '').toLowerCase();
 }
 
-/** Any name is data: `Object.fromEntries` defines `__proto__` as a field like any other. */
+/** Maps all fields. Any name is data: `Object.fromEntries` defines `__proto__` as an ordinary field. */
 function mapFields(record: JsonObject, change: (name: string, value: Json) => Json): JsonObject {
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(name, value)]));
 }

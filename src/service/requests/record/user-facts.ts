@@ -1,4 +1,4 @@
-// What is known of the person on whose behalf an agent asks, as a part of the facts of its request.
+// The person that an agent asks for, as a part of the facts of its request.
 
 import type { RequestFacts } from '../../../language/model/request.ts';
 import type { OnBehalf } from '../../users/on-behalf.ts';

@@ -19,7 +19,7 @@ export function validSeconds(decision: Decision): number {
   }
 }
 
-/** How long the approvals that a decision asks for are waited for: the shortest time that one of them allows. */
+/** Returns how many seconds a decision waits for approvals: the shortest time that one of them allows. */
 export function approvalSeconds({ requires }: Decision): number {
   const deadlines = requires?.approvals.map((approval) => approval.withinSeconds) ?? [];
   return deadlines.length === 0 ? defaultApprovalSeconds : Math.min(...deadlines);

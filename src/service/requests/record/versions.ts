@@ -1,14 +1,15 @@
-// What the meaning of a decision depends on besides policies and facts: this program, and the Unicode and time-zone data
-// of the Node that it runs on. Each record names them, and a replay under others says so.
+// What the meaning of a decision depends on besides policies and facts: this program, and the Unicode and
+// time-zone data of the Node that runs it. Each record names these versions, and a replay under other
+// versions points that out.
 
 export interface EngineVersions {
-  /** Of this program. */
+  /** The version of this program. */
   readonly writ: string;
   readonly unicode: string;
   readonly timeZones: string;
 }
 
-/** A test holds it equal to the package's version. */
+/** A test holds this equal to the package's version. */
 const writVersion = '0.1.0';
 
 export const engineVersions: EngineVersions = {
@@ -17,7 +18,7 @@ export const engineVersions: EngineVersions = {
   timeZones: process.versions.tz ?? 'unknown',
 };
 
-/** What differs, as a person reads it; empty where nothing does. */
+/** Returns what differs, as texts for people; empty when nothing does. */
 export function versionDifferences(then: EngineVersions, now: EngineVersions): readonly string[] {
   const names = { writ: 'Writ', unicode: 'Unicode', timeZones: 'time zones' } as const;
   return (['writ', 'unicode', 'timeZones'] as const)

@@ -1,6 +1,6 @@
-// The scope of a vote: the request and the rules for which it was given, and which rules a number of them satisfies. INVARIANT: an approval counts for the
-// request whose digest it carries, for the rules that it names with their conditions as they were, and for no others;
-// a person counts once.
+// The scope of a vote: the request and the rules that it was given for, and which rules a number of votes
+// satisfies. INVARIANT: an approval counts for the request whose digest it carries and for the rules that it
+// names, with unchanged conditions, and for no others; a person counts once.
 
 import { hash } from 'node:crypto';
 import {
@@ -13,7 +13,7 @@ import type { JsonObject } from '../../../language/model/json.ts';
 import type { RequestFacts } from '../../../language/model/request.ts';
 import { canonicalJson } from '../../store/contract/canonical-json.ts';
 
-/** A rule as it was when somebody approved. */
+/** A rule as it was when a person approved. */
 export interface ApprovedRule {
   readonly id: string;
   readonly group: string;
@@ -27,11 +27,14 @@ export interface ScopedVote {
   readonly email: string;
   readonly digest: string;
   readonly rules: readonly ApprovedRule[];
-  /** Why it counts no more; null where it does. */
+  /** Why the vote no longer counts; null when it counts. */
   readonly fellAway: string | null;
 }
 
-/** SHA-256, in hexadecimal, over the canonical text of who wants to do what, and for whom; secrets are digests already. */
+/**
+ * Returns SHA-256, in hexadecimal, over the canonical text of agent, action, payload and the person the agent
+ * asks for. Secrets in the payload are digests already.
+ */
 export function requestDigest({
   agentId: agent,
   actionKey: action,
@@ -47,7 +50,7 @@ export function requestDigest({
   return hash('sha256', canonicalJson(user === undefined ? asked : { ...asked, user: user.id ?? '' }));
 }
 
-/** The rule as it is approved for one of the groups that it asks. */
+/** Returns the rule as it is approved for one of the groups that it asks. */
 export function approvedRule(
   { rule: id, conditionDigest: condition }: ApprovalRule,
   group: string,
@@ -67,7 +70,7 @@ function isForGroup({ rules }: Pick<ScopedVote, 'rules'>, rule: ApprovalRule, as
 
 export interface Approved {
   readonly votes: readonly ScopedVote[];
-  /** Of the request that is decided. */
+  /** Digest of the request that is decided. */
   readonly digest: string;
   /** Whether a person is the control owner of the request's agent. */
   readonly isOwner: (person: KnownPerson) => boolean;
@@ -75,7 +78,10 @@ export interface Approved {
   readonly asked: NamingFields;
 }
 
-/** How many people of a group have approved for the rule as it is today: each by their last vote, where that counts. */
+/**
+ * Returns how many people of a group have approved for the rule as it is today. Each person counts by their
+ * last vote, if that vote counts.
+ */
 export function approvalsOf(rule: ApprovalRule, group: string, approved: Approved): number {
   const { votes, digest } = approved;
   const last = new Map(votes.filter((vote) => vote.isApproved).map((vote) => [vote.person, vote]));
@@ -88,7 +94,7 @@ export function approvalsOf(rule: ApprovalRule, group: string, approved: Approve
   ).length;
 }
 
-/** Whether the approval of a person counts for a rule, whose group they are of. */
+/** Whether an approval by a person of the rule's group counts for the rule. */
 export function mayApprove(
   { needs, except }: Pick<ApprovalRule, 'needs' | 'except'>,
   person: KnownPerson,
