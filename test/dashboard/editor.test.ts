@@ -9,10 +9,9 @@ import { completeRequest } from '../../src/dashboard/editor/complete-request.ts'
 import { policyLanguage, policyTags } from '../../src/dashboard/editor/policy-language.ts';
 import { applyEdits, changeBetween, rangeOf } from '../../src/dashboard/editor/text-places.ts';
 import { completePolicy } from '../../src/language/assist/complete-policy.ts';
-import { declaringWords } from '../../src/language/syntax/parse/tokens.ts';
 import { piecesOf } from '../../src/language/assist/policy-words.ts';
 import type { Vocabulary } from '../../src/language/assist/vocabulary.ts';
-import { builtInTypeWords } from '../../src/language/syntax/parse/tokens.ts';
+import { builtInTypeWords, declaringWords } from '../../src/language/syntax/parse/tokens.ts';
 import { vocabularyOf } from '../../src/service/playground/vocabulary.ts';
 import { createWorkspace } from '../../src/service/playground/workspace.ts';
 import { textsOf } from '../playground/texts.ts';
@@ -67,7 +66,10 @@ describe('completion of a policy', () => {
   it('knows each declaration, and the types of the columns of a table', () => {
     expect(offered('|', true).toSorted()).toEqual([...declaringWords, 'shadow'].toSorted());
     const before = 'let x = payload.amount\n';
-    for (const text of ['table t from "a.csv" key id: |', 'table t pushed by "crm" key id: string {\n  owner: |'])
+    for (const text of [
+      'table t from "a.csv" key id: |',
+      'table t pushed by "crm" key id: string {\n  owner: |',
+    ])
       expect(offered(before + text, true)).toContain('string');
   });
 

@@ -6,6 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { createRandom, type Random } from '../../src/language/value/random.ts';
 import { type OverviewRange, overviewRange, readOverview } from '../../src/service/statistics/overview.ts';
 import { hourMs, keptMs, minuteMs } from '../../src/service/statistics/times.ts';
+import type { StatisticsChange } from '../../src/service/store/contract/statistics.ts';
 import { StoreError } from '../../src/service/store/contract/store-error.ts';
 import { openStore } from '../../src/service/store/open.ts';
 import { approverOf } from '../requests/bystanders.ts';
@@ -131,6 +132,38 @@ describe('an overview and the hits of rules', () => {
     );
     expect(await overviewFaults(world.statistics, world.store, range)).toEqual([]);
     expect(shownHits(await world.statistics.hits())).toEqual(await naiveHits(world.store));
+  });
+
+  test.each(['stored', 'not stored'])('count once what was %s when the answer was lost', async (what) => {
+    const world = await setUp();
+    const { ask } = requestPath(world);
+    const { statistics } = world.store;
+    const { change } = statistics;
+    let losses = 3;
+    Object.assign(statistics, {
+      change: async (asked: StatisticsChange) => {
+        if (asked.mark === null || losses === 0) return await change(asked);
+        losses -= 1;
+        if (what === 'stored') await change(asked);
+        throw new StoreError('uncertain', 'nobody knows');
+      },
+    });
+    for (let count = 0; count < 40; count += 1) {
+      await ask({ amount: count, vendor: 'odd' });
+      world.nowMs += 15_000;
+      if (count % 4 === 0) await world.statistics.store().catch(() => {});
+    }
+    expect(losses).toBe(0);
+    const range = overviewRange(
+      { fromMs: world.nowMs - hourMs, untilMs: world.nowMs + 1 },
+      { bucketsMax: 100, nowMs: world.nowMs },
+    );
+    for (let looks = 0; looks < 2; looks += 1) {
+      await world.statistics.store();
+      expect(await overviewFaults(world.statistics, world.store, range)).toEqual([]);
+      expect(shownHits(await world.statistics.hits())).toEqual(await naiveHits(world.store));
+      world.nowMs += 5 * minuteMs;
+    }
   });
 });
 

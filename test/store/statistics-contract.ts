@@ -39,6 +39,20 @@ export function describeStatistics(name: string, createPlace: () => Promise<Plac
       expect(await statistics.cells({ ...page, fromMs: 11, untilMs: 30 })).toEqual([cell(20, 10)]);
     });
 
+    test('a change that is sent again changes nothing if it is stored, and all of it if it is not', async () => {
+      const { statistics } = store;
+      const hits = [{ rule: 'a/b', decided: 1, met: 2, lastAtMs: 7 }];
+      const change = { ...nothing, puts: [cell(10, 10, '{"a":1}'), cell(20, 10)], hits };
+      const decided = async () => (await statistics.hits()).hits.map((hit) => hit.decided);
+      await statistics.change({ ...change, isAgain: true });
+      expect(await decided()).toEqual([1]);
+      await statistics.change({ ...change, isAgain: true });
+      expect(await decided()).toEqual([1]);
+      expect(await statistics.cells(page)).toEqual(change.puts);
+      await statistics.change({ ...change, puts: [cell(10, 10, '{"a":2}'), cell(20, 10)], isAgain: true });
+      expect(await decided()).toEqual([2]);
+    });
+
     test('what is removed is of one span and one time, and gone before what is put', async () => {
       const { statistics } = store;
       await statistics.change({ ...nothing, puts: [cell(10, 10), cell(20, 10), cell(20, 60), cell(30, 10)] });

@@ -126,8 +126,7 @@ export function createMeterTotals(): MeterTotals {
       if (meanwhile.entered.has(requestId) || end === null) continue;
       const window = windowOf(definition, key);
       const atMs = end ?? grantedAtMs;
-      // The request is marked as entered, since its wait may end before the rest of the past shows it, and
-      // since a failed read starts over and shows it again.
+      // Marked as entered: the wait may end before the past shows it, and a failed read shows it again.
       meanwhile.entered.add(requestId);
       if (atMs === null) reserveIn(window, requestId, contribution);
       else window.grant({ requestId, atMs, contribution });

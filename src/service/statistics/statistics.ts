@@ -10,9 +10,11 @@ import type {
   CountedRefusal,
   SequenceRange,
   ShadowChange,
+  StatisticsChange,
   StatisticsMark,
   StatisticsStore,
 } from '../store/contract/statistics.ts';
+import { isUncertain } from '../store/contract/store-error.ts';
 import { addText, type CellCounts, cellText, createCell, later, type StatisticsRequest } from './cell.ts';
 import { type Counters, createCounters, type OpenCell } from './counters.ts';
 import { floorTo, hourMs, minuteMs } from './times.ts';
@@ -110,6 +112,8 @@ class LiveStatistics implements Statistics {
   readonly #unsure = new Map<UnsureRequest, number>();
   /** The number of the last event that was looked at. */
   #eventsSeen = 0;
+  /** A change that may or may not be stored; sent again until the store tells. Its counts are nowhere else. */
+  #uncertain: StatisticsChange | null = null;
   #lookedAtMs = 0;
   #keptUpAtMs = 0;
   /** The records from before the start that are not counted yet; null before the start. */
@@ -174,6 +178,7 @@ class LiveStatistics implements Statistics {
   read({ fromMs, untilMs }: TimeRange, take: (cell: ReadCell) => void): Promise<void> {
     return this.#inTurn(async () => {
       const { store } = this.#options;
+      await this.#sendAgain();
       await this.#settle();
       await this.#countEnds();
       for (let after: { atMs: number; spanMs: number } | null = null; ; await pause()) {
@@ -190,6 +195,7 @@ class LiveStatistics implements Statistics {
 
   hits(): Promise<Hits> {
     return this.#inTurn(async () => {
+      await this.#sendAgain();
       await this.#settle();
       const { hits, shadowChanges } = await this.#options.store.hits();
       const rules = new Map<string, RuleHit>();
@@ -292,6 +298,7 @@ class LiveStatistics implements Statistics {
       if (!this.#isCatchingUp) this.#catchingUp = this.#catchUp();
       return;
     }
+    await this.#sendAgain();
     // A crash loses what is in memory, so what is stored must not go past a request that is not counted.
     await this.#settle();
     if (this.#unsure.size > 0) return;
@@ -307,7 +314,7 @@ class LiveStatistics implements Statistics {
       try {
         await this.#storeOne(open);
       } catch (error) {
-        this.#counters.putBack(over.slice(at));
+        this.#counters.putBack(over.slice(this.#uncertain === null ? at : at + 1));
         throw error;
       }
     }
@@ -324,14 +331,29 @@ class LiveStatistics implements Statistics {
     addText(all, cellText(cell));
     const mark = this.#markThrough(atMs + spanMs);
     const hits = [...hitsOf(cell)];
-    await store.change({
+    await this.#send({
       puts: [{ atMs, spanMs, json: cellText(all) }],
       removed: null,
       mark,
       hits: hits.map(({ rule, hit: { changes: _, ...hit } }) => ({ rule, ...hit })),
       shadowChanges: hits.flatMap(({ rule, hit }) => hit.changes.map((change) => ({ rule, ...change }))),
     });
-    this.#mark = mark;
+  }
+
+  async #send(change: StatisticsChange): Promise<void> {
+    try {
+      await this.#options.store.change(change);
+    } catch (error) {
+      if (isUncertain(error)) this.#uncertain = change;
+      throw error;
+    }
+    this.#uncertain = null;
+    this.#mark = change.mark ?? this.#mark;
+  }
+
+  /** Stores the uncertain change for good, or finds it stored; its counts would count twice if they were added again. */
+  async #sendAgain(): Promise<void> {
+    if (this.#uncertain !== null) await this.#send({ ...this.#uncertain, isAgain: true });
   }
 
   #markThrough(untilMs: number): StatisticsMark {

@@ -46,6 +46,11 @@ export interface StatisticsChange {
   readonly shadowChanges: readonly ShadowChange[];
   /** Null leaves the mark unchanged. */
   readonly mark: StatisticsMark | null;
+  /**
+   * Whether the same change may be stored already, since an earlier attempt was left uncertain. When the cells
+   * hold all of `puts`, nothing is changed.
+   */
+  readonly isAgain?: boolean;
 }
 
 export interface CellPage {

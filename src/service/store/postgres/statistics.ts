@@ -14,7 +14,7 @@ import type {
 import { settledSequence } from './chain.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { ReadPool } from './server/read-pool.ts';
-import type { Work } from './transaction.ts';
+import type { Transaction, Work } from './transaction.ts';
 
 /** Stands for the slot of a process that does not serve. */
 const noSlot = -1;
@@ -94,9 +94,11 @@ export function statisticsStore(
   };
 }
 
-function changeStatistics({ puts, removed, hits, shadowChanges, mark }: StatisticsChange): Work<void> {
+function changeStatistics(change: StatisticsChange): Work<void> {
+  const { puts, removed, hits, shadowChanges, mark, isAgain = false } = change;
   return async ({ rows, slot: ownSlot }) => {
     const slot = ownSlot ?? noSlot;
+    if (isAgain && (await areStored(rows, puts, slot))) return;
     if (removed !== null)
       await rows('DELETE FROM statistics WHERE span_ms = $1 AND at_ms >= $2 AND at_ms < $3 AND slot = $4', [
         ...[removed.spanMs, removed.fromMs, removed.untilMs, slot],
@@ -127,4 +129,19 @@ function changeStatistics({ puts, removed, hits, shadowChanges, mark }: Statisti
         [mark.throughMs, mark.afterSequence, mark.sinceMs, slot],
       );
   };
+}
+
+async function areStored(
+  rows: Transaction['rows'],
+  puts: readonly StatisticsCell[],
+  slot: number,
+): Promise<boolean> {
+  for (const { atMs, spanMs, json } of puts) {
+    const found = await rows(
+      'SELECT 1 FROM statistics WHERE at_ms = $1 AND span_ms = $2 AND slot = $3 AND cell_json = $4',
+      [atMs, spanMs, slot, json],
+    );
+    if (found.length === 0) return false;
+  }
+  return true;
 }

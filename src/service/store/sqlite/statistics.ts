@@ -18,6 +18,9 @@ export function prepareStatisticsWrites(database: Database) {
     `INSERT INTO statistics (at_ms, span_ms, cell_json) VALUES (@atMs, @spanMs, @json)
      ON CONFLICT (at_ms, span_ms) DO UPDATE SET cell_json = excluded.cell_json`,
   );
+  const stored = database.prepare<[StatisticsCell]>(
+    'SELECT 1 FROM statistics WHERE at_ms = @atMs AND span_ms = @spanMs AND cell_json = @json',
+  );
   const remove = database.prepare<[number, number, number]>(
     'DELETE FROM statistics WHERE span_ms = ? AND at_ms >= ? AND at_ms < ?',
   );
@@ -35,7 +38,8 @@ export function prepareStatisticsWrites(database: Database) {
   );
   return {
     'change-statistics'({ change }: { readonly change: StatisticsChange }): 'changed' {
-      const { puts, removed, hits, shadowChanges, mark } = change;
+      const { puts, removed, hits, shadowChanges, mark, isAgain = false } = change;
+      if (isAgain && puts.every((cell) => stored.get(cell) !== undefined)) return 'changed';
       if (removed !== null) remove.run(removed.spanMs, removed.fromMs, removed.untilMs);
       for (const cell of puts) put.run(cell);
       for (const one of hits) addHits.run(one);

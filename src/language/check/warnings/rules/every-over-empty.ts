@@ -21,7 +21,8 @@ export function everyOverEmpty({ enforced, env }: Examined): void {
       if (node.sources.every((source) => isOfCommands(source, one))) continue;
       const long = node.sources.filter(hasLeastLength);
       if (long.some((source) => !mayBeMissing(source, { one, env }))) continue;
-      const declare = long.length > 0 ? 'make the list required' : 'declare a least length, such as `[T] 1..`';
+      const declare =
+        long.length > 0 ? 'make the list required' : 'declare a least length, such as `[T] 1..`';
       env.report(
         warning('every-over-empty', node.span, 'this is true when there is no element at all', {
           help: `${declare}, or add \`some ${node.variable} in ... (...)\``,
@@ -52,8 +53,7 @@ function mayBeMissing(source: Expression, { one, env }: RuleAround): boolean {
   if (source.kind !== 'field') return false;
   const structure = structureOf(source);
   const isTested = one.parts.some(
-    ({ node, polarity }) =>
-      node.kind === 'has' && polarity === 1 && structureOf(node.subject) === structure,
+    ({ node, polarity }) => node.kind === 'has' && polarity === 1 && structureOf(node.subject) === structure,
   );
   return !isTested && shapesOf(source.root, { one, env }).some((shape) => mayLack(shape, source.steps));
 }
