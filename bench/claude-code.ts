@@ -147,7 +147,10 @@ function settingsFor(url: string, query = '', timeoutSeconds = 60): string {
   return file;
 }
 
-/** Faulty answers of servers that run in place of the service, by their description. */
+/**
+ * Faulty answers, by description; a server in place of the service gives each answer while one call of Claude
+ * Code runs.
+ */
 const broken: Readonly<Record<string, (response: ServerResponse) => void>> = {
   'the service answers 500': (response) => response.writeHead(500).end(),
   'the service answers half a body': (response) => {

@@ -15,7 +15,8 @@ const moved: readonly (readonly [now: RegExp, then: string])[] = [
 
 const renamed: readonly (readonly [now: RegExp, then: string])[] = [
   [/\b(create)?(Compile|Plan)Cache\b/g, '$1$2Memory'],
-  // In those revisions each check also looked for warnings, so the parameter did not exist.
+  // Before `src` was split, each check also looked for warnings, and the parameter `findErrors` did not
+  // exist.
   [/, findErrors\b/g, ''],
 ];
 
@@ -44,6 +45,6 @@ function hasWings(root: string): boolean {
 
 function importThen(target: string, isMeasure: boolean): string {
   const fitted = moved.reduce((text, [now, then]) => text.replace(now, then), target);
-  // In those revisions the measuring helpers were one folder higher.
+  // Before `src` was split, the measuring helpers were one folder higher.
   return isMeasure && target.startsWith('../../') ? fitted.slice('../'.length) : fitted;
 }

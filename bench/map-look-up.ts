@@ -1,4 +1,4 @@
-// The least that any engine does: one look-up of the action's key.
+// The least that any engine must do: one look-up of the action's key.
 
 import { type Decided, type Engine, unlimited } from './engine.ts';
 

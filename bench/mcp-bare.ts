@@ -1,6 +1,7 @@
-// The least that a proxy in front of an MCP server can be which asks before each call and waits for a page on disk: nothing is
-// looked at, decided or recorded. What a call through it takes longer is what this machine takes for the processes and the
-// disk. `node bench/mcp-bare.ts service FILE`; `node bench/mcp-bare.ts proxy URL COMMAND...`.
+// The smallest possible proxy in front of an MCP server that asks a service before each call and waits for a
+// page on disk. Nothing is checked, decided or recorded, so the time that a call takes longer is what this
+// machine needs for the processes and the disk. `node bench/mcp-bare.ts service FILE`; `node
+// bench/mcp-bare.ts proxy URL COMMAND...`.
 
 import { spawn } from 'node:child_process';
 import { fdatasyncSync, openSync, writeSync } from 'node:fs';

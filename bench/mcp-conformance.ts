@@ -1,5 +1,6 @@
-// The official conformance suite of MCP against a server over HTTP, directly and through `writ mcp` with everything granted: each
-// scenario has to have the same verdict. `npm run mcp-conformance -- http://localhost:3000/mcp`. The suite is fetched by npx (61 MB).
+// Runs the official conformance suite of MCP against a server over HTTP, directly and through `writ mcp` with
+// everything granted. Each scenario must have the same verdict in both runs. `npm run mcp-conformance --
+// http://localhost:3000/mcp`. npx fetches the suite (61 MB).
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,7 +22,7 @@ if (!URL.canParse(address)) throw new Error('name the address of a server');
 const run = (...args: readonly string[]) =>
   execFileSync(process.execPath, [writ, ...args, '--data', folder, '--json']).toString();
 
-/** Declares all that the server has, and grants it. */
+/** Writes policies that declare everything the server offers, and grant it. */
 async function grantAll(): Promise<void> {
   const place = { kind: 'url' as const, url: new URL(address), headers: {} };
   const { tools } = await readServer(openServer(place, console.error), []);
@@ -36,7 +37,7 @@ async function grantAll(): Promise<void> {
   writeFileSync(join(folder, 'policies', 'all.policy'), `${text}\n${declared}\n${policy}\n`);
 }
 
-/** Scenario → whether it passed. */
+/** Returns `✓` (passed) or `✗` for each scenario of a revision of MCP. */
 function verdicts(url: string, revision: string): ReadonlyMap<string, string> {
   const args = ['-y', suite, 'server', '--requirements', revision, '--url', url];
   const { stdout } = spawnSync('npx', args, { encoding: 'utf8', maxBuffer: 1e9 });

@@ -1,7 +1,8 @@
-// What the proxy for MCP adds to a call over loopback, and whether its memory stays flat: the same calls to the same server,
-// directly and through `writ mcp` as an enforcement point, in turn with the same question to the service alone, with one write
-// to the disk, which no decision goes without, and through the least that such a proxy can be (`mcp-bare.ts`).
-// Fails where a target is missed. `node bench/mcp.ts [--calls 10000]`; with `TMPDIR=/dev/shm` the store is in memory.
+// Measures what the proxy for MCP adds to a call over loopback, and whether its memory stays flat. The same
+// calls go to the same server, directly and through `writ mcp` as an enforcement point. They take turns with
+// the same question to the service alone, with one write to the disk, which every decision needs, and with
+// the smallest possible proxy (`mcp-bare.ts`). Fails when a target is missed. `node bench/mcp.ts [--calls
+// 10000]`; with `TMPDIR=/dev/shm` the store is in memory.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,9 +17,9 @@ import { addAgent } from '../src/service/agents/registry.ts';
 import { openStore } from '../src/service/store/open.ts';
 import { addressIn } from './address-in.ts';
 
-/** Milliseconds that a call may take longer, by the share of calls; and megabytes that the proxy may grow. */
+/** Milliseconds that the proxy may add to a call, by quantile; and megabytes that the proxy may grow. */
 const targets = { 0.5: 1, 0.99: 3, megabytes: 20 } as const;
-/** Until here code is made fast and caches fill. */
+/** Calls before the measurement, while code is optimised and caches fill. */
 const warmUp = 1_000;
 
 const { values } = parseArgs({ options: { calls: { type: 'string', default: '10000' } } });
@@ -40,7 +41,7 @@ const bareService = spawn(process.execPath, [bare, 'service', join(folder, 'bare
 });
 const server = [process.execPath, join(example, 'server.ts')];
 
-/** Its key; it asks for an agent that may ask as often as it likes. */
+/** Registers an enforcement point for an agent with practically no rate limit. Returns the point's key. */
 async function registerPoint(): Promise<string> {
   const store = await openStore({ path: join(folder, 'writ.db') });
   const often = { ratePerMinute: 10_000_000, burst: 100_000 };
@@ -56,7 +57,7 @@ async function registerPoint(): Promise<string> {
 
 interface Side {
   readonly child: ChildProcess;
-  /** In milliseconds. */
+  /** Makes one call. Returns its time in milliseconds. */
   readonly call: () => Promise<number>;
 }
 
@@ -78,7 +79,7 @@ function open(command: readonly string[]): Side {
   return { child, call };
 }
 
-/** What a decision that is on disk costs the caller. */
+/** Milliseconds that a caller waits for a decision of the service, until the decision is on disk. */
 async function askAlone(): Promise<number> {
   const begun = performance.now();
   const reply = await fetchOnKeptConnections(`${url}/v1/authorize`, {
@@ -97,7 +98,7 @@ const never = new AbortController();
 const page = Buffer.alloc(8192);
 const paper = openSync(join(folder, 'paper'), 'w');
 
-/** What the disk alone takes until a page is on it. */
+/** Milliseconds that the disk alone takes until a page is on it. */
 function writePage(): number {
   const begun = performance.now();
   writeSync(paper, page);
@@ -109,7 +110,7 @@ function megabytesOf({ pid }: ChildProcess): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
 }
 
-/** Of the processor, user and system, in milliseconds. */
+/** Milliseconds of processor time, user and system, that the process has used. */
 function spentBy({ pid }: ChildProcess): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   return (Number(fields[11]) + Number(fields[12])) * 10;

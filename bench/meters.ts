@@ -1,4 +1,5 @@
-// What a reading of a meter, a reservation and a grant cost together, by how many grants are in the window.
+// Measures what a reading of a meter, a reservation and a grant cost together, by the number of grants in the
+// window.
 
 import type { MeterDefinition, MeterEntry } from '../src/language/model/metering.ts';
 import { fromNumber } from '../src/language/value/decimal.ts';
@@ -6,9 +7,9 @@ import { createMeterTotals, type MeterTotals, type PastEntry } from '../src/serv
 import { type Figure, figureOf } from '../src/tools/measure/figure.ts';
 
 export interface MeterFigures {
-  /** Grants in the window. */
+  /** Number of grants in the window. */
   readonly grants: number;
-  /** Nanoseconds for one grant more, with the oldest out of the window. */
+  /** Nanoseconds for one more grant while the oldest grant leaves the window. */
   readonly figure: Figure;
 }
 
@@ -26,7 +27,10 @@ const entry: MeterEntry = {
   contribution: { isCertain: true, value: fromNumber(12.5) },
 };
 
-/** The sizes take turns; in each turn the best of several counts, for what else runs only adds. */
+/**
+ * Measures each size in turns. In each turn the best of three runs counts, because other work on the machine
+ * only adds time.
+ */
 export function measureMeters(sizes: readonly number[], rounds: number): readonly MeterFigures[] {
   const all = sizes.map((grants) => ({
     grants,
@@ -37,7 +41,7 @@ export function measureMeters(sizes: readonly number[], rounds: number): readonl
   for (let round = 0; round < rounds + 1; round += 1) {
     for (const one of all) {
       const best = Math.min(...Array.from({ length: 3 }, () => stepsOf(one)));
-      // The first round warms up.
+      // Round 0 warms up and is not counted.
       if (round > 0) one.best.push(best);
     }
   }
@@ -47,11 +51,11 @@ export function measureMeters(sizes: readonly number[], rounds: number): readonl
 interface Filled {
   readonly grants: number;
   readonly book: MeterTotals;
-  /** The time of the next step. */
+  /** The time of the next step, in milliseconds. */
   atMs: number;
 }
 
-/** Nanoseconds of processor time a step. */
+/** Nanoseconds of processor time per step. */
 function stepsOf(filled: Filled): number {
   const { grants, book } = filled;
   const gapMs = overMs / grants;
@@ -68,7 +72,7 @@ function stepsOf(filled: Filled): number {
   return ((user + system) * 1_000) / stepsPerRound;
 }
 
-/** The window is full, and grants are spread over it. */
+/** Returns meter totals with a full window: `grants` grants spread evenly over it. */
 function filled(grants: number): MeterTotals {
   const book = createMeterTotals();
   const past = function* (): Generator<PastEntry> {

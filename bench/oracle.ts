@@ -1,6 +1,7 @@
-// The prover's solver beside z3: on the same clauses, with the inequalities of sums as inequalities, both give the same
-// answers; every "no" passes the naive checker, and what passes with one clause removed is a "no" of z3, too. By hand,
-// since z3 is large: npm run oracle, or with another number of sets, npm run oracle -- 50
+// Compares the prover's solver with z3. On the same clauses, with the inequalities of sums as inequalities,
+// both must give the same answers. Every "no" must pass the naive checker, and a proof that passes with one
+// clause removed must be a "no" of z3, too. Run it by hand, since z3 is large: `npm run oracle`, or with
+// another number of sets, `npm run oracle -- 50`.
 
 import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
@@ -33,14 +34,17 @@ interface Z3 {
   ) => { readonly Solver: new () => Z3Solver; readonly Bool: { const(name: string): Z3Bool } };
 }
 
-/** Whether a literal cannot hold with some clauses; null where z3 gives no answer in time. */
+/**
+ * A z3 solver that holds clauses. `isNo` tells whether a literal cannot hold with them; null when z3 gives no
+ * answer in time.
+ */
 interface Asked {
   readonly isNo: (literal: SolverLiteral) => Promise<boolean | null>;
-  /** Its memory is not Node's, and is not given back by itself. */
+  /** Frees the solver. Its memory lies outside of Node's heap, so no garbage collection frees it. */
   readonly release: () => void;
 }
 
-/** Assertions that z3 reads once for all that it is asked of them. */
+/** Gives z3 the assertions once, for all literals that are asked afterwards. */
 type Ask = (assertions: readonly string[]) => Asked;
 
 const limitMs = 20_000;
@@ -50,17 +54,21 @@ interface Tally {
   claims: number;
   no: number;
   withSums: number;
-  /** Logs that lack a clause and are refused. */
+  /** Logs with one clause removed that the checker refuses. */
   refused: number;
-  /** Questions to which z3 gave no answer in time; of these there is nothing to compare. */
+  /** Questions that z3 did not answer in time; their answers cannot be compared. */
   unanswered: number;
   readonly wrong: string[];
 }
 
-/** What z3 has taken of its memory it keeps, so that each process compares no more than these. */
+/** The most sets that one process compares: z3 does not give back the memory that it has taken. */
 const setsAtOnce = 50;
 
-/** Of all parts together; what was wrong is printed by the part that found it. */
+/**
+ * Compares the sets in several processes, one after the other, and adds up their counts. The process that
+ * finds an error prints the error. Exits with code 1 when an answer is wrong, or when no claim is a "no" or
+ * no shortened log is refused.
+ */
 function compareInParts(setsWanted: number): void {
   const all = { sets: 0, claims: 0, no: 0, withSums: 0, refused: 0, unanswered: 0, wrong: 0 };
   for (let from = 0; from < setsWanted; from += setsAtOnce) {
@@ -77,14 +85,14 @@ function compareInParts(setsWanted: number): void {
   process.exit(all.wrong > 0 || all.no === 0 || all.refused === 0 ? 1 : 0);
 }
 
-/** Compares these of the drawn sets, and prints what came of it as JSON. */
+/** Compares the drawn sets `from` to `to`, and prints the counts as JSON. */
 async function comparePart(from: number, to: number): Promise<void> {
   const load = createRequire(join(import.meta.dirname, 'package.json'));
   const { init } = load('z3-solver') as { readonly init: () => Promise<Z3> };
   const { Context } = await init();
   const ask = askIn(new Context('main'));
   const tally: Tally = { sets: 0, claims: 0, no: 0, withSums: 0, refused: 0, unanswered: 0, wrong: [] };
-  // About one in twelve drawn sets has errors and is left out.
+  // Draws more sets than needed: about one in twelve has errors and is left out.
   for (const { name, set } of (await lawSets(Math.ceil(to * 1.3))).slice(from, to)) {
     tally.sets += 1;
     for (const action of set.actions.keys()) await compareAction(tally, { name, set, action, ask });
@@ -109,10 +117,10 @@ function askIn({ Solver, Bool }: InstanceType<Z3['Context']>): Ask {
   };
 }
 
-/** A text lies on z3's stack while it is read. */
+/** The most characters that z3 reads at once, because a text lies on z3's stack while it is read. */
 const partLengthMax = 500_000;
 
-/** Each with the constants that it is the first to name. */
+/** Splits the assertions into texts. Each text declares the constants that no earlier text has named. */
 function partsOf(assertions: readonly string[]): readonly string[] {
   const parts: string[][] = [];
   let length = Number.POSITIVE_INFINITY;
@@ -186,7 +194,10 @@ interface Shorter {
   readonly literal: SolverLiteral;
 }
 
-/** A log that checks with a clause less has to be one that never needed it. */
+/**
+ * Asks z3 whether the claim is still a "no" with the clause removed: a log that checks without a clause must
+ * not need the clause.
+ */
 async function compareShorter(tally: Tally, { where, ask, assertions, literal }: Shorter): Promise<void> {
   const asked = ask(assertions);
   const theirs = await asked.isNo(literal);
@@ -201,7 +212,10 @@ function isChecked({ ctx }: ProofProblem): boolean {
   return ctx.lemmas.every((lemma) => followsFrom(lemma, says)) && checkLog({ given, learned }, core);
 }
 
-/** Of the conditions of the action's rules, so that many hold and many do not. */
+/**
+ * Makes claims from the conditions of the action's first three rules, so that many claims hold and many do
+ * not.
+ */
 function claimsOf(set: PolicySet, action: string): readonly Claim[] {
   const rules = set.policies
     .filter(({ actions }) => actions.includes(action))
@@ -214,7 +228,7 @@ function claimsOf(set: PolicySet, action: string): readonly Claim[] {
   );
 }
 
-/** The clauses, and what their literals say of numbers, in the words of SMT-LIB. */
+/** Returns the clauses, and what their literals state about numbers, as SMT-LIB. */
 function assertionsOf({ ctx }: ProofProblem, clauses: readonly SolverClause[]): readonly string[] {
   const names = new Map<string, string>();
   const lines: string[] = [];

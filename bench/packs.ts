@@ -1,5 +1,5 @@
-// The example policies on the cases of their own tests: the compiled function beside the definition, decisions checked
-// equal first.
+// Measures the example policies on the requests of their own tests: the compiled function beside the
+// definition (`src/language/spec`). Decisions are checked to be equal first.
 
 import { readFileSync } from 'node:fs';
 import { countRules } from '../src/language/model/policy.ts';

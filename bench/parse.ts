@@ -1,6 +1,7 @@
-// `node bench/parse.ts REVISION`, or a folder that holds another checkout: what reading one long text into its tree costs here and
-// there, as medians of processor time, and the ratio of the two. Each side is a process of its own, and the two take turns. The
-// first rounds count, since most programs read few texts; the warm ones are shown beside them.
+// `node bench/parse.ts REVISION`, or with the folder of another checkout: compares what parsing one long text
+// costs in this checkout and in the other, as medians of processor time, and prints the ratio. Each side runs
+// in a process of its own, and the two take turns. The first rounds count, since most programs parse few
+// texts; the warm rounds are printed beside them.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -53,11 +54,11 @@ async function cost(child: ChildProcess): Promise<number> {
 }
 
 /**
- * Reads the text of the other checkout, which both know, whenever it is asked to, and answers with the processor time that
- * it took, in milliseconds.
+ * Parses the same text, which lies in the other checkout, each time a message arrives. Answers with the
+ * processor time in milliseconds.
  */
 async function serve(root: string, other: string): Promise<void> {
-  // Older revisions have the reader in another folder.
+  // Older revisions have the parser in another folder.
   const places = ['src/language/syntax/parse.ts', 'src/syntax/parse.ts'].map((place) => join(root, place));
   const { parse } = (await import(places.find((place) => existsSync(place)) ?? places[0]!)) as {
     readonly parse: (source: { readonly path: string; readonly text: string }) => unknown;

@@ -1,5 +1,5 @@
-// The pictures of a run: how decisions, getting ready and memory grow with the policies, worst cases with the payload, and
-// how latencies are distributed.
+// Draws the plots of a run: how decision times, time until ready and memory grow with the number of policies,
+// how worst cases grow with the payload, and how latencies are distributed.
 
 import { type Chart, type ChartLine, drawChart } from '../src/tools/measure/chart.ts';
 import { drawDistribution } from '../src/tools/measure/distribution.ts';
@@ -8,7 +8,7 @@ import type { ReadyFigures } from './ready.ts';
 import type { Results } from './targets.ts';
 import { type WorkloadName, workloadNames } from './workloads.ts';
 
-/** By the name of their file; what was not measured has none. */
+/** Returns the plots by file name, without those that have no measurements. */
 export function plotsOf(results: Results): ReadonlyMap<string, string> {
   const all: readonly (readonly [string, string | null])[] = [
     ...workloadNames.map((name) => [name, decisionPlot(results, name)] as const),
@@ -49,7 +49,7 @@ function decisionPlot({ decisions }: Results, workload: WorkloadName): string | 
   return plotted({ title: titles[workload], x: policyAxis, y: timeAxis, lines });
 }
 
-/** What a request does, and the bare decision. */
+/** Whether a line belongs to Writ itself: a whole request, or the bare decision. */
 function isOwn(name: string): boolean {
   return name.startsWith('Writ');
 }
@@ -68,7 +68,7 @@ function latencyPlot({ decisions }: Results): string | null {
   );
 }
 
-/** Of policies over many actions. */
+/** Plots the time until ready or the memory, for policies over many actions. */
 function readyPlot(
   { ready }: Results,
   what: 'ready' | 'memory',
@@ -91,7 +91,7 @@ function readyPlot(
   return plotted({ title, x: policyAxis, y, lines });
 }
 
-/** The steepest are drawn; the flat ones say nothing. */
+/** How many worst cases are drawn: those slowest at the largest payload. The flat ones show nothing. */
 const worstDrawn = 10;
 
 function worstPlot({ worst }: Results): string | null {

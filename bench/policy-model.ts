@@ -1,5 +1,6 @@
-// A workload as the model that the checker would make of its policy text: for sizes at which the stages before the
-// program would be most of what is measured. A test of the benchmarks holds both to the same decisions.
+// Turns a workload into the model that the checker would make of its policy text, for sizes at which parsing
+// and checking would be most of what is measured. A test of the benchmarks makes sure that model and text
+// lead to the same decisions.
 
 import type { Expression } from '../src/language/model/expression.ts';
 import type { Action, Policy, PolicySet } from '../src/language/model/policy.ts';
@@ -34,7 +35,7 @@ const shape: Shape = {
   ],
 };
 
-/** Some rules may name the agent, which peers do not know. */
+/** A workload whose rules may name the agent, which the peers do not know. */
 export interface ModelWorkload {
   readonly actions: readonly string[];
   readonly rules: readonly ModelRule[];

@@ -1,10 +1,11 @@
-// A workload as Writ's policy text, and its requests as the facts of requests: what an operator would write.
+// Turns a workload into Writ's policy text, as an operator would write it, and its requests into the facts of
+// requests.
 
 import type { SourceText } from '../src/language/diagnostic/span.ts';
 import { type Facts, nothingSatisfied, type RiskTier } from '../src/language/model/request.ts';
 import type { BenchRequest, BenchRule, BenchTest, Workload } from './workloads.ts';
 
-/** Policies in one file: files have a limit. */
+/** Policies in one file, whose size is limited. */
 const policiesInFile = 1_000;
 
 const shape =
@@ -25,7 +26,10 @@ export function policyFiles(workload: Workload, policiesPerFile = policiesInFile
   return files.flatMap(splitLarge);
 }
 
-/** The declarations of a hundred thousand policies' actions are more than one file may hold. */
+/**
+ * Splits a file of more than 5,000 lines: the action declarations of 100,000 policies exceed the limit of one
+ * file.
+ */
 function splitLarge(file: SourceText): readonly SourceText[] {
   const lines = file.text.split('\n');
   const size = 5_000;

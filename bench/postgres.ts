@@ -1,6 +1,6 @@
-// `node bench/postgres.ts`: the store in PostgreSQL beside what it is made of, and the service on it beside the service on a file. Each
-// takes its turn in every round, and a ratio is the median of those of single rounds, so it holds also where other programs
-// use the machine. `--rounds`, `--seconds`, `--out FILE`.
+// `node bench/postgres.ts`: compares the store in PostgreSQL with bare INSERTs, and the service on PostgreSQL
+// with the service on a file. The sides take turns in every round. A result is the median of the rounds'
+// ratios, so it holds even when other programs use the machine. `--rounds`, `--seconds`, `--out FILE`.
 
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
@@ -38,7 +38,7 @@ function median(all: readonly number[]): number {
   return all.toSorted((a, b) => a - b)[Math.floor(all.length / 2)] ?? Number.NaN;
 }
 
-/** A ratio with the smallest and the largest of single rounds behind it. */
+/** Formats the median ratio, followed by the smallest and the largest of the rounds. */
 function shown(ratios: readonly number[]): string {
   return `${median(ratios).toFixed(2)} (${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)})`;
 }
@@ -63,7 +63,7 @@ function rowsOf(count: number): readonly RequestRow[] {
   return Array.from({ length: count }, (_, at) => row(at));
 }
 
-/** Nanoseconds that a process of one thread has been on a processor. */
+/** Nanoseconds that a single-threaded process has run on a processor. */
 function busyNs(pid: number): number {
   return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0]);
 }
@@ -74,7 +74,7 @@ interface Bare {
   end(): Promise<void>;
 }
 
-/** A table like that of requests, and an INSERT into it that checks a fence, as every batch must, and nothing else. */
+/** Creates a table like that of requests, for an INSERT that only checks a fence, as every batch must. */
 async function openBare(server: PostgresServer, database: string): Promise<Bare> {
   await server.query(
     'CREATE TABLE bare (LIKE requests INCLUDING ALL); CREATE SEQUENCE bare_numbers; CREATE TABLE bare_fence WITH (fillfactor = 10) AS SELECT 0 AS slot, 0 AS batch',
@@ -110,7 +110,10 @@ async function openBare(server: PostgresServer, database: string): Promise<Bare>
   };
 }
 
-/** Server processor time of a batch to that of a bare INSERT of the same rows; bytes that a record takes. */
+/**
+ * Measures the server's processor time for a batch as a ratio to a bare INSERT of the same rows, and the
+ * bytes that a record takes.
+ */
 async function appends(server: PostgresServer): Promise<readonly Target[]> {
   const { name, url, keyFile } = await server.createDatabase();
   const store = await openStore({ url, keyFile });
@@ -143,7 +146,7 @@ async function appends(server: PostgresServer): Promise<readonly Target[]> {
     for (const [size] of sizes) {
       const own = await perRow(writer?.pid ?? 0, size, append);
       const alone = await perRow(bare.pid, size, bare.insert);
-      // The first warms both up.
+      // Round 0 warms the store and the bare INSERT up and is not counted.
       if (round > 0) ratios.get(size)?.push(own / alone);
     }
   const bytes = await bytesOf(server, { database: name, writer: writer?.pid ?? 0 }, append);
@@ -159,10 +162,13 @@ async function appends(server: PostgresServer): Promise<readonly Target[]> {
   ];
 }
 
-/** Until a connection has told the server what it has written, in milliseconds. */
+/** Milliseconds until a connection has reported to the server how much it has written. */
 const statisticsMs = 1_500;
 
-/** Of what stores them: the search index, which follows on a connection of its own, is no part of it. */
+/**
+ * Measures the bytes written by the connection that stores records. The search index is written by a
+ * connection of its own and does not count.
+ */
 async function bytesOf(
   server: PostgresServer,
   { database, writer }: { readonly database: string; readonly writer: number },
@@ -177,7 +183,8 @@ async function bytesOf(
     );
     return found;
   };
-  // After a checkpoint each page is logged whole once, also those of the index by agent: that is no part of what a record takes.
+  // After a checkpoint PostgreSQL logs each page whole once, also the pages of the index by agent. The first
+  // batches absorb these writes, which are no part of what a record takes.
   await server.query('CHECKPOINT', database);
   for (let batch = 0; batch < 20; batch += 1) await append(rowsOf(64));
   const before = await measure();
@@ -199,7 +206,7 @@ async function bytesOf(
   ];
 }
 
-/** Records a second that are read and verified, to those of a file. */
+/** Measures the records a second that are read and verified, as a ratio to a store in a file. */
 async function verifying(server: PostgresServer): Promise<Target> {
   const count = 20_000;
   const database = await server.createDatabase();
@@ -251,7 +258,7 @@ async function startServed(env: Readonly<Record<string, string>>): Promise<Serve
 }
 
 interface Measured extends LoadResult {
-  /** Of all threads of the service, in seconds. */
+  /** Processor time of all threads of the service, in clock ticks (`USER_HZ`). */
   readonly busyPerRequest: number;
 }
 
@@ -284,7 +291,7 @@ function busyTicks(pid: number): number {
   return Number(user) + Number(system);
 }
 
-/** The service on a database to the service on a file. */
+/** Compares the service on a database with the service on a file. */
 async function serving(server: PostgresServer): Promise<readonly Target[]> {
   const { name } = await server.createEmptyDatabase();
   const [inFile, inDatabase] = [await startServed({}), await startServed({ WRIT_STORE: server.urlOf(name) })];

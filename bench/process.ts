@@ -1,7 +1,8 @@
-// One engine with one workload in a process of its own: prepares, says what it decides, then measures a round whenever it
-// is asked to. Time is the thread's own processor time, so that other processes on the machine count as little as can be.
-// With `ready` behind the workload it only gets ready, the whole way from what an operator writes, and says how long that
-// took and what it keeps.
+// Runs one engine with one workload in a process of its own: prepares the engine, answers with its decisions,
+// then measures a round on each request of the parent. Rounds count the thread's own processor time, so that
+// other processes on the machine matter as little as possible. With the argument `ready` after the workload's
+// size, the process only prepares, the whole way from what an operator writes, and answers with the time and
+// the memory kept.
 
 import { timeCalls, timeEach } from '../src/tools/measure/clock.ts';
 import { heapBytes } from '../src/tools/measure/memory.ts';
@@ -9,18 +10,23 @@ import type { Engine, Prepared } from './engine.ts';
 import { type EngineKey, loadEngine } from './engines.ts';
 import { createWorkload, type Workload, type WorkloadName } from './workloads.ts';
 
-/** A slice is a short round, for figures whose ratio alone counts: two that follow each other are of one speed of the machine. */
+/**
+ * Requests of the parent. A slice is a short round, for figures of which only the ratio counts: two
+ * successive slices run at the same speed of the machine.
+ */
 export type Ask = 'round' | 'slice' | 'tail' | 'end';
 
 export type Answer =
   | {
       readonly kind: 'ready';
       readonly name: string;
-      /** By request: the outcome, and the deciding policy where the engine tells. */
+      /**
+       * For each request the outcome and the deciding policy; null when the engine does not tell the policy.
+       */
       readonly decided: readonly (readonly [outcome: string, by: string | null])[];
     }
   | { readonly kind: 'round'; readonly nanoseconds: number }
-  /** Of each request the median; empty for engines that answer later. */
+  /** The median of each request in nanoseconds; empty for asynchronous engines. */
   | { readonly kind: 'tail'; readonly byRequest: readonly number[] }
   | { readonly kind: 'kept'; readonly name: string; readonly readyMs: number; readonly bytes: number }
   | { readonly kind: 'failed'; readonly message: string };
@@ -28,10 +34,10 @@ export type Answer =
 const roundMs = 100;
 const sliceMs = 10;
 const tailMs = 250;
-/** Decisions that tell how many fit into a batch. */
+/** Decisions that are timed to find out how many fit into a batch. */
 const probes = 5;
 const gates: readonly string[] = ['default_deny', 'undeclared_action', 'invalid_payload'];
-/** Few, as they are kept beside the policies. */
+/** Few requests, because they are kept in memory beside the policies. */
 const requestsWhenReady = 100;
 
 const [key, workloadName, policies, mode] = process.argv.slice(2) as [
@@ -49,7 +55,10 @@ try {
   answer({ kind: 'failed', message: error instanceof Error ? error.message : String(error) });
 }
 
-/** The time of the first start, and the memory of a second one: the first also makes what a process has but once. */
+/**
+ * Measures the time of a first start and the memory of a second. The first start also creates what a process
+ * has only once.
+ */
 async function getReady(engine: Engine, { requests, ...rest }: Workload): Promise<void> {
   const workload = { ...rest, requests: requests.slice(0, requestsWhenReady) };
   const start = async (): Promise<Prepared> => {
@@ -63,7 +72,8 @@ async function getReady(engine: Engine, { requests, ...rest }: Workload): Promis
   const before = heapBytes();
   const second = await start();
   const bytes = heapBytes() - before;
-  // What is used afterwards cannot have been collected before.
+  // Uses the engines of both starts once more, so that the garbage collector cannot have freed them before
+  // the heap was measured.
   for (const prepared of [first, second]) await prepared.decide(0);
   answer({ kind: 'kept', name: engine.name, readyMs, bytes });
 }
@@ -92,7 +102,7 @@ async function serve(engine: Engine, workload: Workload): Promise<void> {
   }
 }
 
-/** Nanoseconds a decision over the next stretch of requests. */
+/** Returns a function that measures the nanoseconds per decision over the next stretch of requests. */
 function createRound(prepared: Prepared, count: number): (ms?: number) => number {
   let at = 0;
   let allowed = 0;
@@ -113,7 +123,7 @@ function createRound(prepared: Prepared, count: number): (ms?: number) => number
   };
 }
 
-/** The same for engines that answer later. */
+/** Like `createRound`, for asynchronous engines. */
 function createLaterRound(prepared: Prepared, count: number): (ms?: number) => Promise<number> {
   let at = 0;
   return async (ms = roundMs) => {
@@ -130,7 +140,7 @@ function createLaterRound(prepared: Prepared, count: number): (ms?: number) => P
   };
 }
 
-/** As many decisions as take some milliseconds, at most all requests once. */
+/** Returns how many decisions take about 20 ms: at least one, at most as many as there are requests. */
 function batchSize(probedMs: number, count: number): number {
   return Math.max(1, Math.min(count, Math.floor((20 * probes) / probedMs)));
 }

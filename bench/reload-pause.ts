@@ -1,6 +1,7 @@
-// How long a reload keeps requests waiting: policies are changed on disk while requests are decided, and the longest
-// stretch of the serving thread's own processor time between two requests is taken. Time in which other processes or
-// threads held the processor does not count. Run by itself: `node reload-pause.ts actions|wild COUNT`.
+// Measures how long a reload keeps requests waiting. Policies are changed on disk while requests are decided;
+// the result is the longest stretch of the serving thread's own processor time between two requests. Time in
+// which other processes or threads held the processor does not count. Run by itself: `node reload-pause.ts
+// actions|wild COUNT`.
 
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,17 +17,17 @@ export interface ReloadPause {
   readonly policies: number;
   /** The longest stretch of processor time between two requests, from the change until well after it is active. */
   readonly longestPauseMs: number;
-  /** The same while nothing changes: deciding itself, and collecting its garbage. */
+  /** The longest stretch while nothing changes: deciding itself, and garbage collection. */
   readonly usualPauseMs: number;
-  /** From the change of one file to a decision by the new set. */
+  /** Milliseconds from the change of one file to a decision by the new set. */
   readonly reloadMs: number;
   readonly decisionsDuring: number;
 }
 
-/** Requests are decided on the new set for so long: what it prepares at first use is part of the reload. */
+/** Milliseconds of deciding with the new set: what the set prepares at first use is part of the reload. */
 const afterwardsMs = 1_000;
 const settleMs = 3_000;
-/** The service records what it decides with every rule's part in it. */
+/** Decides with a trace, as the service does. */
 const decide = (host: PolicyHost, facts: Facts): unknown => host.current().decideTraced(facts);
 
 export async function measureReloadPause(workload: WorkloadName, policies: number): Promise<ReloadPause> {
@@ -39,7 +40,7 @@ export async function measureReloadPause(workload: WorkloadName, policies: numbe
     try {
       const requests = drawn.requests.map(toFacts);
       for (const facts of requests) decide(host, facts);
-      // The watch of the directory and the optimiser come to rest.
+      // Waits until the watch of the directory and the optimiser have come to rest.
       await decideFor(host, requests, settleMs);
       const { longestPauseMs: usualPauseMs } = await decideFor(host, requests, settleMs);
       const last = files.at(-1)!;
@@ -66,7 +67,7 @@ async function reload(
     `${path}.new`,
     `${text}policy one_more on ${actionIn(text)} { deny r when agent.name == "nobody" }\n`,
   );
-  // Longer ago than the file system's clock ticks, so that the rename is seen to be one.
+  // Waits for longer than a tick of the file system's clock, so that the rename is seen as a change.
   await pause(20);
   const started = performance.now();
   renameSync(`${path}.new`, path);
@@ -91,7 +92,10 @@ function decideFor(host: PolicyHost, requests: readonly Facts[], milliseconds: n
   return decideUntil(host, requests, () => performance.now() > end);
 }
 
-/** Decides a request a turn of the event loop, so that whatever else the thread does lies between two requests. */
+/**
+ * Decides one request per turn of the event loop, so that all other work of the thread lies between two
+ * requests.
+ */
 async function decideUntil(
   host: PolicyHost,
   requests: readonly Facts[],
@@ -110,7 +114,7 @@ async function decideUntil(
   return { longestPauseMs: longest / 1_000, decisions };
 }
 
-/** Of this thread alone. */
+/** Returns the processor time of this thread alone. */
 function busyMicroseconds(): number {
   const { user, system } = process.threadCpuUsage();
   return user + system;

@@ -1,7 +1,7 @@
-// `node bench/replay.ts [--records 1000000]`: a policy set tried on so many records of a store, in order and as recorded,
-// beside its peer, which reads the same records and parses them alone. Each runs in a process of its own, so that its
-// peak of memory is its own. A long log is read by a second thread: on a machine that has a processor for each, the clock shows
-// little more than the processor seconds of the one that decides.
+// `node bench/replay.ts [--records 1000000]`: tries a policy set on the records of a store, in order and as
+// recorded. The peer reads the same records and only parses them. Each runs in a process of its own, so that
+// its peak memory is its own. A second thread reads a long log: on a machine with a processor for each
+// thread, the clock shows little more than the processor seconds of the thread that decides.
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
@@ -37,7 +37,7 @@ const metered = `
 meter paid = sum(payload.amount) in USD of payment.create per agent over 24h
 policy budgets on payment.create { deny over_budget when paid > 9_000_000 USD }`;
 
-/** The payments pack with a budget; `limit` is beyond what two people are asked. */
+/** Compiles the payments pack with a budget added; payments above `limit` USD need two people. */
 async function compiledOf(limit: string) {
   const { sources } = await readPolicies(folder);
   const files = sources.files.map(({ path, text }) => ({
@@ -53,7 +53,10 @@ const [agentsCount, atOnce] = [40, 1_000];
 const startMs = Date.UTC(2026, 5, 1);
 const pauseMs = 7_500;
 
-/** Three months of payments; every second request that waits is approved an hour later. */
+/**
+ * Fills the store with requests for payments, 7.5 s apart (three months for 1,000,000). About half of the
+ * requests that wait are approved 1 ms later; the others expire.
+ */
 async function fill(store: Store, count: number): Promise<void> {
   const { engine } = await compiledOf('1_000');
   const random = createRandom(1);
@@ -146,7 +149,9 @@ function readingOf({ low, high }: { readonly low: string; readonly high: string 
   return { low: parseDecimal(low) ?? zero, high: parseDecimal(high) ?? zero };
 }
 
-/** What 1,000,000 requests may take, on a machine that does nothing else. */
+/**
+ * The most seconds for 1,000,000 requests, on an otherwise idle machine, and the most megabytes of memory.
+ */
 const [secondsMost, peakMbMost] = [20, 500];
 
 const measures = ['parse alone', 'in order', 'as recorded'] as const;

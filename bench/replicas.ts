@@ -1,7 +1,9 @@
-// `node bench/replicas.ts`: decisions a second of one replica and of three, as real processes on one PostgreSQL, and of three workers
-// behind one address, beside a bare INSERT of the same rows over as many connections as there are replicas. A commit takes a few milliseconds more than this machine's disk, as
-// where a standby is waited for: so what is measured is who waits for whom, and not who gets the processor. Each takes its turn in
-// every round; a ratio is the median of those of single rounds. `--rounds`, `--seconds`, `--out FILE`.
+// `node bench/replicas.ts`: measures the decisions a second of one replica and of three, as real processes on
+// one PostgreSQL, and of three workers behind one address. A bare INSERT of the same rows, over as many
+// connections as there are replicas, is measured beside them. A commit takes a few milliseconds more than
+// this machine's disk, as with a standby, so the measurement shows which part waits for which, and not which
+// part gets the processor. All take turns in every round; a ratio is the median of the rounds' ratios.
+// `--rounds`, `--seconds`, `--out FILE`.
 
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
@@ -15,7 +17,7 @@ import type { LoadOptions, LoadResult } from './service/load.ts';
 import { processorMicroseconds } from './service/servers.ts';
 
 const replicasMax = 3;
-/** Of each replica: so many requests share a commit. */
+/** Connections to each replica; requests of several connections share a commit. */
 const connections = 8;
 const commitMs = 5;
 const load = join(import.meta.dirname, 'service/load.ts');
@@ -31,16 +33,19 @@ interface Figures {
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Microseconds of a processor for a decision: of the processes that decide, and of the database's. */
+  /**
+   * Microseconds of processor time for a decision: of the deciding processes, and of the database's
+   * processes.
+   */
   readonly processor?: { readonly deciding: number; readonly database: number };
 }
 
-/** Who serves one database. */
+/** The services on one database. */
 interface Serving {
   readonly database: string;
-  /** Three replicas, each with an address; or one service, whose address three workers serve. */
+  /** Three replicas, each with an address of its own; or one service, whose address three workers serve. */
   readonly services: readonly Service[];
-  /** Of an agent for each replica. */
+  /** The keys of agents, one for each replica. */
   readonly apiKeys: readonly string[];
 }
 
@@ -51,7 +56,10 @@ interface Bench {
   readonly measureMs: number;
 }
 
-/** What is asked of them: without a meter, each for an agent and so a meter key of its own, or all for the same one. */
+/**
+ * The load of a measurement. `meter`: an action without a meter, a meter key for each load (each asks for an
+ * agent of its own), or one meter key for all.
+ */
 interface Asked {
   readonly of?: 'replicas' | 'workers';
   readonly count: number;
@@ -80,7 +88,7 @@ async function serve(
   const data = mkdtempSync(join(tmpdir(), 'writ-data-'));
   const env = { WRIT_STORE: server.urlOf(database) };
   const services: Service[] = [];
-  // The first one makes the tables, and the key that all share.
+  // The first service creates the tables, and the master key that all services share.
   while (services.length < count.services)
     services.push(
       await startService({ policies, data, env: { ...env, WRIT_WORKERS: String(count.workers) } }),
@@ -90,20 +98,23 @@ async function serve(
   return { database, services, apiKeys };
 }
 
-/** A process and those that it has started. */
+/** Returns the ids of a process and of its children. */
 function withChildren(pid: number): readonly number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
   return [pid, ...children.map(Number)];
 }
 
-/** Says what these processes have used since, but for those that have ended. */
+/**
+ * Returns a function for the processor time, in microseconds, that the processes have used since this call.
+ * Processes that have ended count as zero.
+ */
 function followProcessor(pids: readonly number[]): () => number {
   const before = pids.map((pid) => ({ pid, used: usedBy(pid) }));
   return () =>
     before.reduce((sum, { pid, used }) => sum + Math.max(0, (usedBy(pid) ?? 0) - (used ?? Infinity)), 0);
 }
 
-/** Null where it has ended. */
+/** Returns the processor time that a process has used so far; null when the process has ended. */
 function usedBy(pid: number): number | null {
   try {
     return processorMicroseconds(`${pid}`);
@@ -112,7 +123,7 @@ function usedBy(pid: number): number | null {
   }
 }
 
-/** All of them together. */
+/** Sends load to `count` replicas or workers at once and returns the figures of all loads together. */
 async function decisions(
   { server, measureMs, ...serving }: Bench,
   { of = 'replicas', count, meter = 'none', each = connections }: Asked,
@@ -151,7 +162,10 @@ async function decisions(
   };
 }
 
-/** A request that a replica has stored, again and again under other numbers and ids, into a table like that of requests. */
+/**
+ * Creates a table like that of requests. Returns an INSERT that stores copies of one recorded request in it,
+ * with other numbers and ids.
+ */
 async function makeBare({ server, replicas: { database } }: Bench): Promise<string> {
   await server.query(
     'CREATE TABLE bare (LIKE requests INCLUDING ALL); CREATE SEQUENCE bare_numbers; CREATE TABLE bare_row AS SELECT * FROM requests LIMIT 1',
@@ -205,7 +219,7 @@ function median(values: readonly number[]): number {
 
 interface Row {
   readonly title: string;
-  /** The row of the bare INSERT over as many connections. */
+  /** The index of the row with the bare INSERT over as many connections. */
   readonly beside: number;
   readonly measure: () => Promise<Figures>;
   readonly rounds: Figures[];
@@ -242,7 +256,9 @@ function table(rows: readonly Row[]): string {
   ].join('\n');
 }
 
-/** What it is, which row to which other, and what it should be. */
+/**
+ * For each target its name, the index of a row, the index of the row that it is compared with, and the bound.
+ */
 const targets = [
   ['three replicas to one', 1, 0, 'at least 2.3'],
   ['three workers at one address to three replicas', 8, 1, 'at least 0.9'],

@@ -1,4 +1,4 @@
-// The results of one run as a page of Markdown, for the terminal and for the folder of results.
+// Turns the results of one run into a page of Markdown, for the terminal and for the folder of results.
 
 import { cpus } from 'node:os';
 import { duration } from '../src/tools/measure/figure.ts';
@@ -9,7 +9,7 @@ import { workloadNames } from './workloads.ts';
 
 export interface Run {
   readonly results: Results;
-  /** Of the peers' packages. */
+  /** Versions of the peers' packages by name. */
   readonly versions: Readonly<Record<string, string>>;
   readonly minutes: number;
 }
@@ -34,7 +34,7 @@ export function report({ results, versions, minutes }: Run): string {
   return `${sections.filter((text) => text !== '').join('\n\n')}\n`;
 }
 
-/** Nothing where nothing was measured. */
+/** Returns an empty text when nothing was measured. */
 function section(title: string, rows: readonly string[]): string {
   return rows.length === 0 ? '' : `## ${title}\n\n${rows.join('\n')}`;
 }

@@ -1,5 +1,6 @@
-// A whole request in process: its body parsed, the payload checked, decided, traced; each body is parsed anew, so that no
-// text has been seen before. What parsing costs is measured beside it and taken off.
+// Measures a whole request in process: its body is parsed, its payload checked, and the request decided and
+// traced. Each body is parsed every time, so that no text has been seen before. The time of parsing alone is
+// measured beside the rest and subtracted.
 
 import type { JsonObject } from '../src/language/model/json.ts';
 import type { Facts } from '../src/language/model/request.ts';
@@ -10,11 +11,11 @@ import { createWorkload } from './workloads.ts';
 import { engineOf } from './writ.ts';
 
 export interface RequestFigures {
-  /** `JSON.parse` of the body alone. */
+  /** Time of `JSON.parse` of the body alone. */
   readonly parse: Figure;
-  /** Payload check and decision, without parsing. */
+  /** Time of the payload check and the decision, without parsing. */
   readonly decide: Figure;
-  /** Payload check, decision and trace, without parsing. */
+  /** Time of the payload check, the decision and the trace, without parsing. */
   readonly trace: Figure;
 }
 

@@ -1,6 +1,6 @@
-// `npm run bench -- REV`: this working tree beside another revision. That one is checked out into a folder of its own, which
-// is gone afterwards, and gets this tree's benchmarks and packs: the same files measure both, in alternating rounds. What
-// that revision cannot run, because its interface was another one, is told.
+// `npm run bench -- REV`: compares this working tree with another revision. The revision is checked out into
+// a temporary folder and gets this tree's benchmarks and packs: the same files measure both, in alternating
+// rounds. The table names what the revision cannot run because its interface differs.
 
 import type { ChildProcess } from 'node:child_process';
 import { cpSync, rmSync } from 'node:fs';
@@ -24,7 +24,7 @@ export interface RevisionOptions {
 
 interface Compared {
   readonly what: string;
-  /** Nanoseconds, a figure a round or a pair of processes. */
+  /** Nanoseconds, one figure for each round or for each pair of processes. */
   readonly own: number[];
   readonly other: number[];
   readonly ratios: number[];
@@ -35,7 +35,7 @@ interface NotCompared {
   readonly why: string;
 }
 
-/** A table in Markdown. Throws where there is no such revision. */
+/** Returns a table in Markdown. Rejects when the revision does not exist. */
 export function compareWithRevision(revision: string, options: RevisionOptions): Promise<string> {
   options.log(`checking ${revision} out`);
   return withRevision(revision, async ({ folder, commit }) => {
@@ -46,7 +46,7 @@ export function compareWithRevision(revision: string, options: RevisionOptions):
   });
 }
 
-/** This tree's benchmarks, what they measure with, and the packs. */
+/** Copies this tree's benchmarks, its measuring helpers and the packs into the checkout. */
 function lay(root: string, folder: string): void {
   const parts = { bench: 'bench', [measureFolder(root)]: measureFolder(folder), policies: 'policies' };
   for (const [part, place] of Object.entries(parts)) {
@@ -98,9 +98,12 @@ interface Size {
 }
 
 const warmUpRounds = 4;
-/** Of one pair of processes, for each round that is asked for: what one process makes of a function stays for its life. */
+/**
+ * Slices of one pair of processes for each round that is wanted. A pair is measured for long, because the way
+ * in which a process optimises a function stays for the life of the process.
+ */
 const slicesARound = 8;
-/** Pairs of processes, one after the other. */
+/** Pairs of processes, started one after the other. */
 const launches = 5;
 
 async function compareDecisions(
@@ -127,7 +130,7 @@ async function comparePair(
     startEngine(key, { workload, policies, bench }),
   ];
   try {
-    // Both are listened to at once: what has ended before that is never heard of.
+    // Listens to both processes at once: a message that arrives before anybody listens is lost.
     const [own, other] = await Promise.all([readyOf(children[0]!), readyOf(children[1]!)]);
     checkEqual([
       { key, ready: own },
@@ -178,7 +181,7 @@ function compared(what: string, own: number[], other: number[]): Compared {
   return { what, own, other, ratios: own.map((figure, round) => figure / other[round]!) };
 }
 
-/** Each round measures here, then there. */
+/** In each round measures this tree, then the other revision. */
 async function inTurn<T>(
   rounds: number,
   measure: (place: { readonly bench?: string }) => Promise<T>,

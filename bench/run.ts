@@ -1,6 +1,7 @@
-// `npm run bench`: measures everything, prints it, and writes tables, figures and plots into `bench/results/`. Peers are
-// installed first where they are missing. `-- --only actions,wild` measures some of it and `-- --quick` small sizes; both
-// write only where `--results DIR` says so. `-- REV` compares this working tree with another revision instead.
+// `npm run bench`: measures everything, prints the results, and writes tables, figures and plots into
+// `bench/results/`. Missing peers are installed first. `-- --only actions,wild` measures some sections and
+// `-- --quick` small sizes; such runs write files only into the folder of `--results DIR`. `-- REV` compares
+// this working tree with another revision instead.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -45,7 +46,7 @@ const log = (line: string): void => {
   const seconds = Math.floor((performance.now() - started) / 1_000);
   console.error(`${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')} ${line}`);
 };
-/** The others measure Writ alone. */
+/** Sections that need peers; all other sections measure Writ alone. */
 const sectionsWithPeers: readonly SectionName[] = ['actions', 'wild', 'same', 'ready'];
 const rounds = Number(values.rounds);
 const [revision] = positionals;
@@ -73,14 +74,17 @@ if (revision !== undefined) {
 function write(folder: string, page: string, results: Results): void {
   mkdirSync(folder, { recursive: true });
   writeFileSync(`${folder}/results.md`, page);
-  // The latencies of single requests are in the picture.
+  // Leaves out the latencies of single requests, which the plot shows.
   const json = JSON.stringify(results, (key, value) => (key === 'byRequest' ? undefined : value), 1);
   writeFileSync(`${folder}/results.json`, `${json}\n`);
   for (const [name, picture] of plotsOf(results)) writeFileSync(`${folder}/${name}.svg`, picture);
   log(`written into ${folder}`);
 }
 
-/** The names between commas, in the order of all. */
+/**
+ * Returns the names in a comma-separated text, in the order of `all`. Exits with code 2 when a name is
+ * unknown.
+ */
 function chosen<Name extends string>(option: string, text: string, all: readonly Name[]): readonly Name[] {
   const wanted = text.split(',');
   const unknown = wanted.find((name) => !(all as readonly string[]).includes(name));
@@ -103,7 +107,7 @@ function installPeers(): void {
   execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder, stdio: ['ignore', 2, 2] });
 }
 
-/** Their versions by name. */
+/** Returns the versions of the peers' packages by name. */
 function peerPackages(): Readonly<Record<string, string>> {
   const text = readFileSync(new URL('package.json', import.meta.url), 'utf8');
   return (JSON.parse(text) as { readonly dependencies: Readonly<Record<string, string>> }).dependencies;

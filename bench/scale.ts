@@ -1,6 +1,7 @@
-// What `writ diff` and `writ check` of the package take of large sets, the start of Node included, beside what they may take: one rule
-// changed among many, hours that many rules read, one line added to a long list. By hand, on a quiet machine: node bench/scale.ts, or with another
-// number of rounds: node bench/scale.ts 5. `--write` puts the table into results/scale.md.
+// Measures how long `writ diff` and `writ check` of the package take with large sets, including the start of
+// Node, and compares the times with their limits. The sets have one changed rule among many, hours that many
+// rules read, or one line added to a long list. Run it by hand, on a quiet machine: `node bench/scale.ts`, or
+// with another number of rounds: `node bench/scale.ts 5`. `--write` puts the table into results/scale.md.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +13,7 @@ import { sets } from './proofs.ts';
 
 type SetName = keyof typeof sets;
 
-/** Seconds on the clock of a quiet machine, where a change says nothing else. */
+/** The most seconds, on the clock of a quiet machine, unless a change has a limit of its own. */
 const most: Readonly<Record<SetName, number>> = {
   '1,000 rules of one action': 1,
   '10,000 rules of 100 actions': 2,
@@ -22,7 +23,7 @@ const most: Readonly<Record<SetName, number>> = {
 interface ScaleFigures {
   readonly what: string;
   readonly seconds: Figure;
-  /** Processor time of all threads; where it is less than the clock, other work was in the way. */
+  /** Processor time of all threads. When it is less than the time on the clock, other work was in the way. */
   readonly processorSeconds: Figure;
   readonly most: number;
 }
@@ -42,7 +43,7 @@ const pattern: Change = {
   what: 'the pattern of one rule',
   to: (path, text) => (path === '1.policy' ? text.replace('"/team-10/*"', '"/team-10/x*"') : text),
 };
-/** An eighth of the rules read them. */
+/** An eighth of the rules read these hours. */
 const hours: Change = {
   what: 'hours that 125 rules read',
   most: 2,
@@ -59,7 +60,7 @@ const changes: Readonly<Record<SetName, readonly Change[]>> = {
   'a list of 100,000 entries': [entry],
 };
 
-/** Folders of a set as it is, and with each of its changes. */
+/** Returns a function that writes the set, unchanged or with one change, and returns the folder. */
 function layOut(name: SetName, folder: string): (change: Change | null) => string {
   const { files, readListFile } = sets[name]();
   const lists = ['blocked.txt', 'known.txt'].flatMap((path) => {
@@ -80,7 +81,7 @@ interface Run {
   readonly processorSeconds: number;
 }
 
-/** The shell's own `time` knows what a process that has ended used. */
+/** Runs a command under the shell's `time`, which reports what an ended process has used. */
 function run(args: readonly string[]): Run {
   const script = 'TIMEFORMAT="%R %U %S"; time "$@" > /dev/null 2> /dev/null';
   const { NODE_COMPILE_CACHE: _, ...env } = process.env;
@@ -90,7 +91,7 @@ function run(args: readonly string[]): Run {
   });
   const figures = stderr.trim().split(/\s+/).map(Number);
   const [seconds, user, system] = figures;
-  // A refuted guarantee ends `writ check` with 1.
+  // `writ check` ends with code 1 when a guarantee is refuted.
   if (status === null || status > 1 || figures.length !== 3) throw new Error(`${args.join(' ')}: ${stderr}`);
   return { seconds: seconds!, processorSeconds: user! + system! };
 }

@@ -1,7 +1,8 @@
-// `node bench/search.ts [--requests 1000000] [--out FILE]`: what people wait for in a store with so many requests: the list, a
-// filter, a count and searches, of words that are rare, usual and not there, each over HTTP beside the list and in a browser to its
-// first rows; what a search costs while records are being stored; what the index holds and how long making it takes. Prints
-// Markdown, and ends with exit code 1 where a search or the overview takes too long. The middle of nine counts.
+// `node bench/search.ts [--requests 1000000] [--out FILE]`: measures what people wait for in a store with
+// many requests: the list, a filter, a count, and searches for words that are rare, frequent or absent. Each
+// is measured over HTTP, as a ratio to the list, and in a browser until the first rows. Also prints the size
+// of the search index and how long it takes to build. Prints Markdown, and exits with code 1 when a search,
+// the overview or the memory misses its budget. The median of nine rounds counts.
 
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
@@ -29,7 +30,10 @@ const data = mkdtempSync(join(tmpdir(), 'writ-search-'));
 const lines: string[] = [];
 const missed: string[] = [];
 
-/** Requests of one shape with many vendors, notes and amounts; every 200,000th has a word that no other has. */
+/**
+ * Fills the store with requests of one shape with many vendors, notes and amounts. One in 200,000 has a word
+ * that no other request has. Returns the email address of the first admin.
+ */
 async function fill(): Promise<string> {
   const path = join(data, 'writ.db');
   const empty = await openStore({ path });
@@ -164,7 +168,10 @@ const cases: readonly (readonly [name: string, path: string, isSearch: boolean])
   ['count: all', '/v1/requests/count', false],
 ];
 
-/** From the keys to the first rows, or to the word that there are none. */
+/**
+ * Milliseconds from the change of the address to the first rows, or to the message that no request matches;
+ * the median of five.
+ */
 async function rowsMs(page: Page, path: string): Promise<number> {
   const query = new URLSearchParams(path.slice(path.indexOf('?') + 1));
   const times: number[] = [];

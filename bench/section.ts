@@ -1,4 +1,5 @@
-// One measurement without peers in a process of its own: named on the command line, its result sent to the parent.
+// Runs one measurement that needs no peers in a process of its own. The command line names the measurement;
+// the result is sent to the parent.
 
 import type { ChangedFigures, ModelFigures } from './compile.ts';
 import type { DegradedFigures } from './degraded.ts';
@@ -13,7 +14,7 @@ import type { WarmStart } from './warm-start.ts';
 import type { WorkloadName } from './workloads.ts';
 import type { WorstFigures } from './worst.ts';
 
-/** What each is asked and answers. */
+/** The arguments (`ask`) and the result (`answer`) of each measurement. */
 export interface Sections {
   readonly request: { readonly ask: Sized; readonly answer: RequestFigures };
   readonly degraded: { readonly ask: Sized; readonly answer: DegradedFigures };
@@ -50,7 +51,10 @@ interface Named {
 
 type Measure<S extends keyof Sections> = (ask: Sections[S]['ask']) => Promise<Sections[S]['answer']>;
 
-/** Each loads what it needs alone: another revision may lack what one of them measures. */
+/**
+ * Each measurement imports only the files that it needs, because another revision may lack what one of them
+ * measures.
+ */
 const sections: { readonly [S in keyof Sections]: Measure<S> } = {
   request: async ({ policies, rounds }) => (await import('./request.ts')).measureRequest(policies, rounds),
   degraded: async ({ policies, rounds }) => (await import('./degraded.ts')).measureDegraded(policies, rounds),

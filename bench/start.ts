@@ -1,6 +1,7 @@
-// How long `writ check` of the payments pack takes from the package, beside `node -e 0`: built, installed from its tarball into an empty
-// folder, and started in turn with Node that does nothing. `node bench/start.ts [ROUNDS]` prints the table of results/start.md and fails
-// where the target is missed. The machine has to be left alone meanwhile: the smallest of many rounds is nearest to what it takes.
+// Compares how long `writ check` of the payments pack takes with `node -e 0`. The package is built, installed
+// from its tarball into an empty folder, and started in turns with a Node that does nothing. `node
+// bench/start.ts [ROUNDS]` prints the table of results/start.md and fails when the target is missed. Nothing
+// else should run on the machine meanwhile: the smallest of many rounds is nearest to the real time.
 
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
@@ -8,7 +9,7 @@ import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { installPackage } from './installed.ts';
 
-/** How many times as long as Node alone, and how many milliseconds, at most. */
+/** The most that a start may take: as a multiple of Node alone, and in milliseconds. */
 const most = { times: 6, ms: 250 } as const;
 
 const rounds = Number(process.argv[2] ?? 30);
@@ -28,7 +29,7 @@ try {
     { name: '`writ --version`', args: [writ, '--version'], ms: [] },
     { name: '`writ check` of the payments pack', args: [writ, 'check', 'payments'], ms: [] },
   ];
-  // The first fills the cache of compiled code.
+  // The first start of each fills the cache of compiled code.
   for (const one of all) timeOf(one);
   for (let round = 0; round < rounds; round += 1) for (const one of all) one.ms.push(timeOf(one));
   print(all);

@@ -1,7 +1,7 @@
-// `node bench/store-growth.ts [--records 1000000]`: what storing one request costs as the records grow, through the
-// store as the service uses it, and what the chain adds to one append. Figures are medians of rounds with minimum and
-// maximum, in processor time of all threads: unlike time on the clock, it does not grow when other programs share
-// the machine. Latencies are on the clock.
+// `node bench/store-growth.ts [--records 1000000]`: measures what storing one request costs as the records
+// grow, through the store as the service uses it, and what the chain adds to one append. Figures are medians
+// of rounds with minimum and maximum, in processor time of all threads: unlike the time on the clock, it does
+// not grow when other programs share the machine. Latencies are on the clock.
 
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
@@ -30,7 +30,7 @@ const clients = 64;
 const fillAtOnce = 1_000;
 const openMax = 1_000_000;
 const recordBytes = 1_000;
-/** How many rows were made. */
+/** Number of rows made so far. */
 let made = 0;
 
 const folder = mkdtempSync(join(tmpdir(), 'writ-growth-'));
@@ -67,7 +67,10 @@ async function measureGrowth(recordsMax: number): Promise<void> {
   }
 }
 
-/** Costs without an idempotency key and with one, in alternating rounds, and of finding a request by its id. */
+/**
+ * Measures the cost of a request without an idempotency key and with one, in alternating rounds, and of
+ * finding a request by its id.
+ */
 async function measureAt(store: Store): Promise<readonly [readonly Cost[], readonly Cost[], number]> {
   const plain: Cost[] = [];
   const keyed: Cost[] = [];
@@ -101,9 +104,9 @@ async function fill(store: Store, count: number): Promise<void> {
 }
 
 interface Cost {
-  /** Microseconds of processor time for one of many. */
+  /** Microseconds of processor time per operation. */
   readonly processor: number;
-  /** Milliseconds on the clock, of each. */
+  /** Milliseconds on the clock of each operation. */
   readonly latencies: readonly number[];
 }
 
@@ -115,7 +118,7 @@ function startMeasuring(): (count: number, latencies?: readonly number[]) => Cos
   };
 }
 
-/** As the request path does it: look the idempotency key up where there is one, then append. */
+/** Does what the service does with a request: looks up the idempotency key if there is one, then appends. */
 async function measureRequests(store: Store, ids: string[], createKey: () => string | null): Promise<Cost> {
   const latencies: number[] = [];
   let left = requestsPerRound;
@@ -145,7 +148,10 @@ async function findKey(
   if (found !== null) throw new Error('the key is new');
 }
 
-/** A hundred agents; one request in ten waits for people, for a second, so that few are open however many are stored. */
+/**
+ * Makes a row of one of 100 agents. One request in ten waits for people, for a second, so that few are open
+ * however many are stored.
+ */
 function row(key: string | null): RequestRow {
   made++;
   const nowMs = Date.now();
@@ -166,7 +172,7 @@ function row(key: string | null): RequestRow {
   };
 }
 
-/** In one thread and without waiting for the disk, so that the difference stands out. */
+/** Measures in one thread and without waiting for the disk, so that the difference stands out. */
 function measureChain(): void {
   const batch = 100;
   const appends = 10_000;
@@ -207,13 +213,13 @@ function measureChain(): void {
   }
 }
 
-/** Median, minimum and maximum as two cells of a table. */
+/** Returns median, minimum and maximum as two cells of a table. */
 function show(costs: readonly Cost[]): string {
   const sorted = costs.map(({ processor }) => processor).sort((a, b) => a - b);
   return `${sorted[Math.floor(sorted.length / 2)]} | ${sorted[0]}..${sorted.at(-1)}`;
 }
 
-/** Of all latencies, the one that one in a hundred exceeds. */
+/** Returns the 99th percentile of all latencies. */
 function percentile(costs: readonly Cost[]): number {
   const sorted = costs.flatMap(({ latencies }) => latencies).sort((a, b) => a - b);
   return sorted[Math.floor(sorted.length * 0.99)] ?? 0;

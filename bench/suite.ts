@@ -1,4 +1,4 @@
-// The measurements of `npm run bench`, by the names under which one asks for them, in the order in which they run.
+// Runs the measurements of `npm run bench`, by the names that `--only` takes, in the order of `sectionNames`.
 
 import { figureOf } from '../src/tools/measure/figure.ts';
 import { alone } from './alone.ts';
@@ -30,7 +30,10 @@ export const sectionNames = [
 ] as const;
 export type SectionName = (typeof sectionNames)[number];
 
-/** What a quick run measures, and beside whom: what a request does, in process and at the service, and getting ready. */
+/**
+ * Sections and engines of a quick run: what a request does, in process and at the service, and the way from
+ * text to ready.
+ */
 export const quickly = {
   sections: ['actions', 'wild', 'request', 'ready', 'promises', 'served'],
   engines: ['writ-request', 'map', 'hand-written', 'writ', 'json-logic', 'casl'],
@@ -38,23 +41,26 @@ export const quickly = {
 
 export interface SuiteOptions {
   readonly only: readonly SectionName[];
-  /** Small sizes alone. */
+  /** Whether only small sizes are measured. */
   readonly isQuick: boolean;
-  /** Three or more. */
+  /** Rounds of each measurement; `npm run bench` takes three by default. */
   readonly rounds: number;
   readonly engines: readonly EngineKey[];
   readonly log: (line: string) => void;
 }
 
-/** Of so many policies a start takes so long, and differs so little, that one round says as much as three. */
+/** At this size a start takes long and varies little, so one round is enough. */
 const manyPolicies = 100_000;
 
-/** What is measured of each size, in order; a start that takes longer than this is ended. */
+/** Milliseconds after which a start counts as too slow. */
 const readyLimitMs = 90_000;
 
 const ordinary = ['actions', 'wild'] as const satisfies readonly WorkloadName[];
 
-/** A measurement that fails is told and left out; the others go on. */
+/**
+ * Runs the sections. A measurement that fails is logged and left out; the others go on, and the exit code
+ * becomes 1.
+ */
 export async function runSuite(options: SuiteOptions): Promise<Results> {
   const results: { -readonly [K in keyof Results]: Results[K] } = { ...nothing };
   for (const [at, name] of options.only.entries()) {
@@ -111,7 +117,8 @@ async function runSection(
     case 'worst':
       return { worst: await alone('worst', { rounds }) };
     case 'hardest': {
-      // With the one that opens, 19 rules are the most that an action tries as one function, 20 the fewest with an index.
+      // One more rule opens the action: 18 rules make 19, the most that an action tries as one function; 19
+      // make 20, the fewest with an index.
       const sizes = isQuick ? [18, 19, 50, 100, 200, 400] : [18, 19, 100, 300, 1_000, 3_000];
       return { hardest: await alone('hardest', { sizes, rounds }) };
     }
@@ -190,7 +197,7 @@ async function reload(policies: number, { rounds }: SuiteOptions): Promise<Resul
   return all;
 }
 
-/** Each figure of several measurements, each in a process of its own. */
+/** Runs a measurement several times, each in a process of its own, and returns the spread of each figure. */
 async function inRounds<K extends string>(
   rounds: number,
   measure: () => Promise<Readonly<Record<K, number>>>,

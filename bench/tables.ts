@@ -1,5 +1,6 @@
-// What a table of many rows costs: bytes beside its text, a look-up beside that of a `Map` with the same keys, and how long a
-// reload of the table keeps requests waiting, in processor time of the serving thread. `node bench/tables.ts [ROWS]`.
+// Measures what a table with many rows costs: bytes in addition to its text, a look-up beside that of a `Map`
+// with the same keys, and how long a reload of the table keeps requests waiting, in processor time of the
+// serving thread. `node bench/tables.ts [ROWS]`.
 
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +17,7 @@ policy refunds on order.refund {
 }
 `;
 
-/** Longer than a machine that has other things to do takes. */
+/** Milliseconds, more than even a busy machine takes to compile. */
 const compileMsMax = 600_000;
 
 const keyAt = (row: number): string => `ord-${(row * 7_919) % 10_000_000}-${row}`;
@@ -26,7 +27,7 @@ const cellsAt = (row: number, owner: string): readonly string[] => [
   'eu-west',
 ];
 
-/** Of this thread alone. */
+/** Returns the processor time of this thread alone. */
 function busyMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;
@@ -42,7 +43,7 @@ function lookUps(rows: number): Readonly<Record<string, number>> {
   }
   const table = builder.finish() as TableRows;
   const map = new Map(Array.from({ length: rows }, (_, row) => [keyAt(row), row]));
-  // Made anew, so that no text is the very one that the map holds.
+  // Makes new strings, so that no key is the same object as a key of the map.
   const keys = Array.from({ length: 200_000 }, () => keyAt(Math.floor(Math.random() * rows)));
   const rounds = Array.from({ length: 5 }, () => ({
     cell: nanoseconds(keys, (key) => findCell(table, key, 0) !== null),
@@ -79,7 +80,7 @@ async function reload(rows: number): Promise<Readonly<Record<string, number>>> {
     writeFileSync(join(directory, 'a.policy'), policies);
     writeRows(directory, rows, 'agent');
     put();
-    // Before the start, so that what writing leaves to be collected is no part of the reload.
+    // Writes the new rows before the start, so that the garbage from writing is not part of the reload.
     writeRows(directory, rows, 'other');
     const host = await openPolicies({ directory, timeoutMs: compileMsMax });
     try {
@@ -106,7 +107,7 @@ function endAfter(milliseconds: number): () => boolean {
   return () => performance.now() > end;
 }
 
-/** The longest stretch of processor time between two decisions. */
+/** Returns the longest stretch of processor time between two decisions, in milliseconds. */
 async function decideUntil(host: PolicyHost, isOver: () => boolean): Promise<number> {
   let longest = 0;
   let before = busyMs();

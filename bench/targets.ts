@@ -1,4 +1,5 @@
-// What Writ must reach, and what it has reached: one row a target, with the spread of its figure and the peers beside it.
+// Compares what Writ has reached with what it must reach: one row for each target, with the spread of its
+// figure and with the peers.
 
 import { digits, duration, type Figure, size, times } from '../src/tools/measure/figure.ts';
 import type { Measured } from './decisions.ts';
@@ -15,7 +16,7 @@ import type { TriedFigures } from './tried.ts';
 import type { WorkloadName } from './workloads.ts';
 import type { WorstFigures } from './worst.ts';
 
-/** What has been measured; null or empty where it has not. */
+/** All measurements; null or empty when a section has not run. */
 export interface Results {
   readonly decisions: readonly Measured[];
   readonly ready: readonly ReadyFigures[];
@@ -52,7 +53,7 @@ export interface Target {
   readonly must: string;
   readonly figure: string;
   readonly beside: string;
-  /** Null where this run has not measured it. */
+  /** Null when this run has not measured the target's figure. */
   readonly isMet: boolean | null;
 }
 
@@ -250,7 +251,7 @@ function memoryTargets({ models }: Results): readonly Target[] {
 
 const exponentMax = 1.15;
 
-/** The steepest of the cases that grow; the whole lists stand below the table. */
+/** The steepest of the cases that grow; the report lists all cases below the table. */
 function growthTargets({ hardest, worst }: Results): readonly Target[] {
   const steepest = (
     what: string,
@@ -297,7 +298,7 @@ function atMost(what: string, figure: Figure | null, { most, must, show }: Most)
 
 type Limit = { readonly most: number } | { readonly least: number };
 
-/** How many times the one engine takes of the other's time. */
+/** Compares the time of `upper`, as a multiple of the time of `lower`, with the limit. */
 function ratio(what: string, upper: Measured | null, lower: Measured | null, limit: Limit): Target {
   const target = factor(what, upper?.figure, lower?.figure, limit);
   if (upper === null || lower === null) return target;
@@ -329,7 +330,7 @@ export function readyText({ readyMs, limitMs }: ReadyFigures): string {
   return withSpread({ median: median * 1e6, min: min * 1e6, max: max * 1e6 });
 }
 
-/** Of nanoseconds. */
+/** Formats a figure in nanoseconds, with its spread. */
 export function withSpread({ median, min, max }: Figure): string {
   return `${duration(median)} (${duration(min)}..${duration(max)})`;
 }

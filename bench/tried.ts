@@ -1,4 +1,4 @@
-// How many rules the index names for the requests of `wild`.
+// Counts the rules that the index selects for the requests of the workload `wild`.
 
 import { link } from '../src/language/emit/link.ts';
 import { percentile } from '../src/tools/measure/figure.ts';
@@ -8,7 +8,7 @@ import { createWorkload } from './workloads.ts';
 
 export interface TriedFigures {
   readonly policies: number;
-  /** The most rules tried by 99 of 100 requests. */
+  /** The most rules that are tried for 99 of 100 requests. */
   readonly p99: number;
 }
 

@@ -1,5 +1,5 @@
-// A start of the part of the service that has the policies, from the directory alone and with what an earlier start has kept: from the
-// call to active policies. Run by itself: `node warm-start.ts actions|wild COUNT`.
+// Measures a start of the policy host, from the call to active policies: from the directory alone, and with
+// what an earlier start has kept. Run by itself: `node warm-start.ts actions|wild COUNT`.
 
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ export interface WarmStart {
   readonly warmMs: number;
 }
 
-/** A directory that was written just before is not taken for whole. */
+/** Milliseconds of rest after writing: a directory that has just been written counts as unsettled. */
 const restMs = 1_500;
 
 export async function measureWarmStart(workload: WorkloadName, policies: number): Promise<WarmStart> {

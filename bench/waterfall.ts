@@ -1,5 +1,5 @@
-// The first tables of a run: what a request does, in process and at the service, and what each of its promises costs, one after
-// the other.
+// Makes the first tables of a run: what a request does, in process and at the service, and what each of its
+// promises costs, one after the other.
 
 import { duration, figureOf, times } from '../src/tools/measure/figure.ts';
 import type { EngineKey } from './engines.ts';
@@ -39,7 +39,10 @@ function servedRow({ steps, rateToBare, requestsPerSecond }: NonNullable<Results
 
 const barLengthMax = 40;
 
-/** A row a promise: with all before it, what it adds, and a bar where the one before ends. */
+/**
+ * Returns a row for each promise: what it adds, the total with all promises before it, and a bar that begins
+ * where the previous bar ends.
+ */
 export function waterfallRows(steps: readonly PromiseStep[]): readonly string[] {
   if (steps.length === 0) return [];
   const most = Math.max(...steps.map(({ figure }) => figure.median));
@@ -53,7 +56,7 @@ export function waterfallRows(steps: readonly PromiseStep[]): readonly string[] 
   return ['| with each promise more | adds | processor a request | |', '|---|---|---|---|', ...rows];
 }
 
-/** What costs less than two figures differ by chance is not told as a gain. */
+/** A negative difference is due to chance, so it is shown as `nothing`. */
 function addedText(nanoseconds: number): string {
   return nanoseconds < 0 ? 'nothing' : duration(nanoseconds);
 }

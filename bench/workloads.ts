@@ -1,13 +1,14 @@
-// The sets of policies that every engine is measured on, as plain data that each adapter writes in its own
-// language, and the requests that are decided. Everything is drawn from a seed, so that all engines see the same.
+// Makes the sets of policies that every engine is measured on, as plain data that each adapter writes in its
+// own language, and the requests to decide. Everything is drawn from a seed, so that all engines get the
+// same.
 
 import { createRandom, type Random } from '../src/language/value/random.ts';
 
 export type Outcome = 'ALLOW' | 'DENY';
 
-/** One rule of its own policy: it holds when all of its tests do. */
+/** The only rule of its policy; the rule holds when all of its tests hold. */
 export interface BenchRule {
-  /** `p12`; the policy's name. */
+  /** The policy's name, such as `p12`. */
   readonly name: string;
   readonly action: string;
   readonly effect: 'allow' | 'deny';
@@ -41,7 +42,9 @@ export interface Workload {
   readonly name: WorkloadName;
   readonly policies: number;
   readonly rules: readonly BenchRule[];
-  /** Declared keys; rules of `wild` and `same` are on `payment.*`, which is the one key. */
+  /**
+   * Declared actions. Rules of `wild` and `same` are on `payment.*`, which matches the one declared action.
+   */
   readonly actions: readonly string[];
   readonly requests: readonly BenchRequest[];
 }
@@ -58,7 +61,7 @@ const rulesPerAction = 4;
 const vendorsInSet = 50;
 const undeclaredShare = 0.05;
 const steeredShare = 0.7;
-/** Rules of `wild` that name one vendor, and bands that hold one amount: the same at every size. */
+/** Rules of `wild` that name one vendor, and bands that hold one amount: the same numbers at every size. */
 const rulesPerVendor = 4;
 const bandsPerAmount = 2;
 
@@ -73,7 +76,7 @@ export function createWorkload(name: WorkloadName, policies: number): Workload {
   }
 }
 
-/** Four policies an action. */
+/** Spreads the policies over many actions, four policies for each. */
 function actionsWorkload(policies: number): Workload {
   const random = createRandom(1);
   const count = Math.max(1, Math.floor(policies / rulesPerAction));
@@ -100,7 +103,7 @@ function actionsWorkload(policies: number): Workload {
   return { name: 'actions', policies, rules, actions, requests };
 }
 
-/** All policies on one pattern; half on a vendor, half on a band of amounts. */
+/** Puts all policies on one pattern: half name a vendor, half a band of amounts. */
 function wildWorkload(policies: number): Workload {
   const random = createRandom(2);
   const vendors = Array.from({ length: Math.ceil(policies / 2 / rulesPerVendor) }, (_, at) => `Vendor ${at}`);
@@ -126,7 +129,10 @@ function wildWorkload(policies: number): Workload {
   return { name: 'wild', policies, rules, actions: ['payment.create'], requests };
 }
 
-/** What an index cannot help with: all policies name the one vendor that all requests name, and texts to look for. */
+/**
+ * Makes policies that no index helps with: all name the one vendor that all requests name, and a text to
+ * search for.
+ */
 function sameWorkload(policies: number): Workload {
   const random = createRandom(3);
   const rules = Array.from({ length: policies }, (_, at): BenchRule => {
@@ -197,7 +203,7 @@ function randomRequest(
   return random.pick(rules).tests.reduce(steer, request);
 }
 
-/** The request with one more test met. */
+/** Returns the request, changed so that it meets one more test. */
 function steer(request: BenchRequest, test: BenchTest): BenchRequest {
   const { payload } = request;
   switch (test.kind) {
@@ -220,7 +226,10 @@ function steer(request: BenchRequest, test: BenchTest): BenchRequest {
   }
 }
 
-/** The first is the most frequent; the next are asked for in proportion to one over their rank. */
+/**
+ * Draws an index by Zipf's law: the first is the most frequent, and the frequency of the next is in
+ * proportion to one over their rank.
+ */
 function zipf(random: Random, count: number): number {
   return Math.min(count - 1, Math.floor(Math.exp(fraction(random) * Math.log(count + 1))) - 1);
 }

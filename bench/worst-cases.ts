@@ -1,6 +1,7 @@
-// The payloads that make single constructs of the language slow, as somebody who wants to hold up a decision would write them:
-// for each construct a policy, and payloads that grow with `size`. Nothing may cost more than in proportion to its
-// payload, but for what is bounded, as docs/LANGUAGE.md says under "What a decision may cost".
+// The payloads that make single constructs of the language slow, as an attacker who wants to hold up a
+// decision would write them. Each construct has a policy, and payloads that grow with `size`. The cost may
+// grow no faster than the payload, except within the bounds that docs/LANGUAGE.md names under "What a
+// decision may cost".
 
 import type { JsonObject } from '../src/language/model/json.ts';
 
@@ -8,7 +9,7 @@ export interface WorstCase {
   readonly name: string;
   readonly policy: string;
   readonly action: string;
-  /** About `size` elements, or as many characters. */
+  /** Returns a payload of about `size` elements or characters. */
   readonly payloadOf: (size: number) => JsonObject;
 }
 

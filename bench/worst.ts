@@ -1,5 +1,5 @@
-// The worst cases of single conditions, as their authors know them: a policy each, and payloads that grow. What one
-// decision costs may grow with the payload, and hardly faster than it.
+// Measures the worst cases of single conditions (`worst-cases.ts`): each has a policy, and payloads that
+// grow. The cost of a decision may grow with the payload, and hardly faster.
 
 import { link } from '../src/language/emit/link.ts';
 import type { JsonObject } from '../src/language/model/json.ts';
@@ -11,20 +11,26 @@ import { type WorstCase, worstCases } from './worst-cases.ts';
 export interface WorstFigures {
   readonly name: string;
   readonly points: readonly WorstPoint[];
-  /** Over the larger half of the sizes: at small ones other costs are most of what is measured. */
+  /**
+   * The exponent of growth over the larger half of the sizes: at small sizes other costs are most of what is
+   * measured.
+   */
   readonly exponent: number;
 }
 
 export interface WorstPoint {
-  /** Of the payload as JSON. */
+  /** Bytes of the payload as JSON. */
   readonly bytes: number;
-  /** Nanoseconds of the fastest decision of a round, which nothing else has disturbed: the fastest and slowest round. */
+  /**
+   * Nanoseconds of a round's fastest decision, which other work has disturbed least: the smallest of all
+   * rounds (`min`) and the largest (`max`).
+   */
   readonly min: number;
   readonly max: number;
 }
 
 const bytesMin = 2_000;
-/** What the service takes at most. */
+/** The most bytes of a body that the service takes. */
 const bytesMax = 256 * 1024;
 const sizesTried = 40;
 const requestsPerRound = 5;
@@ -61,7 +67,7 @@ function measureCase(one: WorstCase, rounds: number): WorstFigures {
   return { name: one.name, points, exponent: growthExponent(larger.map(({ bytes, min }) => [bytes, min])) };
 }
 
-/** The sizes at which payloads about double, up to the largest that the service takes. */
+/** Returns sizes at which payloads about double, up to the largest that the service takes. */
 function growing({ payloadOf }: WorstCase): readonly { readonly size: number; readonly bytes: number }[] {
   const sizes: { readonly size: number; readonly bytes: number }[] = [];
   for (let size = 1, tried = 0; tried < sizesTried; tried += 1, size *= 2) {
@@ -72,12 +78,15 @@ function growing({ payloadOf }: WorstCase): readonly { readonly size: number; re
   return sizes;
 }
 
-/** Of no size twice, so that nothing kept of one decision helps the next; parsed, as it comes from the network. */
+/**
+ * Makes a request of a size that no other request has, so that nothing kept from one decision helps the next.
+ * The payload is parsed from JSON, like one from the network.
+ */
 function freshRequest({ action, payloadOf }: WorstCase, size: number): Facts {
   return { ...facts, action, payload: JSON.parse(JSON.stringify(payloadOf(size))) as JsonObject };
 }
 
-/** Nanoseconds. */
+/** Runs `run` and returns the nanoseconds that it took. */
 function timeOnce(run: () => unknown): number {
   const started = performance.now();
   run();

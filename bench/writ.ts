@@ -1,5 +1,6 @@
-// Writ itself, from policy text to the function that decides: what a request does (payload check, decision, trace), and
-// the bare decision, which a program that embeds Writ may ask for alone.
+// Writ itself as an engine, from policy text to the function that decides. One engine does what a request
+// does (payload check, decision, trace), the other makes the bare decision, as a program that embeds Writ
+// can.
 
 import { type Linked, link } from '../src/language/emit/link.ts';
 import { type Compiled, compile, createCompileCache, findErrors } from '../src/pipeline.ts';
@@ -9,10 +10,10 @@ import type { Workload } from './workloads.ts';
 
 type Facts = ReturnType<typeof toFacts>;
 
-/** The bare decision, for a payload that is known to be of its shape: what the peers do. */
+/** Makes the bare decision, for a payload whose shape is known to be right; the peers do the same. */
 export const engine = engineBy('Writ', (linked) => linked.decideChecked);
 
-/** The payload checked, decided, and every rule of the action traced as the record has it. */
+/** Checks the payload, decides, and traces every rule of the action as the record needs it. */
 export const requestEngine = engineBy('Writ, a request', (linked) => {
   return (facts) => linked.decideTraced(facts).decision;
 });
@@ -31,7 +32,7 @@ function engineBy(name: string, decideOf: (linked: Linked) => (facts: Facts) => 
   };
 }
 
-/** From text, as a service does at its start; null where the checker refuses it. */
+/** Compiles from text, as a service does at its start; `engine` is null when the policies have errors. */
 function compileText(workload: Workload): Compiled {
   const readListFile = () => ({ code: 'list-file-missing', message: 'there are no list files' }) as const;
   return compile({ files: policyFiles(workload), readListFile }, createCompileCache(), findErrors);
@@ -43,7 +44,7 @@ function fromText(workload: Workload): Linked {
   return engine;
 }
 
-/** Up to this size the whole way from text is gone, which every revision can go. */
+/** Up to this size policies are compiled from text, which works with every revision. */
 const policiesFromTextMax = 10_000;
 
 export async function engineOf(workload: Workload): Promise<Linked> {

@@ -1,4 +1,4 @@
-// An agent on the Vercel AI SDK. Put a model of your provider in the place of the mock model.
+// An agent on the Vercel AI SDK. Replace the mock model by a model of your provider.
 
 import { generateText, isStepCount, type ModelMessage, tool } from 'ai';
 import { z } from 'zod';
@@ -28,7 +28,7 @@ for (;;) {
   const waiting = result.content.filter((part) => part.type === 'tool-approval-request' && !part.isAutomatic);
   if (waiting.length === 0) break;
   await people.haveDecided();
-  // This only resumes the run: the tool asks the service again.
+  // The approval only resumes the run: the tool asks the service again.
   const content = result.content.flatMap((part) =>
     part.type === 'tool-approval-request' && !part.isAutomatic
       ? [{ type: 'tool-approval-response' as const, approvalId: part.approvalId, approved: true }]

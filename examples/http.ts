@@ -1,4 +1,4 @@
-// An agent without any package: the three calls of the HTTP API that a program in any language makes.
+// An agent without any package: the three calls of the HTTP API that a program in any language can make.
 
 import { mails, send } from './mails.ts';
 
@@ -15,9 +15,10 @@ for (const mail of mails) {
   const asked = { action_key: 'mail.send', payload: mail };
   let decision = await post('/v1/authorize', asked);
   if (decision.status === 'pending') console.log(`waits for people: ${url}/requests/${decision.request_id}`);
-  // The same call comes back to the same request, and is held until people have decided.
+  // The same call attaches to the same request; the service holds the reply for up to 50 seconds while people
+  // decide.
   while (decision.status === 'pending') decision = await post('/v1/authorize', asked, 'attach, wait=50');
-  // Only this permits anything.
+  // Only ALLOW with the status `auto_approved` permits the action.
   if (decision.decision !== 'ALLOW' || decision.status !== 'auto_approved') {
     console.log(`not sent: ${decision.reason}`);
     continue;

@@ -1,4 +1,5 @@
-// An agent on LangChain. Put a chat model in the place of the fake one, and a checkpointer that lasts.
+// An agent on LangChain. Replace the fake model by a chat model, and use a checkpointer that survives a
+// restart.
 
 import { AIMessage, HumanMessage } from '@langchain/core/messages';
 import { tool } from '@langchain/core/tools';
@@ -31,6 +32,6 @@ const config = { configurable: { thread_id: 'mails' } };
 let state: object = await agent.invoke({ messages: [new HumanMessage(task)] }, config);
 while ('__interrupt__' in state) {
   await people.haveDecided();
-  // This only resumes the run: the tool asks the service again.
+  // The command only resumes the run: the tool asks the service again.
   state = await agent.invoke(new Command({ resume: true }), config);
 }

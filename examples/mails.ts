@@ -1,5 +1,5 @@
-// What all examples share: an assistant that is to send three mails, and a tool that sends one. `examples/policies` allow
-// the first, have people look at the second, and deny the third.
+// What all examples share: an assistant that has to send three mails, and a tool that sends one mail. The
+// policies in `examples/policies` allow the first mail, ask people about the second, and deny the third.
 
 import { connect, type Waiting, type Writ } from '../integrations/typescript/client.ts';
 
@@ -16,13 +16,16 @@ export const mails: readonly Mail[] = [
 
 export const task = 'Send the three mails that are due.';
 
-/** The tool. Here it prints; yours has a mail server. */
+/** The tool that sends a mail. The example only prints; a real tool talks to a mail server. */
 export async function send({ to }: Mail): Promise<string> {
   console.log(`sent to ${to}`);
   return `Sent to ${to}.`;
 }
 
-/** The key stays in the environment, where no model reads it. */
+/**
+ * Connects to the service. The key stays in the environment, where no model reads it. Throws when
+ * `WRIT_API_KEY` is not set.
+ */
 export function connectFromEnvironment(): Writ {
   const { WRIT_URL: url = 'http://127.0.0.1:8181', WRIT_API_KEY: key = '' } = process.env;
   if (key === '') throw new Error('set WRIT_API_KEY to the key of an agent');
@@ -30,13 +33,16 @@ export function connectFromEnvironment(): Writ {
 }
 
 export interface People {
-  /** For the settings of a guard. */
+  /** The value for the setting `onWait` of a guard. */
   readonly onWait: (decision: Waiting) => void;
-  /** Resolves when people have decided about the last request. */
+  /** Resolves when people have decided about the last request that waits. */
   readonly haveDecided: () => Promise<void>;
 }
 
-/** Shows what waits for people. A real program would keep its run, end, and go on when it is told. */
+/**
+ * Prints the address of each request that waits for people. A real program would save its run, end, and
+ * resume when people have decided.
+ */
 export function createPeople(writ: Writ): People {
   let last: Waiting | null = null;
   return {

@@ -1,4 +1,5 @@
-// An agent on Mastra. Put a model of your provider in the place of the mock model, and a storage that lasts.
+// An agent on Mastra. Replace the mock model by a model of your provider, and use a storage that survives a
+// restart.
 
 import { Agent } from '@mastra/core/agent';
 import { Mastra } from '@mastra/core/mastra';
@@ -31,14 +32,14 @@ const assistant = new Agent({
   model: createMockModel() as never,
   tools: { send: sendMail },
 });
-// A run that is paused is kept in the storage.
+// Mastra keeps a paused run in its storage.
 new Mastra({ agents: { assistant }, storage: new InMemoryStore(), logger: false });
 
 let result = await assistant.generate(task);
 while (result.finishReason === 'suspended') {
   await people.haveDecided();
   const { runId = '', suspendPayload } = result;
-  // This only resumes the run: the tool asks the service again.
+  // Resuming only continues the run: the tool asks the service again.
   result = await assistant.resumeGenerate(
     { decided: true },
     { runId, toolCallId: suspendPayload.toolCallId },

@@ -1,4 +1,5 @@
-// A model for the AI SDK, and for Mastra, that needs no network: it calls the tool for each mail in turn, then ends.
+// A model for the AI SDK and for Mastra that needs no network: it calls the tool `send` for each mail in
+// turn, then ends.
 
 import { MockLanguageModelV4 } from 'ai/test';
 import { mails } from './mails.ts';

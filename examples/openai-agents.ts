@@ -1,4 +1,4 @@
-// An agent on the OpenAI Agents SDK. Leave out `model` to use a model of OpenAI.
+// An agent on the OpenAI Agents SDK. Leave out `model` to use OpenAI's default model.
 
 import { Agent, Runner, tool } from '@openai/agents-core';
 import { assistantMessage, functionCall, ScriptedModel } from '@openai/agents-core/testing';
@@ -29,7 +29,7 @@ const runner = new Runner({ tracingDisabled: true });
 let result = await runner.run(agent, task);
 while (result.interruptions.length > 0) {
   await people.haveDecided();
-  // This only resumes the run: the tool asks the service again.
+  // The approval only resumes the run: the tool asks the service again.
   for (const interruption of result.interruptions) result.state.approve(interruption);
   result = await runner.run(agent, result.state);
 }

@@ -1,5 +1,5 @@
-// `npm run example -- NAME [--approve]`: one of the agents of this folder with a service of its own. It says where to sign
-// in to approve what waits; with --approve it does that by itself.
+// `npm run example -- NAME [--approve]`: runs one of the agents of this folder with a service of its own.
+// Prints where to sign in to approve what waits; with `--approve` the program approves by itself.
 
 import { spawn } from 'node:child_process';
 import { existsSync, globSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// A service for the examples, on a free port and with a data directory that is deleted: the real command with the policies
-// beside this file, one admin, and one person of the group that approves.
+// Starts a service for the examples, on a free port and with a data directory that is deleted afterwards. It
+// is the real command with the policies of this folder, one admin, and one person of the group that approves.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,11 +12,11 @@ const policies = join(import.meta.dirname, 'policies');
 
 export interface ExampleService {
   readonly url: string;
-  /** The person who approves. */
+  /** The account of the person who approves. */
   readonly approver: { readonly email: string; readonly password: string };
-  /** Registers an agent and yields its key. */
+  /** Registers an agent and returns the agent's key. */
   readonly addAgent: (name: string) => Promise<string>;
-  /** In the place of a person: approves what waits now, and says how much that was. */
+  /** Approves everything that waits now, in place of a person. Returns the number of approved requests. */
   readonly approveAll: () => Promise<number>;
   readonly stop: () => Promise<void>;
 }
@@ -46,7 +46,10 @@ export async function startExampleService(port = 0): Promise<ExampleService> {
   }
 }
 
-/** The address that makes the first admin, which the service prints when it is ready. */
+/**
+ * Returns the address that creates the first admin, which the service prints when it is ready. Throws when
+ * the service ends before.
+ */
 async function firstLink(child: ChildProcess): Promise<URL> {
   let printed = '';
   for await (const chunk of child.stdout ?? []) {
@@ -63,7 +66,7 @@ async function firstLink(child: ChildProcess): Promise<URL> {
   throw new Error(`the service did not start (${signal ?? code}):\n${printed}`);
 }
 
-/** Makes the admin and the approver of a new service; yields how an agent is registered. */
+/** Creates the admin and the approver of a new service. Returns a function that registers agents. */
 export async function addPeople(url: string, token: string): Promise<ExampleService['addAgent']> {
   const post = poster(url);
   await post('/v1/setup', { token, ...admin });
@@ -78,7 +81,7 @@ export async function addPeople(url: string, token: string): Promise<ExampleServ
   };
 }
 
-/** Signs in as the approver; yields what approves all that waits. */
+/** Signs in as the approver. Returns a function that approves everything that waits. */
 export async function createApprover(url: string): Promise<ExampleService['approveAll']> {
   const post = poster(url);
   const asApprover = await signIn(post, approver);

@@ -1,4 +1,4 @@
-// casbin: one policy line a rule, its condition as text that the matcher evaluates.
+// casbin: each rule is one policy line, with its condition as text that the matcher evaluates.
 
 import { newEnforcer, newModelFromString } from 'casbin';
 import type { Engine } from '../engine.ts';

@@ -1,4 +1,4 @@
-// CASL: a rule with MongoDB-like conditions for each policy; all rules of the action are matched.
+// CASL: each policy is a rule with MongoDB-like conditions; every rule of the action is matched.
 
 import { createMongoAbility, subject } from '@casl/ability';
 import { decideBy, type Engine, nothingGrants, unlimited } from '../engine.ts';

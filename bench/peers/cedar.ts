@@ -1,5 +1,5 @@
-// Cedar as WebAssembly: policies parsed once, a policy set for each action, so that only those of the action are sent
-// through it.
+// Cedar as WebAssembly: policies are parsed once, into a policy set for each action, so that a request is
+// evaluated only against the policies of its action.
 
 import { preparsePolicySet, statefulIsAuthorized } from '@cedar-policy/cedar-wasm/nodejs';
 import { type Decided, type Engine, nothingGrants } from '../engine.ts';

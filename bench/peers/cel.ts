@@ -1,4 +1,4 @@
-// @marcbachmann/cel-js: each policy a parsed CEL expression; those of the action are asked in turn.
+// @marcbachmann/cel-js: each policy is a parsed CEL expression; the expressions of the action are evaluated in turn.
 
 import { parse } from '@marcbachmann/cel-js';
 import { decideBy, type Engine, nothingGrants, unlimited } from '../engine.ts';
@@ -11,7 +11,7 @@ export const engine: Engine = {
     const parsed = rules.map((rule) => ({ rule, holds: parse(rule.tests.map(expression).join(' && ')) }));
     const byAction = Map.groupBy(parsed, ({ rule }) => rule.action);
     const known = new Map(actions.map((action) => [action, byAction.get(action) ?? []] as const));
-    // Whole numbers of CEL are bigints.
+    // cel-js represents whole numbers as bigints.
     const inputs = requests.map(({ payload, tier }) => ({
       ...payload,
       amount: BigInt(payload.amount),

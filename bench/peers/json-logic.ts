@@ -1,4 +1,4 @@
-// json-logic-engine: each policy compiled by itself; those of the action are asked in turn.
+// json-logic-engine: each policy is compiled by itself; the policies of the action are evaluated in turn.
 
 import { LogicEngine } from 'json-logic-engine';
 import { decideBy, type Engine, nothingGrants, unlimited } from '../engine.ts';

@@ -1,4 +1,4 @@
-// json-rules-engine: an engine for each action, so that only the action's rules are run.
+// json-rules-engine: each action has an engine of its own, so that only the action's rules run.
 
 import { Engine as RulesEngine } from 'json-rules-engine';
 import { decideBy, type Engine, nothingGrants } from '../engine.ts';

@@ -1,4 +1,5 @@
-// OPA as WebAssembly: the workload as Rego, compiled by the `opa` program that one of the packages brings along.
+// OPA as WebAssembly: the workload is written as Rego and compiled by the `opa` program that one of the
+// packages contains.
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

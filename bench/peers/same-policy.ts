@@ -1,5 +1,5 @@
-// Whether the Rego and the Cedar of docs/COMING-FROM.md decide as its table says. `npm ci --prefix bench` first, then
-// `node bench/peers/same-policy.ts`.
+// Checks that the Rego and the Cedar of docs/COMING-FROM.md decide as the table of that page states. `npm ci
+// --prefix bench` first, then `node bench/peers/same-policy.ts`.
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
-// `node bench/service/compare.ts DIRECTORY [--rounds 5] [--seconds 1]`: the service here and in another checkout, in one
-// run, each in its turn in every round, both with limits that nobody meets. A ratio is the median of those of the rounds:
-// here to there. Prints Markdown.
+// `node bench/service/compare.ts DIRECTORY [--rounds 5] [--seconds 1]`: compares the service of this checkout
+// with that of another, in one run. The two take turns in every round, with limits that no request reaches. A
+// ratio is the median of the rounds' ratios, this checkout to the other. Prints Markdown.
 
 import { parseArgs } from 'node:util';
 import { load, type Measured, type Server, startServer, warmUp } from './servers.ts';

@@ -1,6 +1,7 @@
-// A load on one server from connections that stay open, each asking again as soon as it is answered:
-// `node load.ts '{"port": ..., "connections": ..., ...}'` prints the latencies as one line of JSON. It reads no more of
-// a reply than it must, so that it is the server that is measured.
+// Puts load on one server over connections that stay open; each sends its next request as soon as the last
+// one is answered. `node load.ts '{"port": ..., "connections": ..., ...}'` prints the latencies as one line
+// of JSON. The program reads no more of a reply than it must, so that the measurement shows the server and
+// not the load.
 
 import { createHmac } from 'node:crypto';
 import { connect } from 'node:net';
@@ -46,7 +47,7 @@ async function runLoad(options: LoadOptions): Promise<LoadResult> {
   };
 }
 
-/** The bytes of the next request; a signed one has a new nonce each time. */
+/** Returns a function that makes the bytes of the next request; each signed request has a new nonce. */
 function createRequests({ apiKey, signingSecret, path, body }: LoadOptions): () => string {
   const head = [
     `POST ${path} HTTP/1.1`,
@@ -68,7 +69,9 @@ function createRequests({ apiKey, signingSecret, path, body }: LoadOptions): () 
   };
 }
 
-/** `note` takes when a request was sent and answered; it yields false when that was the last. */
+/**
+ * Sends requests until `note` returns false. `note` takes the times at which a request was sent and answered.
+ */
 function runConnection(
   port: number,
   makeRequest: () => string,

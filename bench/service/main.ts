@@ -1,8 +1,9 @@
-// `node bench/service/main.ts`: the service beside a bare Fastify route, in one run. The servers have one core and the
-// load another; each takes its turn in every round, and a figure is the median of the rounds. The
-// processor time of a request does not grow as much as time on the clock when other programs share the machine. Prints
-// Markdown, what must be reached first; `--out FILE` writes it too. `--only full,unindexed` measures some of the servers,
-// beside the first of them, and asks for ratios alone.
+// `node bench/service/main.ts`: compares the service with a bare Fastify route, in one run. The servers have
+// one core and the load another; the servers take turns in every round, and a figure is the median of the
+// rounds. When other programs share the machine, the processor time of a request grows less than the time on
+// the clock. Prints Markdown, targets first; `--out FILE` also writes it to a file. `--only full,unindexed`
+// measures some of the servers, compares them with the first of these, and checks only the ratios between
+// them.
 
 import { closeSync, fsyncSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
@@ -29,7 +30,7 @@ function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
 }
 
-/** Milliseconds that a small write takes to reach the disk, in the median. */
+/** The median of the milliseconds that a small write takes to reach the disk. */
 function fsyncMs(): number {
   const directory = mkdtempSync(join(tmpdir(), 'writ-fsync-'));
   const file = openSync(join(directory, 'file'), 'w');
@@ -65,14 +66,17 @@ function table(rows: readonly ServerRow[]): string {
   return lines.join('\n');
 }
 
-/** OPA is a process of its own, whose time is not taken. */
+/** Leaves the cells empty for OPA, which is a process of its own whose time is not measured. */
 function processorText(kind: ServerKind, microseconds: number, bare: ServerRow | undefined): string {
   if (kind === 'opa') return ' | ';
   const ofBare = median((bare?.results ?? []).map(({ processorPerRequest }) => processorPerRequest));
   return `${Math.round(microseconds)} µs | ${(ofBare / microseconds).toFixed(2)}`;
 }
 
-/** On a machine with cores to spare, what bounds the rate of one process. */
+/**
+ * Processor time of the serving thread, which limits the rate of one process on a machine with cores to
+ * spare.
+ */
 function servingText(kind: ServerKind, results: readonly Measured[]): string {
   if (kind === 'opa') return '';
   return `${Math.round(median(results.map(({ servingPerRequest }) => servingPerRequest)))} µs`;
@@ -86,7 +90,7 @@ interface Must {
   readonly unit: string;
 }
 
-/** What the service must reach; ratios are medians of those of single rounds. */
+/** The targets of the service; ratios are medians of the rounds' ratios. */
 function musts(rows: readonly ServerRow[], fsync: number): readonly Must[] {
   const of = (kind: ServerKind, connections: number): readonly Measured[] =>
     rows.find((row) => row.kind === kind && row.connections === connections)?.results ?? [];

@@ -1,7 +1,8 @@
-// `node bench/service/neighbours.ts [--seconds 3] [--rounds 5] [--only NAME]`: what an agent notices of a neighbour that
-// misbehaves. One service with its default limits; the agent asks at a steady pace, in turns alone and beside each kind of
-// misbehaviour, and each ratio is of two periods that follow each other. The service, the agent and the neighbour are
-// processes of their own; the neighbour writes what it has prepared and reads nothing of the replies. Prints Markdown.
+// `node bench/service/neighbours.ts [--seconds 3] [--rounds 5] [--only NAME]`: measures how a misbehaving
+// neighbour affects an agent. One service runs with its default limits. The agent asks at a steady pace,
+// alternately alone and beside each kind of misbehaviour; each ratio is of two successive periods. The
+// service, the agent and the neighbour are processes of their own; the neighbour writes prepared bytes and
+// does not look at the replies. Prints Markdown.
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -15,9 +16,9 @@ import { openStore } from '../../src/service/store/open.ts';
 
 export interface Target {
   readonly port: number;
-  /** Of the agent that is measured. */
+  /** The key of the agent that is measured. */
   readonly apiKey: string;
-  /** Of the one that misbehaves. */
+  /** The key of the agent that misbehaves. */
   readonly neighbourKey: string;
 }
 
@@ -44,15 +45,15 @@ const authorizeBy = (target: Target, text = body, ...more: string[]) =>
   post('/v1/authorize', asNeighbour(target, ...more), text);
 
 interface Flood {
-  /** What each connection writes, over and over. */
+  /** The text that each connection writes again and again. */
   readonly text: (target: Target) => string;
   readonly connections: number;
   readonly isReading?: boolean;
-  /** Waits so long between two writes. */
+  /** Milliseconds between two writes; when absent, the next write follows as soon as the socket takes it. */
   readonly everyMs?: number;
 }
 
-/** What one agent, or anybody, may do to a service. */
+/** Kinds of misbehaviour of an agent, or of somebody without a key, by name. */
 export const misbehaviours: Readonly<Record<string, Flood>> = {
   'burst of 10,000': {
     text: (target) => authorizeBy(target).repeat(1_250),
@@ -116,7 +117,7 @@ export const misbehaviours: Readonly<Record<string, Flood>> = {
   },
 };
 
-/** Misbehaves in a process of its own until the function returned is called. */
+/** Starts a process that misbehaves. Returns a function that ends the process. */
 export function misbehave(target: Target, name: string): () => void {
   const args = [import.meta.filename, '--misbehave', name, '--target', JSON.stringify(target)];
   const child = spawn(process.execPath, args, { stdio: 'ignore' });
@@ -141,7 +142,10 @@ function misbehaveHere(target: Target, { text, connections, isReading = false, e
   for (let count = 0; count < connections; count += 1) open();
 }
 
-/** Asks at a steady pace over one connection, and yields how long each answer took, in milliseconds, the shortest first. */
+/**
+ * Asks at a steady pace over one connection. Returns the milliseconds that each answer took, in ascending
+ * order. Rejects when a reply is not 200.
+ */
 export async function measure({ port, apiKey }: Target, ms: number): Promise<readonly number[]> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
   await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject));
@@ -167,7 +171,7 @@ export async function measure({ port, apiKey }: Target, ms: number): Promise<rea
 export const at = (sorted: readonly number[], share: number) =>
   sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
 
-/** `writ serve` with its defaults; the agent that is measured alone has a rate of its own. */
+/** Starts `writ serve` with its default limits; only the measured agent has a rate limit of its own. */
 export async function startTarget(): Promise<Target & { readonly end: () => void }> {
   const directory = mkdtempSync(join(tmpdir(), 'writ-neighbours-'));
   const data = join(directory, 'var');
@@ -217,7 +221,7 @@ interface Period {
 async function measureBeside(target: Target, name: string, ms: number): Promise<Period> {
   const alone = await measure(target, ms);
   const end = misbehave(target, name);
-  // It begins in full swing.
+  // Waits until the misbehaviour is in full swing.
   await sleep(700);
   const beside = await measure(target, ms);
   end();

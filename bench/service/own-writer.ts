@@ -1,5 +1,6 @@
-// A writer in the thread that decides, whose promises can be left out one by one: rows of a batch in one transaction, on disk
-// before any of them is answered, with the chain and the seal or without.
+// A writer of records in the thread that decides, whose promises can be left out one by one. The rows of a
+// batch are stored in one transaction and are on disk before any row is answered, with or without the chain
+// and the seal.
 
 import Database from 'better-sqlite3';
 import { chainStart } from '../../src/service/store/contract/chain.ts';
@@ -18,7 +19,7 @@ export type KeepRow = (row: RequestRow, limits: AppendLimits) => Promise<AppendR
 export interface OwnWriterOptions {
   readonly isChained: boolean;
   readonly isSealed: boolean;
-  /** A batch is written when it has so many rows. */
+  /** The number of rows at which a batch is written. */
   readonly batchOf: number;
 }
 
@@ -48,7 +49,7 @@ function prepareBatch(
 ): (batch: readonly Waiting[]) => void {
   const masterKey = new Uint8Array(32);
   const database = new Database(path);
-  // As `writer.ts` opens it.
+  // The same settings as in `writer.ts`.
   database.pragma('page_size = 8192');
   migrate(database, { masterKey, isSealed: false });
   database.pragma('journal_mode = WAL');

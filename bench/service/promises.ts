@@ -1,5 +1,6 @@
-// What each promise of a request costs in process: the same request, decided over and over, with one promise more each time.
-// The rows of a batch go to disk in one transaction, as the service does it. Figures are the processor time of all threads.
+// Measures what each promise of a request costs in process: the same request is decided again and again, with
+// one more promise at each step. The rows of a batch go to disk in one transaction, as in the service.
+// Figures are the processor time of all threads.
 
 import { createHmac } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -23,24 +24,24 @@ import { createOwnWriter, type KeepRow } from './own-writer.ts';
 import { authorize } from './server.ts';
 
 export interface PromiseStep {
-  /** What comes with this step. */
+  /** What this step adds. */
   readonly what: string;
-  /** Of the processor for a request with all promises up to here, in nanoseconds. */
+  /** Nanoseconds of processor time for a request with all promises up to this step. */
   readonly figure: Figure;
 }
 
-/** So many requests are under way at a time, and are written together. */
+/** Requests that are under way at the same time and are written together. */
 const batchOf = 32;
 const batchesPerRound = 60;
 
 interface Way {
   readonly what: string;
   readonly ask: () => unknown;
-  /** Before each round; not measured. */
+  /** Runs before each round and is not measured. */
   readonly prepare?: () => void;
 }
 
-/** Rounds in rotation, the first two for warming up. */
+/** Measures all steps in turn, round by round; two additional rounds warm up first. */
 export async function measurePromises(rounds: number): Promise<readonly PromiseStep[]> {
   const folder = mkdtempSync(join(tmpdir(), 'writ-promises-'));
   const bench = await openBench(folder);
@@ -182,7 +183,7 @@ function inputOf(agent: AgentRow): AuthorizeInput {
   };
 }
 
-/** The header that a client sends; each has a nonce of its own. */
+/** Returns a function that makes the signature header of a client; each header has a nonce of its own. */
 function createSigner(secret: string): (nowMs: number) => string {
   let count = 0;
   return (nowMs) => {

@@ -1,4 +1,5 @@
-// What each promise of a request costs at the service: servers with one promise more each, under the same load, in rotation.
+// Measures what each promise of a request costs at the service: servers with one more promise each, under the
+// same load, in turns.
 
 import { figureOf } from '../../src/tools/measure/figure.ts';
 import type { PromiseStep } from './promises.ts';
@@ -18,7 +19,10 @@ const connections = 32;
 
 export interface ServedFigures {
   readonly steps: readonly PromiseStep[];
-  /** Requests a second of the service with all it promises of unsigned requests, to those of the bare route, by round. */
+  /**
+   * For each round the requests a second of the service, with all promises for unsigned requests, as a ratio
+   * to the bare route.
+   */
   readonly rateToBare: readonly number[];
   readonly requestsPerSecond: readonly number[];
 }

@@ -1,5 +1,5 @@
-// One of the measured servers in a process of its own: `node server.ts KIND`. It
-// listens on a free port and prints one line of JSON (port, what to send); it ends with its standard input.
+// Runs one of the measured servers in a process of its own: `node server.ts KIND`. The server listens on a
+// free port and prints one line of JSON (port, what to send). It ends when its standard input ends.
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -31,7 +31,7 @@ export type ServerKind = (typeof serverKinds)[number];
 export interface ServerLine {
   readonly port: number;
   readonly apiKey: string;
-  /** Null where requests are not signed. */
+  /** Null when requests are not signed. */
   readonly signingSecret: string | null;
   readonly path: string;
   readonly body: string;
@@ -39,7 +39,7 @@ export interface ServerLine {
 
 type Started = Omit<ServerLine, 'port'> & { readonly app: FastifyInstance };
 
-/** What agents ask of the service. */
+/** The request that agents send to the service. */
 export const authorize = {
   path: '/v1/authorize',
   body: JSON.stringify({
@@ -55,7 +55,10 @@ const bareBody = {
   properties: { action_key: { type: 'string', minLength: 1, maxLength: 200 }, payload: { type: 'object' } },
 } as const;
 
-/** What the ratios are taken to: the same route with schemas for its body and its reply, which does nothing. */
+/**
+ * The server that ratios refer to: the same route with schemas for its body and its reply, which does nothing
+ * else.
+ */
 function startBare(): Started {
   const app = Fastify();
   app.post(
@@ -70,7 +73,7 @@ async function startService(kind: ServiceKind): Promise<Started> {
   const directory = mkdtempSync(join(tmpdir(), 'writ-bench-'));
   process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
   const opened = await openStore({ path: join(directory, 'writ.db') });
-  // Who serves keeps the index for searches, too.
+  // `serve` also keeps the index for searches.
   if (kind !== 'unindexed') await opened.serve();
   const store = kind === 'not-durable' || kind === 'untraced' ? withoutRecords(opened) : opened;
   const host = await openPolicies({ directory: join(import.meta.dirname, '../../policies/payments') });
@@ -87,7 +90,7 @@ async function startService(kind: ServiceKind): Promise<Started> {
     policies,
     sandboxTokenDigest: tokenDigest('bench'),
     bodyBytesMax: 256 * 1024,
-    // Nobody decides what waits here.
+    // Nobody decides the requests that wait, so they pile up.
     openRequestsMax: 1_000_000_000,
     rate: { perMinute: 1_000_000_000, burst: 1_000_000_000 },
     inFlightMax: 2_000,
@@ -99,7 +102,7 @@ async function startService(kind: ServiceKind): Promise<Started> {
 
 type Policies = Parameters<typeof createApp>[0]['policies'];
 
-/** The same decisions, of which nothing is told but the decision. */
+/** Returns policies that decide the same and leave the trace empty. */
 function withoutTraces(host: Policies): Policies {
   type Active = ReturnType<Policies['current']>;
   const untraced = new WeakMap<Active, Active>();
@@ -116,7 +119,7 @@ function withoutTraces(host: Policies): Policies {
   };
 }
 
-/** A store that decides nothing less and keeps no request. */
+/** Returns a store that still runs what decides, but stores no request. */
 function withoutRecords(store: Store): Store {
   const stored = async () => 'stored' as const;
   const requests = { ...store.requests, append: stored };
@@ -124,7 +127,10 @@ function withoutRecords(store: Store): Store {
   return { ...store, requests, meters: { ...store.meters, spend } };
 }
 
-/** The workload and the request of it that both servers without identity and record are asked. */
+/**
+ * Returns a workload of 1,000 policies, and a request in it, for the servers without identity and record
+ * (`decides` and `opa`).
+ */
 function decidedOften() {
   const workload = createWorkload('actions', 1_000);
   const request = workload.requests.find(({ action }) => workload.actions.includes(action));
@@ -132,7 +138,7 @@ function decidedOften() {
   return { workload, request };
 }
 
-/** A route that reads, decides by a thousand policies and replies: no identity, no limit, no record. */
+/** A route that parses, decides by 1,000 policies and replies: no identity, no limit, no record. */
 function startDecides(): Started {
   const { workload, request } = decidedOften();
   const readListFile = () => ({ code: 'list-file-missing', message: 'there are no list files' }) as const;
@@ -162,7 +168,7 @@ function startDecides(): Started {
   return { app, apiKey: 'none', signingSecret: null, path: '/v1/authorize', body };
 }
 
-/** OPA's own server on the same policies; this process waits for its end. */
+/** Starts OPA's own server on the same policies, and waits until it is ready. */
 async function startOpa(): Promise<ServerLine> {
   const { workload, request } = decidedOften();
   const directory = mkdtempSync(join(tmpdir(), 'writ-bench-'));

@@ -1,4 +1,4 @@
-// Measured servers as processes with a core of their own, and loads on them from another core.
+// Runs the measured servers as processes with a core of their own, and puts load on them from another core.
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -17,7 +17,10 @@ export interface Server {
   readonly process: ChildProcess;
 }
 
-/** `checkout` is a directory of this project; this one unless said otherwise. */
+/**
+ * Starts a server of the project in the directory `checkout`, by default of this checkout. Throws when the
+ * server does not start.
+ */
 export async function startServer(kind: ServerKind, checkout = root): Promise<Server> {
   const script = join(checkout, 'bench/service/server.ts');
   const child = spawn('taskset', ['-c', serverCore, process.execPath, script, kind], {
@@ -48,9 +51,9 @@ export async function load(server: Server, connections: number, measureMs: numbe
   };
 }
 
-/** Requests after which a server's code is compiled, which until then says nothing about itself; */
+/** Requests until a server's code is compiled; figures before that are of no use. */
 const warmRequests = 15_000;
-/** and how long a slow machine is waited for. */
+/** The most milliseconds that a slow machine gets for warming up. */
 const warmMsMax = 10_000;
 
 export async function warmUp(server: Server): Promise<void> {
@@ -61,7 +64,10 @@ export async function warmUp(server: Server): Promise<void> {
   }
 }
 
-/** What a busy machine does not change much: the processor time of a process, all its threads together, or of one thread. */
+/**
+ * Returns the processor time of a process with all its threads, or of one thread, in microseconds. A busy
+ * machine changes this figure little.
+ */
 export function processorMicroseconds(ofProc: string): number {
   const fields = readFileSync(`/proc/${ofProc}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   const ticksPerSecond = 100;
@@ -69,16 +75,19 @@ export function processorMicroseconds(ofProc: string): number {
 }
 
 export interface Measured extends LoadResult {
-  /** In microseconds, of all threads together. */
+  /** Microseconds of processor time per request, of all threads together. */
   readonly processorPerRequest: number;
-  /** Of it what the thread takes that serves: on more cores the others are beside it, so this bounds the rate of a process. */
+  /**
+   * The part of `processorPerRequest` that the serving thread takes. With more cores the other threads run
+   * beside it, so this figure limits the rate of a process.
+   */
   readonly servingPerRequest: number;
 }
 
 export interface ServerRow {
   readonly kind: ServerKind;
   readonly connections: number;
-  /** A round each. */
+  /** One result for each round. */
   readonly results: readonly Measured[];
 }
 
@@ -88,7 +97,7 @@ export interface RoundsOptions {
   readonly measureMs: number;
 }
 
-/** Each server in its turn in every round. */
+/** Starts and warms up the servers, then measures them in turn in every round. */
 export async function measureServers(
   kinds: readonly ServerKind[],
   { connectionCounts, rounds, measureMs }: RoundsOptions,
@@ -114,7 +123,7 @@ export async function measureServers(
   }
 }
 
-/** Memory of the server that is in use now, in megabytes. */
+/** Returns the resident memory of the server in megabytes. */
 export function residentMegabytes({ process: { pid } }: Server): number {
   const pageBytes = 4096;
   return (Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * pageBytes) / 1e6;

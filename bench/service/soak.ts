@@ -1,5 +1,6 @@
-// `node bench/service/soak.ts [--requests 5000000] [--connections 32]`: the service under load for a long time, in slices:
-// memory, latency and processor time of each, and how the last tenth compares with the first. Prints Markdown.
+// `node bench/service/soak.ts [--requests 5000000] [--connections 32]`: puts load on the service for a long
+// time, in slices. Prints memory, latency and processor time of each slice, and how the last tenth compares
+// with the first, as Markdown.
 
 import { parseArgs } from 'node:util';
 import { load, type Measured, residentMegabytes, startServer } from './servers.ts';

@@ -1,5 +1,6 @@
-// Stands in for the program Claude Code, which needs an account: it speaks to the SDK as that does, has the session's hooks
-// called before and after each tool call, calls the tool unless a hook forbids it, and tries again what is not run yet.
+// Takes the place of the program Claude Code, which needs an account, and speaks the same protocol to the
+// SDK. Calls the session's hooks before and after each tool call, calls the tool unless a hook forbids it,
+// and repeats calls that wait for people.
 
 import { EventEmitter } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -25,7 +26,7 @@ interface HookReply {
   };
 }
 
-/** For `spawnClaudeCodeProcess` of `query`. */
+/** Returns a process for the option `spawnClaudeCodeProcess` of `query`. */
 export function spawnStandIn() {
   const [stdin, stdout] = [new PassThrough(), new PassThrough()];
   const waiting = new Map<string, (reply: HookReply) => void>();

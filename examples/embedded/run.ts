@@ -1,5 +1,6 @@
-// `node examples/embedded/run.ts`: policies that decide in this program: a decision, why it was made, and a change of the file that is
-// followed while the program runs. `node --disallow-code-generation-from-strings examples/embedded/run.ts` says the same.
+// `node examples/embedded/run.ts`: policies that decide inside this program. Prints a decision and why it was
+// made, then follows a change of the policy file while the program runs. `node
+// --disallow-code-generation-from-strings examples/embedded/run.ts` prints the same.
 
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

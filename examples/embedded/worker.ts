@@ -1,15 +1,16 @@
-// Policies at the edge: a worker that takes a call, decides by a bundle, and passes the call on or refuses it. Nothing in it is of
-// Node: it runs in Deno, Bun, Cloudflare-like workers and browsers, also where no text becomes a function.
+// Policies at the edge: a worker that receives a call, decides by a bundle, and grants or refuses the call.
+// It uses nothing of Node: it runs in Deno, Bun, Cloudflare-like workers and browsers, even when no text may
+// become a function.
 
 import { type BundledPolicies, loadBundle } from 'writ/portable';
 
 export interface WorkerSettings {
   readonly bundle: Uint8Array;
-  /** Whose signature the bundle must have. */
+  /** The public key, 32 bytes in base64url, that must have signed the bundle. */
   readonly key: string;
 }
 
-/** Loaded with the first call, and kept; what could not be loaded is tried again with the next. */
+/** The bundle, loaded by the first call and kept; after a failure the next call loads again. */
 let loading: Promise<BundledPolicies> | null = null;
 
 export async function answer(request: Request, { bundle, key }: WorkerSettings): Promise<Response> {

@@ -1,5 +1,6 @@
-// A made-up model that calls the tools of an MCP server through `writ mcp`, with a service of its own: what it may do it does,
-// what it may not it is told, and what people decide waits. Run it with `node examples/mcp/run.ts`.
+// A scripted model that calls the tools of an MCP server through `writ mcp`, with a service of its own.
+// Allowed calls are carried out, denied calls get the reason, and calls that people decide wait. Run it with
+// `node examples/mcp/run.ts`.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,7 +13,7 @@ const here = import.meta.dirname;
 const writ = join(here, '../../src/tools/cli/writ.js');
 const folder = mkdtempSync(join(tmpdir(), 'writ-example-'));
 
-/** What a model might want. */
+/** The tool calls of the scripted model. */
 const wishes = [
   { name: 'read', arguments: { path: '/team/lunch' } },
   { name: 'write', arguments: { path: '/team/lunch', text: 'Half past noon' } },
@@ -87,7 +88,7 @@ async function ask(id: number, method: string, params: object) {
   return JSON.parse(String(value)).result;
 }
 
-/** Where the service listens, by its log. */
+/** Returns the address of the service, from its log. Throws when the log ends without an address. */
 async function addressIn(log: NodeJS.ReadableStream): Promise<string> {
   for await (const line of createInterface({ input: log })) {
     const address = /http:\/\/[\w.:]+/.exec(line)?.[0];

@@ -1,4 +1,4 @@
-// An MCP server of a few lines, with notes in memory. It knows nothing of policies.
+// A small MCP server that keeps notes in memory. It knows nothing of policies.
 
 import { createInterface } from 'node:readline';
 

@@ -1,4 +1,5 @@
-// The extension for VS Code: starts the language server that lies beside it, or the one that the settings name.
+// The extension for VS Code: starts the language server that is shipped with the extension, or the command
+// that the settings name.
 
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
@@ -29,7 +30,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
       createDebugAdapterDescriptor: () => debuggerOf(context),
     }),
     debug.registerDebugConfigurationProvider('writ', {
-      // Somebody has no launch.json.
+      // Without a launch.json the configuration has no type.
       resolveDebugConfiguration: (_folder, given) => (given.type === undefined ? launchHere() : given),
     }),
     commands.registerCommand('writ.debug', debugHere),
@@ -64,7 +65,10 @@ function createClient(context: ExtensionContext): LanguageClient {
   });
 }
 
-/** The debugger beside the server, or that of the `writ` that the settings name. */
+/**
+ * Returns the debugger that is shipped with the extension, or that of the `writ` command that the settings
+ * name.
+ */
 function debuggerOf(context: ExtensionContext): DebugAdapterExecutable {
   const named = workspace.isTrusted
     ? workspace.getConfiguration('writ').get<readonly string[]>('server', [])
@@ -79,7 +83,10 @@ function debuggerOf(context: ExtensionContext): DebugAdapterExecutable {
     : new DebugAdapterExecutable(command, args);
 }
 
-/** The case at the cursor, or the request in the JSON file that is shown; undefined elsewhere. */
+/**
+ * Returns a configuration that decides the test case at the cursor, or the request in the JSON file in the
+ * editor; undefined for other files.
+ */
 function launchHere(): DebugConfiguration | undefined {
   const editor = window.activeTextEditor;
   const launch = { type: 'writ', request: 'launch', cwd: workspace.workspaceFolders?.[0]?.uri.fsPath };
@@ -101,7 +108,7 @@ async function debugHere(): Promise<void> {
   await debug.startDebugging(workspace.workspaceFolders?.[0], launch);
 }
 
-/** Cases and claims in the Testing view, by the server. */
+/** Shows cases and claims in the Testing view; the language server runs them. */
 function viewTests(context: ExtensionContext): ReturnType<typeof showTests> {
   const controller = tests.createTestController('writ', 'Writ');
   context.subscriptions.push(controller);
@@ -121,7 +128,7 @@ function viewTests(context: ExtensionContext): ReturnType<typeof showTests> {
   });
 }
 
-/** Beside the policy file that is being written, or the first one of the workspace. */
+/** Opens the playground for the policy file in the editor, or for the first policy file of the workspace. */
 async function openPlayground(): Promise<void> {
   const written = window.activeTextEditor?.document.uri;
   const [first] = await workspace.findFiles('**/*.policy', '**/node_modules/**', 1);
@@ -150,7 +157,10 @@ function policiesFolder(): string {
   return workspace.getConfiguration('writ').get('policies', 'policies');
 }
 
-/** By the `writ` of the workspace, so that the result is that of continuous integration. */
+/**
+ * Runs the `writ` of the workspace in a terminal, so that the result is the same as in continuous
+ * integration.
+ */
 function inTerminal(...args: readonly string[]): void {
   const terminal = window.terminals.find(({ name }) => name === 'Writ') ?? window.createTerminal('Writ');
   terminal.show();

@@ -1,13 +1,13 @@
-// The playground beside the text: a request is decided by the policies as they are typed, and walked through step by step. The page knows
-// nothing but what it shows; whoever opens it decides.
+// The playground beside the text: decides a request by the policies as they are typed, and shows the decision
+// step by step. The page only shows results; the caller's function `decide` decides.
 
 import type { Webview } from 'vscode';
 
 export interface PlaygroundOptions {
   readonly webview: Pick<Webview, 'html' | 'postMessage' | 'onDidReceiveMessage'>;
-  /** Of this page alone: no other script runs in it. */
+  /** The nonce of this page; no script without this nonce runs. */
   readonly nonce: string;
-  /** Decides a request as the server does. */
+  /** Decides a request in the same way as the server. */
   readonly decide: (request: unknown) => Thenable<DecidedSteps>;
   readonly openLine: (file: string, line: number) => void;
 }
@@ -47,7 +47,10 @@ const example = `{
   "agent": { "risk_tier": "low" }
 }`;
 
-/** INVARIANT: what the policies and the request say stands in it as text, never as markup. */
+/**
+ * Returns the page as HTML. INVARIANT: words of the policies and of the request appear in the page as text,
+ * never as markup.
+ */
 export function playgroundPage(nonce: string): string {
   return `<!doctype html>
 <html lang="en">

@@ -1,15 +1,15 @@
-// The cases of test files and the claims of guarantees in the Testing view: each is run, or proved, by the language server, with
-// what is typed and not saved yet.
+// Shows the cases of test files and the claims of guarantees in the Testing view. The language server runs
+// each case and proves each claim, including text that is typed and not saved yet.
 
 import type { CancellationToken, TestController, TestItem, TestMessage, TestRunRequest, Uri } from 'vscode';
 
 export interface TestingViewOptions {
   readonly controller: TestController;
-  /** Has the server carry out a command. */
+  /** Runs a command of the language server and returns the answer. */
   readonly ask: <Answer>(command: string, ...args: readonly unknown[]) => Thenable<Answer>;
-  /** Of the workspace, with this ending. */
+  /** Finds the files of the workspace with this ending. */
   readonly findFiles: (ending: string) => Thenable<readonly Uri[]>;
-  /** Of the editor: what is said of a test that fails, and places in a text. */
+  /** Creates the editor's message for a test that fails, at the place of the test. */
   readonly messageOf: (text: string, item: TestItem) => TestMessage;
   readonly setLine: (item: TestItem, line: number) => void;
 }
@@ -18,7 +18,7 @@ interface Listed {
   readonly items: readonly { readonly name: string; readonly start: number; readonly line: number }[];
 }
 
-/** What a test item is about. */
+/** The case or the claim that a test item stands for. */
 interface Runnable {
   readonly uri: string;
   readonly start: number;
@@ -27,7 +27,7 @@ interface Runnable {
 
 const runProfile = 1;
 
-/** The view is filled when it is refreshed; `refresh` is to be called when a file has been saved. */
+/** Sets up the view. `refresh` fills the view; call it at the start and after each save of a file. */
 export function showTests(options: TestingViewOptions): { readonly refresh: () => Promise<void> } {
   const { controller } = options;
   const about = new WeakMap<TestItem, Runnable>();
@@ -54,7 +54,7 @@ interface Kind {
   readonly isClaim: boolean;
 }
 
-/** An item a file, with what can be run of it. */
+/** Returns a test item for each file, with a child for each case or claim. */
 async function filesOf(
   { controller, ask, findFiles, setLine }: TestingViewOptions,
   about: WeakMap<TestItem, Runnable>,
@@ -124,7 +124,7 @@ interface Proved {
   readonly request: object | null;
 }
 
-/** What came out otherwise; null where nothing did. */
+/** Returns why a case or a claim has failed; null when it has passed. */
 async function faultOf(
   { uri, start, isClaim }: Runnable,
   { ask }: TestingViewOptions,
