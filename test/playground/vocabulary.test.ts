@@ -83,7 +83,7 @@ it('names the attributes that the language reference does', () => {
   const scope = /In scope: ([\s\S]*?), and declared names/.exec(
     readFileSync('docs/LANGUAGE.md', 'utf8'),
   )?.[1];
-  const named = [...(scope ?? '').matchAll(/`(\w+)`(?: \(`([\w. ]+)`\))?/g)].flatMap(
+  const named = [...(scope ?? '').matchAll(/`(\w+)`(?:\s\(`([\w. ]+)`\))?/g)].flatMap(
     ([, root = '', names]) =>
       names === undefined ? [root] : names.split(' ').map((name) => `${root}.${name}`),
   );
