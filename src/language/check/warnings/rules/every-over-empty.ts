@@ -6,7 +6,8 @@ import type { Expression, Quantify } from '../../../model/expression.ts';
 import type { Shape } from '../../../model/type.ts';
 import { compare, zero } from '../../../value/decimal.ts';
 import type { Environment } from '../../incremental/environment.ts';
-import { payloadField } from '../../logic/payload-paths.ts';
+import type { PathNode } from '../../incremental/resolved.ts';
+import { payloadNode, stepInto } from '../../logic/payload-paths.ts';
 import { structureOf } from '../../logic/structure.ts';
 import { warning } from '../../messages/problem.ts';
 import type { Examined } from '../engine/examined.ts';
@@ -55,7 +56,13 @@ function mayBeMissing(source: Expression, { one, env }: RuleAround): boolean {
   const isTested = one.parts.some(
     ({ node, polarity }) => node.kind === 'has' && polarity === 1 && structureOf(node.subject) === structure,
   );
-  return !isTested && shapesOf(source.root, { one, env }).some((shape) => mayLack(shape, source.steps));
+  if (isTested) return false;
+  const shapes = shapesOf(source.root, { one, env });
+  const place = source.steps.reduce<PathNode | null>(
+    (above, step) => above && stepInto(above, step),
+    payloadNode(shapes),
+  );
+  return shapes.length > 0 && place?.isCertain !== true;
 }
 
 /** The shapes of the payloads, or of the elements that the variable goes through. */
@@ -68,12 +75,6 @@ function shapesOf(root: string, { one, env }: RuleAround): readonly Shape[] {
 
 function elementShapes({ type }: Expression): readonly Shape[] {
   return type.kind === 'list' && type.element.type.kind === 'record' ? [type.element.type.shape] : [];
-}
-
-function mayLack(shape: Shape, [name = '', ...deeper]: readonly string[]): boolean {
-  const field = payloadField(shape, name);
-  if (field === undefined || field.isOptional || field.isNullable) return true;
-  return deeper.length > 0 && field.type.kind === 'record' && mayLack(field.type.shape, deeper);
 }
 
 /** Whether the list is the commands of a shell line, or a list that belongs to one of these commands. */
