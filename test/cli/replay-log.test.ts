@@ -85,7 +85,7 @@ describe('writ replay', () => {
     expect(stdout).toMatch(
       / {2}finance +\d+ +\d+ +[\d.]+ -> [\d.]+ +\d+ -> \d+ +\d+ -> \d+ +[\d.]+ -> [\d.]+ h\n/,
     );
-    expect(stdout).toContain('3 minutes a word are assumed');
+    expect(stdout).toContain('3 minutes a vote are assumed');
   });
 
   it('says the same of a store and of its export, and counts every request', async () => {
@@ -99,7 +99,7 @@ describe('writ replay', () => {
     expect(result).toMatchObject({ reading: 'in order', requests: asked, unread: { count: 0 }, withheld: 0 });
     expect(cells(result.matrix)).toBe(asked);
     expect(result.changes.outcome).toBeGreaterThan(0);
-    expect(result.minutes_a_word).toEqual({ minutes: 3, measured: false });
+    expect(result.minutes_a_vote).toEqual({ minutes: 3, measured: false });
     const asRecorded = await replay(log, '--policies', changed, '--json', '--as-recorded');
     expect(JSON.parse(asRecorded.stdout)).toMatchObject({
       reading: 'as recorded',

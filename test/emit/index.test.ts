@@ -144,7 +144,7 @@ describe('the index', () => {
 
   it('finds every rule that takes part, once, in forty sets of a thousand rules', () => {
     // The sets share templates, so most rules need no new code.
-    const [indexedCache, listedCache] = [createFunctionCache(), createFunctionCache()];
+    const [indexedCache, plainCache] = [createFunctionCache(), createFunctionCache()];
     let left = 0;
     for (let seed = 1; seed <= 40; seed += 1) {
       const random = createRandom(1_000 + seed);
@@ -152,11 +152,11 @@ describe('the index', () => {
       const program = opened(set);
       expect(program.actions.get('a.b')!.rules.length).toBeGreaterThan(1_000);
       const indexed = link(program, indexedCache, 'indexed');
-      const listed = link(program, listedCache, 'listed');
+      const plain = link(program, plainCache, 'without index');
       for (let i = 0; i < 20; i += 1) {
         const facts = request(random);
         const decided = indexed.decide(facts);
-        expect({ seed, i, decided }).toEqual({ seed, i, decided: listed.decide(facts) });
+        expect({ seed, i, decided }).toEqual({ seed, i, decided: plain.decide(facts) });
         left += 1_000 - decided.rules.length;
       }
     }
@@ -179,13 +179,13 @@ describe('the index', () => {
   }, 60_000);
 
   it('has traces name the rules that took part, as all of them tried one by one say', () => {
-    const [indexedCache, listedCache] = [createFunctionCache(), createFunctionCache()];
+    const [indexedCache, plainCache] = [createFunctionCache(), createFunctionCache()];
     const seen = { named: 0, unknown: 0, satisfied: 0 };
     for (let seed = 1; seed <= 15; seed += 1) {
       const random = createRandom(2_000 + seed);
       const set = joined(Array.from({ length: 2 }, () => random.pick(library)));
       const indexed = link(opened(set), indexedCache, 'indexed');
-      const listed = link(opened(set), listedCache, 'listed');
+      const plain = link(opened(set), plainCache, 'without index');
       for (let i = 0; i < 30; i += 1) {
         // Without facts of the agent, most rules that can be unknown are unknown.
         const asked = random.chance(0.3) ? { ...request(random), agent: {} } : request(random);
@@ -195,8 +195,8 @@ describe('the index', () => {
         ]);
         const facts = { ...asked, satisfied: { escalate, reauth: [] } };
         const { decision, trace } = indexed.decideTraced(facts);
-        expect(decision).toEqual(listed.decide(facts));
-        const all = listed.trace(facts);
+        expect(decision).toEqual(plain.decide(facts));
+        const all = plain.trace(facts);
         const tookPart = all.filter(
           (rule) => rule.truth === 'true' || (rule.truth === 'unknown' && takesPartUnknown(rule)),
         );

@@ -115,7 +115,7 @@ test.each([
 
 const fewer = (count: number) => ({
   group: 'finance',
-  words: { before: count, now: 0 },
+  votes: { before: count, now: 0 },
   busiest: { before: count, now: 0 },
 });
 
@@ -125,7 +125,7 @@ test('files each changed request under its finding, and tells earlier policies f
   expect(requests).toBe(11);
   expect(matrix).toMatchObject({ ESCALATE: { ALLOW: 3 }, ALLOW: { ALLOW: 5, DENY: 1 }, DENY: { DENY: 2 } });
   expect(withheld).toBe(0);
-  expect(people).toMatchObject([{ group: 'finance', words: { before: 3, now: 0 } }]);
+  expect(people).toMatchObject([{ group: 'finance', votes: { before: 3, now: 0 } }]);
   expect(findings.map(({ direction, log }: Record<string, object>) => [direction, log])).toEqual([
     ['loosened', { id: '1', requests: 2, agents: 1, people: [expect.objectContaining(fewer(2))] }],
     ['stricter', { id: '2', requests: 1, agents: 1, people: [] }],

@@ -71,8 +71,8 @@ test.each(seeds)(
       expect(result.requests).toBe(asked);
       expect(cells(result) + result.withheld).toBe(asked);
       expect(result.changes).toEqual({ outcome: 0, asked: 0, rule: 0 });
-      for (const { words, day, busiest } of result.people)
-        expect([words.now, day.now, busiest.now]).toEqual([words.before, day.before, busiest.before]);
+      for (const { votes, day, busiest } of result.people)
+        expect([votes.now, day.now, busiest.now]).toEqual([votes.before, day.before, busiest.before]);
     }
     const { waits } = inOrder.result;
     const waited = all.filter(({ row }) => row.outcome === 'ESCALATE' || row.outcome === 'REAUTH_REQUIRED');

@@ -9,7 +9,7 @@ import type { RuleHead } from '../program/program.ts';
 import { BoundedMap, memo } from '../value/memo.ts';
 import type { CacheSession } from './cache.ts';
 import { emitSubjects } from './code/emit.ts';
-import type { ListedCode, RuleHeads } from './decide/indexed.ts';
+import type { IndexedCode, RuleHeads } from './decide/indexed.ts';
 import type { Run } from './run.ts';
 import type { State } from './runtime/state.ts';
 
@@ -26,7 +26,7 @@ export function createRuleHeads(action: OpenAction): RuleHeads {
 }
 
 /** Finds every rule, without an index. */
-export function findAll({ ruleCount }: OpenAction): ListedCode['find'] {
+export function findAll({ ruleCount }: OpenAction): IndexedCode['find'] {
   return (_facts, _state, found) => {
     for (let place = 0; place < ruleCount; place += 1) found[place] = place;
     return ruleCount;
@@ -42,7 +42,10 @@ interface IndexContext {
 type ReadSubjects = (facts: Facts, state: State, values: unknown[]) => void;
 
 /** Finds the rules whose index keys fit the values that the request has for the subjects of the index. */
-export function findByIndex(action: OpenAction, { program, session, run }: IndexContext): ListedCode['find'] {
+export function findByIndex(
+  action: OpenAction,
+  { program, session, run }: IndexContext,
+): IndexedCode['find'] {
   const index = program.index(action.action) ?? createIndex(wholeAction(action).rules, keysBy(program.lists));
   const make = () => run<ReadSubjects>(emitSubjects(program, index.subjects, session.lists));
   const read = session.reuse({ action, part: 'subjects' }, make);

@@ -18,7 +18,7 @@ import { emitPayloadCheck } from './code/payload.ts';
 import { resolvedTexts } from './code/payload-resolve.ts';
 import { type Decider, type DecideSome, digitsOf, type Frame } from './decide/decide.ts';
 import { quotedKeyLengthMax, undeclaredAction } from './decide/gate.ts';
-import { type ListedCode, ListedDecider } from './decide/indexed.ts';
+import { type IndexedCode, IndexedDecider } from './decide/indexed.ts';
 import { type KeyedCode, KeyedDecider } from './decide/keyed.ts';
 import { type ActionCode, ownCode } from './decide/own-code.ts';
 import { createEntries, type EnterMeters } from './enter.ts';
@@ -81,9 +81,9 @@ export interface Linked extends PolicyEngine {
  * number, the key of a decision that is made once (keyed). For an action with many rules, an index finds the
  * rules to try (`indexed`). Keyed actions have one text each or, when there are many actions, share the texts
  * of rules (`shared`). The other values exist for comparison: one realisation for all actions whatever their
- * size, or all rules tried without an index (`listed`).
+ * size, or all rules tried for each request (`without index`).
  */
-export type Realisation = 'by size' | 'shared' | 'indexed' | 'listed';
+export type Realisation = 'by size' | 'shared' | 'indexed' | 'without index';
 
 /**
  * The most actions for which each has a text of its own. Such texts decide faster, but more of them would
@@ -308,16 +308,17 @@ function createRules(action: OpenAction, ctx: LinkContext): RulesUnit {
       return ownRules(action, ctx);
     case 'shared':
       return sharedRules(action, ctx);
-    case 'listed':
-      return listedRules(action, ctx);
+    case 'indexed':
+      return indexedRules(action, ctx);
   }
 }
 
 function servedAs(
   { ruleCount }: OpenAction,
   { program, realisation }: LinkContext,
-): 'own' | 'shared' | 'listed' {
-  if (realisation === 'indexed' || realisation === 'listed' || ruleCount > rulesInOneTextMax) return 'listed';
+): 'own' | 'shared' | 'indexed' {
+  if (realisation === 'indexed' || realisation === 'without index') return 'indexed';
+  if (ruleCount > rulesInOneTextMax) return 'indexed';
   return realisation === 'shared' || program.actions.size > ownTextActionsMax ? 'shared' : 'own';
 }
 
@@ -381,12 +382,12 @@ function placeFrame(
 }
 
 /** Uses shared texts, and an index that finds the rules to try. */
-function listedRules(action: OpenAction, ctx: LinkContext): RulesUnit {
+function indexedRules(action: OpenAction, ctx: LinkContext): RulesUnit {
   const { lets, hasShadow, hasAfterRisk, ruleCount } = action;
   const shared = new SharedRules(lets, ctx);
   const bases = new Int32Array(ruleCount);
-  const code: ListedCode = {
-    find: ctx.realisation === 'listed' ? findAll(action) : findByIndex(action, ctx),
+  const code: IndexedCode = {
+    find: ctx.realisation === 'without index' ? findAll(action) : findByIndex(action, ctx),
     layout: shared.layout,
     bases,
     placeRule: (place) => {
@@ -405,7 +406,7 @@ function listedRules(action: OpenAction, ctx: LinkContext): RulesUnit {
       if (place % rulesPerStep === 0) yield;
     }
   }
-  const decider = new ListedDecider({ rules, lets, hasShadow, afterRisk }, code);
+  const decider = new IndexedDecider({ rules, lets, hasShadow, afterRisk }, code);
   const decideSome: DecideSome | null =
     ruleCount > tracedWholeMax ? (facts) => decider.decideSome(facts) : null;
   return { code: shared, decider, decideSome, placeRules };

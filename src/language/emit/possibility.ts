@@ -7,7 +7,7 @@ import type { AgentFacts } from '../model/request.ts';
 import type { OpenAction } from '../program/packed/unpack.ts';
 import type { RuleHead } from '../program/program.ts';
 import { conditionOfUnknown, letsOfUnknown } from '../program/unknown-payload.ts';
-import { type ListedCode, ListedDecider } from './decide/indexed.ts';
+import { type IndexedCode, IndexedDecider } from './decide/indexed.ts';
 import type { Kleene } from './runtime/quantity.ts';
 import { SharedRules, type SharedSource } from './shared.ts';
 
@@ -20,11 +20,11 @@ export function createPossibility(action: OpenAction, source: SharedSource): Pos
   const rules = { length: ruleCount, at: (place: number) => heads[place]! };
   const afterRisk = action.hasAfterRisk ? Uint8Array.from(heads, ({ readsRisk }) => Number(readsRisk)) : null;
   const code = placeAll(action, new SharedRules(lets, source));
-  const decider = new ListedDecider({ rules, lets, hasShadow, afterRisk }, code);
+  const decider = new IndexedDecider({ rules, lets, hasShadow, afterRisk }, code);
   return (agent) => weigh(heads, decider.decideAll(unknownRequest(action.action, agent)).truths);
 }
 
-function placeAll(action: OpenAction, shared: SharedRules): ListedCode {
+function placeAll(action: OpenAction, shared: SharedRules): IndexedCode {
   const placeRule = (place: number): number => shared.placeRule(conditionOfUnknown(action.condition(place)));
   return {
     find: () => action.ruleCount,

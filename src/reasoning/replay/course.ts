@@ -6,7 +6,7 @@ import type { Decision } from '../../language/model/decision.ts';
 import type { MeterDefinition, MeterUse } from '../../language/model/metering.ts';
 import type { Facts } from '../../language/model/request.ts';
 import { isWaiting, type LoggedEvent, type LoggedRequest } from './log.ts';
-import { askedWords, mostAskedOf, type Workload } from './workload.ts';
+import { askedVotes, mostAskedOf, type Workload } from './workload.ts';
 
 /**
  * A person's approval, kept for those rules of the candidate that asked the group when the approval was
@@ -101,7 +101,7 @@ function approvalsFor(
 /** Whether the log asks everybody whom the candidate asks, and at least as many people. */
 export function isAnsweredInLog(course: Course): boolean {
   const { log } = course;
-  return askedWords(latestOf(course)).every(([group, needs]) => needs <= mostAskedOf(group, log.decisions));
+  return askedVotes(latestOf(course)).every(([group, needs]) => needs <= mostAskedOf(group, log.decisions));
 }
 
 export function courseStatusOf(decision: Decision): Course['status'] {

@@ -15,7 +15,7 @@ import { Examples, type ReplayExample } from './examples.ts';
 import { FactReads } from './fact-reads.ts';
 import type { LoggedRequest } from './log.ts';
 import { isWithheld } from './withheld.ts';
-import { type AskedWords, askedWords, type GroupWorkload, Workload, type WorkloadSide } from './workload.ts';
+import { type AskedVotes, askedVotes, type GroupWorkload, Workload, type WorkloadSide } from './workload.ts';
 
 /** A finding about the difference of two sets; requests that meet the finding are filed under it. */
 export interface ReplayFinding {
@@ -53,7 +53,7 @@ interface Filed {
 /** A request that the candidate decides differently, or for which it asks other people. */
 export interface ChangedRequest extends ReplayExample {
   readonly agentId: string | null;
-  readonly asked: Readonly<Record<WorkloadSide, AskedWords>>;
+  readonly asked: Readonly<Record<WorkloadSide, AskedVotes>>;
 }
 
 /** The candidate's decision on a request. */
@@ -231,7 +231,7 @@ export class Tally {
       incompleteMeters: incomplete,
     };
     this.#examples.offer(example);
-    const asked = { before: new Map(askedWords(logged.decision)), now: new Map(askedWords(decision)) };
+    const asked = { before: new Map(askedVotes(logged.decision)), now: new Map(askedVotes(decision)) };
     this.#options.onChanged?.({ ...example, agentId: agent.id ?? null, asked });
   }
 

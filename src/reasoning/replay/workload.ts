@@ -1,5 +1,5 @@
-// What is asked of people: words by group and hour, before and now. A word is one person's answer; a request
-// counts for the most words that any of its decisions asks of a group. INVARIANT: totals are the sums of the
+// What is asked of people: votes by group and hour, before and now. A step-up counts as a vote; a request
+// counts for the most votes that any of its decisions asks of a group. INVARIANT: totals are the sums of the
 // hours.
 
 import type { Decision } from '../../language/model/decision.ts';
@@ -9,8 +9,8 @@ const sides = ['before', 'now'] as const;
 /** `before` is the log, `now` the candidate. */
 export type WorkloadSide = (typeof sides)[number];
 
-/** By group, the number of words that one request asks for. */
-export type AskedWords = ReadonlyMap<string, number>;
+/** By group, the number of votes that one request asks for. */
+export type AskedVotes = ReadonlyMap<string, number>;
 
 /** The group under which step-ups are counted; its name has spaces, which no approval group's name has. */
 const stepUpGroup = 'control owner, step-up';
@@ -24,12 +24,12 @@ type BothSides<T> = Readonly<Record<WorkloadSide, T>>;
 
 export interface GroupWorkload {
   readonly group: string;
-  readonly words: BothSides<number>;
-  /** Words per day, over every day of the period. */
+  readonly votes: BothSides<number>;
+  /** Votes per day, over every day of the period. */
   readonly day: BothSides<DayFigures>;
-  /** The most words for requests made in the same hour. */
+  /** The most votes for requests made in the same hour. */
   readonly busiest: BothSides<number>;
-  /** Hours that the words cost. */
+  /** Hours that the votes cost. */
   readonly hours: BothSides<number>;
 }
 
@@ -42,13 +42,13 @@ export class Workload {
 
   add(
     side: WorkloadSide,
-    { group, words, atMs }: { readonly group: string; readonly words: number; readonly atMs: number },
+    { group, votes, atMs }: { readonly group: string; readonly votes: number; readonly atMs: number },
   ): void {
     const groups = this.#hours[side];
     const hours = groups.get(group) ?? new Map<number, number>();
     groups.set(group, hours);
     const hour = Math.floor(atMs / hourMs);
-    hours.set(hour, (hours.get(hour) ?? 0) + words);
+    hours.set(hour, (hours.get(hour) ?? 0) + votes);
   }
 
   /** Figures by group, over the days from the first to the last moment. */
@@ -61,10 +61,10 @@ export class Workload {
       const [before, now] = [of('before'), of('now')];
       return {
         group,
-        words: { before: before.words, now: now.words },
+        votes: { before: before.votes, now: now.votes },
         day: { before: before.day, now: now.day },
         busiest: { before: before.busiest, now: now.busiest },
-        hours: { before: hoursOf(before.words), now: hoursOf(now.words) },
+        hours: { before: hoursOf(before.votes), now: hoursOf(now.votes) },
       };
     });
   }
@@ -80,23 +80,23 @@ export function countAsked(
     atMs,
   }: { readonly decision: Decision; readonly earlier: readonly Decision[]; readonly atMs: number },
 ): void {
-  for (const [group, needs] of askedWords(decision)) {
-    const words = needs - mostAskedOf(group, earlier);
-    if (words <= 0) continue;
-    for (const workload of workloads) workload.add(side, { group, words, atMs });
+  for (const [group, needs] of askedVotes(decision)) {
+    const votes = needs - mostAskedOf(group, earlier);
+    if (votes <= 0) continue;
+    for (const workload of workloads) workload.add(side, { group, votes, atMs });
   }
 }
 
-/** The most words that one of the decisions asks of the group. */
+/** The most votes that one of the decisions asks of the group. */
 export function mostAskedOf(group: string, decisions: readonly Decision[]): number {
   let most = 0;
   for (const decision of decisions)
-    for (const [asked, needs] of askedWords(decision)) if (asked === group) most = Math.max(most, needs);
+    for (const [asked, needs] of askedVotes(decision)) if (asked === group) most = Math.max(most, needs);
   return most;
 }
 
-/** The number of words that a decision asks of each group. */
-export function askedWords({ requires }: Decision): readonly (readonly [group: string, needs: number])[] {
+/** The number of votes that a decision asks of each group. */
+export function askedVotes({ requires }: Decision): readonly (readonly [group: string, needs: number])[] {
   if (requires === null) return none;
   const approvals = requires.approvals.map(({ group, needs }) => [group, needs] as const);
   return requires.reauth === null ? approvals : [...approvals, [stepUpGroup, 1]];
@@ -105,16 +105,16 @@ export function askedWords({ requires }: Decision): readonly (readonly [group: s
 const none: readonly never[] = [];
 
 interface SideFigures {
-  readonly words: number;
+  readonly votes: number;
   readonly day: DayFigures;
   readonly busiest: number;
 }
 
 function figures(hours: ReadonlyMap<number, number>, daysAll: number): SideFigures {
   const days = new Map<number, number>();
-  for (const [hour, words] of hours) days.set(dayOf(hour), (days.get(dayOf(hour)) ?? 0) + words);
+  for (const [hour, votes] of hours) days.set(dayOf(hour), (days.get(dayOf(hour)) ?? 0) + votes);
   return {
-    words: [...hours.values()].reduce((total, words) => total + words, 0),
+    votes: [...hours.values()].reduce((total, votes) => total + votes, 0),
     day: perDay([...days.values()], daysAll),
     busiest: Math.max(0, ...hours.values()),
   };
@@ -124,9 +124,9 @@ function dayOf(hour: number): number {
   return Math.floor(hour / hoursADay);
 }
 
-function perDay(words: readonly number[], daysAll: number): DayFigures {
-  const sorted = [...words].sort((a, b) => a - b);
-  // Days without a word come before all others.
+function perDay(votes: readonly number[], daysAll: number): DayFigures {
+  const sorted = [...votes].sort((a, b) => a - b);
+  // Days without a vote come before all others.
   const none = Math.max(0, daysAll - sorted.length);
   const at = (place: number): number => (place < none ? 0 : (sorted[place - none] ?? 0));
   const all = none + sorted.length;

@@ -2,7 +2,7 @@
 
 import type { DiffReport } from '../../reasoning/diff/report.ts';
 import type { ReplayExample } from '../../reasoning/replay/examples.ts';
-import { minutesAWord } from '../../reasoning/replay/hours.ts';
+import { minutesAVote } from '../../reasoning/replay/hours.ts';
 import type { ReplayResult } from '../../reasoning/replay/replay.ts';
 
 import type { LogFaults } from './log-source.ts';
@@ -42,7 +42,7 @@ export function replayJson(
     withheld: result.withheld,
     changes,
     people,
-    minutes_a_word: { minutes: minutesAWord, measured: false },
+    minutes_a_vote: { minutes: minutesAVote, measured: false },
     waits,
     other_shape: Object.fromEntries(result.otherShape),
     undeclared: Object.fromEntries(result.undeclared),

@@ -22,7 +22,7 @@ import {
 import { KeptByRules } from './kept-by-rules.ts';
 
 /** The part of an action that a decider needs besides its functions. */
-export interface ListedAction extends Pick<ActionProgram, 'lets'> {
+export interface IndexedAction extends Pick<ActionProgram, 'lets'> {
   readonly rules: RuleHeads;
   readonly hasShadow: boolean;
   /** By the rule's place, whether the rule reads risk (1) or not (0); null when no rule reads risk. */
@@ -36,7 +36,7 @@ export interface RuleHeads {
 }
 
 /** The functions of an action whose rules are evaluated one by one. */
-export interface ListedCode {
+export interface IndexedCode {
   /**
    * Writes the places of the rules to try into `found`; for a rule that is known to be true, the complement
    * of its place. Returns the number of entries.
@@ -61,9 +61,9 @@ const fewMax = 16;
  * Decides an action with many rules. A class, like `KeyedDecider`, because its working arrays are kept from
  * one request to the next.
  */
-export class ListedDecider implements Decider {
+export class IndexedDecider implements Decider {
   readonly #rules: RuleHeads;
-  readonly #code: ListedCode;
+  readonly #code: IndexedCode;
   readonly #state: State;
   readonly #hasLets: boolean;
   /** By the rule's place, whether the rule reads risk; null when no rule reads risk. */
@@ -79,7 +79,7 @@ export class ListedDecider implements Decider {
   /** The risk, by the rules that do not read risk and their truths. */
   readonly #risks = new KeptByRules<RuntimeQuantity>();
 
-  constructor(action: ListedAction, code: ListedCode) {
+  constructor(action: IndexedAction, code: IndexedCode) {
     const { rules, lets } = action;
     this.#rules = rules;
     this.#code = code;

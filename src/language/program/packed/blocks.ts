@@ -32,9 +32,13 @@ const effects = ['allow', 'deny', 'escalate', 'reauth', 'risk'] as const;
 const effectMask = 0x07;
 const ruleFlags = { isShadow: 0x08, readsRisk: 0x10, isNamedByPolicy: 0x20 } as const;
 
+/** Used again for each block, because new buffers would cost more than what is written into them. */
+const scratch = { block: new ByteWriter(), rule: new ByteWriter(), head: new ByteWriter() };
+
 /** Packs any plain data as a block. */
 export function packPart(part: unknown, digest: Digest): Block {
-  const bytes = new ByteWriter();
+  const bytes = scratch.block;
+  bytes.clear();
   const pool = createTextPool();
   createValueWriter(bytes, pool)(part);
   return finish(bytes, pool, digest);
@@ -72,7 +76,8 @@ export function packRules(
   const isKept = before !== null && before.pool.texts.length <= 2 * before.textsAtFirst + textsGivenUpMax;
   const pool = isKept ? before.pool : createTextPool();
   const known = isKept ? before.bytes : none;
-  const bytes = new ByteWriter(1_024);
+  const bytes = scratch.block;
+  bytes.clear();
   const header: ActionHeader = { shape, result, lets, lists, tables, hours, meters, metering };
   createValueWriter(bytes, pool)(header);
   bytes.integer(rules.length);
@@ -92,7 +97,7 @@ export function packRules(
 const none: ReadonlyMap<PlannedRule, Uint8Array> = new Map();
 
 function createRulePacker(pool: TextPool): (rule: PlannedRule) => Uint8Array {
-  const [ruleBytes, headBytes] = [new ByteWriter(), new ByteWriter()];
+  const { rule: ruleBytes, head: headBytes } = scratch;
   const writeToHead = createValueWriter(headBytes, pool);
   const writeToRule = createValueWriter(ruleBytes, pool);
   return (rule) => {
@@ -199,5 +204,5 @@ function writeHead(rule: PlannedRule, bytes: ByteWriter, write: (value: unknown)
 function finish(bytes: ByteWriter, pool: TextPool, digest: Digest): Block {
   const content = bytes.take();
   for (const text of pool.texts) bytes.text(text);
-  return { content, texts: [...pool.texts], hash: digest(bytes.take()) };
+  return { content, texts: [...pool.texts], hash: digest(bytes.written()) };
 }

@@ -2,6 +2,9 @@
 // groups of seven bits, lowest first; the high bit of a group means that more follow. Texts are their UTF-16
 // code units. INVARIANT: a reader returns exactly what was written, bit by bit.
 
+/** The largest buffer that a writer keeps for what it writes next. */
+const keptBytesMax = 64 * 1024;
+
 /** Writes values into a buffer that grows. A class, because it keeps that buffer. */
 export class ByteWriter {
   #bytes: Uint8Array;
@@ -15,9 +18,10 @@ export class ByteWriter {
     return this.#length;
   }
 
-  /** Forgets what has been written, but keeps the buffer. */
+  /** Forgets what has been written, but keeps the buffer unless it is large. */
   clear(): void {
     this.#length = 0;
+    if (this.#bytes.length > keptBytesMax) this.#bytes = new Uint8Array(keptBytesMax);
   }
 
   byte(value: number): void {
@@ -81,7 +85,7 @@ export class ByteWriter {
   /** Writes the length of what another writer has written, and then those bytes. */
   append(other: ByteWriter): void {
     this.integer(other.#length);
-    this.raw(other.#bytes.subarray(0, other.#length));
+    this.raw(other.written());
   }
 
   /** Writes zeros up to the next multiple. */
@@ -92,6 +96,11 @@ export class ByteWriter {
   /** Returns a copy of the written bytes, from position `from` on. */
   take(from = 0): Uint8Array {
     return this.#bytes.slice(from, this.#length);
+  }
+
+  /** Returns the written bytes in place; the next write or `clear` changes them. */
+  written(): Uint8Array {
+    return this.#bytes.subarray(0, this.#length);
   }
 
   #grow(by: number): void {

@@ -34,21 +34,21 @@ export const replayBodySchema = objectSchema(
 
 export const replayExamples = { file: { ...compareExamples.file, days: daysDefault } } as const;
 
-const word: JsonSchema = { type: 'string' };
+const text: JsonSchema = { type: 'string' };
 const count: JsonSchema = { type: 'integer', minimum: 0 };
 const decision: JsonSchema = { type: 'string', enum: viewDecisions };
 const byOutcome = (item: JsonSchema): JsonSchema =>
   objectSchema(Object.fromEntries(viewDecisions.map((outcome) => [outcome, item])));
 const bothSides = (item: JsonSchema): JsonSchema => objectSchema({ before: item, now: item });
-const decidedAs = objectSchema({ outcome: decision, by: word });
+const decidedAs = objectSchema({ outcome: decision, by: text });
 
 function counts(description: string): JsonSchema {
   return { type: 'object', additionalProperties: count, description };
 }
 
 const peopleSchema = objectSchema({
-  group: word,
-  words: bothSides(count),
+  group: text,
+  votes: bothSides(count),
   day: bothSides(objectSchema({ median: { type: 'number' }, worst: count })),
   busiest: { ...bothSides(count), description: 'Of requests that were made in the same hour, the most.' },
   hours: bothSides({ type: 'number' }),
@@ -57,7 +57,7 @@ const peopleSchema = objectSchema({
 const countedFindingSchema = objectSchema({
   ...findingParts,
   log: objectSchema({
-    id: { ...word, description: 'Its place, from 1.' },
+    id: { ...text, description: 'Its place, from 1.' },
     requests: count,
     agents: count,
     people: { ...arrayOf(peopleSchema), description: 'What these requests ask of people.' },
@@ -73,18 +73,18 @@ const waitsSchema = objectSchema({
 });
 
 const exampleSchema = objectSchema({
-  request_id: word,
+  request_id: text,
   at: time,
-  agent: word,
-  action: word,
+  agent: text,
+  action: text,
   before: decidedAs,
   now: decidedAs,
   finding: { ...textOrNull, description: 'The `log.id` of the finding that it meets.' },
-  incomplete_meters: { ...arrayOf(word), description: 'Those that it reads as recorded.' },
+  incomplete_meters: { ...arrayOf(text), description: 'Those that it reads as recorded.' },
 });
 
 const replaySchema = objectSchema({
-  policies: objectSchema({ path: word, digest: word }),
+  policies: objectSchema({ path: text, digest: text }),
   reading: { type: 'string', enum: ['as recorded', 'in order'] },
   since: timeOrNull,
   requests: count,
@@ -96,15 +96,18 @@ const replaySchema = objectSchema({
     description: 'In no cell: digests stand in the record for what the payload check or rules read.',
   },
   changes: objectSchema({ outcome: count, asked: count, rule: count }),
-  people: { ...arrayOf(peopleSchema), description: 'A word is one answer of one person.' },
-  minutes_a_word: objectSchema({ minutes: count, measured: { type: 'boolean' } }),
+  people: {
+    ...arrayOf(peopleSchema),
+    description: 'A vote is one answer of one person; a step-up counts as one.',
+  },
+  minutes_a_vote: objectSchema({ minutes: count, measured: { type: 'boolean' } }),
   waits: orNull(waitsSchema, 'How the waits end; null as recorded.'),
   other_shape: counts('By action, requests refused for their shape that were not.'),
   undeclared: counts('By action that is no longer declared.'),
   unknown_facts: counts('By fact that the rules read, requests that lack it.'),
   readings_as_recorded: count,
   incomplete_meters: {
-    ...arrayOf(objectSchema({ meter: word, since: time, requests: count })),
+    ...arrayOf(objectSchema({ meter: text, since: time, requests: count })),
     description:
       'Meters that lack what a grant adds to them, as its record hides it: so many requests read them as recorded.',
   },
@@ -121,7 +124,7 @@ const replaySchema = objectSchema({
   },
   unfiled: { ...count, description: 'Of which it cannot be told: digests stand for what rules read.' },
   repeated: count,
-  unread: objectSchema({ count, first: arrayOf(word) }),
+  unread: objectSchema({ count, first: arrayOf(text) }),
   examples: { ...arrayOf(exampleSchema), description: 'Ten of each kind of change at most.' },
 });
 
@@ -167,13 +170,13 @@ export const replayLineExample = {
       people: [
         {
           group: 'finance',
-          words: { before: 17, now: 19 },
+          votes: { before: 17, now: 19 },
           day: { before: { median: 2, worst: 5 }, now: { median: 2.5, worst: 6 } },
           busiest: { before: 2, now: 3 },
           hours: { before: 0.9, now: 1 },
         },
       ],
-      minutes_a_word: { minutes: 3, measured: false },
+      minutes_a_vote: { minutes: 3, measured: false },
       waits: { granted: 15, refused: 1, expired: 1, open: 0, unknown: 2 },
       other_shape: {},
       undeclared: {},
@@ -194,7 +197,7 @@ export const replayLineExample = {
             people: [
               {
                 group: 'finance',
-                words: { before: 0, now: 2 },
+                votes: { before: 0, now: 2 },
                 day: { before: { median: 0, worst: 0 }, now: { median: 0, worst: 1 } },
                 busiest: { before: 0, now: 1 },
                 hours: { before: 0, now: 0.1 },
@@ -208,7 +211,7 @@ export const replayLineExample = {
       people_without_finding: [
         {
           group: 'finance',
-          words: { before: 17, now: 17 },
+          votes: { before: 17, now: 17 },
           day: { before: { median: 2, worst: 5 }, now: { median: 2, worst: 5 } },
           busiest: { before: 2, now: 2 },
           hours: { before: 0.9, now: 0.9 },

@@ -109,7 +109,7 @@ interface Stretch {
 }
 
 /** The bounds of a stretch. */
-interface Frame {
+interface Bounds {
   readonly pruning: StoredCheckpoint | null;
   readonly upTo: number;
   readonly first: number | null;
@@ -117,10 +117,10 @@ interface Frame {
 }
 
 /**
- * A row of the answer: a request fills its own columns, the frame and all other records fill `other` alone.
+ * A row of the answer: a request fills its own columns, the bounds and all other records fill `other` alone.
  */
 interface StretchRow extends StoredRequest {
-  readonly other: { readonly kind: 'frame'; readonly row: Frame } | OtherRow | null;
+  readonly other: { readonly kind: 'bounds'; readonly row: Bounds } | OtherRow | null;
 }
 
 interface OtherRow {
@@ -148,13 +148,13 @@ const requestColumns =
   `sequence id agent_id action_key outcome status created_ms decided_ms expires_ms idempotency_key
   idempotency_digest idempotency_until_ms record_json hash lane follows`.split(/\s+/);
 
-const within = 'sequence > frame.after AND sequence <= frame."upTo"';
+const within = 'sequence > bounds.after AND sequence <= bounds."upTo"';
 
 const otherRow = (kind: string, row: string) =>
   `json_build_object('kind', '${kind}', 'row', row_to_json(${row})) AS other`;
 
 /** One statement, so that everything is read at one moment and in one round trip. */
-const stretchText = `WITH frame AS MATERIALIZED (
+const stretchText = `WITH bounds AS MATERIALIZED (
     SELECT row_to_json(pruned) AS pruning, place.after, least(place.after + $2::int8, $3::int8) AS "upTo", ends.first, ends.last
     FROM (SELECT min(first) AS first, max(last) AS last FROM (${endOfEach}) AS each) AS ends
     LEFT JOIN (
@@ -164,30 +164,30 @@ const stretchText = `WITH frame AS MATERIALIZED (
     CASE WHEN num_nonnulls(now_status, now_decided_ms, now_expires_ms, event.sequence) > 0
       THEN json_build_object('stored', ${laterOf('request', 'now_')}, 'byEvents', ${laterOf('event')}) END AS later,
     NULL::json AS other
-  FROM frame
+  FROM bounds
   CROSS JOIN LATERAL (SELECT * FROM requests WHERE ${within}) AS request
   LEFT JOIN LATERAL (
     SELECT * FROM request_events WHERE request_id = request.id ORDER BY sequence DESC LIMIT 1) AS event ON true
   UNION ALL SELECT empty.*, NULL, other FROM (
-    SELECT ${otherRow('frame', 'frame')} FROM frame
+    SELECT ${otherRow('bounds', 'bounds')} FROM bounds
     ${Object.entries(tableOf)
       .map(
-        ([kind, table]) => `UNION ALL SELECT ${otherRow(kind, table)} FROM frame JOIN ${table} ON ${within}`,
+        ([kind, table]) => `UNION ALL SELECT ${otherRow(kind, table)} FROM bounds JOIN ${table} ON ${within}`,
       )
       .join('\n    ')}) AS others
   LEFT JOIN (SELECT ${requestColumns.join(', ')} FROM requests LIMIT 0) AS empty ON true`;
 
 async function readStretch(rows: Rows, { afterSequence, countMax, settled }: Stretch): Promise<ChainStretch> {
-  let frame: Frame | null = null;
+  let bounds: Bounds | null = null;
   const records: ChainRecord[] = [];
   const found = await rows<StretchRow>(stretchText, [afterSequence, countMax, settled], 'stretch');
   for (const { other, ...request } of found)
     if (other === null) records.push(requestOf(request));
-    else if (other.kind === 'frame') frame = other.row;
+    else if (other.kind === 'bounds') bounds = other.row;
     else records.push(recordOf(other));
-  if (frame === null) throw new Error('a chain has ends');
-  const { upTo, first, last } = frame;
-  const pruning = frame.pruning === null ? null : checkpointOf(frame.pruning);
+  if (bounds === null) throw new Error('a chain has ends');
+  const { upTo, first, last } = bounds;
+  const pruning = bounds.pruning === null ? null : checkpointOf(bounds.pruning);
   const begin: Link = pruning ?? chainStart;
   return {
     pruning,

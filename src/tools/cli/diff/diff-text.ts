@@ -90,7 +90,7 @@ function filedText({ requests, agents }: NonNullable<ReportedFinding['log']>): s
 
 /** The groups that have to give more or fewer answers than before. */
 export function changedPeople(people: readonly GroupWorkload[]): readonly GroupWorkload[] {
-  return people.filter(({ words }) => words.before !== words.now);
+  return people.filter(({ votes }) => votes.before !== votes.now);
 }
 
 /** A line for each group; empty when no group is asked, before or now. */
@@ -98,12 +98,12 @@ export function peopleTexts(
   people: readonly GroupWorkload[],
   { code }: Pick<Style, 'code'> = plainStyle,
 ): readonly string[] {
-  return people.map(({ group, words, day, busiest }) => {
-    const more = words.now - words.before;
+  return people.map(({ group, votes, day, busiest }) => {
+    const more = votes.now - votes.before;
     const count = Math.abs(more).toLocaleString('en');
     const turn = more === 0 ? 'as many' : `${count} ${more > 0 ? 'more' : 'fewer'}`;
     const figures = [
-      becomes(words),
+      becomes(votes),
       `a day ${becomes({ before: day.before.median, now: day.now.median })}`,
       `on the worst ${becomes({ before: day.before.worst, now: day.now.worst })}`,
       `in the busiest hour ${becomes(busiest)}`,
@@ -112,7 +112,7 @@ export function peopleTexts(
   });
 }
 
-function becomes({ before, now }: GroupWorkload['words']): string {
+function becomes({ before, now }: GroupWorkload['votes']): string {
   const [old, own] = [before, now].map((one) => one.toLocaleString('en', { maximumFractionDigits: 1 }));
   return `${old} → ${own}`;
 }

@@ -2,7 +2,7 @@
 
 import { closeSync, openSync, writeSync } from 'node:fs';
 import type { ChangedRequest } from '../../../reasoning/replay/tally.ts';
-import type { AskedWords } from '../../../reasoning/replay/workload.ts';
+import type { AskedVotes } from '../../../reasoning/replay/workload.ts';
 import { csvCell } from '../../../service/audit/export.ts';
 import { fileError } from '../output/file-error.ts';
 import { UsageError } from '../output/output.ts';
@@ -63,6 +63,6 @@ function tryOn<T>(path: string, work: () => T): T {
   }
 }
 
-function askedText(asked: AskedWords): string {
+function askedText(asked: AskedVotes): string {
   return [...asked].map(([group, needs]) => `${needs} ${group}`).join('; ');
 }

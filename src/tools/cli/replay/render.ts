@@ -4,7 +4,7 @@
 import { escapeForTerminal } from '../../../language/diagnostic/render.ts';
 import { type Outcome, outcomes } from '../../../language/model/decision.ts';
 import type { ReplayExample } from '../../../reasoning/replay/examples.ts';
-import { minutesAWord } from '../../../reasoning/replay/hours.ts';
+import { minutesAVote } from '../../../reasoning/replay/hours.ts';
 import type { ReplayResult } from '../../../reasoning/replay/replay.ts';
 import type { GroupWorkload } from '../../../reasoning/replay/workload.ts';
 import type { FiledComparison, NoComparison } from '../../../service/replay/replay-json.ts';
@@ -58,12 +58,12 @@ function peopleLines(people: readonly GroupWorkload[]): readonly string[] {
   if (people.length === 0) return [];
   const head = [
     ...['people', 'asked before', 'now', 'a day, median', 'worst', 'busiest hour'],
-    `about, at ${minutesAWord} min a word`,
+    `about, at ${minutesAVote} min a vote`,
   ];
-  const rows = people.map(({ group, words, day, busiest, hours }) => [
+  const rows = people.map(({ group, votes, day, busiest, hours }) => [
     group,
-    figure(words.before),
-    figure(words.now),
+    figure(votes.before),
+    figure(votes.now),
     arrow(day.before.median, day.now.median),
     arrow(day.before.worst, day.now.worst),
     arrow(busiest.before, busiest.now),
@@ -72,7 +72,7 @@ function peopleLines(people: readonly GroupWorkload[]): readonly string[] {
   const aligns: readonly Align[] = ['left', 'right', 'right', 'right', 'right', 'right', 'right'];
   return [
     ...columns([head, ...rows], aligns),
-    `  (the records do not say how long people looked: ${minutesAWord} minutes a word are assumed)`,
+    `  (the records do not say how long people looked: ${minutesAVote} minutes a vote are assumed)`,
   ];
 }
 

@@ -4,7 +4,7 @@
 import { escapeForTerminal } from '../../../language/diagnostic/render.ts';
 import type { ReplayResult } from '../../../reasoning/replay/replay.ts';
 import type { ChangedRequest } from '../../../reasoning/replay/tally.ts';
-import type { AskedWords } from '../../../reasoning/replay/workload.ts';
+import type { AskedVotes } from '../../../reasoning/replay/workload.ts';
 import type { LogFaults } from '../../../service/replay/log-source.ts';
 import { replayLog } from '../../../service/replay/replay-log.ts';
 import { candidateOf } from '../../../service/replay/service-rules.ts';
@@ -86,7 +86,7 @@ function rowText({ id, atMs, agent, action, before, now, asked }: ChangedRequest
   return escapeForTerminal(`${id} ${new Date(atMs).toISOString()} ${agent} ${action}: ${turn}`);
 }
 
-function asksText(asked: AskedWords): string {
+function asksText(asked: AskedVotes): string {
   return [...asked]
     .map(([group, needs]) => `${needs} ${group}`)
     .toSorted()

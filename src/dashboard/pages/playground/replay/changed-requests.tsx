@@ -37,7 +37,7 @@ export function ChangedRequests({ replay, requests, ways }: ChangedRequestsProps
             They turn on something that is not a difference of the two sets, such as who decided them then.
           </p>
           <ExampleList examples={others} />
-          <AskedOfPeople people={people.filter(({ words }) => words.before !== words.now)} />
+          <AskedOfPeople people={people.filter(({ votes }) => votes.before !== votes.now)} />
         </section>
       )}
     </>

@@ -59,12 +59,12 @@ export function PeopleTable({ people, minutes }: PeopleTableProps) {
     <TableScroll label="What is asked of people">
       <table class="table">
         <caption class="replay-caption">
-          What is asked of people: as recorded → by your copy; an answer is taken to cost {minutes} minutes
+          What is asked of people: as recorded → by your copy; a vote is taken to cost {minutes} minutes
         </caption>
         <thead>
           <tr>
             <th scope="col">Who</th>
-            {['Answers', 'A day (median)', 'Busiest day', 'Busiest hour', 'Hours'].map((name) => (
+            {['Votes', 'A day (median)', 'Busiest day', 'Busiest hour', 'Hours'].map((name) => (
               <th key={name} scope="col" class="number">
                 {name}
               </th>
@@ -72,12 +72,12 @@ export function PeopleTable({ people, minutes }: PeopleTableProps) {
           </tr>
         </thead>
         <tbody>
-          {people.map(({ group, words, day, busiest, hours }) => (
+          {people.map(({ group, votes, day, busiest, hours }) => (
             <tr key={group}>
               <th scope="row">
                 <PlainText text={group} isShort />
               </th>
-              <Became before={words.before} now={words.now} />
+              <Became before={votes.before} now={votes.now} />
               <Became before={day.before.median} now={day.now.median} />
               <Became before={day.before.worst} now={day.now.worst} />
               <Became before={busiest.before} now={busiest.now} />
@@ -118,9 +118,9 @@ export function AskedOfPeople({ people }: Pick<PeopleTableProps, 'people'>) {
   if (people.length === 0) return null;
   return (
     <ul class="replay-asked" aria-label="What these requests ask of people">
-      {people.map(({ group, words, day, busiest }) => (
+      {people.map(({ group, votes, day, busiest }) => (
         <li key={group}>
-          <PlainText text={group} isShort />: {moreText(words)}, <Turned {...words} />; a day{' '}
+          <PlainText text={group} isShort />: {moreText(votes)}, <Turned {...votes} />; a day{' '}
           <Turned before={day.before.median} now={day.now.median} />, on the busiest{' '}
           <Turned before={day.before.worst} now={day.now.worst} />, in the busiest hour{' '}
           <Turned {...busiest} />

@@ -112,7 +112,7 @@ function Answer({ answer, ways }: AnswerProps) {
         </ul>
       )}
       <MatrixTable matrix={replay.matrix} />
-      <PeopleTable people={replay.people} minutes={replay.minutes_a_word.minutes} />
+      <PeopleTable people={replay.people} minutes={replay.minutes_a_vote.minutes} />
       <ChangedRequests replay={replay} requests={requests} ways={ways} />
     </>
   );

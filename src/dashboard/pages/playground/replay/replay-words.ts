@@ -18,7 +18,7 @@ export function many(count: number, one: string): string {
 }
 
 /** How many more or fewer answers people have to give. */
-export function moreText({ before, now }: ReplayResult['people'][number]['words']): string {
+export function moreText({ before, now }: ReplayResult['people'][number]['votes']): string {
   if (before === now) return 'as many answers';
   const count = Math.abs(now - before);
   return `${count.toLocaleString()} ${now > before ? 'more' : 'fewer'} ${count === 1 ? 'answer' : 'answers'}`;

@@ -111,7 +111,7 @@ test.each([
     { unknown: 1 },
   ],
   ['less time than it took', before.replace('1h', '10m'), { expired: 1 }],
-])('words are kept where the candidate asks %s', (_, text, expected) => {
+])('votes are kept where the candidate asks %s', (_, text, expected) => {
   const later = asked(before, 'r2', 300, 1);
   const { waits, reading } = tryOn([...approved, later], text);
   expect(waits ?? ends).toEqual({ ...ends, ...expected });
@@ -170,13 +170,13 @@ type Pair = readonly [before: number, now: number];
 
 /** A row of figures, before and now. */
 function asksFinance(
-  of: Readonly<Record<'words' | 'median' | 'worst' | 'busiest' | 'hours', Pair>>,
+  of: Readonly<Record<'votes' | 'median' | 'worst' | 'busiest' | 'hours', Pair>>,
 ): GroupWorkload {
   const pair = ([before, now]: Pair) => ({ before, now });
   const day = (side: 0 | 1) => ({ median: of.median[side], worst: of.worst[side] });
   return {
     group: 'finance',
-    words: pair(of.words),
+    votes: pair(of.votes),
     day: { before: day(0), now: day(1) },
     busiest: pair(of.busiest),
     hours: pair(of.hours),
@@ -194,7 +194,7 @@ test('each change is filed under the first finding that it meets, and both lefto
   const result = tryOn(log, policies(''), { findings });
   expect(result.changes).toEqual({ outcome: 3, asked: 0, rule: 0 });
   const fewer = [
-    asksFinance({ words: [2, 0], median: [2, 0], worst: [2, 0], busiest: [2, 0], hours: [0.1, 0] }),
+    asksFinance({ votes: [2, 0], median: [2, 0], worst: [2, 0], busiest: [2, 0], hours: [0.1, 0] }),
   ];
   expect(result.findings).toEqual([
     { id: 'from 35', requests: 1, agents: 1, people: fewer },
@@ -217,14 +217,14 @@ test('each change is filed under the first finding that it meets, and both lefto
 
 const dayMinutes = 24 * 60;
 
-test('words are counted by group, by hour, and by day with the days on which nobody was asked', () => {
+test('votes are counted by group, by hour, and by day with the days on which nobody was asked', () => {
   // Three on the first day, two of them within the hour, and none on the two days after.
   const minutes = [0, 59, 60, 3 * dayMinutes, 4 * dayMinutes];
   const log = minutes.map((minute, at) => asked(before, `r${at}`, minute, 50));
   const { people, changes } = tryOn(log, before.replace('needs 2', ''));
   expect(changes).toEqual({ outcome: 0, asked: 5, rule: 0 });
   const figures = { median: [2, 1], worst: [6, 3], busiest: [4, 2], hours: [0.5, 0.3] } as const;
-  expect(people).toEqual([asksFinance({ words: [10, 5], ...figures })]);
+  expect(people).toEqual([asksFinance({ votes: [10, 5], ...figures })]);
 });
 
 test('each finding says what its requests ask of people, and together with the others they are the whole', () => {
@@ -239,7 +239,7 @@ test('each finding says what its requests ask of people, and together with the o
   const asks = new Map(
     result.findings.map(({ people, requests }, at) => [
       `${diff.findings[at]?.from} ${diff.findings[at]?.to} ${requests}`,
-      people.map(({ group, words }) => [group, words.before, words.now]),
+      people.map(({ group, votes }) => [group, votes.before, votes.now]),
     ]),
   );
   expect(asks.get('ESCALATE ALLOW 2')).toEqual([['finance', 4, 0]]);
@@ -247,14 +247,14 @@ test('each finding says what its requests ask of people, and together with the o
     ['control owner, step-up', 0, 1],
     ['finance', 2, 0],
   ]);
-  expect(result.otherPeople.map(({ group, words }) => [group, words])).toEqual([
+  expect(result.otherPeople.map(({ group, votes }) => [group, votes])).toEqual([
     ['finance', { before: 2, now: 2 }],
   ]);
-  for (const { group, words } of result.people)
+  for (const { group, votes } of result.people)
     for (const side of ['before', 'now'] as const) {
       const parts = [...result.findings.map(({ people }) => people), result.otherPeople];
       const all = parts.flat().filter((one) => one.group === group);
-      expect(all.reduce((sum, one) => sum + one.words[side], 0)).toBe(words[side]);
+      expect(all.reduce((sum, one) => sum + one.votes[side], 0)).toBe(votes[side]);
     }
 });
 
