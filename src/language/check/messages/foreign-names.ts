@@ -113,6 +113,7 @@ const payloadRoots: ReadonlySet<string> = new Set([
 const valueForms: Readonly<Record<string, string>> = {
   result:
     'only a meter reads what calls returned: `meter rows = sum(result.rows) of db.query per session over 1h`, of actions that declare a `result`',
+  meter: 'a meter is read by its name alone: `placed > 10`',
   today: 'write `today in "Zone"`, such as `today in "Europe/Berlin"`',
   current_time: 'write `now`',
   time: 'write `now`',

@@ -1,0 +1,253 @@
+// What to do about an error of the parser, by what was expected and what was found instead.
+
+import type { SourceText } from '../../diagnostic/span.ts';
+import { nearestOf } from '../../diagnostic/suggest.ts';
+import { type ParserError, repeated } from '../parse/parser.ts';
+import {
+  comparing,
+  contextualWords,
+  effects,
+  isAnyText,
+  isAnyWord,
+  isReservedToken,
+  isReservedWord,
+  literal,
+  relatingWords,
+  reservedWords,
+  sign,
+  type Token,
+  word,
+  wordTypes,
+} from '../parse/tokens.ts';
+
+/** The tokens that were parsed, and where they end: as an offset and in words. */
+export interface TokenRun {
+  readonly tokens: readonly Token[];
+  readonly end: number;
+  readonly endName: 'the end of the file' | 'the end of the placeholder';
+}
+
+export interface PlacedError extends ParserError, TokenRun {
+  /** The token before the one that does not fit; null at the beginning. */
+  readonly previous: Token | null;
+  readonly source: SourceText;
+}
+
+export interface WithFound extends PlacedError {
+  readonly found: Token;
+}
+
+/** Words that begin a rule. */
+export const beginsRule: ReadonlySet<unknown> = new Set([...effects, word.shadow]);
+/** Operators behind which `not` does not stand. */
+export const negatable = wordTypes(...relatingWords, 'has', 'is');
+
+/**
+ * What to do, by what was found where something else was expected; undefined if nothing better is known than
+ * an example of the form.
+ */
+export function helpFor(error: PlacedError): string | undefined {
+  const { expected, found } = error;
+  if (found === null) return undefined;
+  const at = { ...error, found };
+  return (
+    helpForCapitals(found) ??
+    (found.tokenType === word.has && expected !== '`in`' ? 'say of what: `payload has note`' : undefined) ??
+    helpByExpected.get(expected)?.(at) ??
+    helpBehindJoin(at) ??
+    helpForType(at) ??
+    nearWord(found, expected)
+  );
+}
+
+function helpForCapitals({ image }: Token): string | undefined {
+  const small = image.toLowerCase();
+  return small !== image && isLanguageWord(small)
+    ? `words of the language are small: \`${small}\``
+    : undefined;
+}
+
+function isLanguageWord(text: string): boolean {
+  return isReservedWord(text) || (contextualWords as readonly string[]).includes(text);
+}
+
+function helpBehindJoin({ found: { tokenType, image }, previous }: WithFound): string | undefined {
+  const isSecond = tokenType === word.when || tokenType === word.unless;
+  if (!isSecond || previous === null || !joins.has(previous.tokenType)) return undefined;
+  return `remove \`${image}\`: a condition goes on behind \`${previous.image}\``;
+}
+
+const listOfTexts = 'a list is written `[string]`, a list of records `[{ name: string }]`';
+const bounds = 'bounds stand behind the type: `string 1..100`, `number 0..`, `[string] 1..5`';
+/** Help in the payload of an action, by the word or sign behind what was read as a type. */
+const byFoundBehindType: ReadonlyMap<string, string> = new Map([
+  ...['<', '[', 'list'].map((one) => [one, listOfTexts] as const),
+  ...['(', '{', '<=', '>', '>=', '='].map((one) => [one, bounds] as const),
+]);
+
+/** Help where a type, or what stands behind one, is written as in another language. */
+function helpForType({ found, previous, rules }: WithFound): string | undefined {
+  if (!rules.includes('recordBody')) return undefined;
+  if (previous?.image === 'of') return listOfTexts;
+  if (previous?.image.toLowerCase() === 'optional') return 'an optional field is written `name?: type`';
+  return byFoundBehindType.get(found.image);
+}
+
+/** The word that was probably meant. A word that is spelt right only stands in the wrong place. */
+function nearWord(found: Token, expected: string): string | undefined {
+  if (!isAnyWord(found) || isLanguageWord(found.image)) return undefined;
+  const words = expected.startsWith('a clause') ? [...reservedWords, ...clauseWords] : reservedWords;
+  const near = nearestOf(found.image, words);
+  return near === null ? undefined : `did you mean \`${near}\`?`;
+}
+
+type HelpAt = (error: WithFound) => string | undefined;
+
+function helpForIn({ found: { tokenType } }: WithFound): string | undefined {
+  if (tokenType === word.has) return 'put `not` before the whole: `not (payload has note)`';
+  if (negatable.has(tokenType)) return 'put `not` before the whole comparison: `not (a like b)`';
+  if (!comparing.has(tokenType)) return undefined;
+  return 'put `not` before the whole comparison: `not (a == b)`, or write `!=`';
+}
+
+function helpForValue({ found: { tokenType } }: WithFound): string | undefined {
+  if (tokenType === sign.star) return remainder;
+  return tokenType === word.action ? 'the key of the action that is asked for is `action.key`' : undefined;
+}
+
+function helpForDeclaration({ found, previous }: WithFound): string | undefined {
+  if (found.tokenType === sign.closeCurly) return 'remove it: no `{` is open here';
+  if (isAnyText(found) && previous?.tokenType === sign.closeCurly)
+    return 'a title stands before the payload: `action mail.send "Mail to {to}" { ... }`';
+  return beginsRule.has(found.tokenType)
+    ? 'rules stand in a policy: `policy example on order.place { ... }`'
+    : undefined;
+}
+
+/** Help for a place where a rule goes on or ends. */
+function helpForClause({ found, previous, tokens }: WithFound): string | undefined {
+  if (found.tokenType === sign.comma) return 'conditions are joined by `and`';
+  if (found.tokenType === sign.dot && previous?.tokenType === literal.number)
+    return 'addresses and networks stand in quotes: `"10.0.0.0/8"`';
+  const beforePrevious = previous === null ? undefined : tokens[tokens.indexOf(previous) - 1];
+  if (found.tokenType === sign.dot && beginsRule.has(beforePrevious?.tokenType))
+    return 'a rule is named by one word: `too_many`';
+  const known = byFoundBehindRule.get(found.image.toLowerCase());
+  if (known !== undefined || !isAnyText(found)) return known;
+  return 'a text stands behind an operator, as in `x == "a"`, or `"a" in agent.tags`';
+}
+
+/**
+ * Help where `)` was expected: what stands behind a value in parentheses is often what people write behind a
+ * rule.
+ */
+function helpForClosing({ found, rules }: WithFound): string | undefined {
+  return rules.includes('meter') ? undefined : byFoundBehindRule.get(found.image.toLowerCase());
+}
+
+function helpForEntry({ found, rules }: WithFound): string | undefined {
+  if (!rules.includes('listEntries')) return undefined;
+  if (isAnyWord(found)) return `a text stands in quotes: \`"${found.image}"\``;
+  return isAnyText(found) ? 'write a comma between two entries' : undefined;
+}
+
+const helpByExpected: ReadonlyMap<string, HelpAt> = new Map<string, HelpAt>([
+  ['a declaration', helpForDeclaration],
+  ['a clause', helpForClause],
+  [repeated.policy!, helpForClause],
+  ['a value', helpForValue],
+  ['`in`', helpForIn],
+  [
+    '`single_script`',
+    ({ found }) =>
+      found.tokenType === word.not
+        ? 'put `not` before the whole: `not (a is single_script)`'
+        : '`is` asks for `single_script` alone; compare by `==`, as in `payload.note == null`',
+  ],
+  [
+    'the name of approvers',
+    ({ found }) =>
+      found.tokenType === literal.number
+        ? 'a range is written `x in 1..5`; people are asked by the name of their group: `to finance needs 2`'
+        : undefined,
+  ],
+  [
+    'a name',
+    ({ found }) =>
+      isReservedToken(found)
+        ? `\`${found.image}\` is a word of the language and cannot be a name here`
+        : undefined,
+  ],
+  ['a name for the rule', () => 'a decision names its rule: write a name behind the effect'],
+  [
+    repeated.guarantee!,
+    ({ found }) => (found.tokenType === word.to ? 'write `always ask finance`' : undefined),
+  ],
+  ['`)`', helpForClosing],
+  ['`]`', helpForEntry],
+  ['`(`', () => 'write `count()`, `sum(payload.amount)`, or `every x in payload.tags (x == "a")`'],
+  ['`of`', () => 'a meter says which action it counts, such as `of order.place`'],
+  ['`over`', () => 'a meter has a window: `over 24h`, or `over today in "Europe/Berlin"`'],
+  ['`key`', () => 'a table names the column that tells its rows apart: `key id: string { ... }`'],
+  [
+    'a title in quotes',
+    () => 'an approval group says in words who they are: `approvers finance "Finance, on call"`',
+  ],
+  [
+    '`approval by` or `reauth`',
+    () => 'write `after approval by finance needs 2`, with the number behind the group',
+  ],
+]);
+
+const joins = wordTypes('and', 'or', 'not');
+
+const people = 'the number stands alone: `needs 2`';
+const limits =
+  'declare a meter, such as `meter placed = count() of order.place per agent over 1h`, and write `deny often when placed > 10`';
+const presence = 'write `payload has note`, or `not (payload has note)`';
+const pathTest = 'a path in a folder is tested by `inside`: `payload.file inside "/etc"`';
+const remainder = 'there is no remainder and no power: numbers are added, subtracted, multiplied and divided';
+const noOrder = 'remove it: order never matters, the strictest rule that applies decides';
+const shadow =
+  'write `shadow` before the effect, or before `policy`: the rule is then recorded and not enforced';
+const noState = 'remove it: every rule of the files counts; `shadow` before it only records it';
+/** Help by the word or sign found behind a whole rule or clause, with what is probably meant. */
+const byFoundBehindRule: ReadonlyMap<string, string> = new Map([
+  ['or', 'each group is asked: join them by `and`, or declare one approval group for the people of both'],
+  ['(', '`risk`, `now` and declared names take no parentheses; functions are called, as in `length(x)`'],
+  ['.', 'elements of a list have fields: `some c in commands(payload.line) (c.program == "ls")`'],
+  ['%', remainder],
+  ['*', remainder],
+  ['mod', remainder],
+  [')', 'remove it: no `(` is open here'],
+  ['then', 'remove it: a rule is its effect, its name and its condition'],
+  ...['every', 'some', 'no'].map(
+    (one) =>
+      [
+        one,
+        `what holds of the elements stands in parentheses: \`${one} x in payload.tags (x == "a")\``,
+      ] as const,
+  ),
+  ['nor', 'write `and not (...)`'],
+  ['neither', 'write `payload.vendor not in ["a", "b"]`'],
+  ['does', 'put `not` before the whole: `not (payload has note)`'],
+  ['|', 'several values are tested by `in`: `payload.vendor in ["a", "b"]`'],
+  ['...', 'a range has two dots: `x in 1..5`'],
+  [':', 'names are parted by dots, and nothing is named by `::`'],
+  ['until', 'write the time as a condition: `when now < 2026-12-25T00:00Z`'],
+  ['only', 'write `when`: an `allow` holds only where its condition does'],
+  ['expires', 'write `within 4h`'],
+  ['version', 'remove it: versions are kept by git'],
+  ['effect', 'a rule begins with its effect: `deny many when payload.count > 3`'],
+  ['return', 'a rule begins with its effect: `deny many when payload.count > 3`'],
+  ['when', 'a rule has one `when`, behind its effect and name; further conditions are joined by `and`'],
+  ...['priority', 'order', 'weight'].map((one) => [one, noOrder] as const),
+  ...['limit', 'rate', 'max', 'times', 'per', 'quota'].map((one) => [one, limits] as const),
+  ...['missing', 'absent', 'present', 'unset', 'blank'].map((one) => [one, presence] as const),
+  ...['under', 'below', 'beneath'].map((one) => [one, pathTest] as const),
+  ...['mode', 'dryrun', 'dry_run'].map((one) => [one, shadow] as const),
+  ...['enabled', 'disabled'].map((one) => [one, noState] as const),
+  ...['approvals', 'people', 'persons', 'approvers'].map((one) => [one, people] as const),
+]);
+
+const clauseWords = ['for', 'after', 'to', 'except', 'needs', 'within', 'because'];
