@@ -115,8 +115,9 @@ export function repairRuleBody(here: Cursor): Repair | null {
   if (here.type(open) === word.contains && isAnyWord(here.at(open + 1))) open += 2;
   if (here.at(open)?.image === 'if') open += 1;
   const closing = here.type(open) === sign.openCurly ? here.closing(open) : null;
-  if (closing === null || closing === open + 1) return null;
-  const lines = here.text(open + 1, closing - 1).split(/\s*[;\n]\s*/);
+  const from = here.type(open + 1) === word.when ? open + 2 : open + 1;
+  if (closing === null || closing <= from) return null;
+  const lines = here.text(from, closing - 1).split(/\s*[;\n]\s*/);
   const name = isNamed ? here.at(1)!.image : 'NAME';
   const write = `${here.token.image} ${name} when ${lines.join(' and ')}`;
   const named = retype(here.token, NameToken, isNamed ? name : 'unnamed');

@@ -129,6 +129,8 @@ function helpForClause({ found, previous, tokens }: WithFound): string | undefin
   if (found.tokenType === sign.comma) return 'conditions are joined by `and`';
   if (found.tokenType === sign.dot && previous?.tokenType === literal.number)
     return 'addresses and networks stand in quotes: `"10.0.0.0/8"`';
+  if (previous?.image === 'if')
+    return 'a rule has a name, and its condition stands behind `when`: `deny many when payload.count > 3`';
   const beforePrevious = previous === null ? undefined : tokens[tokens.indexOf(previous) - 1];
   if (found.tokenType === sign.dot && beginsRule.has(beforePrevious?.tokenType))
     return 'a rule is named by one word: `too_many`';
@@ -228,6 +230,7 @@ const byFoundBehindRule: ReadonlyMap<string, string> = new Map([
         `what holds of the elements stands in parentheses: \`${one} x in payload.tags (x == "a")\``,
       ] as const,
   ),
+  ['risk', 'a rule that adds risk has a name and points: `risk large +30 when payload.count > 3`'],
   ['nor', 'write `and not (...)`'],
   ['neither', 'write `payload.vendor not in ["a", "b"]`'],
   ['does', 'put `not` before the whole: `not (payload has note)`'],
