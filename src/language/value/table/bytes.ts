@@ -67,13 +67,16 @@ export class ByteWriter {
   /** Writes the text without its length. */
   units(text: string): void {
     if (this.#length + text.length > this.#bytes.length) this.#grow(text.length);
-    for (let at = 0; at < text.length; at += 1) {
+    const [bytes, start] = [this.#bytes, this.#length];
+    let at = 0;
+    for (; at < text.length; at += 1) {
       const unit = text.charCodeAt(at);
-      if (unit < 0x80 && this.#length < this.#bytes.length) {
-        this.#bytes[this.#length] = unit;
-        this.#length += 1;
-      } else this.integer(unit);
+      if (unit >= 0x80) break;
+      bytes[start + at] = unit;
     }
+    this.#length = start + at;
+    // A unit from 0x80 on takes more than one byte.
+    for (; at < text.length; at += 1) this.integer(text.charCodeAt(at));
   }
 
   raw(bytes: Uint8Array): void {
