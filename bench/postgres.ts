@@ -330,7 +330,7 @@ try {
   const lines = targets.map(({ what, target, measured }) => `| ${what} | ${measured} | ${target} |`);
   const text = `# The store in PostgreSQL
 
-Node ${process.version}, ${cpus()[0]?.model}, ${cpus().length} cores, ${new Date().toISOString().slice(0, 10)}. One service, one server, on this machine and without a standby, while other programs use it; medians of ${roundCount} rounds, with the smallest and the largest behind.
+Node ${process.version}, ${cpus()[0]?.model}, ${cpus().length} cores, ${new Date().toISOString().slice(0, 10)}. One service, one server, on this machine and without a standby; medians of ${roundCount} rounds, with the smallest and the largest behind.
 
 | | measured | target |
 |---|---|---|

@@ -23,6 +23,7 @@ import {
   rebracketed,
   stretched,
 } from './cursor.ts';
+import { optionalField } from './forms.ts';
 
 /** Repairs a comment that begins with `//`, `--` or `/*`: comments begin with `#`. */
 export function repairComment(here: Cursor): Repair {
@@ -133,7 +134,7 @@ export function repairTernary(here: Cursor): Repair {
     const help = 'write `(a and b) or (not a and c)` for `a ? b : c`, or two rules';
     return { message, help, read: here.readAs('and') };
   }
-  return { message: '`?` has no meaning here', help: 'an optional field is written `name?: type`', read: [] };
+  return { message: '`?` has no meaning here', help: optionalField, read: [] };
 }
 
 /** Reads `when { a }` as `when (a)`. */

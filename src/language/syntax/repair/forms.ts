@@ -46,6 +46,8 @@ const byRule: Readonly<Record<string, string>> = {
   listLiteral: 'a list is written `["a", "b"]`',
 };
 
+export const optionalField = 'an optional field is written `name?: type`';
+
 export function formOf(expected: string, rules: readonly string[]): string | undefined {
   const innermost = rules.findLast((rule) => Object.hasOwn(byRule, rule));
   return byExpected.get(expected) ?? (innermost === undefined ? undefined : byRule[innermost]);

@@ -19,6 +19,7 @@ import {
   word,
   wordTypes,
 } from '../parse/tokens.ts';
+import { optionalField } from './forms.ts';
 
 /** The tokens that were parsed, and where they end: as an offset and in words. */
 export interface TokenRun {
@@ -39,7 +40,7 @@ export interface WithFound extends PlacedError {
 
 /** Words that begin a rule. */
 export const beginsRule: ReadonlySet<unknown> = new Set([...effects, word.shadow]);
-/** Operators behind which `not` does not stand. */
+/** Operators that no `not` stands before. */
 export const negatable = wordTypes(...relatingWords, 'has', 'is');
 
 /**
@@ -77,19 +78,19 @@ function helpBehindJoin({ found: { tokenType, image }, previous }: WithFound): s
   return `remove \`${image}\`: a condition goes on behind \`${previous.image}\``;
 }
 
-const listOfTexts = 'a list is written `[string]`, a list of records `[{ name: string }]`';
+const listForm = 'a list is written `[string]`, a list of records `[{ name: string }]`';
 const bounds = 'bounds stand behind the type: `string 1..100`, `number 0..`, `[string] 1..5`';
 /** Help in the payload of an action, by the word or sign behind what was read as a type. */
 const byFoundBehindType: ReadonlyMap<string, string> = new Map([
-  ...['<', '[', 'list'].map((one) => [one, listOfTexts] as const),
+  ...['<', '[', 'list'].map((one) => [one, listForm] as const),
   ...['(', '{', '<=', '>', '>=', '='].map((one) => [one, bounds] as const),
 ]);
 
 /** Help where a type, or what stands behind one, is written as in another language. */
 function helpForType({ found, previous, rules }: WithFound): string | undefined {
   if (!rules.includes('recordBody')) return undefined;
-  if (previous?.image === 'of') return listOfTexts;
-  if (previous?.image.toLowerCase() === 'optional') return 'an optional field is written `name?: type`';
+  if (previous?.image === 'of') return listForm;
+  if (previous?.image.toLowerCase() === 'optional') return optionalField;
   return byFoundBehindType.get(found.image);
 }
 
@@ -129,6 +130,8 @@ function helpForClause({ found, previous, tokens }: WithFound): string | undefin
   if (found.tokenType === sign.comma) return 'conditions are joined by `and`';
   if (found.tokenType === sign.dot && previous?.tokenType === literal.number)
     return 'addresses and networks stand in quotes: `"10.0.0.0/8"`';
+  if (found.tokenType === word.risk)
+    return 'a rule that adds risk has a name and points: `risk large +30 when payload.count > 3`';
   if (previous?.image === 'if')
     return 'a rule has a name, and its condition stands behind `when`: `deny many when payload.count > 3`';
   const beforePrevious = previous === null ? undefined : tokens[tokens.indexOf(previous) - 1];
@@ -230,7 +233,6 @@ const byFoundBehindRule: ReadonlyMap<string, string> = new Map([
         `what holds of the elements stands in parentheses: \`${one} x in payload.tags (x == "a")\``,
       ] as const,
   ),
-  ['risk', 'a rule that adds risk has a name and points: `risk large +30 when payload.count > 3`'],
   ['nor', 'write `and not (...)`'],
   ['neither', 'write `payload.vendor not in ["a", "b"]`'],
   ['does', 'put `not` before the whole: `not (payload has note)`'],

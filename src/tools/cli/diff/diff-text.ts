@@ -88,7 +88,7 @@ function filedText({ requests, agents }: NonNullable<ReportedFinding['log']>): s
   return `in the log ${many(requests, 'request')} of ${many(agents, 'agent')}`;
 }
 
-/** The groups that have to give more or fewer answers than before. */
+/** The groups of which more or fewer votes are asked than before. */
 export function changedPeople(people: readonly GroupWorkload[]): readonly GroupWorkload[] {
   return people.filter(({ votes }) => votes.before !== votes.now);
 }
