@@ -78,6 +78,8 @@ export const hardCases: readonly HardCase[] = [
 ];
 
 const requestsDrawn = 20;
+/** Milliseconds of one round. */
+const roundMs = 100;
 
 export function measureHardest(sizes: readonly number[], rounds: number): readonly HardFigures[] {
   return hardCases.map((one) => {
@@ -93,9 +95,13 @@ function measureCase(one: HardCase, rules: number, rounds: number): HardFigures[
   const { decide } = rotate(
     {
       decide: () =>
-        timeCalls(() => {
-          for (const request of requests) engine.decide(request);
-        }, requests.length),
+        timeCalls(
+          () => {
+            for (const request of requests) engine.decide(request);
+          },
+          requests.length,
+          roundMs,
+        ),
     },
     rounds,
   );

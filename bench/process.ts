@@ -1,10 +1,10 @@
 // Runs one engine with one workload in a process of its own: prepares the engine, answers with its decisions,
 // then measures a round on each request of the parent. Rounds count the thread's own processor time, so that
-// other processes on the machine matter as little as possible. With the argument `ready` after the workload's
-// size, the process only prepares, the whole way from what an operator writes, and answers with the time and
-// the memory kept.
+// other processes on the machine matter as little as possible. With a `ReadyMode` after the workload's size,
+// the process only prepares, the whole way from what an operator writes, and answers with the time and the
+// memory kept.
 
-import { timeCalls, timeEach } from '../src/tools/measure/clock.ts';
+import { threadMicroseconds, timeCalls, timeEach } from '../src/tools/measure/clock.ts';
 import { heapBytes } from '../src/tools/measure/memory.ts';
 import type { Engine, Prepared } from './engine.ts';
 import { type EngineKey, loadEngine } from './engines.ts';
@@ -21,21 +21,34 @@ export type Answer =
       readonly kind: 'ready';
       readonly name: string;
       /**
-       * For each request the outcome and the deciding policy; null when the engine does not tell the policy.
+       * For each of the first requests the outcome and the deciding policy; null when the engine does not tell
+       * the policy.
        */
       readonly decided: readonly (readonly [outcome: string, by: string | null])[];
     }
   | { readonly kind: 'round'; readonly nanoseconds: number }
   /** The median of each request in nanoseconds; empty for asynchronous engines. */
   | { readonly kind: 'tail'; readonly byRequest: readonly number[] }
-  | { readonly kind: 'kept'; readonly name: string; readonly readyMs: number; readonly bytes: number }
+  | { readonly kind: 'kept'; readonly name: string; readonly readyMs: number; readonly bytes: number | null }
   | { readonly kind: 'failed'; readonly message: string };
+
+/**
+ * What a process that only prepares measures beside the time of its first start: no memory (`ready`), the
+ * memory of that start, with all that a process has only once (`kept`), or of a second (`kept again`).
+ */
+export type ReadyMode = 'ready' | 'kept' | 'kept again';
 
 const roundMs = 100;
 const sliceMs = 10;
 const tailMs = 250;
 /** Decisions that are timed to find out how many fit into a batch. */
 const probes = 5;
+/**
+ * Milliseconds of deciding one request after the other before anything is timed, to compare the engines'
+ * decisions. An engine that needs longer than that for all of them decides at least `checkedMin`.
+ */
+const checkedMs = 2_000;
+const checkedMin = 50;
 const gates: readonly string[] = ['default_deny', 'undeclared_action', 'invalid_payload'];
 /** Few requests, because they are kept in memory beside the policies. */
 const requestsWhenReady = 100;
@@ -44,37 +57,36 @@ const [key, workloadName, policies, mode] = process.argv.slice(2) as [
   EngineKey,
   WorkloadName,
   string,
-  string?,
+  ReadyMode?,
 ];
 
 try {
   const workload = createWorkload(workloadName, Number(policies));
   const engine = await loadEngine(key);
-  await (mode === 'ready' ? getReady(engine, workload) : serve(engine, workload));
+  await (mode === undefined ? serve(engine, workload) : getReady(engine, workload, mode));
 } catch (error) {
   answer({ kind: 'failed', message: error instanceof Error ? error.message : String(error) });
 }
 
-/**
- * Measures the time of a first start and the memory of a second. The first start also creates what a process
- * has only once.
- */
-async function getReady(engine: Engine, { requests, ...rest }: Workload): Promise<void> {
+async function getReady(engine: Engine, { requests, ...rest }: Workload, mode: ReadyMode): Promise<void> {
   const workload = { ...rest, requests: requests.slice(0, requestsWhenReady) };
   const start = async (): Promise<Prepared> => {
     const prepared = await (engine.prepareFromText?.(workload) ?? engine.prepare(workload));
     for (let at = 0; at < workload.requests.length; at += 1) await prepared.decide(at);
     return prepared;
   };
+  let before = mode === 'kept' ? heapBytes() : 0;
   const started = performance.now();
-  const first = await start();
+  const all = [await start()];
   const readyMs = performance.now() - started;
-  const before = heapBytes();
-  const second = await start();
-  const bytes = heapBytes() - before;
-  // Uses the engines of both starts once more, so that the garbage collector cannot have freed them before
-  // the heap was measured.
-  for (const prepared of [first, second]) await prepared.decide(0);
+  if (mode === 'kept again') {
+    before = heapBytes();
+    all.push(await start());
+  }
+  const bytes = mode === 'ready' ? null : heapBytes() - before;
+  // Uses the engines once more, so that the garbage collector cannot have freed them before the heap was
+  // measured.
+  for (const prepared of all) await prepared.decide(0);
   answer({ kind: 'kept', name: engine.name, readyMs, bytes });
 }
 
@@ -82,7 +94,8 @@ async function serve(engine: Engine, workload: Workload): Promise<void> {
   const count = workload.requests.length;
   const prepared: Prepared = await engine.prepare(workload);
   const decided: (readonly [string, string | null])[] = [];
-  for (let at = 0; at < count; at += 1) {
+  const until = performance.now() + checkedMs;
+  for (let at = 0; at < count && (at < checkedMin || performance.now() < until); at += 1) {
     const { outcome, by } = await prepared.decide(at);
     decided.push([outcome, by === null || gates.includes(by) ? null : (by.split('/')[0] ?? null)]);
   }
@@ -128,15 +141,14 @@ function createLaterRound(prepared: Prepared, count: number): (ms?: number) => P
   let at = 0;
   return async (ms = roundMs) => {
     const started = performance.now();
-    const before = process.threadCpuUsage();
+    const before = threadMicroseconds();
     let decisions = 0;
     do {
       await prepared.decide(at);
       at = at + 1 === count ? 0 : at + 1;
       decisions += 1;
     } while (performance.now() - started < ms);
-    const { user, system } = process.threadCpuUsage(before);
-    return ((user + system) * 1_000) / decisions;
+    return ((threadMicroseconds() - before) * 1_000) / decisions;
   };
 }
 

@@ -5,6 +5,7 @@
 import { duration, type Figure, figureOf } from '../src/tools/measure/figure.ts';
 import { answerOf, startEngine } from './decisions.ts';
 import { type EngineKey, loadEngine } from './engines.ts';
+import type { ReadyMode } from './process.ts';
 import type { WorkloadName } from './workloads.ts';
 
 export interface ReadyFigures {
@@ -27,6 +28,12 @@ export interface ReadyOptions {
   readonly limitMs: number;
   readonly log: (line: string) => void;
 }
+
+/**
+ * At this size a start takes long and varies little, so one round is enough, and what a process has only once
+ * is nothing beside the policies.
+ */
+export const manyPolicies = 100_000;
 
 /** Engines that have nothing to prepare, or prepare the same as another engine. */
 const withoutText: readonly EngineKey[] = ['map', 'hand-written', 'hand-written-request', 'writ-request'];
@@ -57,7 +64,7 @@ interface Size {
 interface Tried {
   readonly key: EngineKey;
   readonly name: string;
-  readonly starts: { readonly readyMs: number; readonly bytes: number }[];
+  readonly starts: { readonly readyMs: number; readonly bytes: number | null }[];
   state: 'in time' | 'over' | 'failed';
 }
 
@@ -70,23 +77,29 @@ async function measureSize(size: Size, options: ReadyOptions): Promise<readonly 
     tried.push({ key, name, starts: [], state: 'in time' });
   }
   for (let round = 0; round < options.rounds; round += 1) {
-    for (const one of tried.filter(({ state }) => state === 'in time')) await startOnce(one, size, options);
+    const mode = size.policies >= manyPolicies ? 'kept' : round === 0 ? 'kept again' : 'ready';
+    for (const one of tried.filter(({ state }) => state === 'in time'))
+      await startOnce(one, { ...size, mode }, options);
   }
   const told = tried.filter(({ state }) => state !== 'failed');
   return told.map(({ key, name, starts, state }): ReadyFigures => {
     const isTold = state === 'in time';
     const readyMs = isTold ? figureOf(starts.map((start) => start.readyMs)) : null;
-    const bytes =
-      isTold && !outsideOfHeap.includes(key) ? figureOf(starts.map((start) => start.bytes / policies)) : null;
+    const kept = starts.flatMap(({ bytes }) => (bytes === null ? [] : [bytes / policies]));
+    const bytes = isTold && !outsideOfHeap.includes(key) ? figureOf(kept) : null;
     return { workload, policies, engine: key, name, readyMs, limitMs: options.limitMs, bytes };
   });
 }
 
-/** Each process starts its engine twice: see `getReady` in `process.ts`. */
+/** A process may start its engine twice: see `getReady` in `process.ts`. */
 const startsInProcess = 2;
 
-async function startOnce(one: Tried, size: Size, { limitMs, log }: ReadyOptions): Promise<void> {
-  const child = startEngine(one.key, { ...size, mode: 'ready' });
+async function startOnce(
+  one: Tried,
+  size: Size & { readonly mode: ReadyMode },
+  { limitMs, log }: ReadyOptions,
+): Promise<void> {
+  const child = startEngine(one.key, size);
   let isKilled = false;
   const timer = setTimeout(() => {
     isKilled = true;

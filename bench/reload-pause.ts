@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { setImmediate as nextTick, setTimeout as pause } from 'node:timers/promises';
 import type { Facts } from '../src/language/model/request.ts';
 import { openPolicies, type PolicyHost } from '../src/service/policies/policy-host.ts';
+import { threadMicroseconds } from '../src/tools/measure/clock.ts';
 import { policyFiles, toFacts } from './policy-text.ts';
 import { createWorkload, type WorkloadName, workloadNames } from './workloads.ts';
 
@@ -26,7 +27,7 @@ export interface ReloadPause {
 
 /** Milliseconds of deciding with the new set: what the set prepares at first use is part of the reload. */
 const afterwardsMs = 1_000;
-const settleMs = 3_000;
+const settleMs = 2_000;
 /** Decides with a trace, as the service does. */
 const decide = (host: PolicyHost, facts: Facts): unknown => host.current().decideTraced(facts);
 
@@ -42,7 +43,7 @@ export async function measureReloadPause(workload: WorkloadName, policies: numbe
       for (const facts of requests) decide(host, facts);
       // Waits until the watch of the directory and the optimiser have come to rest.
       await decideFor(host, requests, settleMs);
-      const { longestPauseMs: usualPauseMs } = await decideFor(host, requests, settleMs);
+      const { longestPauseMs: usualPauseMs } = await decideFor(host, requests, afterwardsMs);
       const last = files.at(-1)!;
       const reloaded = await reload(host, requests, join(directory, last.path), last.text);
       return { workload, policies, usualPauseMs, ...reloaded };
@@ -102,22 +103,16 @@ async function decideUntil(
   isOver: () => boolean,
 ): Promise<Stretch> {
   let [longest, decisions] = [0, 0];
-  let before = busyMicroseconds();
+  let before = threadMicroseconds();
   while (!isOver()) {
     decide(host, requests[decisions % requests.length]!);
     decisions += 1;
     await nextTick();
-    const now = busyMicroseconds();
+    const now = threadMicroseconds();
     longest = Math.max(longest, now - before);
     before = now;
   }
   return { longestPauseMs: longest / 1_000, decisions };
-}
-
-/** Returns the processor time of this thread alone. */
-function busyMicroseconds(): number {
-  const { user, system } = process.threadCpuUsage();
-  return user + system;
 }
 
 function actionIn(text: string): string {

@@ -10,7 +10,7 @@ import type { ReloadPause } from './reload-pause.ts';
 import type { RequestFigures } from './request.ts';
 import type { PromiseStep } from './service/promises.ts';
 import type { TriedFigures } from './tried.ts';
-import type { WarmStart } from './warm-start.ts';
+import type { MeasuredStart } from './warm-start.ts';
 import type { WorkloadName } from './workloads.ts';
 import type { WorstFigures } from './worst.ts';
 
@@ -21,7 +21,7 @@ export interface Sections {
   readonly tried: { readonly ask: { readonly policies: number }; readonly answer: TriedFigures };
   readonly packs: { readonly ask: { readonly rounds: number }; readonly answer: readonly PackFigures[] };
   readonly model: { readonly ask: Named; readonly answer: ModelFigures };
-  readonly warm: { readonly ask: Named; readonly answer: WarmStart };
+  readonly start: { readonly ask: Named & { readonly folder: string }; readonly answer: MeasuredStart };
   readonly changed: { readonly ask: Named & Sized; readonly answer: ChangedFigures };
   readonly reload: { readonly ask: Named; readonly answer: Omit<ReloadPause, keyof Named> };
   readonly hardest: {
@@ -61,8 +61,8 @@ const sections: { readonly [S in keyof Sections]: Measure<S> } = {
   tried: async ({ policies }) => (await import('./tried.ts')).measureTried(policies),
   packs: async ({ rounds }) => (await import('./packs.ts')).measurePacks(rounds),
   model: async ({ workload, policies }) => (await import('./compile.ts')).measureModel(workload, policies),
-  warm: async ({ workload, policies }) =>
-    (await import('./warm-start.ts')).measureWarmStart(workload, policies),
+  start: async ({ folder, workload, policies }) =>
+    (await import('./warm-start.ts')).measureStart(folder, workload, policies),
   changed: async ({ workload, policies, rounds }) =>
     (await import('./compile.ts')).measureChanged(workload, policies, rounds),
   reload: async ({ workload, policies }) => {

@@ -1,10 +1,13 @@
 // Runs the measurements of `npm run bench`, by the names that `--only` takes, in the order of `sectionNames`.
 
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { figureOf } from '../src/tools/measure/figure.ts';
 import { alone } from './alone.ts';
 import { measureDecisions } from './decisions.ts';
 import type { EngineKey } from './engines.ts';
-import { measureReady } from './ready.ts';
+import { manyPolicies, measureReady } from './ready.ts';
 import { measureServed } from './service/served.ts';
 import type { Results } from './targets.ts';
 import type { WorkloadName } from './workloads.ts';
@@ -48,9 +51,6 @@ export interface SuiteOptions {
   readonly engines: readonly EngineKey[];
   readonly log: (line: string) => void;
 }
-
-/** At this size a start takes long and varies little, so one round is enough. */
-const manyPolicies = 100_000;
 
 /** Milliseconds after which a start counts as too slow. */
 const readyLimitMs = 90_000;
@@ -137,7 +137,7 @@ async function runSection(
     case 'reload':
       return { reload: await reload(middle, options) };
     case 'promises':
-      return { promises: await alone('promises', { rounds: isQuick ? 5 : 15 }) };
+      return { promises: await alone('promises', { rounds: isQuick ? 5 : 9 }) };
     case 'served':
       return { served: await measureServed({ rounds, measureMs: isQuick ? 500 : 1_000 }) };
   }
@@ -162,9 +162,22 @@ async function ready({ isQuick, ...options }: SuiteOptions): Promise<Results['re
   return all;
 }
 
+/** One start compiles; each round starts with what that start has kept. */
 async function warm(policies: number, { rounds }: SuiteOptions): Promise<Results['warm']> {
-  const measured = await inRounds(rounds, () => alone('warm', { workload: 'actions', policies }));
-  return [{ workload: 'actions', policies, ...measured }];
+  const folder = mkdtempSync(join(tmpdir(), 'writ-bench-'));
+  try {
+    const named = { workload: 'actions', policies } as const;
+    const start = () => alone('start', { ...named, folder });
+    const cold = await start();
+    const { ms } = await inRounds(rounds, async () => {
+      const again = await start();
+      if (again.decided !== cold.decided) throw new Error('what was kept decides something else');
+      return { ms: again.ms };
+    });
+    return [{ ...named, coldMs: figureOf([cold.ms]), warmMs: ms }];
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 async function changed(policies: number, { rounds }: SuiteOptions): Promise<Results['changed']> {
@@ -180,7 +193,7 @@ async function models(largest: number, { rounds }: SuiteOptions): Promise<Result
   const all: Results['models'][number][] = [];
   for (const policies of [1_000, 10_000, 100_000].filter((size) => size <= largest)) {
     for (const workload of ordinary) {
-      const ofSize = policies < manyPolicies ? rounds : 1;
+      const ofSize = policies < 10_000 ? rounds : 1;
       const measured = await inRounds(ofSize, () => alone('model', { workload, policies }));
       all.push({ workload, policies, ...measured });
     }

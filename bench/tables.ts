@@ -9,6 +9,7 @@ import { setImmediate as nextTick, setTimeout as pause } from 'node:timers/promi
 import type { Facts } from '../src/language/model/request.ts';
 import { findCell, hasRow, RowsBuilder, type TableRows } from '../src/language/value/table/rows.ts';
 import { openPolicies, type PolicyHost } from '../src/service/policies/policy-host.ts';
+import { threadMicroseconds } from '../src/tools/measure/clock.ts';
 
 const policies = `action order.refund { order_id: string }
 table orders from "orders.csv" key id: string { owner: string, status: "open" | "closed", region: string }
@@ -27,11 +28,7 @@ const cellsAt = (row: number, owner: string): readonly string[] => [
   'eu-west',
 ];
 
-/** Returns the processor time of this thread alone. */
-function busyMs(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1_000;
-}
+const busyMs = (): number => threadMicroseconds() / 1_000;
 
 function lookUps(rows: number): Readonly<Record<string, number>> {
   const builder = new RowsBuilder();

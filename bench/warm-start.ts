@@ -1,55 +1,43 @@
-// Measures a start of the policy host, from the call to active policies: from the directory alone, and with
-// what an earlier start has kept. Run by itself: `node warm-start.ts actions|wild COUNT`.
+// Measures a start of the policy host, from the call to active policies: the first start in a folder from the
+// directory alone, later starts with what the start before has kept. Each start is measured in a process of
+// its own.
 
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { openPolicies } from '../src/service/policies/policy-host.ts';
 import { policyFiles, toFacts } from './policy-text.ts';
-import { createWorkload, type WorkloadName, workloadNames } from './workloads.ts';
+import { createWorkload, type WorkloadName } from './workloads.ts';
 
-export interface WarmStart {
-  readonly coldMs: number;
-  readonly warmMs: number;
+export interface MeasuredStart {
+  readonly ms: number;
+  /** The decisions of the workload's requests; the same for each start. */
+  readonly decided: string;
 }
 
 /** Milliseconds of rest after writing: a directory that has just been written counts as unsettled. */
 const restMs = 1_500;
 
-export async function measureWarmStart(workload: WorkloadName, policies: number): Promise<WarmStart> {
-  const folder = mkdtempSync(join(tmpdir(), 'writ-bench-'));
-  try {
-    const drawn = createWorkload(workload, policies);
-    const directory = join(folder, 'policies');
+/** Starts with the policies in a folder. Writes them first if they are not there. */
+export async function measureStart(
+  folder: string,
+  workload: WorkloadName,
+  policies: number,
+): Promise<MeasuredStart> {
+  const drawn = createWorkload(workload, policies);
+  const directory = join(folder, 'policies');
+  const keptIn = join(folder, 'compiled.writ');
+  if (!existsSync(directory)) {
     mkdirSync(directory);
     for (const { path, text } of policyFiles(drawn)) writeFileSync(join(directory, path), text);
     await pause(restMs);
-    const facts = drawn.requests.map(toFacts);
-    const start = async (): Promise<{ readonly ms: number; readonly decided: string }> => {
-      const started = performance.now();
-      const host = await openPolicies({
-        directory,
-        keptIn: join(folder, 'compiled.writ'),
-        timeoutMs: 600_000,
-      });
-      const ms = performance.now() - started;
-      const decided = JSON.stringify(facts.map((one) => host.current().decide(one)));
-      while (!existsSync(join(folder, 'compiled.writ'))) await pause(20);
-      await host.close();
-      return { ms, decided };
-    };
-    const [cold, warm] = [await start(), await start()];
-    if (cold.decided !== warm.decided) throw new Error('what was kept decides something else');
-    return { coldMs: cold.ms, warmMs: warm.ms };
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
   }
-}
-
-if (import.meta.main) {
-  const workload = workloadNames.find((name) => name === process.argv[2]);
-  if (workload === undefined) throw new Error(`name one of ${workloadNames.join(', ')}`);
-  const measured = await measureWarmStart(workload, Number(process.argv[3] ?? 10_000));
-  process.stdout.write(`${JSON.stringify(measured)}\n`);
+  const facts = drawn.requests.map(toFacts);
+  const started = performance.now();
+  const host = await openPolicies({ directory, keptIn, timeoutMs: 600_000 });
+  const ms = performance.now() - started;
+  const decided = JSON.stringify(facts.map((one) => host.current().decide(one)));
+  while (!existsSync(keptIn)) await pause(20);
+  await host.close();
+  return { ms, decided };
 }

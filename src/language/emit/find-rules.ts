@@ -3,7 +3,7 @@
 
 import type { Facts } from '../model/request.ts';
 import { applyPrefilter } from '../program/index/prefilter.ts';
-import { createIndex, keysBy, select } from '../program/index/rule-index.ts';
+import { createIndex, keysBy, type RuleIndex, select } from '../program/index/rule-index.ts';
 import { type OpenAction, type OpenProgram, wholeAction } from '../program/packed/unpack.ts';
 import type { RuleHead } from '../program/program.ts';
 import { BoundedMap, memo } from '../value/memo.ts';
@@ -37,6 +37,18 @@ interface IndexContext {
   readonly program: OpenProgram;
   readonly session: CacheSession;
   readonly run: Run;
+  readonly indexOf: IndexOf;
+}
+
+/** Returns the index of an action's rules. */
+export type IndexOf = (action: string) => RuleIndex;
+
+/** Each index is read from the program once, or made if the program has none. */
+export function createIndexes(program: OpenProgram): IndexOf {
+  const indexes = new Map<string, RuleIndex>();
+  const read = (action: string) =>
+    program.index(action) ?? createIndex(wholeAction(program.open(action)!).rules, keysBy(program.lists));
+  return (action) => memo(indexes, action, read);
 }
 
 type ReadSubjects = (facts: Facts, state: State, values: unknown[]) => void;
@@ -44,9 +56,9 @@ type ReadSubjects = (facts: Facts, state: State, values: unknown[]) => void;
 /** Finds the rules whose index keys fit the values that the request has for the subjects of the index. */
 export function findByIndex(
   action: OpenAction,
-  { program, session, run }: IndexContext,
+  { program, session, run, indexOf }: IndexContext,
 ): IndexedCode['find'] {
-  const index = program.index(action.action) ?? createIndex(wholeAction(action).rules, keysBy(program.lists));
+  const index = indexOf(action.action);
   const make = () => run<ReadSubjects>(emitSubjects(program, index.subjects, session.lists));
   const read = session.reuse({ action, part: 'subjects' }, make);
   const values: unknown[] = index.subjects.map(() => undefined);

@@ -22,7 +22,7 @@ import { type IndexedCode, IndexedDecider } from './decide/indexed.ts';
 import { type KeyedCode, KeyedDecider } from './decide/keyed.ts';
 import { type ActionCode, ownCode } from './decide/own-code.ts';
 import { createEntries, type EnterMeters } from './enter.ts';
-import { createRuleHeads, findAll, findByIndex } from './find-rules.ts';
+import { createIndexes, createRuleHeads, findAll, findByIndex, type IndexOf } from './find-rules.ts';
 import {
   issuesOf,
   type PayloadCheck,
@@ -114,13 +114,18 @@ export function link(
     textSets: createTextSets(),
     run: session.run,
     shapes,
+    indexOf: createIndexes(program),
   };
   const unitOf = createUnits(ctx);
   const tracers = createTracers(program, shareText(session), session);
 
   function* prepare(): Generator<void> {
     for (const action of program.indexed()) {
-      yield* unitOf(action)?.placeRules?.() ?? [];
+      ctx.indexOf(action);
+      yield;
+      const unit = unitOf(action);
+      yield;
+      yield* unit?.placeRules?.() ?? [];
       yield* tracers.prepare(action);
     }
   }
@@ -299,6 +304,7 @@ interface LinkContext extends SharedSource {
   readonly run: Run;
   readonly realisation: Realisation;
   readonly shapes: Map<Shape, PayloadGate>;
+  readonly indexOf: IndexOf;
 }
 
 /** Makes the rules of an action ready, in the realisation that serves them best. */

@@ -72,8 +72,8 @@ export function* createTracerInSteps(
     return found;
   };
   for (let place = 0; place < action.ruleCount; place += 1) {
+    if (place % rulesPerStep === 0) yield;
     pathsOf(place);
-    if (place % rulesPerStep === rulesPerStep - 1) yield;
   }
   const { all, readers } = createReaders(readings, run);
   const paths = all.map(([path]) => path);

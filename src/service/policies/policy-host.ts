@@ -334,7 +334,7 @@ class LivePolicies implements PolicyHost {
 type Counts = Pick<PolicyState, 'actions' | 'rules'>;
 
 /** Milliseconds of linking between two pauses: requests wait for this long, and one step. */
-const sliceMs = 2;
+const sliceMs = 1;
 
 /** Returns whether all steps are done. */
 function takeSteps(steps: Iterator<void>): boolean {

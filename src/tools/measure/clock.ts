@@ -4,8 +4,16 @@
 
 import { type Figure, figureOf, percentile } from './figure.ts';
 
-/** Node 22 has the processor time of the whole process only. */
-const processorTime = (process.threadCpuUsage ?? process.cpuUsage).bind(process);
+/**
+ * The processor time that this thread has used, in microseconds. Linux counts the time of a running thread
+ * only every few milliseconds; asking for the time of the whole process brings the count up to date. Node 22
+ * has the time of the whole process only.
+ */
+export function threadMicroseconds(): number {
+  const ofProcess = process.cpuUsage();
+  const { user, system } = process.threadCpuUsage?.() ?? ofProcess;
+  return user + system;
+}
 
 /**
  * Repeats `run`, which does `each` things, for `ms` milliseconds. Returns the processor time of one thing, in
@@ -13,14 +21,13 @@ const processorTime = (process.threadCpuUsage ?? process.cpuUsage).bind(process)
  */
 export function timeCalls(run: () => void, each: number, ms = 200): number {
   const started = performance.now();
-  const before = processorTime();
+  const before = threadMicroseconds();
   let runs = 0;
   do {
     run();
     runs += 1;
   } while (performance.now() - started < ms);
-  const { user, system } = processorTime(before);
-  return ((user + system) * 1_000) / runs / each;
+  return ((threadMicroseconds() - before) * 1_000) / runs / each;
 }
 
 /** Measures several things in rotation; the first round warms up and does not count. */

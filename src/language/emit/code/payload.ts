@@ -64,12 +64,14 @@ const or = js` || `;
 
 /**
  * Declares the check of a record. `n` counts the declared keys that are present; a record with more keys than
- * that has an undeclared key.
+ * that has an undeclared key. The rest of the keys is not looked at then, for a record may have many.
  */
 function declareRecord(writer: Writer, shape: Shape): Js {
   const required = shape.fields.filter((field) => !field.isOptional).length;
   const fields = shape.fields.map((field) => fieldCode(writer, field));
-  const tally = shape.isOpen ? js`return true;` : js`for (const k in o) n--;\nreturn n === 0;`;
+  const tally = shape.isOpen
+    ? js`return true;`
+    : js`for (const k in o) { n--; if (n < 0) return false; }\nreturn n === 0;`;
   return declare(writer, 'record', [
     js`if (typeof o !== "object" || o === null || Array.isArray(o)) return false;`,
     js`let v, t, n = ${required};`,
