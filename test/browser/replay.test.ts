@@ -69,7 +69,7 @@ test('a raised limit is run on the last seven days, and leads to the request tha
   expect(await finding.innerText()).toMatch(/1 recorded request of 1 agent meets it/);
   const asks = finding.getByRole('list', { name: 'What these requests ask of people' });
   expect((await asks.innerText()).replaceAll(/\s+/g, ' ')).toBe(
-    'finance: 1 fewer answer, 1 → becomes 0; a day 1 → becomes 0, on the busiest 1 → becomes 0, in the busiest hour 1 → becomes 0',
+    'finance: 1 fewer vote, 1 → becomes 0; a day 1 → becomes 0, on the busiest 1 → becomes 0, in the busiest hour 1 → becomes 0',
   );
   expect(await accessibilityFaults(page)).toEqual([]);
 

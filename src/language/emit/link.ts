@@ -106,14 +106,13 @@ export function link(
   realisation: Realisation = 'by size',
 ): Linked {
   const session = cache.begin(program);
-  const shapes = new Map<Shape, PayloadGate>();
   const ctx: LinkContext = {
     program,
     session,
     realisation,
     textSets: createTextSets(),
     run: session.run,
-    shapes,
+    shapes: new Map(),
     indexOf: createIndexes(program),
   };
   const unitOf = createUnits(ctx);
@@ -121,11 +120,8 @@ export function link(
 
   function* prepare(): Generator<void> {
     for (const action of program.indexed()) {
-      ctx.indexOf(action);
-      yield;
-      const unit = unitOf(action);
-      yield;
-      yield* unit?.placeRules?.() ?? [];
+      yield void ctx.indexOf(action);
+      yield* unitOf(action)?.placeRules?.() ?? [];
       yield* tracers.prepare(action);
     }
   }
@@ -370,9 +366,7 @@ function sharedRules(action: OpenAction, ctx: LinkContext): RulesUnit {
   return { code, decider: new KeyedDecider({ rules, lets }, code), decideSome: null };
 }
 
-function noDigits(): number {
-  return 0;
-}
+const noDigits = (): number => 0;
 
 /**
  * Adds the wanted rules of an action to the layout, one after the other, by place. Null when there are none.
@@ -408,8 +402,8 @@ function indexedRules(action: OpenAction, ctx: LinkContext): RulesUnit {
     : null;
   function* placeRules(): Generator<void> {
     for (let place = 0; place < ruleCount; place += 1) {
-      if (bases[place] === 0) code.placeRule(place);
       if (place % rulesPerStep === 0) yield;
+      if (bases[place] === 0) code.placeRule(place);
     }
   }
   const decider = new IndexedDecider({ rules, lets, hasShadow, afterRisk }, code);

@@ -250,6 +250,26 @@ export function repairPointsSign(here: Cursor): Repair | null {
   return { to: 1, code: 'points-without-sign', message, write: ` +${number.image}`, read };
 }
 
+/** Repairs `allow up to 5 per hour`, which says how often something may happen. */
+export function repairRate(here: Cursor): Repair | null {
+  if (!here.isInPolicy || here.token.image !== 'up' || here.type(1) !== word.to) return null;
+  const most = here.at(2);
+  if (most?.tokenType !== literal.number) return null;
+  const message = 'a meter counts how often something happens, and rules read it';
+  const help = `write \`meter calls = count() of ACTION per agent over 1h\`, and \`deny too_many when calls >= ${most.image}\``;
+  const to = here.type(3) === word.per && isAnyWord(here.at(4)) ? 4 : 2;
+  // Behind an effect, `up` is read as the name of the rule.
+  return { to, message, help, read: effects.has(here.type(-1)) ? [here.token] : [] };
+}
+
+/** Repairs `x in group admins` and `x in list admins`. */
+export function repairKindOfList(here: Cursor): Repair | null {
+  const name = here.at(1);
+  if (here.type(-1) !== word.in || !isAnyWord(name) || here.beginsLine(0)) return null;
+  const message = '`in` takes the name of a list alone';
+  return { to: 1, message, write: name!.image, read: [name!] };
+}
+
 /** Repairs `to 2 finance`, `to "finance"` and `to [finance, owner]`, which say whom a rule asks. */
 export function repairAsked(here: Cursor): Repair | null {
   const [number, group] = [here.at(1), here.at(2)];

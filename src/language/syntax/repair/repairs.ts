@@ -29,12 +29,14 @@ import {
   repairExcept,
   repairFieldWithoutColon,
   repairIsoDuration,
+  repairKindOfList,
   repairListBrackets,
   repairMissingBrace,
   repairNoValue,
   repairPayloadColon,
   repairPayloadParens,
   repairPointsSign,
+  repairRate,
   repairResult,
   repairRowArrow,
   repairTimeout,
@@ -260,7 +262,8 @@ export const habits = repairTable(
 
 export const repairs = repairTable(
   ...declaringWords.map(
-    (one) => [word[one], repairPatternKind, repairNestedDeclaration, repairDeclaredWord] as const,
+    (one) =>
+      [word[one], repairPatternKind, repairKindOfList, repairNestedDeclaration, repairDeclaredWord] as const,
   ),
   ...effectWords.map(
     (one) =>
@@ -276,6 +279,7 @@ export const repairs = repairTable(
   [word.risk, repairRisk, repairDeclaredWord],
   [
     NameToken,
+    repairRate,
     repairClauseSign,
     repairClauseWord,
     repairEnumeration,

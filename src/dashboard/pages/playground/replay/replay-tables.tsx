@@ -49,7 +49,7 @@ function Figure({ count, isChange }: { readonly count: number; readonly isChange
 
 interface PeopleTableProps {
   readonly people: ReplayResult['people'];
-  /** Minutes that one answer is assumed to take. */
+  /** Minutes that one vote is assumed to take. */
   readonly minutes: number;
 }
 

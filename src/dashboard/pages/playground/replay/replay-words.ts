@@ -17,11 +17,11 @@ export function many(count: number, one: string): string {
   return `${count.toLocaleString()} ${one}${count === 1 ? '' : 's'}`;
 }
 
-/** How many more or fewer answers people have to give. */
+/** How many more or fewer votes people have to give. */
 export function moreText({ before, now }: ReplayResult['people'][number]['votes']): string {
-  if (before === now) return 'as many answers';
-  const count = Math.abs(now - before);
-  return `${count.toLocaleString()} ${now > before ? 'more' : 'fewer'} ${count === 1 ? 'answer' : 'answers'}`;
+  if (before === now) return 'as many votes';
+  const by = now > before ? 'more vote' : 'fewer vote';
+  return many(Math.abs(now - before), by);
 }
 
 /** The whole result in one sentence. */
