@@ -40,14 +40,14 @@ export type ReadyMode = 'ready' | 'kept' | 'kept again';
 
 const roundMs = 100;
 const sliceMs = 10;
-const tailMs = 250;
+const tailMs = 150;
 /** Decisions that are timed to find out how many fit into a batch. */
 const probes = 5;
 /**
  * Milliseconds of deciding one request after the other before anything is timed, to compare the engines'
  * decisions. An engine that needs longer than that for all of them decides at least `checkedMin`.
  */
-const checkedMs = 2_000;
+const checkedMs = 1_000;
 const checkedMin = 50;
 const gates: readonly string[] = ['default_deny', 'undeclared_action', 'invalid_payload'];
 /** Few requests, because they are kept in memory beside the policies. */

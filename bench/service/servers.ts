@@ -52,7 +52,7 @@ export async function load(server: Server, connections: number, measureMs: numbe
 }
 
 /** Requests until a server's code is compiled; figures before that are of no use. */
-const warmRequests = 15_000;
+const warmRequests = 10_000;
 /** The most milliseconds that a slow machine gets for warming up. */
 const warmMsMax = 10_000;
 
