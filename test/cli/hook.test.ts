@@ -226,4 +226,27 @@ describe('the command', () => {
       failClosed: true,
     });
   });
+
+  test('install writes how long people are waited for, and gives the hook longer than that', async () => {
+    const shown = async (...args: readonly string[]) => {
+      const { code, stdout } = await run(['install', ...args, '--dry-run'], '');
+      return code === 0 ? JSON.parse(stdout).hooks : code;
+    };
+    const [codex, gemini, claude] = await Promise.all([
+      shown('codex', '--wait', '300'),
+      shown('gemini', '--wait', '300'),
+      shown('claude-code', '--wait', '20', '--escalate', 'defer'),
+    ]);
+    expect(codex.PreToolUse[0].hooks[0]).toMatchObject({
+      command: expect.stringMatching(/ --wait 300 \|\| exit 2$/),
+      timeout: 310,
+    });
+    expect(gemini.BeforeTool[0].hooks[0]).toMatchObject({ timeout: 310_000 });
+    expect(claude.PreToolUse[0].hooks[0]).toMatchObject({
+      url: `${shared().url}/v1/hooks/claude-code?wait=20&escalate=defer`,
+      timeout: 30,
+    });
+    expect(await shown('claude-code', '--wait', '56')).toBe(2);
+    expect(await shown('codex', '--escalate', 'defer')).toBe(2);
+  });
 });

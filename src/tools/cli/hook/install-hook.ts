@@ -16,22 +16,28 @@ export interface HookedHost {
 
 export interface Service {
   readonly url: string;
+  /** How long people are waited for. */
+  readonly waitSeconds: number;
+  /** Whether a run of Claude Code is put off while people decide. */
+  readonly isDeferring: boolean;
 }
 
+export const waitSecondsDefault = 50;
+
 /** Seconds that the agent gives the hook; longer than the hook waits for people. */
-const timeoutSeconds = 60;
+const timeoutOf = ({ waitSeconds }: Service): number => waitSeconds + 10;
 
 export const hookedHosts: Readonly<Record<HostName, HookedHost>> = {
   'claude-code': {
     path: '.claude/settings.json',
-    add: (settings, { url }) =>
+    add: (settings, service) =>
       withGroup(settings, 'PreToolUse', {
         matcher: '*',
         hooks: [
           {
             type: 'http',
-            url: new URL('/v1/hooks/claude-code', url).href,
-            timeout: timeoutSeconds,
+            url: addressOf(service),
+            timeout: timeoutOf(service),
             onFailure: 'block',
             headers: { 'X-Agent-API-Key': '$WRIT_API_KEY', 'X-Writ-Agent': '$WRIT_AGENT' },
             allowedEnvVars: ['WRIT_API_KEY', 'WRIT_AGENT'],
@@ -43,7 +49,7 @@ export const hookedHosts: Readonly<Record<HostName, HookedHost>> = {
     path: '.codex/hooks.json',
     add: (settings, service) =>
       withGroup(settings, 'PreToolUse', {
-        hooks: [{ type: 'command', command: commandOf('codex', service), timeout: timeoutSeconds }],
+        hooks: [{ type: 'command', command: commandOf('codex', service), timeout: timeoutOf(service) }],
       }),
   },
   gemini: {
@@ -56,7 +62,7 @@ export const hookedHosts: Readonly<Record<HostName, HookedHost>> = {
             type: 'command',
             name: 'writ',
             command: commandOf('gemini', service),
-            timeout: timeoutSeconds * 1_000,
+            timeout: timeoutOf(service) * 1_000,
           },
         ],
       }),
@@ -74,9 +80,18 @@ export const hookedHosts: Readonly<Record<HostName, HookedHost>> = {
   },
 };
 
+/** The address that Claude Code asks itself. */
+function addressOf({ url, waitSeconds, isDeferring }: Service): string {
+  const address = new URL('/v1/hooks/claude-code', url);
+  if (waitSeconds !== waitSecondsDefault) address.searchParams.set('wait', String(waitSeconds));
+  if (isDeferring) address.searchParams.set('escalate', 'defer');
+  return address.href;
+}
+
 /** The hook's command line. It stops the tool even when the command itself is missing or dies. */
-function commandOf(dialect: string, { url }: Service): string {
-  return `writ hook --dialect ${dialect} --url '${url}' || exit 2`;
+function commandOf(dialect: string, { url, waitSeconds }: Service): string {
+  const wait = waitSeconds === waitSecondsDefault ? '' : ` --wait ${waitSeconds}`;
+  return `writ hook --dialect ${dialect} --url '${url}'${wait} || exit 2`;
 }
 
 /**

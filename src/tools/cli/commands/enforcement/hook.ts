@@ -9,7 +9,7 @@ import { readJson } from '../../../../language/json/read.ts';
 import { isJsonObject, type JsonObject } from '../../../../language/model/json.ts';
 import { answerHook } from '../../hook/answer-hook.ts';
 import { type DialectName, dialectNames, dialects } from '../../hook/dialects.ts';
-import { type HostName, hookedHosts, hostNames } from '../../hook/install-hook.ts';
+import { type HostName, hookedHosts, hostNames, waitSecondsDefault } from '../../hook/install-hook.ts';
 import { fileError } from '../../output/file-error.ts';
 import { type ExitCode, exitCodes, print, printError, UsageError } from '../../output/output.ts';
 
@@ -21,7 +21,8 @@ interface HookOptions {
   readonly escalate: 'deny' | 'defer';
 }
 
-const waitSecondsDefault = 50;
+/** The longest that the service waits for people when a host asks it itself. */
+const serviceWaitSecondsMax = 55;
 /**
  * Milliseconds for all work besides waiting for people. Together with the default wait, less than the time
  * that hosts give a hook.
@@ -34,11 +35,7 @@ export function defineHook(command: Command, finish: (code: ExitCode) => void): 
     .option('--url <address>', 'where the service is (WRIT_URL)')
     .option('--agent <agent>', 'with the key of an enforcement point: for whom it asks (WRIT_AGENT)')
     .option('--wait <seconds>', 'how long people are waited for', readSeconds, waitSecondsDefault)
-    .addOption(
-      new Option('--escalate <word>', 'what the agent hears while people decide; claude alone knows defer')
-        .choices(['deny', 'defer'])
-        .default('deny'),
-    )
+    .addOption(escalateOption().default('deny'))
     .addHelpText('after', examples)
     .action(async (options: HookOptions) => {
       finish(await hook(options));
@@ -46,10 +43,16 @@ export function defineHook(command: Command, finish: (code: ExitCode) => void): 
   defineInstall(command, finish);
 }
 
+function escalateOption(): Option {
+  const what = 'what the agent hears while people decide; claude alone knows defer';
+  return new Option('--escalate <word>', what).choices(['deny', 'defer']);
+}
+
 const examples = `
 Examples:
   writ hook --dialect gemini < event.json
   writ hook install claude-code --url https://writ.example.com
+  writ hook install codex --url https://writ.example.com --wait 300
 
 The key is in WRIT_API_KEY. Exit codes: 0 the tool may run, 2 it may not, also where anything is in doubt.`;
 
@@ -84,8 +87,7 @@ async function hook({ dialect, url = process.env.WRIT_URL, agent, wait, escalate
   return answer.code === 0 ? exitCodes.ok : exitCodes.usage;
 }
 
-interface InstallOptions {
-  readonly url?: string;
+interface InstallOptions extends Pick<HookOptions, 'url' | 'wait' | 'escalate'> {
   readonly file?: string;
   readonly dryRun?: boolean;
 }
@@ -96,6 +98,8 @@ function defineInstall(command: Command, finish: (code: ExitCode) => void): void
     .description('write the hook into the settings of a coding agent')
     .addArgument(new Argument('<host>', 'the coding agent').choices(hostNames))
     .option('--url <address>', 'where the service is (WRIT_URL)')
+    .option('--wait <seconds>', 'how long people are waited for (50)', readSeconds)
+    .addOption(escalateOption())
     .option('--file <path>', "the settings; the project's own unless said otherwise")
     .option('--dry-run', 'print the settings and write nothing')
     .action(async (host: HostName, _options: unknown, called: Command) => {
@@ -104,12 +108,22 @@ function defineInstall(command: Command, finish: (code: ExitCode) => void): void
 }
 
 async function install(host: HostName, options: InstallOptions): Promise<ExitCode> {
-  const { url = process.env.WRIT_URL, dryRun } = options;
+  const { url = process.env.WRIT_URL, wait, escalate, dryRun } = options;
   if (url === undefined || !/^https?:\/\/[^\s']+$/.test(url))
     throw new UsageError('say with --url where the service is, such as https://writ.example.com');
+  if (host === 'claude-code' && wait > serviceWaitSecondsMax)
+    throw new UsageError(
+      `claude-code asks the service itself, which waits for people for at most ${serviceWaitSecondsMax} seconds`,
+    );
+  if (host !== 'claude-code' && escalate === 'defer')
+    throw new UsageError('claude-code alone can put a run off: leave --escalate out');
   const { path, add } = hookedHosts[host];
   const file = options.file ?? path;
-  const settings = add(await settingsIn(file), { url });
+  const settings = add(await settingsIn(file), {
+    url,
+    waitSeconds: wait,
+    isDeferring: escalate === 'defer',
+  });
   if (settings === null) throw new UsageError(`${file}: \`hooks\` has another shape than it should`);
   const text = `${JSON.stringify(settings, null, 2)}\n`;
   if (dryRun === true) {
