@@ -10,7 +10,7 @@ import { nameOfDifference } from '../contract/state.ts';
 import { StoreError, tampered } from '../contract/store-error.ts';
 import { chainEarlierRecords } from '../shared/chain-earlier.ts';
 import { prepareChainEnd } from './chain/chain.ts';
-import { schemaDifference } from './seal/schema.ts';
+import { type Schema, schemaDifference, schemaMadeBy } from './seal/schema.ts';
 import { readSeal, sealAll } from './seal/seal.ts';
 import { checkSeal } from './seal/seal-check.ts';
 
@@ -29,6 +29,9 @@ export interface MigrateOptions {
    */
   readonly isSealed: boolean;
 }
+
+/** What all migrations make: made at the first database that is opened. */
+let presentSchema: Schema | null = null;
 
 /**
  * Applies the missing migrations in one transaction and seals the database. Throws StoreError, or what SQLite
@@ -52,7 +55,8 @@ export function migrate(database: Database, options: MigrateOptions): void {
     });
     apply.immediate();
   }
-  const difference = schemaDifference(database, (empty) => applyAfter(empty, 0));
+  presentSchema ??= schemaMadeBy((empty) => applyAfter(empty, 0));
+  const difference = schemaDifference(database, presentSchema);
   if (difference === null) return;
   const advice = 'undo the change to the schema, or restore a backup';
   throw new StoreError('tampered', `in \`${database.name}\` ${difference}: ${advice}`);

@@ -9,15 +9,15 @@ interface SchemaObject {
   readonly sql: string | null;
 }
 
+/** The normalised SQL of each object, by its kind and name. */
+export type Schema = ReadonlyMap<string, string>;
+
 /**
  * Returns the first difference, as a sentence in lower case without a final period; null when nothing
  * differs.
  */
-export function schemaDifference(
-  database: Database.Database,
-  build: (empty: Database.Database) => void,
-): string | null {
-  const [found, expected] = [objectsOf(database), builtObjects(build)];
+export function schemaDifference(database: Database.Database, expected: Schema): string | null {
+  const found = objectsOf(database);
   for (const [name, text] of found) {
     if (!expected.has(name)) return `${name} is no part of Writ`;
     if (expected.get(name) !== text) return `${name} is not as Writ made it`;
@@ -26,7 +26,8 @@ export function schemaDifference(
   return null;
 }
 
-function builtObjects(build: (empty: Database.Database) => void): ReadonlyMap<string, string> {
+/** Returns the schema that `build` makes in an empty database. */
+export function schemaMadeBy(build: (empty: Database.Database) => void): Schema {
   const empty = new Database(':memory:');
   try {
     build(empty);
@@ -36,7 +37,7 @@ function builtObjects(build: (empty: Database.Database) => void): ReadonlyMap<st
   }
 }
 
-function objectsOf(database: Database.Database): ReadonlyMap<string, string> {
+function objectsOf(database: Database.Database): Schema {
   const objects = database
     .prepare<[], SchemaObject>('SELECT type, name, sql FROM main.sqlite_schema ORDER BY name')
     .all();
