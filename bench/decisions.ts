@@ -138,7 +138,8 @@ async function startAll(
       log(`${key}, ${workload}, ${policies}: left out: ${why}`);
     }
   };
-  await Promise.all(Array.from({ length: preparedTogether }, startOneByOne));
+  const ended = await Promise.allSettled(Array.from({ length: preparedTogether }, startOneByOne));
+  for (const one of ended) if (one.status === 'rejected') throw one.reason;
 }
 
 function tailOf(byRequest: readonly number[]): NonNullable<Measured['tail']> {
