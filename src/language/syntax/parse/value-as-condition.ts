@@ -1,5 +1,5 @@
 // Finds literals that stand as conditions after a comparison: `payload.x == "a" or "b"` reads well and means
-// something else. Reports them with `in` as the fix, and puts `missing` nodes in their place.
+// something else. Reports them with `in` or `any of` as the fix, and puts `missing` nodes in their place.
 
 import { spanning } from '../../diagnostic/span.ts';
 import { printExpression } from '../print/expression.ts';
@@ -68,13 +68,25 @@ function reportFallback({ value, extent }: Operand, comparison: Binary, reader: 
   reader.report(withFix(diagnostic, { title: 'use `else`', text: better }));
 }
 
+/** The operator that takes several values, by the operator of one value, before `or` and before `and`. */
+const ofSeveral: Readonly<Record<'or' | 'and', ReadonlyMap<string, string>>> = {
+  or: new Map([
+    ['==', 'in'],
+    ...['contains', 'starts with', 'ends with', 'like', 'matches', 'inside'].map(
+      (one) => [one, `${one} any of`] as const,
+    ),
+  ]),
+  and: new Map([['!=', 'not in']]),
+};
+
 /**
- * The comparison that the chain so far ends with: `==` before `or`, `!=` before `and`. Null if there is none.
+ * The comparison that the chain so far ends with, if another operator takes several values. Null if there is
+ * none.
  */
 function lastComparison(expression: ExpressionNode, operator: 'or' | 'and'): Binary | null {
   if (expression.kind !== 'binary') return null;
   if (expression.operator === 'and' && operator === 'or') return lastComparison(expression.right, operator);
-  return expression.operator === (operator === 'or' ? '==' : '!=') ? expression : null;
+  return ofSeveral[operator].has(expression.operator) ? expression : null;
 }
 
 function reportValues(
@@ -85,7 +97,7 @@ function reportValues(
 ): void {
   const span = values[0]!.extent;
   const entries = [comparison.right, ...values.map(({ value }) => value)].map(printExpression);
-  const membership = operator === 'or' ? 'in' : 'not in';
+  const membership = ofSeveral[operator].get(comparison.operator)!;
   const better = `${printExpression(comparison.left)} ${membership} [${entries.join(', ')}]`;
   const message = `\`${printExpression(values[0]!.value)}\` is not a condition: \`${operator}\` does not repeat the comparison`;
   const diagnostic = syntaxError('value-as-condition', span, message, `write \`${better}\``);

@@ -1,7 +1,17 @@
 // Repairs quantifiers as other languages and people spell them, such as `exists x in xs (c)` and `some x in
 // xs: c`.
 
-import { bracketStep, effects, isAnyWord, mistake, sign, word, wordTypes } from '../parse/tokens.ts';
+import {
+  bracketStep,
+  comparing,
+  effects,
+  isAnyWord,
+  mistake,
+  relatingWords,
+  sign,
+  word,
+  wordTypes,
+} from '../parse/tokens.ts';
 import { byForeignWord, type Cursor, lookaheadMax, type Repair, spelled } from './cursor.ts';
 
 /** Quantifiers of this language by their names in this and other languages. */
@@ -21,6 +31,7 @@ const separators: ReadonlySet<unknown> = new Set([
   ...[sign.colon, sign.bar, sign.openCurly, mistake.arrow],
   ...wordTypes('when', 'has'),
 ]);
+const relating: ReadonlySet<unknown> = new Set([...comparing, ...wordTypes(...relatingWords, 'in')]);
 const separatingWords: ReadonlySet<string> = new Set(['where', 'with', 'such', 'if', 'satisfies', 'st']);
 
 export function repairQuantifier(here: Cursor): Repair | null {
@@ -35,7 +46,8 @@ export function repairQuantifier(here: Cursor): Repair | null {
     return { from: -1, to: 0, message, write: quantifier, read: here.readAs(quantifier) };
   }
   const isParted = separators.has(here.type(next)) || separatingWords.has(here.at(next)?.image ?? '');
-  if (!isParted && !isFor) return null;
+  const isOfElement = !isParted && relating.has(here.type(here.type(next) === word.not ? next + 1 : next));
+  if (!isParted && !isFor && !isOfElement) return null;
   if (isParted && !isFor && quantifier === here.token.image && here.type(next + 1) === sign.openParen) {
     const message = `no \`${here.at(next)!.image}\` stands before the parentheses`;
     return { from: next, message, write: '', read: [] };
@@ -46,8 +58,16 @@ export function repairQuantifier(here: Cursor): Repair | null {
     from: isFor ? -1 : 0,
     to: body.to,
     message: 'what holds of the elements stands in parentheses',
-    write: `${quantifier} ${here.text(1, next - 1)} (${body.text})`,
+    write: `${quantifier} ${here.text(1, next - 1)} (${isOfElement ? ofElement(here, next, body) : body.text})`,
   };
+}
+
+/** The condition of `any x in xs not ends with "a"`, which stands behind the lists, with the element before it. */
+function ofElement(here: Cursor, next: number, { to }: Body): string {
+  const element = here.at(1)!.image;
+  return here.type(next) === word.not && here.type(next + 1) !== word.in
+    ? `not (${element} ${here.text(next + 1, to)})`
+    : `${element} ${here.text(next, to)}`;
 }
 
 /** Offset behind the paths and calls that a quantifier goes through. */

@@ -101,15 +101,33 @@ const clauses = byForeignWord({
   because: ['reason', 'message', 'msg', 'description', 'desc'],
 });
 
-/** Repairs `reason "why"`, `message: "why"` and `over last 24h`. */
+/** Repairs `reason "why"`, `message: "why"`, `allow x otherwise`, `over last 24h` and `in last 24h`. */
 export function repairClauseWord(here: Cursor): Repair | null {
   const { image } = here.token;
+  if (image === 'otherwise' && here.isInPolicy && effects.has(here.type(-2))) {
+    const message = '`otherwise` is no condition: rules have no order';
+    const help =
+      here.type(-2) === word.deny
+        ? 'remove the rule: what no rule allows is denied'
+        : 'say when the rule holds: what no rule allows is denied';
+    return { message, help, read: [] };
+  }
+  if (image === 'last' && here.type(-1) === word.in && here.isInPolicy) return repairLast(here);
   const write = here.isInPolicy ? clauses.get(image) : undefined;
   const to = here.type(1) === sign.colon ? 1 : 0;
   if (write !== undefined && isAnyText(here.at(to + 1))) return { ...spelled(here, write), to };
   if (image !== 'last' || here.type(-1) !== word.over) return null;
   const message = '`over 24h` covers the last 24 hours: no word says so';
   return { message, write: '', read: [] };
+}
+
+/** Repairs `count(a.b) > 3 in last hour`, which counts what has happened. */
+function repairLast(here: Cursor): Repair {
+  const message = 'a meter counts over a window, and rules read it';
+  const help =
+    'write `meter calls = count() of ACTION per agent over 1h`, and `deny too_many when calls >= 3`';
+  const isUnit = isAnyWord(here.at(1)) || here.type(1) === literal.duration;
+  return { from: -1, to: isUnit ? 1 : 0, message, help, read: [] };
 }
 
 /** Repairs `payload.note exists`: the fix is `payload has note`. */
@@ -157,12 +175,32 @@ function beginsValue(here: Cursor, offset: number): boolean {
 
 /** Reads `x between 3 and 5` as `x in 3..5`. */
 function repairBetween(here: Cursor): Repair | null {
+  const hours = hoursBetween(here);
+  if (hours !== null) return hours;
   const [low, and, high] = [here.at(1), here.at(2), here.at(3)];
   if (low === undefined || high === undefined || and?.image.toLowerCase() !== 'and') return null;
   // Clock times are not reported at this point, as the stage that reads them has more to say.
   const message = low.tokenType === literal.clock ? undefined : '`between` is written as a range here';
   const read = [...here.readAs('in'), low, retype(and, sign.range, '..'), high];
   return { to: 3, ...(message && { message }), write: `in ${low.image}..${high.image}`, read };
+}
+
+/** Repairs `time between 9:00 and 17:00`, where an hour has one digit. */
+function hoursBetween(here: Cursor): Repair | null {
+  const and = clockEnd(here, 1);
+  const end = and === null || here.at(and)?.image.toLowerCase() !== 'and' ? null : clockEnd(here, and + 1);
+  if (end === null || end === 4) return null;
+  const message = 'a rule reads a time of day from hours that are declared';
+  const help =
+    'declare hours, such as `hours office = mon-fri 09:00-17:00 in "Europe/Berlin"`, and write `now in office`';
+  return { from: -(here.pathBefore(0)?.length ?? 0), to: end - 1, message, help };
+}
+
+/** Offset behind a time of day such as `09:00` or `9:00`; null for anything else. */
+function clockEnd(here: Cursor, at: number): number | null {
+  if (here.type(at) === literal.clock) return at + 1;
+  const isShort = here.type(at) === literal.number && here.type(at + 1) === sign.colon;
+  return isShort && here.type(at + 2) === literal.number ? at + 3 : null;
 }
 
 /** Repairs values of other languages, such as `True` and `None`. */
