@@ -120,6 +120,7 @@ export function link(
 
   function* prepare(): Generator<void> {
     for (const action of program.indexed()) {
+      // To read an index takes as long as many of the steps behind it.
       yield void ctx.indexOf(action);
       yield* unitOf(action)?.placeRules?.() ?? [];
       yield* tracers.prepare(action);

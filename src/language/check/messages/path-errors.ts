@@ -7,6 +7,7 @@ import type { FieldPlace } from '../../model/currency.ts';
 import { pathText, stepText } from '../../model/describe.ts';
 import type { FieldRead } from '../../model/expression.ts';
 import type { Type } from '../../model/type.ts';
+import { nowInHours } from '../../syntax/repair/forms.ts';
 import type { Binary, Declaration, Else, NameNode, Path } from '../../syntax/tree/tree.ts';
 import { article } from './errors.ts';
 import { foreignMember, foreignRoot } from './foreign-names.ts';
@@ -126,9 +127,6 @@ export function unknownFact(root: string, step: NameNode, names: readonly string
   });
 }
 
-const nowHelp =
-  'declare hours, such as `hours office = mon-fri 09:00-17:00 in "Europe/Berlin"`, and write `now in office`';
-
 /** The first `known` steps are valid; those after them are not. */
 export function stepsMisplaced(path: Path, known: number): Diagnostic {
   const first = path.steps[known];
@@ -136,7 +134,7 @@ export function stepsMisplaced(path: Path, known: number): Diagnostic {
   const span = first === undefined || last === undefined ? path.span : spanning(first.span, last.span);
   const message = `\`${pathUpTo(path, known - 1)}\` has no fields`;
   const isNow = path.root.text === 'now' && known === 0;
-  return error('steps-misplaced', span, message, isNow ? { help: nowHelp } : {});
+  return error('steps-misplaced', span, message, isNow ? { help: nowInHours } : {});
 }
 
 export function notAValue(name: NameNode, kind: Declaration['kind']): Diagnostic {

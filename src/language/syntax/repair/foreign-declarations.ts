@@ -26,6 +26,7 @@ import {
   spelled,
   stretched,
 } from './cursor.ts';
+import { countedByMeter } from './forms.ts';
 
 /** Reads `action mail.send(to: email)` as `action mail.send { to: email }`. */
 export function repairPayloadParens(here: Cursor): Repair | null {
@@ -256,7 +257,7 @@ export function repairRate(here: Cursor): Repair | null {
   const most = here.at(2);
   if (most?.tokenType !== literal.number) return null;
   const message = 'a meter counts how often something happens, and rules read it';
-  const help = `write \`meter calls = count() of ACTION per agent over 1h\`, and \`deny too_many when calls >= ${most.image}\``;
+  const help = countedByMeter(most.image);
   const to = here.type(3) === word.per && isAnyWord(here.at(4)) ? 4 : 2;
   // Behind an effect, `up` is read as the name of the rule.
   return { to, message, help, read: effects.has(here.type(-1)) ? [here.token] : [] };

@@ -30,6 +30,7 @@ import {
   repairTypeWord,
 } from './foreign-declarations.ts';
 import { repairQuantifier } from './foreign-quantifiers.ts';
+import { countedByMeter, nowInHours } from './forms.ts';
 import { effectVocabulary, synonymOf } from './vocabulary.ts';
 
 /**
@@ -101,33 +102,37 @@ const clauses = byForeignWord({
   because: ['reason', 'message', 'msg', 'description', 'desc'],
 });
 
-/** Repairs `reason "why"`, `message: "why"`, `allow x otherwise`, `over last 24h` and `in last 24h`. */
+/** Repairs `reason "why"`, `message: "why"`, and what `repairOtherwise` and `repairLast` repair. */
 export function repairClauseWord(here: Cursor): Repair | null {
   const { image } = here.token;
-  if (image === 'otherwise' && here.isInPolicy && effects.has(here.type(-2))) {
-    const message = '`otherwise` is no condition: rules have no order';
-    const help =
-      here.type(-2) === word.deny
-        ? 'remove the rule: what no rule allows is denied'
-        : 'say when the rule holds: what no rule allows is denied';
-    return { message, help, read: [] };
-  }
-  if (image === 'last' && here.type(-1) === word.in && here.isInPolicy) return repairLast(here);
-  const write = here.isInPolicy ? clauses.get(image) : undefined;
+  if (image === 'last') return repairLast(here);
+  if (!here.isInPolicy) return null;
+  if (image === 'otherwise') return repairOtherwise(here);
+  const write = clauses.get(image);
   const to = here.type(1) === sign.colon ? 1 : 0;
-  if (write !== undefined && isAnyText(here.at(to + 1))) return { ...spelled(here, write), to };
-  if (image !== 'last' || here.type(-1) !== word.over) return null;
-  const message = '`over 24h` covers the last 24 hours: no word says so';
-  return { message, write: '', read: [] };
+  return write !== undefined && isAnyText(here.at(to + 1)) ? { ...spelled(here, write), to } : null;
 }
 
-/** Repairs `count(a.b) > 3 in last hour`, which counts what has happened. */
-function repairLast(here: Cursor): Repair {
+/** Repairs `allow x otherwise`. */
+function repairOtherwise(here: Cursor): Repair | null {
+  const effect = here.type(-2);
+  if (!effects.has(effect)) return null;
+  const message = '`otherwise` is no condition: rules have no order';
+  const mend = effect === word.deny ? 'remove the rule' : 'say when the rule holds';
+  return { message, help: `${mend}: what no rule allows is denied`, read: [] };
+}
+
+/** Repairs `over last 24h`, and `count(a.b) > 3 in last hour`, which counts what has happened. */
+function repairLast(here: Cursor): Repair | null {
+  const before = here.type(-1);
+  if (before === word.over) {
+    const message = '`over 24h` covers the last 24 hours: no word says so';
+    return { message, write: '', read: [] };
+  }
+  if (before !== word.in || !here.isInPolicy) return null;
   const message = 'a meter counts over a window, and rules read it';
-  const help =
-    'write `meter calls = count() of ACTION per agent over 1h`, and `deny too_many when calls >= 3`';
   const isUnit = isAnyWord(here.at(1)) || here.type(1) === literal.duration;
-  return { from: -1, to: isUnit ? 1 : 0, message, help, read: [] };
+  return { from: -1, to: isUnit ? 1 : 0, message, help: countedByMeter('3'), read: [] };
 }
 
 /** Repairs `payload.note exists`: the fix is `payload has note`. */
@@ -191,9 +196,7 @@ function hoursBetween(here: Cursor): Repair | null {
   const end = and === null || here.at(and)?.image.toLowerCase() !== 'and' ? null : clockEnd(here, and + 1);
   if (end === null || end === 4) return null;
   const message = 'a rule reads a time of day from hours that are declared';
-  const help =
-    'declare hours, such as `hours office = mon-fri 09:00-17:00 in "Europe/Berlin"`, and write `now in office`';
-  return { from: -(here.pathBefore(0)?.length ?? 0), to: end - 1, message, help };
+  return { from: -(here.pathBefore(0)?.length ?? 0), to: end - 1, message, help: nowInHours };
 }
 
 /** Offset behind a time of day such as `09:00` or `9:00`; null for anything else. */

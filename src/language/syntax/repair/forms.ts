@@ -47,6 +47,13 @@ const byRule: Readonly<Record<string, string>> = {
 };
 
 export const optionalField = 'an optional field is written `name?: type`';
+export const nowInHours =
+  'declare hours, such as `hours office = mon-fri 09:00-17:00 in "Europe/Berlin"`, and write `now in office`';
+
+/** Help about how often something may happen; `most` is the number that a rule compares with. */
+export function countedByMeter(most: string): string {
+  return `write \`meter calls = count() of ACTION per agent over 1h\`, and \`deny too_many when calls >= ${most}\``;
+}
 
 export function formOf(expected: string, rules: readonly string[]): string | undefined {
   const innermost = rules.findLast((rule) => Object.hasOwn(byRule, rule));

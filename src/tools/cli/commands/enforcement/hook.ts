@@ -34,8 +34,8 @@ export function defineHook(command: Command, finish: (code: ExitCode) => void): 
     .addOption(new Option('--dialect <name>', 'whose event it is').choices(dialectNames))
     .option('--url <address>', 'where the service is (WRIT_URL)')
     .option('--agent <agent>', 'with the key of an enforcement point: for whom it asks (WRIT_AGENT)')
-    .option('--wait <seconds>', 'how long people are waited for', readSeconds, waitSecondsDefault)
-    .addOption(escalateOption().default('deny'))
+    .addOption(waitOption())
+    .addOption(escalateOption())
     .addHelpText('after', examples)
     .action(async (options: HookOptions) => {
       finish(await hook(options));
@@ -43,9 +43,15 @@ export function defineHook(command: Command, finish: (code: ExitCode) => void): 
   defineInstall(command, finish);
 }
 
+function waitOption(): Option {
+  return new Option('--wait <seconds>', 'how long people are waited for')
+    .argParser(readSeconds)
+    .default(waitSecondsDefault);
+}
+
 function escalateOption(): Option {
   const what = 'what the agent hears while people decide; claude alone knows defer';
-  return new Option('--escalate <word>', what).choices(['deny', 'defer']);
+  return new Option('--escalate <word>', what).choices(['deny', 'defer']).default('deny');
 }
 
 const examples = `
@@ -98,7 +104,7 @@ function defineInstall(command: Command, finish: (code: ExitCode) => void): void
     .description('write the hook into the settings of a coding agent')
     .addArgument(new Argument('<host>', 'the coding agent').choices(hostNames))
     .option('--url <address>', 'where the service is (WRIT_URL)')
-    .option('--wait <seconds>', 'how long people are waited for (50)', readSeconds)
+    .addOption(waitOption())
     .addOption(escalateOption())
     .option('--file <path>', "the settings; the project's own unless said otherwise")
     .option('--dry-run', 'print the settings and write nothing')
