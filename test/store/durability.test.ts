@@ -3,6 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
@@ -91,6 +92,33 @@ test('a nonce outlasts a batch that failed, and is there when a later write is',
   expect(await store.nonces.kept()).toEqual([use]);
   await store.close();
 });
+
+test('a nonce of a batch that failed goes with the batch that was already sent behind it', async () => {
+  const path = join(temporaryFolder(), 'writ.db');
+  const store = await openStore({ path, busyTimeoutMs: 300 });
+  const holder = new Database(path);
+  holder.exec('BEGIN IMMEDIATE');
+  const use = { nonce: 'agent-1 n', usedAtMs: startMs, keptUntilMs: startMs + 600_000 };
+  const append = () => store.requests.append(requestRow(), { openMax: 20 });
+  store.nonces.note(use);
+  const first = append();
+  // Two turns later the first batch has been sent, and the second is sent while the first waits for the lock.
+  await afterTurns(2);
+  const second = append();
+  await afterTurns(2);
+  const third = append();
+  await expect(first).rejects.toMatchObject({ code: 'locked' });
+  holder.exec('ROLLBACK');
+  holder.close();
+  expect(await Promise.all([second, third])).toEqual(['stored', 'stored']);
+  expect(await store.nonces.kept()).toEqual([use]);
+  expect(await verifyChain(store)).toMatchObject({ kind: 'whole', end: { sequence: 2 } });
+  await store.close();
+});
+
+async function afterTurns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await setImmediate();
+}
 
 test('after a batch that failed whole the chain goes on without a gap', async () => {
   const path = join(temporaryFolder(), 'writ.db');

@@ -1,8 +1,8 @@
-// Gathers writes into batches for the writer's thread (group commit). When the writer is idle, a batch leaves
-// with everything that came in the same turn of the event loop, and in a few more turns while these bring
-// more; what arrives while the writer works is the next batch. INVARIANT: a promise resolves only after its
-// batch was committed, together with all nonces noted before the write; when the writer is lost, all waiting
-// and all later writes reject.
+// Gathers writes into batches for the writer's thread (group commit). A batch leaves with everything that came
+// in the same turn of the event loop. While the writer works on one batch, the next one waits in its thread,
+// so that it never waits for this thread; what arrives meanwhile is the batch after that. INVARIANT: a promise
+// resolves only after its batch was committed, together with all nonces noted before the write; when the
+// writer is lost, all waiting and all later writes reject.
 
 import type { Worker } from 'node:worker_threads';
 import type { NonceUse } from '../contract/records.ts';
@@ -19,7 +19,7 @@ export interface WriteQueue {
    * write is stored.
    */
   write<W extends Write>(write: W): Promise<WriteResults[W['kind']]>;
-  /** Sends the use of a nonce with the next batch, and again with the one after that if it fails. */
+  /** Sends the use of a nonce with the next batch. If that fails, the writer keeps it for the one after. */
   noteNonce(use: NonceUse): void;
   isWritable(): boolean;
   /** How many writes are waiting or under way. */
@@ -34,13 +34,10 @@ interface Waiting {
   readonly reject: (error: StoreError) => void;
 }
 
-interface UnderWay {
-  readonly writes: readonly Waiting[];
-  readonly nonces: readonly NonceUse[];
-}
-
 /** Limits how long one transaction holds the lock that other processes wait for. */
 const batchWritesMax = 1000;
+/** How many batches are sent before the first of them is answered. */
+const batchesMax = 2;
 
 /** Waits until a writer has opened the database. Rejects with a StoreError when it cannot be opened. */
 export async function openWriteQueue(data: WriterData, writesPendingMax: number): Promise<WriteQueue> {
@@ -73,11 +70,6 @@ function untilReady(worker: Worker): Promise<void> {
   });
 }
 
-/** For how many turns of the event loop a small batch waits, as long as each turn brings more writes. */
-const turnsMax = 4;
-/** A batch of this many writes waits no longer. */
-const enoughWrites = 32;
-
 /**
  * How long the store counts as not writable after a failed batch, unless another batch succeeds; after this
  * time the next write may try.
@@ -86,16 +78,15 @@ const failureShownMs = 5_000;
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a closure over the writes that wait and the batch under way.
 function createWriteQueue(worker: Worker, writesPendingMax: number): WriteQueue {
-  // The packer's shared memory can be used again for each batch: the writer reads a batch before it answers,
-  // and the next is sent only after the answer.
-  const pack = createBatchPacker();
+  // The packers take turns, because each has one piece of shared memory: the writer reads a batch before it
+  // answers, and answers in order.
+  const packers = Array.from({ length: batchesMax }, createBatchPacker);
+  let batchesSent = 0;
   let waiting: Waiting[] = [];
   let nonces: NonceUse[] = [];
-  /** The batch that the writer is working on; null while the writer is idle. */
-  let underWay: UnderWay | null = null;
+  /** The batches that the writer has not answered, in the order in which they were sent. */
+  const underWay: (readonly Waiting[])[] = [];
   let isSendScheduled = false;
-  /** How many writes the last batch had. */
-  let lastSent = 0;
   /** Why no further write is taken; null while the queue is open. */
   let ended: StoreError | null = null;
   let closing: Promise<void> | null = null;
@@ -113,16 +104,14 @@ function createWriteQueue(worker: Worker, writesPendingMax: number): WriteQueue 
       end();
       return;
     }
-    const batch = underWay;
-    if (batch === null) throw new Error('the writer answers batches, each once');
-    underWay = null;
+    const batch = underWay.shift();
+    if (batch === undefined) throw new Error('the writer answers batches, each once');
     const isFailed = message.kind === 'failed';
     failedAtMs = isFailed ? performance.now() : -Infinity;
-    if (isFailed) nonces = [...batch.nonces, ...nonces];
-    settle(batch.writes, message);
+    settle(batch, message);
     // Nonces alone do not retry a disk that has just failed; they go with the next write.
     if (waiting.length > 0 || (nonces.length > 0 && !isFailed)) scheduleSend();
-    else if (closing !== null) post({ kind: 'close' });
+    else if (closing !== null && underWay.length === 0) post({ kind: 'close' });
   }
 
   function post(message: ToWriter): void {
@@ -131,45 +120,34 @@ function createWriteQueue(worker: Worker, writesPendingMax: number): WriteQueue 
 
   function sendBatch(): void {
     isSendScheduled = false;
-    if (underWay !== null || (waiting.length === 0 && nonces.length === 0)) return;
-    underWay = { writes: waiting.slice(0, batchWritesMax), nonces };
+    if (underWay.length >= batchesMax || (waiting.length === 0 && nonces.length === 0)) return;
+    const batch = waiting.slice(0, batchWritesMax);
     waiting = waiting.slice(batchWritesMax);
-    lastSent = underWay.writes.length;
+    underWay.push(batch);
+    const pack = packers[batchesSent % batchesMax]!;
+    batchesSent += 1;
+    post({ kind: 'batch', writes: pack(batch.map((entry) => entry.write)), nonces });
     nonces = [];
-    const writes = underWay.writes.map((entry) => entry.write);
-    post({ kind: 'batch', writes: pack(writes), nonces: underWay.nonces });
+    if (waiting.length > 0) scheduleSend();
   }
 
   function scheduleSend(): void {
-    if (isSendScheduled || underWay !== null) return;
+    if (isSendScheduled || underWay.length >= batchesMax) return;
     isSendScheduled = true;
-    setImmediate(gather, 0, 1);
-  }
-
-  /**
-   * A commit is expensive and a turn of the event loop is cheap, so a small batch waits for a few turns while
-   * each brings more writes.
-   */
-  function gather(before: number, turn: number): void {
-    const now = waiting.length;
-    // A caller that asks for one write after the other has no other writes to wait for.
-    const isAlone = now === 1 && lastSent <= 1;
-    const isOver = isAlone || now === before || turn >= turnsMax || now >= enoughWrites;
-    if (isOver) sendBatch();
-    else setImmediate(gather, now, turn + 1);
+    setImmediate(sendBatch);
   }
 
   function lose(cause: unknown): void {
     const error = writerDied(cause);
     ended ??= error;
-    const lost = [...(underWay?.writes ?? []), ...waiting];
-    underWay = null;
+    const lost = [...underWay.flat(), ...waiting];
+    underWay.length = 0;
     waiting = [];
     for (const entry of lost) entry.reject(error);
     end();
   }
 
-  const depth = () => waiting.length + (underWay?.writes.length ?? 0);
+  const depth = () => underWay.reduce((sum, batch) => sum + batch.length, waiting.length);
 
   function refusal(): StoreError | null {
     if (ended !== null) return ended;
@@ -197,7 +175,7 @@ function createWriteQueue(worker: Worker, writesPendingMax: number): WriteQueue 
     depth,
     close() {
       if (closing !== null) return closing;
-      const isIdle = underWay === null && waiting.length === 0 && nonces.length === 0;
+      const isIdle = underWay.length === 0 && waiting.length === 0 && nonces.length === 0;
       const isLost = ended !== null;
       ended ??= new StoreError('closed', 'the store is closed');
       closing = hasEnded;

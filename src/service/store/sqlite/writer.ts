@@ -195,14 +195,20 @@ function prepareBatches(
       return transaction.immediate(batch, applyAlone);
     }
   };
-  return (batch) => {
+  /** Uses of nonces whose batches have failed; they are stored with the next batch. */
+  let owed: readonly NonceUse[] = [];
+  return (sent) => {
+    const batch = owed.length === 0 ? sent : { ...sent, nonces: [...owed, ...sent.nonces] };
     try {
-      return { kind: 'done', outcomes: applyTogether(batch) };
+      const outcomes = applyTogether(batch);
+      owed = [];
+      return { kind: 'done', outcomes };
     } catch (error) {
       forget();
       // Inside a transaction that could not be rolled back, no later batch would be durable, so the thread
       // must end.
       if (database.inTransaction) throw error;
+      owed = batch.nonces;
       return { kind: 'failed', failure: toFailure(error, path) };
     }
   };
