@@ -1,9 +1,8 @@
-// `node bench/service/main.ts`: compares the service with a bare Fastify route, in one run. The servers have
-// one core and the load another; the servers take turns in every round, and a figure is the median of the
-// rounds. When other programs share the machine, the processor time of a request grows less than the time on
-// the clock. Prints Markdown, targets first; `--out FILE` also writes it to a file. `--only full,unindexed`
-// measures some of the servers, compares them with the first of these, and checks only the ratios between
-// them.
+// `node bench/service/main.ts`: compares the service with a bare Fastify route, in one run. Servers and load
+// share the machine; the servers take turns in every round, and a figure is the median of the rounds. When
+// other programs share the machine, the processor time of a request grows less than the time on the clock.
+// Prints Markdown, targets first; `--out FILE` also writes it to a file. `--only full,unindexed` measures some
+// of the servers, compares them with the first of these, and checks only the ratios between them.
 
 import { closeSync, fsyncSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';

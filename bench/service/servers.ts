@@ -1,4 +1,5 @@
-// Runs the measured servers as processes with a core of their own, and puts load on them from another core.
+// Runs the measured servers as processes, and puts load on them from another process. All of them share the
+// machine's processors, as a service and callers on the same machine do.
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -8,8 +9,6 @@ import type { LoadOptions, LoadResult } from './load.ts';
 import type { ServerKind, ServerLine } from './server.ts';
 
 const root = join(import.meta.dirname, '../..');
-const serverCore = '0';
-const loadCore = '1';
 
 export interface Server {
   readonly kind: ServerKind;
@@ -23,9 +22,7 @@ export interface Server {
  */
 export async function startServer(kind: ServerKind, checkout = root): Promise<Server> {
   const script = join(checkout, 'bench/service/server.ts');
-  const child = spawn('taskset', ['-c', serverCore, process.execPath, script, kind], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
+  const child = spawn(process.execPath, [script, kind], { stdio: ['pipe', 'pipe', 'inherit'] });
   for await (const chunk of child.stdout) {
     return { kind, line: JSON.parse(String(chunk)) as ServerLine, process: child };
   }
@@ -35,13 +32,13 @@ export async function startServer(kind: ServerKind, checkout = root): Promise<Se
 export async function load(server: Server, connections: number, measureMs: number): Promise<Measured> {
   const options: LoadOptions = { ...server.line, connections, measureMs, warmUpMs: measureMs / 4 };
   const script = join(import.meta.dirname, 'load.ts');
-  const args = ['-c', loadCore, process.execPath, script, JSON.stringify(options)];
+  const args = [script, JSON.stringify(options)];
   const { pid } = server.process;
   const [before, servingBefore] = [
     processorMicroseconds(`${pid}`),
     processorMicroseconds(`${pid}/task/${pid}`),
   ];
-  const { stdout } = await promisify(execFile)('taskset', args);
+  const { stdout } = await promisify(execFile)(process.execPath, args);
   const result = JSON.parse(stdout) as LoadResult;
   const perRequest = (microseconds: number) => microseconds / result.requestsWithWarmUp;
   return {
@@ -51,8 +48,11 @@ export async function load(server: Server, connections: number, measureMs: numbe
   };
 }
 
-/** Requests until a server's code is compiled; figures before that are of no use. */
-const warmRequests = 10_000;
+/**
+ * Requests until a server's code is compiled: until then its optimiser takes up to half of the time, and figures
+ * are of no use.
+ */
+const warmRequests = 30_000;
 /** The most milliseconds that a slow machine gets for warming up. */
 const warmMsMax = 10_000;
 

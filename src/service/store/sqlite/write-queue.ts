@@ -1,9 +1,10 @@
 // Gathers writes into batches for the writer's thread (group commit). A batch leaves with everything that came
-// in the same turn of the event loop. While the writer works on one batch, the next one waits in its thread,
-// so that it never waits for this thread; what arrives meanwhile is the batch after that. INVARIANT: a promise
-// resolves only after its batch was committed, together with all nonces noted before the write; when the
-// writer is lost, all waiting and all later writes reject.
+// in the same turn of the event loop; what arrives while the writer works is the next batch. Where threads run
+// beside each other, that batch waits in the writer's thread as soon as it is worth a commit, so that neither
+// thread waits for the other. INVARIANT: a promise resolves only after its batch was committed, together with
+// all nonces noted before the write; when the writer is lost, all waiting and all later writes reject.
 
+import { availableParallelism } from 'node:os';
 import type { Worker } from 'node:worker_threads';
 import type { NonceUse } from '../contract/records.ts';
 import { StoreError } from '../contract/store-error.ts';
@@ -36,8 +37,13 @@ interface Waiting {
 
 /** Limits how long one transaction holds the lock that other processes wait for. */
 const batchWritesMax = 1000;
-/** How many batches are sent before the first of them is answered. */
-const batchesMax = 2;
+/**
+ * How many batches are sent before the first of them is answered. On one processor, small batches would only
+ * take turns with the requests that they wait for.
+ */
+const batchesMax = availableParallelism() > 1 ? 2 : 1;
+/** A batch leaves behind another one once it has this many writes: a commit costs as much as twenty rows. */
+const worthCommit = 8;
 
 /** Waits until a writer has opened the database. Rejects with a StoreError when it cannot be opened. */
 export async function openWriteQueue(data: WriterData, writesPendingMax: number): Promise<WriteQueue> {
@@ -132,7 +138,8 @@ function createWriteQueue(worker: Worker, writesPendingMax: number): WriteQueue 
   }
 
   function scheduleSend(): void {
-    if (isSendScheduled || underWay.length >= batchesMax) return;
+    const isWorth = underWay.length === 0 || (underWay.length < batchesMax && waiting.length >= worthCommit);
+    if (isSendScheduled || !isWorth) return;
     isSendScheduled = true;
     setImmediate(sendBatch);
   }
