@@ -1,7 +1,7 @@
 // Measures how long a reload keeps requests waiting. Policies are changed on disk while requests are decided;
 // the result is the longest stretch of the serving thread's own processor time between two requests. Time in
 // which other processes or threads held the processor does not count. Run by itself: `node reload-pause.ts
-// actions|wild COUNT`.
+// actions|wild COUNT ROUNDS`.
 
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,9 +13,8 @@ import { threadMicroseconds } from '../src/tools/measure/clock.ts';
 import { policyFiles, toFacts } from './policy-text.ts';
 import { createWorkload, type WorkloadName, workloadNames } from './workloads.ts';
 
+/** The figures of one reload. */
 export interface ReloadPause {
-  readonly workload: WorkloadName;
-  readonly policies: number;
   /** The longest stretch of processor time between two requests, from the change until well after it is active. */
   readonly longestPauseMs: number;
   /** The longest stretch while nothing changes: deciding itself, and garbage collection. */
@@ -31,7 +30,18 @@ const settleMs = 2_000;
 /** Decides with a trace, as the service does. */
 const decide = (host: PolicyHost, facts: Facts): unknown => host.current().decideTraced(facts);
 
-export async function measureReloadPause(workload: WorkloadName, policies: number): Promise<ReloadPause> {
+export interface ReloadOptions {
+  readonly workload: WorkloadName;
+  readonly policies: number;
+  /** How many reloads of one service are measured, one after the other. */
+  readonly rounds: number;
+}
+
+export async function measureReloadPauses({
+  workload,
+  policies,
+  rounds,
+}: ReloadOptions): Promise<readonly ReloadPause[]> {
   const directory = mkdtempSync(join(tmpdir(), 'writ-bench-'));
   try {
     const drawn = createWorkload(workload, policies);
@@ -44,9 +54,13 @@ export async function measureReloadPause(workload: WorkloadName, policies: numbe
       // Waits until the watch of the directory and the optimiser have come to rest.
       await decideFor(host, requests, settleMs);
       const { longestPauseMs: usualPauseMs } = await decideFor(host, requests, afterwardsMs);
-      const last = files.at(-1)!;
-      const reloaded = await reload(host, requests, join(directory, last.path), last.text);
-      return { workload, policies, usualPauseMs, ...reloaded };
+      const { path, text } = files.at(-1)!;
+      const pauses: ReloadPause[] = [];
+      for (let round = 1; round <= rounds; round += 1) {
+        const changed = `${text}policy round_${round} on ${actionIn(text)} { deny r when agent.name == "nobody" }\n`;
+        pauses.push({ usualPauseMs, ...(await reload(host, requests, join(directory, path), changed)) });
+      }
+      return pauses;
     } finally {
       await host.close();
     }
@@ -55,19 +69,16 @@ export async function measureReloadPause(workload: WorkloadName, policies: numbe
   }
 }
 
-type Reload = Pick<ReloadPause, 'longestPauseMs' | 'reloadMs' | 'decisionsDuring'>;
+type Reload = Omit<ReloadPause, 'usualPauseMs'>;
 
 async function reload(
   host: PolicyHost,
   requests: readonly Facts[],
   path: string,
-  text: string,
+  changed: string,
 ): Promise<Reload> {
   const before = host.current().digest;
-  writeFileSync(
-    `${path}.new`,
-    `${text}policy one_more on ${actionIn(text)} { deny r when agent.name == "nobody" }\n`,
-  );
+  writeFileSync(`${path}.new`, changed);
   // Waits for longer than a tick of the file system's clock, so that the rename is seen as a change.
   await pause(20);
   const started = performance.now();
@@ -122,7 +133,7 @@ function actionIn(text: string): string {
 if (import.meta.main) {
   const workload = workloadNames.find((name) => name === process.argv[2]);
   if (workload === undefined) throw new Error(`name one of ${workloadNames.join(', ')}`);
-  process.stdout.write(
-    `${JSON.stringify(await measureReloadPause(workload, Number(process.argv[3] ?? 10_000)))}\n`,
-  );
+  const [policies, rounds] = [Number(process.argv[3] ?? 10_000), Number(process.argv[4] ?? 3)];
+  for (const pause of await measureReloadPauses({ workload, policies, rounds }))
+    process.stdout.write(`${JSON.stringify(pause)}\n`);
 }

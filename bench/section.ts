@@ -23,7 +23,7 @@ export interface Sections {
   readonly model: { readonly ask: Named; readonly answer: ModelFigures };
   readonly start: { readonly ask: Named & { readonly folder: string }; readonly answer: MeasuredStart };
   readonly changed: { readonly ask: Named & Sized; readonly answer: ChangedFigures };
-  readonly reload: { readonly ask: Named; readonly answer: Omit<ReloadPause, keyof Named> };
+  readonly reload: { readonly ask: Named & Sized; readonly answer: readonly ReloadPause[] };
   readonly hardest: {
     readonly ask: { readonly sizes: readonly number[]; readonly rounds: number };
     readonly answer: readonly HardFigures[];
@@ -65,11 +65,7 @@ const sections: { readonly [S in keyof Sections]: Measure<S> } = {
     (await import('./warm-start.ts')).measureStart(folder, workload, policies),
   changed: async ({ workload, policies, rounds }) =>
     (await import('./compile.ts')).measureChanged(workload, policies, rounds),
-  reload: async ({ workload, policies }) => {
-    const { measureReloadPause } = await import('./reload-pause.ts');
-    const { workload: _, policies: __, ...figures } = await measureReloadPause(workload, policies);
-    return figures;
-  },
+  reload: async (options) => (await import('./reload-pause.ts')).measureReloadPauses(options),
   hardest: async ({ sizes, rounds }) => (await import('./hardest.ts')).measureHardest(sizes, rounds),
   meters: async ({ sizes, rounds }) => (await import('./meters.ts')).measureMeters(sizes, rounds),
   worst: async ({ rounds }) => (await import('./worst.ts')).measureWorst(rounds),

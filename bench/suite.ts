@@ -204,8 +204,8 @@ async function models(largest: number, { rounds }: SuiteOptions): Promise<Result
 async function reload(policies: number, { rounds }: SuiteOptions): Promise<Results['reload']> {
   const all: Results['reload'][number][] = [];
   for (const workload of ordinary) {
-    const measured = await inRounds(rounds, () => alone('reload', { workload, policies }));
-    all.push({ workload, policies, ...measured });
+    const pauses = await alone('reload', { workload, policies, rounds });
+    all.push({ workload, policies, ...spreads(pauses) });
   }
   return all;
 }
@@ -217,6 +217,12 @@ async function inRounds<K extends string>(
 ): Promise<Record<K, ReturnType<typeof figureOf>>> {
   const all: Readonly<Record<K, number>>[] = [];
   for (let round = 0; round < rounds; round += 1) all.push(await measure());
+  return spreads(all);
+}
+
+function spreads<K extends string>(
+  all: readonly Readonly<Record<K, number>>[],
+): Record<K, ReturnType<typeof figureOf>> {
   const keys = Object.keys(all[0]!) as K[];
   return Object.fromEntries(keys.map((key) => [key, figureOf(all.map((one) => one[key]))])) as Record<
     K,
