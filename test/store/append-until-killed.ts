@@ -1,5 +1,6 @@
-// A process that appends requests to the store at argv[2], a few at a time without end. It prints the id of
-// each request once the store has acknowledged it. Writes of other kinds go with the requests.
+// A process that appends requests to the store at argv[2] without end, so many at a time that batches wait behind
+// each other. It prints the id of each request once the store has acknowledged it. Writes of other kinds go
+// with the requests.
 
 import { once } from 'node:events';
 import { openStore } from '../../src/service/store/open.ts';
@@ -25,4 +26,4 @@ async function changeForEver(): Promise<never> {
   }
 }
 
-await Promise.all([...Array.from({ length: 8 }, appendForEver), changeForEver()]);
+await Promise.all([...Array.from({ length: 24 }, appendForEver), changeForEver()]);
