@@ -43,7 +43,7 @@ function heading(versions: Run['versions'], minutes: number): string {
   const peers = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   return [
     '# Benchmarks',
-    `${cpus()[0]?.model ?? 'unknown processor'}, ${cpus().length} cores, Node ${process.version}, ${new Date().toISOString().slice(0, 10)}, ${Math.ceil(minutes)} minutes.`,
+    `${cpus()[0]?.model ?? 'unknown processor'}, ${cpus().length} cores, Node ${process.version}, ${new Date().toISOString().slice(0, 10)}, ${Math.round(minutes)} minutes.`,
     'Processor time of the deciding thread, on the clock for text to ready; medians with the smallest and the largest round behind them; only ratios within one run mean anything. Decisions are checked equal before anything is timed. `Writ, a request` is what a request does: the payload checked, decided, every rule traced. `Writ` is the bare decision, for programs that embed it; it is what the peers do, which check no payload and trace nothing. Up to 10,000 policies are compiled from text, more from the model that the checker makes of the same text, but where text is what is measured.',
     'OPA is measured as WebAssembly, which is what its package runs; its native build is not among the peers.',
     `Peers: ${peers.join(', ')}.`,

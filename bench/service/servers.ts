@@ -54,7 +54,7 @@ export async function load(server: Server, connections: number, measureMs: numbe
  */
 const warmRequests = 30_000;
 /** The most milliseconds that a slow machine gets for warming up. */
-const warmMsMax = 10_000;
+const warmMsMax = 8_000;
 
 export async function warmUp(server: Server): Promise<void> {
   const startedAt = performance.now();
