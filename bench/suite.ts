@@ -220,6 +220,7 @@ async function inRounds<K extends string>(
   return spreads(all);
 }
 
+/** Returns the spread of each figure over all rounds. */
 function spreads<K extends string>(
   all: readonly Readonly<Record<K, number>>[],
 ): Record<K, ReturnType<typeof figureOf>> {

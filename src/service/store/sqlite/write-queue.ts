@@ -82,12 +82,11 @@ function untilReady(worker: Worker): Promise<void> {
  */
 const failureShownMs = 5_000;
 
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a closure over the writes that wait and the batch under way.
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a closure over the writes that wait and the batches under way.
 function createWriteQueue(worker: Worker, writesPendingMax: number): WriteQueue {
   // The packers take turns, because each has one piece of shared memory: the writer reads a batch before it
   // answers, and answers in order.
   const packers = Array.from({ length: batchesMax }, createBatchPacker);
-  let batchesSent = 0;
   let waiting: Waiting[] = [];
   let nonces: NonceUse[] = [];
   /** The batches that the writer has not answered, in the order in which they were sent. */
@@ -126,12 +125,12 @@ function createWriteQueue(worker: Worker, writesPendingMax: number): WriteQueue 
 
   function sendBatch(): void {
     isSendScheduled = false;
-    if (underWay.length >= batchesMax || (waiting.length === 0 && nonces.length === 0)) return;
+    if (waiting.length === 0 && nonces.length === 0) return;
     const batch = waiting.slice(0, batchWritesMax);
     waiting = waiting.slice(batchWritesMax);
     underWay.push(batch);
-    const pack = packers[batchesSent % batchesMax]!;
-    batchesSent += 1;
+    const pack = packers.shift()!;
+    packers.push(pack);
     post({ kind: 'batch', writes: pack(batch.map((entry) => entry.write)), nonces });
     nonces = [];
     if (waiting.length > 0) scheduleSend();
