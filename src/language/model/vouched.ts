@@ -22,10 +22,12 @@ export function isVouched(vouching: Vouching, { signed, point }: RequestFacts): 
   return signersOf(vouching).every((signer) => (signer === agentSigner ? signed === true : signer === point));
 }
 
+const unsigned: Vouching = { isSigned: false };
+
 /** Combines the signers of several slots, for a slot within another or beside it. */
 export function allSigners(...vouching: readonly Vouching[]): Vouching {
+  if (vouching.every(({ isSigned }) => !isSigned)) return unsigned;
   const signers = [...new Set(vouching.flatMap(signersOf))].sort();
-  if (signers.length === 0) return { isSigned: false };
   return signers.length === 1 && signers[0] === agentSigner
     ? { isSigned: true }
     : { isSigned: true, signers };

@@ -83,15 +83,17 @@ function againstConstant(condition: Condition, truth: Truth): Condition {
 
 function join(kind: 'and' | 'or', operands: readonly Condition[]): Condition {
   const winner: Truth = kind === 'and' ? 'false' : 'true';
-  const flat = operands.flatMap((operand) => (operand.kind === kind ? operand.operands : [operand]));
-  if (flat.some((operand) => operand.kind === 'constant' && operand.truth === winner))
-    return constant(winner);
-  const kept: Condition[] = flat
-    .filter((operand) => operand.kind !== 'constant')
-    .sort((a, b) => a.cost - b.cost);
-  if (flat.some((operand) => operand.kind === 'constant' && operand.truth === 'unknown')) {
-    kept.push(constant('unknown'));
+  const kept: Condition[] = [];
+  let hasUnknown = false;
+  for (const operand of operands) {
+    for (const part of operand.kind === kind ? operand.operands : [operand]) {
+      if (part.kind !== 'constant') kept.push(part);
+      else if (part.truth === winner) return constant(winner);
+      else hasUnknown ||= part.truth === 'unknown';
+    }
   }
+  kept.sort((a, b) => a.cost - b.cost);
+  if (hasUnknown) kept.push(constant('unknown'));
   if (kept.length < 2) return kept[0] ?? constant(negated[winner]);
   const mayBeUnknown = kept.some((operand) => operand.mayBeUnknown);
   return { kind, operands: kept, mayBeUnknown, cost: kept.reduce((sum, { cost }) => sum + cost, 0) };

@@ -178,11 +178,10 @@ export function createValueWriter(bytes: ByteWriter, pool: TextPool): (value: un
     const isLong = values.length >= tableRowsMin;
     const form = isLong ? commonForm(values) : null;
     if (form !== null) writeTable(form, values as readonly Readonly<Record<string, unknown>>[]);
-    else if (isLong && areNewTexts(values, pool)) {
+    else if (isLong && placeNewTexts(values, pool)) {
       bytes.byte(marks.newTexts);
-      bytes.integer(pool.texts.length);
+      bytes.integer(pool.texts.length - values.length);
       bytes.integer(values.length);
-      for (const value of values) pool.place(value);
     } else {
       writeNumbered(bytes, numberings.array, values.length);
       for (const value of values) write(value);
@@ -334,10 +333,12 @@ function readTyped<A extends Int32Array | Float64Array>(
   return new make(buffer, byteOffset, length);
 }
 
-/** Whether all values are texts, all different, and all new to the pool. */
-function areNewTexts(values: readonly unknown[], pool: TextPool): values is readonly string[] {
+/** Places texts that are all new to the pool. Returns false if they are not all new, or not all different. */
+function placeNewTexts(values: readonly unknown[], pool: TextPool): values is readonly string[] {
   if (!values.every((value) => typeof value === 'string' && !pool.has(value))) return false;
-  return new Set(values).size === values.length;
+  const before = pool.texts.length;
+  for (const value of values as readonly string[]) pool.place(value);
+  return pool.texts.length - before === values.length;
 }
 
 const rootForm: FormNode = { next: new Map(), form: null };

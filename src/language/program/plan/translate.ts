@@ -62,17 +62,9 @@ export function createTranslation(set: PolicySet, action: Action): Translation {
     hours: new Set(),
     meters: new Set(),
   };
-  const scope: Scope = { shape: action.shape, result: action.result, variables: new Map() };
-  return {
-    condition: (expression) => toCondition(expression, scope, ctx),
-    term: (expression) => toTerm(expression, scope, ctx),
-    lets: ctx.lets,
-    lists: ctx.lists,
-    tables: ctx.tables,
-    hours: ctx.hours,
-    meters: ctx.meters,
-    letIds: ctx.letIds,
-  };
+  const { condition, term } = within({ shape: action.shape, result: action.result, variables: none }, ctx);
+  const { lets, lists, tables, hours, meters, letIds } = ctx;
+  return { condition, term, lets, lists, tables, hours, meters, letIds };
 }
 
 interface Ctx {
@@ -87,10 +79,27 @@ interface Ctx {
   readonly meters: Set<string>;
 }
 
+const none: Scope['variables'] = new Map();
+
+/** A place within expressions: what names mean there, and how the expressions there are translated. */
+interface Place extends Pick<Translation, 'condition' | 'term'> {
+  readonly scope: Scope;
+  readonly ctx: Ctx;
+}
+
+function within(scope: Scope, ctx: Ctx): Place {
+  const place: Place = {
+    scope,
+    ctx,
+    condition: (expression) => toCondition(expression, place),
+    term: (expression) => toTerm(expression, place),
+  };
+  return place;
+}
+
 /** Translates an expression of boolean type into a condition. */
-function toCondition(expression: Expression, scope: Scope, ctx: Ctx): Condition {
-  const term = (operand: Expression): Term => toTerm(operand, scope, ctx);
-  const condition = (operand: Expression): Condition => toCondition(operand, scope, ctx);
+function toCondition(expression: Expression, place: Place): Condition {
+  const { scope, ctx, condition, term } = place;
   switch (expression.kind) {
     case 'literal':
       return definite(expression.value === true);
@@ -103,7 +112,7 @@ function toCondition(expression: Expression, scope: Scope, ctx: Ctx): Condition 
     case 'let':
       return flag(letTerm(expression.id, scope, ctx));
     case 'else':
-      return flag(toElse(expression, scope, ctx));
+      return flag(toElse(expression, place));
     case 'not':
       return negation(condition(expression.operand));
     case 'and':
@@ -111,7 +120,7 @@ function toCondition(expression: Expression, scope: Scope, ctx: Ctx): Condition 
     case 'or':
       return disjunction(expression.operands.map(condition));
     case 'compare':
-      return toComparison(expression, scope, ctx);
+      return toComparison(expression, place);
     case 'is-null':
     case 'has':
       return toPresence(expression, scope);
@@ -167,7 +176,7 @@ function toCondition(expression: Expression, scope: Scope, ctx: Ctx): Condition 
       if (expression.words.kind === 'list') ctx.lists.add(expression.words.list);
       return mentionsCondition(expression, term(expression.subject));
     case 'quantify':
-      return toQuantified(expression, scope, ctx);
+      return toQuantified(expression, place);
     case 'meter':
     case 'now':
     case 'risk':
@@ -180,8 +189,8 @@ function toCondition(expression: Expression, scope: Scope, ctx: Ctx): Condition 
 }
 
 /** Translates any expression into a term. */
-function toTerm(expression: Expression, scope: Scope, ctx: Ctx): Term {
-  const term = (operand: Expression): Term => toTerm(operand, scope, ctx);
+function toTerm(expression: Expression, place: Place): Term {
+  const { scope, ctx, term } = place;
   switch (expression.kind) {
     case 'literal':
       return constantTerm(expression);
@@ -204,7 +213,7 @@ function toTerm(expression: Expression, scope: Scope, ctx: Ctx): Term {
     case 'risk':
       return { kind: 'risk', ...openTerm(expression, 0) };
     case 'else':
-      return inside(scope, toElse(expression, scope, ctx));
+      return inside(scope, toElse(expression, place));
     case 'arithmetic':
       return arithmetic(expression, { left: term(expression.left), right: term(expression.right) });
     case 'negate':
@@ -221,8 +230,8 @@ function toTerm(expression: Expression, scope: Scope, ctx: Ctx): Term {
     }
     case 'quantify':
       return expression.quantifier === 'count' || expression.quantifier === 'sum'
-        ? toTotal(expression, scope, ctx)
-        : truthTerm(toQuantified(expression, scope, ctx));
+        ? toTotal(expression, place)
+        : truthTerm(toQuantified(expression, place));
     case 'call':
       return callTerm(expression, expression.args.map(term));
     case 'not':
@@ -242,7 +251,7 @@ function toTerm(expression: Expression, scope: Scope, ctx: Ctx): Term {
     case 'text-test':
     case 'single-script':
     case 'mentions':
-      return truthTerm(toCondition(expression, scope, ctx));
+      return truthTerm(toCondition(expression, place));
   }
 }
 
@@ -280,7 +289,7 @@ function letTerm(id: string, scope: Scope, ctx: Ctx): Term {
   if (known !== undefined) return known;
   ctx.letIds.add(id);
   const { expression } = ctx.set.lets.get(id)!;
-  const value = toTerm(expression, { shape: scope.shape, result: null, variables: new Map() }, ctx);
+  const value = within({ shape: scope.shape, result: null, variables: none }, ctx).term(expression);
   const term = isShort(value) ? value : sharedLet(id, value, ctx);
   ctx.letTerms.set(id, term);
   return term;
@@ -309,19 +318,20 @@ function isShort(term: Term): boolean {
   }
 }
 
-function toElse(expression: Extract<Expression, { kind: 'else' }>, scope: Scope, ctx: Ctx): Term {
-  const fallback = toTerm(expression.fallback, scope, ctx);
+function toElse(expression: Extract<Expression, { kind: 'else' }>, { scope, term }: Place): Term {
+  const fallback = term(expression.fallback);
   const subject = readTerm(expression.subject, scope);
   return subject === null ? fallback : elseTerm(subject, fallback);
 }
 
-function toComparison(expression: Compare, scope: Scope, ctx: Ctx): Condition {
+function toComparison(expression: Compare, { condition, term }: Place): Condition {
   const { operator, left, right } = expression;
-  if (operator === '!=') return negation(toComparison({ ...expression, operator: '==' }, scope, ctx));
   if (left.type.kind === 'boolean') {
-    return equivalence(toCondition(left, scope, ctx), toCondition(right, scope, ctx));
+    const same = equivalence(condition(left), condition(right));
+    return operator === '!=' ? negation(same) : same;
   }
-  return comparison(operator, toTerm(left, scope, ctx), toTerm(right, scope, ctx));
+  if (operator === '!=') return negation(comparison('==', term(left), term(right)));
+  return comparison(operator, term(left), term(right));
 }
 
 /**
@@ -338,23 +348,25 @@ function toPresence(expression: Extract<Expression, { kind: 'has' | 'is-null' }>
 
 interface Sources {
   readonly sources: readonly Term[];
-  readonly inner: Scope;
+  /** The place of the body. */
+  readonly inner: Place;
   readonly mayBeUnknown: boolean;
   readonly cost: number;
 }
 
 /**
- * Returns the lists to go through, without those that the action does not declare, and the scope of the body.
+ * Returns the lists to go through, without those that the action does not declare.
  */
-function toSources(expression: Quantify, scope: Scope, ctx: Ctx): Sources {
-  const all = expression.sources.map((source) => toTerm(source, scope, ctx));
+function toSources(expression: Quantify, { scope, ctx, term }: Place): Sources {
+  const all = expression.sources.map(term);
   const sources = all.filter((source) => source.kind !== 'absent');
   const slots = expression.sources.flatMap((source) => slotsOf(source, scope));
   const element = sources.map((source) => source.element?.element ?? null).find((inner) => inner !== null);
   const variable: Variable = { slots, element: element ?? null };
+  const variables = new Map([...scope.variables, [expression.variable, variable]]);
   return {
     sources,
-    inner: { ...scope, variables: new Map([...scope.variables, [expression.variable, variable]]) },
+    inner: within({ ...scope, variables }, ctx),
     mayBeUnknown: sources.some(isUnknowableList) || (scope.variables.size > 0 && sources.length > 0),
     cost: 10 + sources.reduce((sum, source) => sum + source.cost, 0),
   };
@@ -375,11 +387,11 @@ function isUnknowableList(source: Term): boolean {
   return source.kind !== 'list' && source.mayBeUnknown;
 }
 
-function toQuantified(expression: Quantify, scope: Scope, ctx: Ctx): Condition {
-  const { sources, inner, mayBeUnknown, cost } = toSources(expression, scope, ctx);
+function toQuantified(expression: Quantify, place: Place): Condition {
+  const { sources, inner, mayBeUnknown, cost } = toSources(expression, place);
   const kind = expression.quantifier === 'every' ? 'every' : 'some';
   if (sources.length === 0) return definite(kind === 'every');
-  const body = toCondition(expression.body, inner, ctx);
+  const body = inner.condition(expression.body);
   const { variable } = expression;
   return {
     kind,
@@ -391,15 +403,15 @@ function toQuantified(expression: Quantify, scope: Scope, ctx: Ctx): Condition {
   };
 }
 
-function toTotal(expression: Quantify, scope: Scope, ctx: Ctx): Term {
-  const { sources, inner, mayBeUnknown, cost } = toSources(expression, scope, ctx);
+function toTotal(expression: Quantify, place: Place): Term {
+  const { sources, inner, mayBeUnknown, cost } = toSources(expression, place);
   const { variable, type } = expression;
   const common = { variable, sources, sort: type.kind, element: null };
   if (expression.quantifier === 'count') {
-    const body = toCondition(expression.body, inner, ctx);
+    const body = inner.condition(expression.body);
     const isOpen = mayBeUnknown || body.mayBeUnknown;
     return { kind: 'count', ...common, body, mayBeUnknown: isOpen, cost: cost + 4 * body.cost };
   }
-  const body = toTerm(expression.body, inner, ctx);
+  const body = inner.term(expression.body);
   return { kind: 'sum', ...common, body, mayBeUnknown: true, cost: cost + 8 + 4 * body.cost };
 }
