@@ -7,6 +7,7 @@ import type { CompilerData } from '../../src/service/policies/compiler-messages.
 import { serveCompiler } from '../../src/service/policies/compiler-worker.ts';
 import type { ReadSources } from '../../src/service/policies/read.ts';
 import { createSetCompiler } from '../../src/service/policies/set-compiler.ts';
+import { sleep } from '../playground/thread-fault.ts';
 
 if (parentPort === null) throw new Error('for use as a worker thread');
 const port = parentPort;
@@ -30,7 +31,7 @@ function fail(kind: string | null): void {
     case null:
       return;
     case 'hang':
-      for (;;);
+      for (;;) sleep(10);
     case 'memory':
       for (const kept: object[] = []; ; ) kept.push(Array.from({ length: 10_000 }, () => ({})));
     case 'exit':
@@ -46,11 +47,9 @@ function fail(kind: string | null): void {
     case 'unlinkable':
       port.postMessage({ kind: 'compiled', set: { program: null, content: { hash: '', listFiles: [] } } });
       return;
-    case 'slow': {
-      const until = performance.now() + 400;
-      while (performance.now() < until);
+    case 'slow':
+      sleep(400);
       return;
-    }
     default:
       throw new Error(`unknown fault ${kind}`);
   }
