@@ -4,7 +4,19 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** The folders of long tests, by their parts of a path. */
-const longOnes = ['browser', 'distributed', 'package', 'laws', 'integrations', 'cli', 'http', 'policies'];
+const longOnes = [
+  'browser',
+  'distributed',
+  'package',
+  'laws',
+  'integrations',
+  'cli',
+  'http',
+  'policies',
+  'store',
+  'acceptance',
+  'lsp',
+];
 
 /** Starts with the folders of long tests, so that no worker is left alone with one at the end. */
 class LongFirst extends BaseSequencer {
