@@ -1,6 +1,6 @@
-// Runs first in every process and thread that tests start: our own modules import each other by relative paths
-// with their extensions, so a path is resolved without asking the file system. The hundreds of starts in a run
-// load hundreds of modules each, and resolving them would be a sixth of what the run costs.
+// Loaded first by every Node process and thread that tests start. Our modules import each other by relative
+// paths with their extensions, so such a path is resolved without asking the file system. Hundreds of starts
+// load hundreds of modules each: looking for the files took a tenth of the processor time of the HTTP tests.
 
 import { registerHooks } from 'node:module';
 
