@@ -334,7 +334,7 @@ function readTyped<A extends Int32Array | Float64Array>(
 }
 
 /** Places texts that are all new to the pool. Returns false if they are not all new, or not all different. */
-function placeNewTexts(values: readonly unknown[], pool: TextPool): values is readonly string[] {
+function placeNewTexts(values: readonly unknown[], pool: TextPool): boolean {
   if (!values.every((value) => typeof value === 'string' && !pool.has(value))) return false;
   const before = pool.texts.length;
   for (const value of values as readonly string[]) pool.place(value);

@@ -354,9 +354,7 @@ interface Sources {
   readonly cost: number;
 }
 
-/**
- * Returns the lists to go through, without those that the action does not declare.
- */
+/** Returns the lists to go through, without those that the action does not declare. */
 function toSources(expression: Quantify, { scope, ctx, term }: Place): Sources {
   const all = expression.sources.map(term);
   const sources = all.filter((source) => source.kind !== 'absent');
