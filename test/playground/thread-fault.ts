@@ -8,20 +8,24 @@ interface FailingThread {
   readonly slowMs: number;
 }
 
-/** Stops the thread for a time, without taking the processor from other tests. */
-export function sleep(milliseconds: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
-}
-
 /** Fails as the line says; does nothing without such a line. */
 export function failAsAsked(
   files: readonly { readonly text: string }[],
   { file, slowMs }: FailingThread,
 ): void {
   const [, kind = null] = /^# fault: (\S+)$/m.exec(files.map(({ text }) => text).join('\n')) ?? [];
+  if (kind !== null) fail(kind, { message: `a mistake of thread ${threadId} in ${file}`, slowMs });
+}
+
+interface Failing {
+  /** What the error says that is thrown. */
+  readonly message: string;
+  readonly slowMs: number;
+}
+
+/** Fails in one of the ways in which any thread may fail. */
+export function fail(kind: string, { message, slowMs }: Failing): void {
   switch (kind) {
-    case null:
-      return;
     case 'hang':
       for (;;) sleep(10);
     case 'slow':
@@ -33,8 +37,13 @@ export function failAsAsked(
       process.exit(3);
       break;
     case 'throw':
-      throw new Error(`a mistake of thread ${threadId} in ${file}`);
+      throw new Error(message);
     default:
       throw new Error(`unknown fault ${kind}`);
   }
+}
+
+/** Stops the thread for a time, without taking the processor from other tests. */
+function sleep(milliseconds: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 }

@@ -7,7 +7,7 @@ import type { CompilerData } from '../../src/service/policies/compiler-messages.
 import { serveCompiler } from '../../src/service/policies/compiler-worker.ts';
 import type { ReadSources } from '../../src/service/policies/read.ts';
 import { createSetCompiler } from '../../src/service/policies/set-compiler.ts';
-import { sleep } from '../playground/thread-fault.ts';
+import { fail } from '../playground/thread-fault.ts';
 
 if (parentPort === null) throw new Error('for use as a worker thread');
 const port = parentPort;
@@ -15,7 +15,7 @@ const port = parentPort;
 serveCompiler(port, workerData as CompilerData, () => {
   const compile = createSetCompiler();
   return (read) => {
-    fail(faultOf(read));
+    failAs(faultOf(read));
     return compile(read);
   };
 });
@@ -26,19 +26,10 @@ function faultOf({ sources }: ReadSources): string | null {
   return path === null || existsSync(path) ? kind : null;
 }
 
-function fail(kind: string | null): void {
+function failAs(kind: string | null): void {
   switch (kind) {
     case null:
       return;
-    case 'hang':
-      for (;;) sleep(10);
-    case 'memory':
-      for (const kept: object[] = []; ; ) kept.push(Array.from({ length: 10_000 }, () => ({})));
-    case 'exit':
-      process.exit(3);
-      break;
-    case 'throw':
-      throw new Error('a mistake of ours');
     case 'crash':
       process.nextTick(() => {
         throw new Error('nobody catches this');
@@ -47,10 +38,7 @@ function fail(kind: string | null): void {
     case 'unlinkable':
       port.postMessage({ kind: 'compiled', set: { program: null, content: { hash: '', listFiles: [] } } });
       return;
-    case 'slow':
-      sleep(400);
-      return;
     default:
-      throw new Error(`unknown fault ${kind}`);
+      fail(kind, { message: 'a mistake of ours', slowMs: 400 });
   }
 }

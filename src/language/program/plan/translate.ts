@@ -110,7 +110,7 @@ function toCondition(expression: Expression, place: Place): Condition {
     case 'column':
       return flag(columnTerm(expression, term(expression.key), ctx));
     case 'let':
-      return flag(letTerm(expression.id, scope, ctx));
+      return flag(letTerm(expression.id, place));
     case 'else':
       return flag(toElse(expression, place));
     case 'not':
@@ -207,7 +207,7 @@ function toTerm(expression: Expression, place: Place): Term {
     case 'column':
       return columnTerm(expression, term(expression.key), ctx);
     case 'let':
-      return inside(scope, letTerm(expression.id, scope, ctx));
+      return inside(scope, letTerm(expression.id, place));
     case 'now':
       return { kind: 'now', ...openTerm(expression, 1), mayBeUnknown: false };
     case 'risk':
@@ -284,7 +284,7 @@ function columnTerm(expression: ColumnRead, key: Term, ctx: Ctx): Term {
 }
 
 /** Returns the shared let, or its expression when that is just as short. */
-function letTerm(id: string, scope: Scope, ctx: Ctx): Term {
+function letTerm(id: string, { scope, ctx }: Place): Term {
   const known = ctx.letTerms.get(id);
   if (known !== undefined) return known;
   ctx.letIds.add(id);
