@@ -43,6 +43,7 @@ const figureNames = [
   'processorPerRequest',
   'servingPerRequest',
   'p50Microseconds',
+  'p99Microseconds',
 ] as const satisfies readonly (keyof Measured)[];
 
 function row(connections: number, pairs: readonly Pair[]): string {
@@ -61,7 +62,7 @@ const servers = [await startServer('full'), await startServer('full', directory)
 try {
   const pairs = await measurePairs(...servers);
   console.log(
-    '| connections | req/s, here / there | processor a request, µs | of it the serving thread, µs | p50, µs |\n|---|---|---|---|---|',
+    '| connections | req/s, here / there | processor a request, µs | of it the serving thread, µs | p50, µs | p99, µs |\n|---|---|---|---|---|---|',
   );
   for (const [connections, all] of pairs) console.log(row(connections, all));
 } finally {

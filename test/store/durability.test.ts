@@ -2,6 +2,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -53,6 +54,18 @@ const ownMounts: readonly string[] =
 function run([program = '', ...args]: readonly string[]) {
   return spawnSync(program, args, { encoding: 'utf8', timeout: 10_000 });
 }
+
+test('while a store serves, a thread folds the log into the file, and the writer need not', async () => {
+  const path = join(temporaryFolder(), 'writ.db');
+  const store = await openStore({ path });
+  onTestFinished(() => store.close());
+  await store.serve();
+  const recordJson = JSON.stringify({ text: 'x'.repeat(200_000) });
+  const append = () => store.requests.append({ ...requestRow(), recordJson }, { openMax: 1_000 });
+  // All rows together take some 6,000 pages: more than the thread waits for, fewer than the writer folds by itself.
+  for (let batch = 0; batch < 6; batch += 1) await Promise.all(Array.from({ length: 40 }, append));
+  await expect.poll(() => statSync(path).size).toBeGreaterThan(30e6);
+});
 
 test('when the writer is lost, waiting and later writes reject', async () => {
   const path = join(temporaryFolder(), 'writ.db');

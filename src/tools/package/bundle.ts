@@ -13,6 +13,7 @@ const threads = [
   'src/service/replay/reading-thread',
   'src/service/replay/replay-thread',
   'src/service/store/postgres/search/database-searcher',
+  'src/service/store/sqlite/file/log-folder',
   'src/service/store/sqlite/search/file-searcher',
   'src/service/store/sqlite/writer',
   'src/tools/lsp/thread/thread',

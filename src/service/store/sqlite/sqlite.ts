@@ -28,6 +28,7 @@ import { createSearchThread, type SearchThread, searchedList } from '../shared/s
 import { copyDatabase } from './file/copy.ts';
 import { copyEarlier } from './file/copy-earlier.ts';
 import { withStoreErrors } from './file/errors.ts';
+import { createLogFolding } from './file/log-folding.ts';
 import { lockForServing, type ServingLock } from './file/serving-lock.ts';
 import { schemaVersionBefore } from './migrate.ts';
 import { prepareReads, type Reads } from './reads.ts';
@@ -98,6 +99,7 @@ async function openWithWriter(
       path,
       busyTimeoutMs,
     });
+    const folding = createLogFolding(path);
     const requests = requestStore(read, queue, search);
     return {
       agents: agentStore(read, queue, uses.note),
@@ -120,6 +122,7 @@ async function openWithWriter(
       async serve() {
         lock ??= lockForServing(path);
         search.follow();
+        folding.begin();
       },
       replicas: null,
       settle: async () => 'settled',
@@ -130,6 +133,7 @@ async function openWithWriter(
       queueDepth: queue.depth,
       async close() {
         await search.close();
+        await folding.close();
         await uses.flush();
         // The last connection to close folds the write-ahead log into the file. A read-only connection
         // cannot, so the reader closes before the writer.

@@ -55,6 +55,11 @@ export type FromWriter =
 
 const cacheKibibytes = 64 * 1024;
 const pageBytes = 8192;
+/**
+ * The pages of the write-ahead log from which on the writer folds it within a commit. In a service a thread
+ * beside it has folded most of them by then (`file/log-folding.ts`).
+ */
+const logPagesMax = 16_000;
 
 interface Opened {
   readonly database: Database.Database;
@@ -105,6 +110,7 @@ function openForWriting({ path, busyTimeoutMs, ...guards }: WriterData): Databas
     migrate(database, guards);
     useWriteAheadLog(database, path, busyTimeoutMs);
     database.pragma('synchronous = FULL');
+    database.pragma(`wal_autocheckpoint = ${logPagesMax}`);
     // Holds the leaves of the indexes into which records go at random: without them in memory, appending gets
     // slower as records grow in number.
     database.pragma(`cache_size = -${cacheKibibytes}`);

@@ -1,0 +1,49 @@
+// The thread that folds the write-ahead log into the database file while a service runs, as seen from
+// outside. Without it the writer does so within a commit, and everybody who waits for that commit waits for
+// it, too. INVARIANT: the records depend in no way on this thread: when it ends, the writer folds the log.
+
+import { Worker } from 'node:worker_threads';
+
+export interface LogFolding {
+  /** From now on the log is folded beside the writer. */
+  begin(): void;
+  /** Ends the thread; its connection must be closed before the writer's, which folds the rest. */
+  close(): Promise<void>;
+}
+
+/** A service that has just begun has more urgent work. */
+const beginAfterMs = 3_000;
+const closeMaxMs = 1_000;
+
+export function createLogFolding(path: string): LogFolding {
+  let timer: NodeJS.Timeout | undefined;
+  let worker: Worker | null = null;
+  let isClosed = false;
+  const start = (): void => {
+    if (isClosed) return;
+    const made = new Worker(new URL('./log-folder.ts', import.meta.url), { workerData: { path } });
+    made.unref();
+    made.on('error', () => undefined);
+    made.once('exit', () => {
+      worker = null;
+    });
+    worker = made;
+  };
+  return {
+    begin() {
+      timer ??= setTimeout(start, beginAfterMs).unref();
+    },
+    async close() {
+      isClosed = true;
+      clearTimeout(timer);
+      const ending = worker;
+      if (ending === null) return;
+      ending.ref();
+      const ended = new Promise((resolve) => ending.once('exit', resolve));
+      ending.postMessage('close');
+      const tooLate = setTimeout(() => void ending.terminate(), closeMaxMs);
+      await ended;
+      clearTimeout(tooLate);
+    },
+  };
+}
