@@ -5,6 +5,7 @@ import { Worker } from 'node:worker_threads';
 import type { RequestCount } from '../../contract/search.ts';
 import type { RequestFilter, RequestPage, RequestPlace, RequestsFound } from '../../contract/store.ts';
 import { StoreError } from '../../contract/store-error.ts';
+import { endThread } from '../end-thread.ts';
 import { asksIndex, type FoundPlaces } from './search.ts';
 import type { FromSearcher, SearchAnswer, SearchQuestion, ToSearcher } from './search-worker.ts';
 
@@ -24,7 +25,6 @@ interface Asking {
 
 /** A service that has just begun has more urgent work. */
 const followAfterMs = 3_000;
-const closeMaxMs = 1_000;
 
 export function createSearchThread(script: URL, data: unknown): SearchThread {
   let worker: Worker | null = null;
@@ -84,15 +84,8 @@ export function createSearchThread(script: URL, data: unknown): SearchThread {
     async close() {
       isClosed = true;
       clearTimeout(timer);
-      const ending = worker;
-      if (ending === null) return;
-      ending.ref();
-      const ended = new Promise((resolve) => ending.once('exit', resolve));
-      ending.postMessage({ kind: 'close' } satisfies ToSearcher);
       // Whatever the thread has not written follows from the records, so a stop does not wait for it.
-      const tooLate = setTimeout(() => void ending.terminate(), closeMaxMs);
-      await ended;
-      clearTimeout(tooLate);
+      if (worker !== null) await endThread(worker, { kind: 'close' } satisfies ToSearcher);
     },
   };
 }

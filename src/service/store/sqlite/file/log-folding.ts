@@ -3,6 +3,7 @@
 // it, too. INVARIANT: the records depend in no way on this thread: when it ends, the writer folds the log.
 
 import { Worker } from 'node:worker_threads';
+import { endThread } from '../../shared/end-thread.ts';
 
 export interface LogFolding {
   /** From now on the log is folded beside the writer. */
@@ -13,14 +14,11 @@ export interface LogFolding {
 
 /** A service that has just begun has more urgent work. */
 const beginAfterMs = 3_000;
-const closeMaxMs = 1_000;
 
 export function createLogFolding(path: string): LogFolding {
   let timer: NodeJS.Timeout | undefined;
   let worker: Worker | null = null;
-  let isClosed = false;
   const start = (): void => {
-    if (isClosed) return;
     const made = new Worker(new URL('./log-folder.ts', import.meta.url), { workerData: { path } });
     made.unref();
     made.on('error', () => undefined);
@@ -34,16 +32,8 @@ export function createLogFolding(path: string): LogFolding {
       timer ??= setTimeout(start, beginAfterMs).unref();
     },
     async close() {
-      isClosed = true;
       clearTimeout(timer);
-      const ending = worker;
-      if (ending === null) return;
-      ending.ref();
-      const ended = new Promise((resolve) => ending.once('exit', resolve));
-      ending.postMessage('close');
-      const tooLate = setTimeout(() => void ending.terminate(), closeMaxMs);
-      await ended;
-      clearTimeout(tooLate);
+      if (worker !== null) await endThread(worker, 'close');
     },
   };
 }
