@@ -146,6 +146,7 @@ function featureOf(expression: Expression, scope: EvaluationScope): string {
     case 'negate':
       return `${kind} ${familyOf(expression.type)}`;
     case 'list':
+    case 'text-list':
     case 'now':
     case 'risk':
     case 'not':

@@ -134,6 +134,7 @@ const expressions = {
   ],
   // A list with an unknown element is itself known.
   list: known,
+  'text-list': known,
   call: Object.keys(builtins).flatMap((name) => each([name], calls[name as Builtin])),
 } satisfies Record<Expression['kind'], readonly string[]>;
 
@@ -248,6 +249,7 @@ const writtenExpressions = {
   binary: Object.keys(operators),
   range: [''],
   'list-literal': [''],
+  'text-list': [''],
   quantifier: [
     ...pairs(['some over', 'every over', 'no over', 'count over', 'sum over'], ['1', '2']),
     'nested',

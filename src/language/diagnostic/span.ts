@@ -6,6 +6,18 @@ export interface Span {
   readonly end: number;
 }
 
+/** The places of several pieces of one file. */
+export interface Spans {
+  readonly file: string;
+  /** Start and end of each piece, one after the other. */
+  readonly offsets: readonly number[];
+}
+
+/** Returns the place of the piece at a position. */
+export function spanAt({ file, offsets }: Spans, at: number): Span {
+  return { file, start: offsets[2 * at]!, end: offsets[2 * at + 1]! };
+}
+
 /** The text of a file, with the path that spans use for the file. */
 export interface SourceText {
   readonly path: string;

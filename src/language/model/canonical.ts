@@ -71,7 +71,7 @@ function kindOf(part: unknown): unknown {
 }
 
 const nothing: ReadonlySet<string> = new Set();
-const placesAndNotes: ReadonlySet<string> = new Set(['span', 'doc']);
+const placesAndNotes: ReadonlySet<string> = new Set(['span', 'spans', 'doc']);
 
 function write(part: unknown, omitted: ReadonlySet<string>): string {
   const pieces: string[] = [];

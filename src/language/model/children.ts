@@ -1,6 +1,11 @@
-// Returns the operands of any kind of expression, in reading order.
+// Returns the operands of any kind of expression, in reading order, and makes lists of elements. INVARIANT: a
+// list whose elements are all constant texts is a `text-list`, however it was written, so that lists of equal
+// elements are equal.
 
-import type { Expression } from './expression.ts';
+import { type Span, spanAt } from '../diagnostic/span.ts';
+import { memo } from '../value/memo.ts';
+import type { Expression, TextList } from './expression.ts';
+import { enumeration, type Type } from './type.ts';
 
 /**
  * Returns the direct operands; the body of a quantifier comes after its sources. The expression of a let is
@@ -38,7 +43,8 @@ export function childrenOf(expression: Expression): readonly Expression[] {
     case 'quantify':
       return [...expression.sources, expression.body];
     case 'list':
-      return expression.elements;
+    case 'text-list':
+      return elementsOf(expression)!;
     case 'call':
       return expression.args;
     case 'column':
@@ -63,4 +69,36 @@ export function descendants(expression: Expression): readonly Expression[] {
   };
   gather(expression);
   return found;
+}
+
+/** Makes a list of elements that stand in one file. */
+export function writtenList(
+  elements: readonly Expression[],
+  { type, span }: { readonly type: Type; readonly span: Span },
+): Expression {
+  const texts: string[] = [];
+  for (const element of elements) {
+    if (element.kind !== 'literal' || typeof element.value !== 'string') break;
+    texts.push(element.value);
+  }
+  if (texts.length === 0 || texts.length < elements.length) return { kind: 'list', elements, type, span };
+  const offsets = elements.flatMap(({ span: { start, end } }) => [start, end]);
+  return { kind: 'text-list', texts, spans: { file: elements[0]!.span.file, offsets }, type, span };
+}
+
+/** Returns the elements of a list that is written out, each made once; null for any other expression. */
+export function elementsOf(expression: Expression): readonly Expression[] | null {
+  if (expression.kind === 'list') return expression.elements;
+  return expression.kind === 'text-list' ? memo(literals, expression, literalsOf) : null;
+}
+
+const literals = new WeakMap<TextList, readonly Expression[]>();
+
+function literalsOf({ texts, spans }: TextList): readonly Expression[] {
+  return texts.map((value, at) => ({
+    kind: 'literal',
+    value,
+    type: enumeration([value]),
+    span: spanAt(spans, at),
+  }));
 }

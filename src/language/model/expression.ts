@@ -1,7 +1,7 @@
 // Expressions with every name resolved and every node typed. Several spellings become one kind: `not in` is
 // `not` of `in`, `no` is `not` of `some`, `x != null` is `not` of `is-null`.
 
-import type { Span } from '../diagnostic/span.ts';
+import type { Span, Spans } from '../diagnostic/span.ts';
 import type { Cidr } from '../value/ip.ts';
 import type { Builtin } from './builtins.ts';
 import type { Type } from './type.ts';
@@ -54,12 +54,21 @@ export type Expression =
   | Arithmetic
   | (Node & { readonly kind: 'negate'; readonly operand: Expression })
   | Quantify
+  /** A list that is written out, except a list of constant texts. */
   | (Node & { readonly kind: 'list'; readonly elements: readonly Expression[] })
+  | TextList
   | Call;
 
 export interface Literal extends Node {
   readonly kind: 'literal';
   readonly value: Value;
+}
+
+/** A list of constant texts, kept in one piece: policies write out long ones. See `writtenList`. */
+export interface TextList extends Node {
+  readonly kind: 'text-list';
+  readonly texts: readonly string[];
+  readonly spans: Spans;
 }
 
 /**

@@ -18,6 +18,7 @@ export function conditionChildren(node: Condition | Term): readonly (Condition |
     case 'now':
     case 'risk':
     case 'let':
+    case 'text-list':
       return [];
     case 'meter':
       return typeof node.currency === 'object' && node.currency !== null ? [node.currency] : [];

@@ -130,6 +130,8 @@ export function printTerm(term: Term): string {
       return printLoop(term, printTerm(term.body));
     case 'list':
       return `[${term.elements.map(printTerm).join(', ')}]`;
+    case 'text-list':
+      return `[${term.texts.map((text) => JSON.stringify(text)).join(', ')}]`;
     case 'call':
       return `${term.builtin}(${term.args.map(printTerm).join(', ')})`;
   }

@@ -167,7 +167,10 @@ export type Term =
   | (TermNode & { readonly kind: 'negate'; readonly operand: Term })
   | CountTerm
   | SumTerm
+  /** A list that the policy writes out, except a list of constant texts. */
   | (TermNode & { readonly kind: 'list'; readonly elements: readonly Term[] })
+  /** A list of constant texts, kept in one piece: policies write out long ones. */
+  | (TermNode & { readonly kind: 'text-list'; readonly texts: readonly string[] })
   | (TermNode & { readonly kind: 'call'; readonly builtin: Builtin; readonly args: readonly Term[] });
 
 export interface LiteralTerm extends TermNode {

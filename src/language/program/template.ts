@@ -29,7 +29,9 @@ export type ConstantCondition = Extract<
   }
 >;
 
-export type ConstantTerm = LiteralTerm | Extract<Term, { readonly kind: 'meter' | 'let' | 'column' }>;
+export type ConstantTerm =
+  | LiteralTerm
+  | Extract<Term, { readonly kind: 'meter' | 'let' | 'column' | 'text-list' }>;
 
 export interface ProgramTemplate {
   readonly key: string;
@@ -122,8 +124,8 @@ function writeParts(condition: Condition, into: Gathering): void {
     }
     case 'in-elements':
       writeTerm(condition.subject, into);
-      if (constantTexts(condition.elements) === null) writeTerm(condition.elements, into);
-      else writeConstant(condition, 'texts', into);
+      if (condition.elements.kind === 'text-list') writeConstant(condition, 'texts', into);
+      else writeTerm(condition.elements, into);
       break;
     case 'like':
       writeTerm(condition.subject, into);
@@ -219,6 +221,9 @@ function writeTermParts(term: Term, into: Gathering): void {
     case 'list':
       for (const element of term.elements) writeTerm(element, into);
       break;
+    case 'text-list':
+      writeConstant(term, 'texts', into);
+      break;
     case 'call':
       into.key += term.builtin;
       for (const arg of term.args) writeTerm(arg, into);
@@ -278,15 +283,4 @@ export function globForm(pattern: string): GlobForm {
   if (third === undefined && second === '') return 'prefix';
   if (third === undefined && first === '') return 'suffix';
   return first === '' && third === '' && more.length === 0 ? 'infix' : 'glob';
-}
-
-/** Returns the constants of a written-out list of text; null for every other list. */
-export function constantTexts(elements: Term): readonly string[] | null {
-  if (elements.kind !== 'list') return null;
-  const texts: string[] = [];
-  for (const element of elements.elements) {
-    if (element.kind !== 'literal' || typeof element.value !== 'string') return null;
-    texts.push(element.value);
-  }
-  return texts;
 }

@@ -175,6 +175,8 @@ export function evaluate(expression: Expression, scope: EvaluationScope): Value 
     case 'list':
       // An unknown element stays in the list: membership and quantifiers judge each element separately.
       return expression.elements.map((element) => evaluate(element, scope)) as readonly Value[];
+    case 'text-list':
+      return expression.texts;
     case 'call': {
       const result = withKnown(
         expression.args.map((argument) => evaluate(argument, scope)),
@@ -362,6 +364,7 @@ function boundedList(source: Expression, value: Value | Unknown, scope: Evaluati
 function isWrittenOut(expression: Expression, scope: EvaluationScope): boolean {
   switch (expression.kind) {
     case 'literal':
+    case 'text-list':
       return true;
     case 'list':
       return expression.elements.every((element) => isWrittenOut(element, scope));

@@ -10,7 +10,16 @@ import { makeSpan, type Reader, syntaxError } from './parse/context.ts';
 import type { ParsedTokens, ParserError } from './parse/parser.ts';
 import { readTemplate } from './parse/template.ts';
 import type { UnescapedText } from './parse/text-literal.ts';
-import { isAnyWord, NameToken, retype, type Token, tokenEnd, tokenize } from './parse/tokens.ts';
+import {
+  isAnyWord,
+  NameToken,
+  retype,
+  type Token,
+  tokenEnd,
+  tokenize,
+  tokenizeWithLists,
+  withoutLists,
+} from './parse/tokens.ts';
 import { type Read, readRecovering, readWhole } from './parse/whole-text.ts';
 import {
   type BrokenLine,
@@ -76,7 +85,7 @@ interface ReadText {
 
 function readText(reader: Reader): ReadText {
   const { source } = reader;
-  const { comments: commentTokens, strays, ...lexed } = tokenize(source.text);
+  const { comments: commentTokens, strays, ...lexed } = tokenizeWithLists(source.text);
   const tokens = readStrays(lexed.tokens, strays, reader);
   const comments = commentTokens.map((token) => buildComment(token.startOffset, tokenEnd(token), source));
   const docBefore = documentationBefore(comments, source);
@@ -100,6 +109,8 @@ function readText(reader: Reader): ReadText {
 function readTokens<P extends ParsedTokens>(tokens: Token[], reader: Reader, read: Read<P>): P {
   const asWritten = holdsHabits(tokens, reader) ? null : readWhole(tokens, reader, read);
   if (asWritten !== null) return asWritten;
+  const inFull = withoutLists(tokens);
+  if (inFull !== tokens) return readTokens(inFull, reader, read);
   const repaired = repair(tokens, reader);
   const asMeant = repaired === tokens ? null : readWhole(repaired, reader, read);
   return asMeant ?? readRecovering(repaired, reader, read);

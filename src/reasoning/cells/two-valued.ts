@@ -2,6 +2,7 @@
 // compare constants with what is always present. INVARIANT: a form that this file does not name may be
 // unknown.
 
+import { elementsOf } from '../../language/model/children.ts';
 import type { Expression } from '../../language/model/expression.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import type { Shape, Type } from '../../language/model/type.ts';
@@ -38,7 +39,8 @@ export function isTwoValued(condition: Expression, of: Payloads): boolean {
       return isKnown(condition.subject, of);
     case 'in-elements': {
       const { subject, elements } = condition;
-      return elements.kind === 'list' && [subject, ...elements.elements].every((part) => isKnown(part, of));
+      const written = elementsOf(elements);
+      return written !== null && [subject, ...written].every((part) => isKnown(part, of));
     }
     default:
       return false;

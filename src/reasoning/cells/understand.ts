@@ -89,6 +89,7 @@ function isConstant(expression: Expression, set: PolicySet): boolean {
   const isPlain = (operand: Expression): boolean => isConstant(operand, set);
   switch (expression.kind) {
     case 'literal':
+    case 'text-list':
       return true;
     case 'let': {
       const declared = set.lets.get(expression.id);

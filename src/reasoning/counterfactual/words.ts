@@ -1,6 +1,7 @@
 // Writes expressions of the model in the language, so that a proposed change reads as a condition of a
 // policy. Every nested operation is in parentheses, and literals are escaped as data.
 
+import { elementsOf } from '../../language/model/children.ts';
 import { pathText, quoted, stepText } from '../../language/model/describe.ts';
 import { type Call, type Expression, oppositeComparison } from '../../language/model/expression.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
@@ -74,7 +75,8 @@ export function expressionText(set: PolicySet, expression: Expression): string {
     case 'quantify':
       return quantifiedText(expression, expression.quantifier, joined, text(expression.body));
     case 'list':
-      return `[${joined(expression.elements)}]`;
+    case 'text-list':
+      return `[${joined(elementsOf(expression)!)}]`;
     case 'call':
       if (expression.builtin === 'months_later') return monthsText(expression, inner);
       return expression.builtin === 'today'

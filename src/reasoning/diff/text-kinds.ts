@@ -159,9 +159,7 @@ function textsOf({ set }: ProofContext, expression: Expression): readonly string
   }
   if (expression.kind === 'in-elements') {
     const { subject, elements } = expression;
-    if (subject.kind !== 'field' || elements.kind !== 'list') return null;
-    const texts = elements.elements.map((one) => (one.kind === 'literal' ? one.value : null));
-    return texts.every((text) => typeof text === 'string') ? texts : null;
+    return subject.kind === 'field' && elements.kind === 'text-list' ? elements.texts : null;
   }
   if (expression.kind !== 'in-list' || expression.subject.kind !== 'field') return null;
   const list = set.lists.get(expression.list);

@@ -77,6 +77,7 @@ function newCondition(ctx: ProofContext, condition: Expression, elements: Elemen
     case 'arithmetic':
     case 'negate':
     case 'list':
+    case 'text-list':
     case 'call':
       return guess(ctx, condition, elements);
   }

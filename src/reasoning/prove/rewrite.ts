@@ -2,7 +2,7 @@
 // new expressions.
 
 import { canonicalMeaning } from '../../language/model/canonical.ts';
-import { childrenOf } from '../../language/model/children.ts';
+import { childrenOf, elementsOf, writtenList } from '../../language/model/children.ts';
 import type { ComparisonOperator, Expression, FieldRead } from '../../language/model/expression.ts';
 import { booleanType } from '../../language/model/type.ts';
 import type { Value } from '../../language/model/value.ts';
@@ -61,7 +61,8 @@ export function mapOperands(expression: Expression, change: (operand: Expression
     case 'quantify':
       return { ...expression, sources: expression.sources.map(change), body: change(expression.body) };
     case 'list':
-      return { ...expression, elements: expression.elements.map(change) };
+    case 'text-list':
+      return writtenList(elementsOf(expression)!.map(change), expression);
     case 'call':
       return { ...expression, args: expression.args.map(change) };
     case 'literal':

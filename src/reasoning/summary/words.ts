@@ -11,6 +11,7 @@ import type {
   Path,
   Quantifier,
 } from '../../language/syntax/tree/tree.ts';
+import { writtenEntries } from '../../language/syntax/tree/visit.ts';
 
 export interface Wording {
   /** The node's source text on one line. */
@@ -180,8 +181,9 @@ export function nounWords(node: ExpressionNode, wording: Wording): string {
     case 'clock':
       return node.text;
     case 'list-literal':
+    case 'text-list':
       return enumerated(
-        node.entries.map((entry) => nounWords(entry, wording)),
+        writtenEntries(node).map((entry) => nounWords(entry, wording)),
         'or',
       );
     case 'path':

@@ -1,6 +1,7 @@
 // Reads a constant text in the type of the value beside it: an address, a local time, or a text of a kind
 // such as a path or URL.
 
+import { elementsOf, writtenList } from '../../model/children.ts';
 import type { Expression, Literal } from '../../model/expression.ts';
 import { enumeration, listOf, type Type } from '../../model/type.ts';
 import { type CanonicalKind, canonicalText } from '../../value/canonical-text.ts';
@@ -20,8 +21,9 @@ export function adapt(expression: Expression, type: Type, env: Environment): Exp
     return type.of === 'string' ? expression : canonicalConstant(expression, type.of, env);
   if (type.kind !== 'ip' && type.kind !== 'datetime') return expression;
   const node = behindLets(expression, letsOf(env));
-  if (node.kind === 'list') {
-    const elements = node.elements.map((element) => adapt(element, type, env));
+  const written = elementsOf(node);
+  if (written !== null) {
+    const elements = written.map((element) => adapt(element, type, env));
     const known = elements.filter((element) => element !== null);
     if (known.length < elements.length) return null;
     const element = { type, isNullable: false, isSecret: false, isSigned: false };
@@ -51,12 +53,14 @@ function kindOf(type: Type): CanonicalKind | null {
 
 function canonicalConstant(expression: Expression, kind: CanonicalKind, env: Environment): Expression {
   const node = behindLets(expression, letsOf(env));
-  if (node.kind === 'list') {
-    const elements = node.elements.map((element) => canonicalConstant(element, kind, env));
-    if (elements.every((element, at) => element === node.elements[at])) return expression;
+  const written = elementsOf(node);
+  if (written !== null) {
+    const elements = written.map((element) => canonicalConstant(element, kind, env));
+    if (elements.every((element, at) => element === written[at])) return expression;
     const values = elements.map((element) => constantText(element, letsOf(env)));
     if (!values.every((value) => value !== null)) return expression;
-    return { kind: 'list', elements, type: listOf(enumeration([...new Set(values)])), span: expression.span };
+    const type = listOf(enumeration([...new Set(values)]));
+    return writtenList(elements, { type, span: expression.span });
   }
   if (node.kind !== 'literal' || typeof node.value !== 'string') return expression;
   const value = canonicalText(kind, node.value) ?? node.value;

@@ -42,6 +42,7 @@ export function infer(node: Tree, ctx: Context): Inferred {
     case 'binary':
       return inferBinary(node, ctx);
     case 'list-literal':
+    case 'text-list':
       return plainType(inferListLiteral(node, ctx));
     case 'quantifier':
       return plainType(inferQuantifier(node, ctx));

@@ -133,7 +133,7 @@ function textOf(expression: Expression): string {
   const known = texts.get(expression);
   if (known !== undefined) return known;
   const text = JSON.stringify(expression, (key, value) => {
-    if (key === 'span') return undefined;
+    if (key === 'span' || key === 'spans') return undefined;
     return typeof value === 'bigint' ? `${value}` : value;
   });
   texts.set(expression, text);

@@ -1,7 +1,8 @@
 // Types `in` and `not in`: declared lists, list literals, lists of the payload, tables, ranges, hours and
 // networks.
 
-import type { Span } from '../../diagnostic/span.ts';
+import type { Span, Spans } from '../../diagnostic/span.ts';
+import { elementsOf, writtenList } from '../../model/children.ts';
 import type { Expression } from '../../model/expression.ts';
 import { booleanType, enumeration, listOf, type Type } from '../../model/type.ts';
 import type { Value } from '../../model/value.ts';
@@ -11,12 +12,12 @@ import type {
   NameNode,
   Path,
   RangeExpression,
+  TextListExpression,
   ExpressionNode as Tree,
 } from '../../syntax/tree/tree.ts';
 import { parseCidr, parseNetwork } from '../../value/ip.ts';
 import { behindLets, constantText } from '../logic/constants.ts';
 import { formKey } from '../logic/list-forms.ts';
-import { typeOfText } from '../logic/literals.ts';
 import {
   areComparable,
   areSpeltAlike,
@@ -171,8 +172,7 @@ interface ListedText {
 /** Returns the texts of a list whose entries are all constant; an empty array for any other expression. */
 function constantTexts(container: Expression, { env }: Context): readonly ListedText[] {
   const list = behindLets(container, letsOf(env));
-  if (list.kind !== 'list') return [];
-  const texts = list.elements.map((element) => ({
+  const texts = (elementsOf(list) ?? []).map((element) => ({
     value: constantText(element, letsOf(env)),
     span: element.span,
   }));
@@ -244,7 +244,8 @@ function inElements(
  */
 function elementsShareValues(subject: Expression, elements: Expression, ctx: Context): boolean {
   const list = behindLets(elements, letsOf(ctx.env));
-  if (list.kind !== 'list') {
+  const written = elementsOf(list);
+  if (written === null) {
     const slot = elements.type.kind === 'list' ? elements.type.element : null;
     return slot === null || sharesValues(subject, { ...elements, type: slot.type }, ctx);
   }
@@ -252,23 +253,28 @@ function elementsShareValues(subject: Expression, elements: Expression, ctx: Con
   if (behindLets(subject, letsOf(ctx.env)).kind === 'literal') return true;
   // Free text, and any value that is no text, can equal every entry.
   if (subject.type.kind !== 'text' || subject.type.values === null) return true;
-  return list.elements.map((element) => sharesValues(subject, element, ctx)).every((shares) => shares);
+  return written.map((element) => sharesValues(subject, element, ctx)).every((shares) => shares);
 }
 
 /**
  * Types a list of text literals only, as most lists are: the elements are an enumeration of the texts. Null
  * for any other list.
  */
-function inferTexts({ entries, span }: ListExpression, ctx: Context): Expression | null {
-  const elements: Expression[] = [];
-  const values = new Set<string>();
-  for (const entry of entries) {
+function inferTexts(node: ListExpression | TextListExpression): Expression | null {
+  const { span } = node;
+  if (node.kind === 'text-list') return textListOf(node.texts, node.spans, span);
+  const texts: string[] = [];
+  const offsets: number[] = [];
+  for (const entry of node.entries) {
     if (entry.kind !== 'text') return null;
-    const { value } = entry;
-    values.add(value);
-    elements.push({ kind: 'literal', value, type: typeOfText(value, ctx.env), span: entry.span });
+    texts.push(entry.value);
+    offsets.push(entry.span.start, entry.span.end);
   }
-  return { kind: 'list', elements, type: listOf(enumeration([...values])), span };
+  return textListOf(texts, { file: span.file, offsets }, span);
+}
+
+function textListOf(texts: readonly string[], spans: Spans, span: Span): Expression {
+  return { kind: 'text-list', texts, spans, type: listOf(enumeration([...new Set(texts)])), span };
 }
 
 /**
@@ -284,13 +290,13 @@ function wordsOf(entry: Tree, ctx: Context): readonly NameNode[] {
 }
 
 /** Types `["a", "b"]`: values of one type. */
-export function inferListLiteral(node: ListExpression, ctx: Context): Expression | null {
-  if (node.entries.length === 0) {
+export function inferListLiteral(node: ListExpression | TextListExpression, ctx: Context): Expression | null {
+  if (node.kind === 'list-literal' && node.entries.length === 0) {
     ctx.env.report(listLiteralEmpty(node.span));
     return null;
   }
-  const texts = inferTexts(node, ctx);
-  if (texts !== null) return texts;
+  const texts = inferTexts(node);
+  if (texts !== null || node.kind === 'text-list') return texts;
   const words = node.entries.flatMap((entry) => wordsOf(entry, ctx));
   if (words.length === node.entries.length) {
     ctx.env.report(entriesUnquoted(words));
@@ -311,5 +317,5 @@ export function inferListLiteral(node: ListExpression, ctx: Context): Expression
     }
     type = merged;
   }
-  return type === null ? null : { kind: 'list', elements: known, type: listOf(type), span: node.span };
+  return type === null ? null : writtenList(known, { type: listOf(type), span: node.span });
 }

@@ -81,7 +81,8 @@ function inferSource(node: Tree, ctx: Context): Expression | null {
   const value = isField && node.steps.length > 0 ? inferFieldSource(node, ctx) : inferValue(node, ctx);
   if (value === null) return null;
   const source = behindLets(value, letsOf(ctx.env));
-  const isSource = ['field', 'list', 'fact', 'column'].includes(source.kind) || isListCall(source);
+  const isSource =
+    ['field', 'list', 'text-list', 'fact', 'column'].includes(source.kind) || isListCall(source);
   if (isSource && source.type.kind === 'list') return source;
   ctx.env.report(sourceUnfit(value));
   return null;

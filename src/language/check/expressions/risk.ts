@@ -47,9 +47,13 @@ function mayReadRisk(condition: Expression): boolean {
   const pending: Expression[] = [condition];
   for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
     if (node.kind === 'risk' || node.kind === 'let') return true;
-    for (const child of childrenOf(node)) if (child.kind !== 'literal') pending.push(child);
+    for (const child of childrenOf(node)) if (!isConstant(child)) pending.push(child);
   }
   return false;
+}
+
+function isConstant({ kind }: Expression): boolean {
+  return kind === 'literal' || kind === 'text-list';
 }
 
 function riseOf({ operator, left }: RiskRead['compare']): 1 | -1 {

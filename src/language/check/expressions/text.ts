@@ -2,6 +2,7 @@
 // `inside`, `within` and `mentions any of`. Patterns are constants and are compiled once, to find mistakes in
 // them. An `any of` test applies to each text of a list and is true when it is true for at least one.
 
+import { elementsOf } from '../../model/children.ts';
 import type { Expression, Literal, WordSource } from '../../model/expression.ts';
 import { anyText, booleanType, enumeration, type Type } from '../../model/type.ts';
 import type {
@@ -261,7 +262,7 @@ function writtenTexts(
   const value = inferValue(node, ctx);
   if (value === null) return null;
   const list = behindLets(value, letsOf(ctx.env));
-  const elements = list.kind === 'list' ? list.elements : operator === 'within' ? [value] : [null];
+  const elements = elementsOf(list) ?? (operator === 'within' ? [value] : [null]);
   const texts = elements.flatMap((element) => {
     const text = element && constantText(element, letsOf(ctx.env));
     if (element === null || text === null) return [];

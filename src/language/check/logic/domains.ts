@@ -265,17 +265,25 @@ function elementAtoms(
   isTrue: boolean,
   valueOfLet: ValueOfLet,
 ): readonly DomainAtom[] {
-  if (node.elements.kind !== 'list') return [conditionAtom(node, isTrue)];
-  const texts = new Set<string>();
-  for (const element of node.elements.elements) {
-    const text = constantValue(element, valueOfLet);
-    if (typeof text !== 'string') return [conditionAtom(node, isTrue)];
-    texts.add(text);
-  }
+  const texts = constantTexts(node.elements, valueOfLet);
+  if (texts === null) return [conditionAtom(node, isTrue)];
   const [first = ''] = texts;
   const place = placeOf(node.subject, first, valueOfLet);
   if (place === null) return [conditionAtom(node, isTrue)];
   return [{ ...place, values: { kind: 'texts', texts, isComplement: !isTrue } }];
+}
+
+/** The texts of a list of constants; null for any other list. */
+function constantTexts(list: Expression, valueOfLet: ValueOfLet): ReadonlySet<string> | null {
+  if (list.kind === 'text-list') return new Set(list.texts);
+  if (list.kind !== 'list') return null;
+  const texts = new Set<string>();
+  for (const element of list.elements) {
+    const text = constantValue(element, valueOfLet);
+    if (typeof text !== 'string') return null;
+    texts.add(text);
+  }
+  return texts;
 }
 
 /**

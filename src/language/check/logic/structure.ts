@@ -28,7 +28,7 @@ function structureOfArray(data: readonly unknown[]): string {
 function structureOfObject(data: object): string {
   let text = '{';
   for (const key in data) {
-    if (key === 'span') continue;
+    if (key === 'span' || key === 'spans') continue;
     // The keys of the model are plain words.
     const part: unknown = data[key as keyof typeof data];
     text += `${key}:${key === 'type' && typeof part === 'object' && part !== null ? structureOfType(part) : structureOf(part)},`;

@@ -15,7 +15,7 @@ import type {
   ReadTerm,
   Term,
 } from '../../program/program.ts';
-import { type ConstantCondition, constantTexts, type GlobForm, globForm } from '../../program/template.ts';
+import { type ConstantCondition, type GlobForm, globForm } from '../../program/template.ts';
 import type { Decimal } from '../../value/decimal.ts';
 import { compileGlob, globLiteralParts } from '../../value/glob.ts';
 import { formatCidr } from '../../value/ip.ts';
@@ -267,14 +267,13 @@ function version(writer: Writer, name: string): string {
 
 function inElementsCode(writer: Writer, condition: InElements): ConditionCode {
   const { subject, elements } = condition;
-  const texts = constantTexts(elements);
-  if (texts !== null && texts.length <= comparedOneByOneMax && writer.unit.apart === null) {
-    return oneOf(writer, subject, texts);
-  }
-  if (texts !== null) {
+  if (elements.kind === 'text-list') {
+    const { texts } = elements;
+    if (texts.length <= comparedOneByOneMax && writer.unit.apart === null)
+      return oneOf(writer, subject, texts);
     const set = constantCode(writer, condition, {
       inline: () => writer.unit.bindings.bind(`texts ${canonical(texts)}`, () => new Set(texts)),
-      make: (constant, { textSets }) => textSets.of(constantTexts(constant.elements)!),
+      make: (constant, { textSets }) => textSets.of((constant.elements as typeof elements).texts),
     });
     return guarded(writer, [subject], (value) => js`${set}.has(${value})`);
   }

@@ -123,6 +123,7 @@ function loopStatements(inner: Writer, quantifier: Quantifier, loop: Loop & { bo
 
 /** Whether all elements are constants of the policy, so that no request can add more. */
 export function isWrittenOut(source: Term): boolean {
+  if (source.kind === 'text-list') return true;
   return source.kind === 'list' && source.elements.every((element) => element.kind === 'literal');
 }
 
@@ -134,5 +135,6 @@ function sourceCode(writer: Writer, source: Term): Js {
 }
 
 function mayBeUnknown(source: Term): boolean {
-  return source.kind === 'read' ? source.read.isSigned : source.kind !== 'list' && source.mayBeUnknown;
+  if (source.kind === 'read') return source.read.isSigned;
+  return source.kind !== 'list' && source.kind !== 'text-list' && source.mayBeUnknown;
 }

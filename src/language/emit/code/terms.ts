@@ -61,6 +61,15 @@ export function termCode(writer: Writer, term: Term): Js {
       return loopTerm(writer, term);
     case 'list':
       return js`[${joinJs(term.elements.map(value), commaJs)}]`;
+    case 'text-list':
+      return constantCode(writer, term, {
+        inline: () =>
+          js`[${joinJs(
+            term.texts.map((text) => js`${text}`),
+            commaJs,
+          )}]`,
+        make: ({ texts }) => texts,
+      });
     case 'call':
       return callCode(writer, term);
   }

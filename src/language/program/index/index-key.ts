@@ -11,7 +11,7 @@ import { fold } from '../../value/text.ts';
 import { isDecimal, isMoneyTerm } from '../condition.ts';
 import { isPayloadAmount, isPlain, isPlainMoney, plainNumber } from '../plain.ts';
 import type { ComparisonTest, Condition, ReadFrom, Term } from '../program.ts';
-import { constantTexts, globForm, termTemplate } from '../template.ts';
+import { globForm, termTemplate } from '../template.ts';
 
 /**
  * A value of the request under which rules are filed. An amount in another currency than `currency` is
@@ -94,7 +94,9 @@ function indexKeyOf(condition: Condition, lists: Lists): Found | null {
     case 'compare':
       return comparisonKey(condition, lists);
     case 'in-elements':
-      return textsKey(condition.subject, constantTexts(condition.elements), lists);
+      return condition.elements.kind === 'text-list'
+        ? textsKey(condition.subject, condition.elements.texts, lists)
+        : null;
     case 'in-list': {
       const { type, entries, ignoringCase } = lists.get(condition.list)!;
       if (type.kind !== 'text' || entries.length > textsMax) return null;
@@ -188,9 +190,9 @@ function join(known: KeyTest, test: KeyTest): KeyTest {
   };
 }
 
-function textsKey(term: Term, texts: readonly string[] | null, lists: Lists): Found | null {
+function textsKey(term: Term, texts: readonly string[], lists: Lists): Found | null {
   const subject = textSubject(term, lists);
-  if (texts === null || texts.length > textsMax || subject === null) return null;
+  if (texts.length > textsMax || subject === null) return null;
   return { subject, test: { kind: 'texts', texts: [...new Set(texts)] }, isExact: true };
 }
 

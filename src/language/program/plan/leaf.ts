@@ -3,7 +3,7 @@
 import type { Builtin } from '../../model/builtins.ts';
 import { type Expression, type FactRead, isListFact } from '../../model/expression.ts';
 import type { Element, RequestFact, Term } from '../program.ts';
-import { literalTerm, openTerm, textElement, valueElement } from './term.ts';
+import { listTerm, literalTerm, openTerm, textElement, valueElement } from './term.ts';
 
 /** Returns a fact as a term. A fact about the action is a constant. */
 export function factTerm(expression: FactRead, action: string): Term {
@@ -30,8 +30,10 @@ export function constantTerm(expression: Extract<Expression, { kind: 'literal' }
   const { value, type } = expression;
   if (!Array.isArray(value) || type.kind !== 'list') return literalTerm(value, type.kind);
   const sort = type.element.type.kind;
-  const elements = value.map((entry) => literalTerm(entry, sort));
-  return { kind: 'list', elements, ...openTerm(expression, elements.length), element: valueElement(sort) };
+  return listTerm(
+    expression,
+    value.map((entry) => literalTerm(entry, sort)),
+  );
 }
 
 /** Returns a call of one of the language's functions as a term. */

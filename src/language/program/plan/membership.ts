@@ -2,7 +2,7 @@
 
 import type { Expression } from '../../model/expression.ts';
 import type { List } from '../../model/policy.ts';
-import { comparison, constant, disjunction } from '../condition.ts';
+import { constant, definite } from '../condition.ts';
 import type { Condition, Term } from '../program.ts';
 import { ofSubject } from './term.ts';
 
@@ -28,21 +28,14 @@ export function inList(subject: Term, list: List): Condition {
  */
 export function inElements(subject: Term, elements: Term): Condition {
   if (elements.kind === 'absent') return constant('unknown');
-  if (elements.kind === 'list') {
-    if (elements.elements.length === 0) return constant('false');
-    if (subject.kind === 'literal' && elements.elements.every(isTextLiteral)) {
-      return disjunction(elements.elements.map((element) => comparison('==', subject, element)));
-    }
-  }
-  const areKnown = elements.kind === 'list' ? elements.elements.every(isTextLiteral) : !elements.mayBeUnknown;
+  if (elements.kind === 'list' && elements.elements.length === 0) return constant('false');
+  if (elements.kind === 'text-list' && subject.kind === 'literal')
+    return definite(elements.texts.some((text) => text === subject.value));
+  const areKnown = elements.kind === 'text-list' || (elements.kind !== 'list' && !elements.mayBeUnknown);
   const mayBeUnknown = subject.mayBeUnknown || !areKnown || subject.sort === 'money';
   // A set of constant texts takes one look-up, and few requests match, so the condition is cheap.
-  const cost = subject.cost + (areKnown && elements.kind === 'list' ? 1 : 3 + elements.cost);
+  const cost = subject.cost + (elements.kind === 'text-list' ? 1 : 3 + elements.cost);
   return { kind: 'in-elements', subject, elements, mayBeUnknown, cost };
-}
-
-function isTextLiteral(term: Term): boolean {
-  return term.kind === 'literal' && typeof term.value === 'string';
 }
 
 /** Whether a text mentions words that are written out or in a list. */

@@ -3,7 +3,8 @@
 // and places in files make no difference; lets, lists and hours count by their content.
 
 import { canonicalMeaning } from '../../model/canonical.ts';
-import type { Expression, FactName } from '../../model/expression.ts';
+import { elementsOf } from '../../model/children.ts';
+import type { Expression, FactName, TextList } from '../../model/expression.ts';
 import type { MeterDefinition } from '../../model/metering.ts';
 import type { Action, Meter, MeterKey, PolicySet } from '../../model/policy.ts';
 import { anyText } from '../../model/type.ts';
@@ -76,6 +77,9 @@ function resolved(part: unknown, ctx: Resolving): unknown {
   switch (node.kind) {
     case 'let':
       return { kind: 'let', value: resolved(ctx.set.lets.get(node.id as string)?.expression, ctx) };
+    // The id of a meter, which its counts are kept by, does not depend on how a list is kept in memory.
+    case 'text-list':
+      return resolvedParts({ kind: 'list', elements: elementsOf(node as TextList), type: node.type }, ctx);
     case 'in-hours':
       return { ...resolvedParts(node, ctx), hours: ctx.set.hours.get(node.hours as string) };
     default:

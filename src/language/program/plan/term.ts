@@ -29,6 +29,22 @@ export function openTerm(
   return { sort: type.kind, element: null, mayBeUnknown: true, cost };
 }
 
+/** Returns a list that the policy writes out. */
+export function listTerm(expression: Expression, elements: readonly Term[]): Term {
+  const texts = elements.flatMap((element) =>
+    element.kind === 'literal' && typeof element.value === 'string' ? [element.value] : [],
+  );
+  // Lets of texts may be among the elements.
+  if (texts.length > 0 && texts.length === elements.length) return textListTerm(expression, texts);
+  const sort = expression.type.kind === 'list' ? expression.type.element.type.kind : 'any';
+  return { kind: 'list', elements, ...openTerm(expression, elements.length), element: valueElement(sort) };
+}
+
+/** Returns a list of constant texts, in one piece. */
+export function textListTerm(expression: Expression, texts: readonly string[]): Term {
+  return { kind: 'text-list', texts, ...openTerm(expression, texts.length), element: textElement };
+}
+
 /** The fixed parts of a condition that is unknown exactly when its subject is unknown. */
 export function ofSubject(
   subject: Term,

@@ -23,9 +23,11 @@ import {
   absent,
   arithmetic,
   elseTerm,
+  listTerm,
   negatedTerm,
   ofSubject,
   openTerm,
+  textListTerm,
   truthTerm,
   valueElement,
 } from './term.ts';
@@ -183,6 +185,7 @@ function toCondition(expression: Expression, place: Place): Condition {
     case 'arithmetic':
     case 'negate':
     case 'list':
+    case 'text-list':
     case 'call':
       throw new TypeError(`a ${expression.kind} is no condition`);
   }
@@ -218,16 +221,10 @@ function toTerm(expression: Expression, place: Place): Term {
       return arithmetic(expression, { left: term(expression.left), right: term(expression.right) });
     case 'negate':
       return negatedTerm(term(expression.operand));
-    case 'list': {
-      const elements = expression.elements.map(term);
-      const sort = expression.type.kind === 'list' ? expression.type.element.type.kind : 'any';
-      return {
-        kind: 'list',
-        elements,
-        ...openTerm(expression, elements.length),
-        element: valueElement(sort),
-      };
-    }
+    case 'list':
+      return listTerm(expression, expression.elements.map(term));
+    case 'text-list':
+      return textListTerm(expression, expression.texts);
     case 'quantify':
       return expression.quantifier === 'count' || expression.quantifier === 'sum'
         ? toTotal(expression, place)
@@ -260,8 +257,8 @@ function toTerm(expression: Expression, place: Place): Term {
  * quantifier. Values that the policy writes out are not affected.
  */
 function inside(scope: Scope, term: Term): Term {
-  const isConstant = term.kind === 'literal' || term.kind === 'list';
-  return isConstant || !mayBeTooLong({ kind: term.sort }, scope) ? term : { ...term, mayBeUnknown: true };
+  const isWritten = term.kind === 'literal' || term.kind === 'list' || term.kind === 'text-list';
+  return isWritten || !mayBeTooLong({ kind: term.sort }, scope) ? term : { ...term, mayBeUnknown: true };
 }
 
 /** Returns a term of boolean sort as a condition. */
@@ -310,6 +307,7 @@ function isShort(term: Term): boolean {
     case 'now':
     case 'risk':
     case 'let':
+    case 'text-list':
       return true;
     case 'list':
       return term.elements.every((element) => element.kind === 'literal');
@@ -382,7 +380,7 @@ function slotsOf(source: Expression, scope: Scope): readonly Slot[] {
  */
 function isUnknowableList(source: Term): boolean {
   if (source.kind === 'read') return source.read.isSigned;
-  return source.kind !== 'list' && source.mayBeUnknown;
+  return source.kind !== 'list' && source.kind !== 'text-list' && source.mayBeUnknown;
 }
 
 function toQuantified(expression: Quantify, place: Place): Condition {

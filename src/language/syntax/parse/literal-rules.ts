@@ -10,11 +10,12 @@ import type {
   MonthsLiteral,
   NameNode,
   Path,
+  TextListExpression,
 } from '../tree/tree.ts';
 import { isWritten, plainName, type Reader, syntaxError, tokenSpan } from './context.ts';
 import { type Draft, NodeParser, type ParserRule, tokenTable } from './node-parser.ts';
-import { quotedName, textLiteral } from './text-literal.ts';
-import { Currency, literal, NameToken, sign, Text, type Token, Word, word } from './tokens.ts';
+import { quotedName, textListOf, textLiteral } from './text-literal.ts';
+import { Currency, literal, NameToken, sign, Text, TextListToken, type Token, Word, word } from './tokens.ts';
 
 type LiteralOf<Kind> = Extract<LiteralNode, { readonly kind: Kind }>;
 type SignableLiteral = LiteralOf<'number' | 'money' | 'duration'>;
@@ -175,13 +176,14 @@ export abstract class LiteralParser extends NodeParser {
   // missing
 
   /**
-   * A literal or a path of words that is the whole operand; null for any other operand, of which nothing is
-   * then read.
+   * A literal, a list of texts or a path of words that is the whole operand; null for any other operand, of
+   * which nothing is then read.
    */
-  protected plainOperand(): LiteralNode | Path | null {
+  protected plainOperand(): LiteralNode | TextListExpression | Path | null {
     // While Chevrotain records the rules, operands are read through their rules.
     if (this.RECORDING_PHASE) return null;
     const first = this.LA(1);
+    if (first.tokenType === TextListToken) return textListOf(this.CONSUME(TextListToken), this);
     if (isPlainLiteral[first.tokenTypeIdx] === true) {
       return goesOn[this.LA(2).tokenTypeIdx] === true ? null : this.plainLiteral(first);
     }

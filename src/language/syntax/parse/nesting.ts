@@ -2,7 +2,7 @@
 // is reported once and replaced by a single `null`, which may stand wherever an expression or a type may.
 
 import { type Reader, syntaxError, tokenSpan } from './context.ts';
-import { retype, sign, type Token, word } from './tokens.ts';
+import { retype, sign, TextListToken, type Token, word } from './tokens.ts';
 
 /** Largest depth of brackets and prefix operators inside one another. */
 const nestingMax = 64;
@@ -16,9 +16,10 @@ export function flatten(tokens: Token[], reader: Reader): Token[] {
   let depth = 0;
   let prefixes = 0;
   for (let index = 0; index < tokens.length; index++) {
-    const token = tokens[index]!;
-    const step = steps[token.tokenTypeIdx];
-    const added = step === 'open' || step === 'prefix' ? prefixes + 1 : 0;
+    const written = tokens[index]!;
+    const step = steps[written.tokenTypeIdx];
+    const token = step === 'list' ? { ...written, image: '[' } : written;
+    const added = step === undefined || step === 'close' ? 0 : prefixes + 1;
     if (added > 0 && depth + added > nestingMax) {
       if (depth + added === nestingMax + 1) report(token, reader);
       kept ??= tokens.slice(0, index);
@@ -32,13 +33,14 @@ export function flatten(tokens: Token[], reader: Reader): Token[] {
     if (step === 'open') open.push(added);
     if (step === 'close') depth -= open.pop() ?? 0;
     prefixes = step === 'prefix' ? added : 0;
-    kept?.push(token);
+    kept?.push(written);
   }
   return kept ?? tokens;
 }
 
-/** What a token does to the depth, by the number of its token type. */
-const steps: ('open' | 'close' | 'prefix' | undefined)[] = [];
+/** What a token does to the depth, by the number of its token type; a list is nested by itself. */
+const steps: ('open' | 'close' | 'prefix' | 'list' | undefined)[] = [];
+steps[TextListToken.tokenTypeIdx!] = 'list';
 for (const type of [sign.openParen, sign.openSquare, sign.openCurly]) steps[type.tokenTypeIdx!] = 'open';
 for (const type of [sign.closeParen, sign.closeSquare, sign.closeCurly]) steps[type.tokenTypeIdx!] = 'close';
 for (const type of [word.not, sign.minus, word.secret, word.signed]) steps[type.tokenTypeIdx!] = 'prefix';

@@ -2,7 +2,7 @@
 // for nothing. A map from resolved characters to places in the file lets spans inside a text point to where
 // they were written.
 
-import type { NameNode, TextLiteral } from '../tree/tree.ts';
+import type { NameNode, TextListExpression, TextLiteral } from '../tree/tree.ts';
 import { isWritten, makeSpan, type ReadContext, syntaxError, tokenSpan, withFix } from './context.ts';
 import { literal, type Token } from './tokens.ts';
 
@@ -11,6 +11,24 @@ export function textLiteral(token: Token, ctx: ReadContext): TextLiteral | null 
   const isRaw = token.tokenType === literal.raw;
   const value = hasEscapes(token) ? resolveText(token, ctx).value : innerText(token);
   return { kind: 'text', value, isRaw, span: tokenSpan(token, ctx) };
+}
+
+/** The node of a list that is one token. */
+export function textListOf(token: Token, ctx: ReadContext): TextListExpression | null {
+  if (!isWritten(token)) return null;
+  const texts: string[] = [];
+  const offsets: number[] = [];
+  // Every second part stands between two quotes.
+  let at = token.startOffset;
+  for (const [place, part] of token.image.split('"').entries()) {
+    if (place % 2 === 1) {
+      texts.push(part);
+      offsets.push(at - 1, at + part.length + 1);
+    }
+    at += part.length + 1;
+  }
+  const span = tokenSpan(token, ctx);
+  return { kind: 'text-list', texts, spans: { file: span.file, offsets }, span };
 }
 
 export function quotedName(token: Token, ctx: ReadContext): NameNode | null {

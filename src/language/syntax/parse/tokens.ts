@@ -5,6 +5,7 @@
 
 import type { IToken, TokenType } from 'chevrotain';
 import { createToken, Lexer } from 'chevrotain';
+import { textListEnd } from './text-list.ts';
 
 export type Token = IToken;
 
@@ -154,6 +155,21 @@ export const bracketStep: (1 | -1 | undefined)[] = [];
 for (const type of [sign.openParen, sign.openSquare, sign.openCurly]) bracketStep[type.tokenTypeIdx!] = 1;
 for (const type of [sign.closeParen, sign.closeSquare, sign.closeCurly]) bracketStep[type.tokenTypeIdx!] = -1;
 
+const quantifiers: ReadonlySet<string | undefined> = new Set(['some', 'every', 'no', 'count', 'sum']);
+
+/** A list of texts behind the `in` of a comparison, as one token (`text-list.ts`). */
+export const TextListToken = createToken({
+  name: 'TextList',
+  pattern: (text, offset, matched) => {
+    if (matched.at(-1)?.image !== 'in' || quantifiers.has(matched.at(-3)?.image)) return null;
+    const end = textListEnd(text, offset);
+    return end === null ? null : [text.slice(offset, end)];
+  },
+  start_chars_hint: ['['],
+  line_breaks: true,
+  label: 'a list',
+});
+
 const takesText: ReadonlySet<string> = new Set(['matches', 'like', '==', '!=', '=', '=~', '~=', '~']);
 
 function regexAt(text: string, offset: number): RegExpExecArray | null {
@@ -249,6 +265,7 @@ export const tokenTypes: readonly TokenType[] = [
   // The lexer takes the first pattern that matches, so `===` goes before `==`.
   ...Object.values(literal),
   ...Object.values(mistake),
+  TextListToken,
   ...Object.values(sign),
   Word,
   Text,
@@ -274,6 +291,23 @@ interface Lexed {
  * after `has` is a name even if it is a word of the language.
  */
 export function tokenize(text: string): Lexed {
+  const lexed = tokenizeWithLists(text);
+  return { ...lexed, tokens: withoutLists(lexed.tokens) };
+}
+
+/** Replaces each token that is a list of texts by the tokens of the list. */
+export function withoutLists(tokens: Token[]): Token[] {
+  if (!tokens.some(({ tokenType }) => tokenType === TextListToken)) return tokens;
+  return tokens.flatMap((token) => {
+    if (token.tokenType !== TextListToken) return token;
+    // Behind nothing, a list is no token of its own.
+    const inner = lexer.tokenize(token.image).tokens;
+    return inner.map((one) => ({ ...one, startOffset: token.startOffset + one.startOffset }));
+  });
+}
+
+/** Like `tokenize`, but a list of texts behind `in` is one token. */
+export function tokenizeWithLists(text: string): Lexed {
   const { tokens, groups, errors } = lexer.tokenize(text);
   const comments = groups.comments ?? [];
   tellWords(tokens);

@@ -13,7 +13,7 @@ import type {
   TextLiteral,
   Unary,
 } from '../tree/tree.ts';
-import { isLiteral } from '../tree/visit.ts';
+import { isLiteral, writtenEntries } from '../tree/visit.ts';
 
 /** One line of text that parses to the same expression. */
 export function printExpression(expression: ExpressionNode): string {
@@ -89,7 +89,10 @@ function print(expression: ExpressionNode, mode: TextMode): string {
     case 'range':
       return `${operand(expression.low, binding.sum, mode)}..${operand(expression.high, binding.sum, mode)}`;
     case 'list-literal':
-      return `[${expression.entries.map((entry) => print(entry, mode)).join(', ')}]`;
+    case 'text-list':
+      return `[${writtenEntries(expression)
+        .map((entry) => print(entry, mode))
+        .join(', ')}]`;
     case 'quantifier':
       return `${printQuantifierHead(expression, mode)} (${print(expression.body, mode)})`;
     case 'has':

@@ -1,20 +1,8 @@
 // The tree: everything that stands in a policy file, with the place of every part and nothing interpreted. A
 // tree keeps the order in which things were written, for the formatter and for diagnostics.
 
-import type { Span } from '../../diagnostic/span.ts';
-
-interface Node {
-  readonly span: Span;
-}
-
-interface NodeOf<Kind extends string> extends Node {
-  readonly kind: Kind;
-}
-
-interface DocumentedNode<Kind extends string> extends NodeOf<Kind> {
-  /** The lines of the comment that ends on the line above the node, without `#`; null for none. */
-  readonly doc: string | null;
-}
+import type { Span, Spans } from '../../diagnostic/span.ts';
+import type { DocumentedNode, Node, NodeOf } from './node.ts';
 
 interface NamedNode<Kind extends string> extends DocumentedNode<Kind> {
   readonly name: NameNode;
@@ -330,6 +318,7 @@ export type ExpressionNode =
   | Binary
   | RangeExpression
   | ListExpression
+  | TextListExpression
   | Quantifier
   | Has
   | SingleScript
@@ -380,6 +369,16 @@ export interface RangeExpression extends NodeOf<'range'> {
 
 export interface ListExpression extends NodeOf<'list-literal'> {
   readonly entries: readonly ExpressionNode[];
+}
+
+/**
+ * A list of two texts or more, each in double quotes and without escapes, with no comment between them. It is
+ * kept in one piece (see `writtenEntries`).
+ */
+export interface TextListExpression extends NodeOf<'text-list'> {
+  readonly texts: readonly string[];
+  /** The places of the texts, with their quotes. */
+  readonly spans: Spans;
 }
 
 export interface Quantifier extends NodeOf<'quantifier'> {

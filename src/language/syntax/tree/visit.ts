@@ -1,6 +1,7 @@
 // Walks over the tree in the order of the text, without recursion, so that no tree is too deep.
 
-import type { ExpressionNode, LiteralNode } from './tree.ts';
+import { spanAt } from '../../diagnostic/span.ts';
+import type { ExpressionNode, ListExpression, LiteralNode, TextListExpression } from './tree.ts';
 
 const literalKinds = {
   text: true,
@@ -17,6 +18,13 @@ const literalKinds = {
 
 export function isLiteral(expression: ExpressionNode): expression is LiteralNode {
   return Object.hasOwn(literalKinds, expression.kind);
+}
+
+/** The entries of a list, one by one. */
+export function writtenEntries(list: ListExpression | TextListExpression): readonly ExpressionNode[] {
+  if (list.kind === 'list-literal') return list.entries;
+  const { texts, spans } = list;
+  return texts.map((value, at) => ({ kind: 'text', value, isRaw: false, span: spanAt(spans, at) }));
 }
 
 /** The expressions directly inside an expression, in order. */
@@ -36,7 +44,8 @@ function childExpressions(expression: ExpressionNode): readonly ExpressionNode[]
     case 'range':
       return [expression.low, expression.high];
     case 'list-literal':
-      return expression.entries;
+    case 'text-list':
+      return writtenEntries(expression);
     case 'quantifier':
       return [...expression.sources, expression.body];
     case 'has':

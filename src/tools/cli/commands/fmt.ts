@@ -121,10 +121,12 @@ function isError({ severity }: Diagnostic): boolean {
   return severity === 'error';
 }
 
+const places: ReadonlySet<string> = new Set(['span', 'spans', 'operatorSpan', 'leftSpan']);
+
 /** The content of a file without positions, to compare two texts. */
 function meaningOf({ declarations, comments }: PolicyFile): string {
   return JSON.stringify([declarations, comments.map(({ text }) => text)], (key, value: unknown) =>
-    key === 'span' || key === 'operatorSpan' || key === 'leftSpan' ? undefined : value,
+    places.has(key) ? undefined : value,
   );
 }
 

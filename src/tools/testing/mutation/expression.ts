@@ -6,10 +6,10 @@ import type {
   Binary,
   BinaryOperator,
   ExpressionNode,
-  ListExpression,
   Quantifier,
   Unary,
 } from '../../../language/syntax/tree/tree.ts';
+import { writtenEntries } from '../../../language/syntax/tree/visit.ts';
 import { neighbours } from './constant.ts';
 import { entryRemoval, excerpt, type PolicyEdit, replacement } from './edit.ts';
 
@@ -42,6 +42,7 @@ export function conditionChanges(expression: ExpressionNode, text: string): read
     case 'today':
     case 'range':
     case 'list-literal':
+    case 'text-list':
     case 'missing':
       return valueChanges(expression, text);
   }
@@ -191,7 +192,8 @@ function valueChanges(expression: ExpressionNode, text: string): readonly Policy
     case 'range':
       return [...valueChanges(expression.low, text), ...valueChanges(expression.high, text)];
     case 'list-literal':
-      return entryChanges(expression, text);
+    case 'text-list':
+      return entryChanges(writtenEntries(expression), text);
     case 'quantifier':
       return quantifierChanges(expression, text);
     case 'look-up':
@@ -210,7 +212,7 @@ function valueChanges(expression: ExpressionNode, text: string): readonly Policy
   }
 }
 
-function entryChanges({ entries }: ListExpression, text: string): readonly PolicyEdit[] {
+function entryChanges(entries: readonly ExpressionNode[], text: string): readonly PolicyEdit[] {
   // A list of one entry would become empty, which is another kind of mistake.
   if (entries.length < 2) return [];
   return entries.map((entry, index) => ({

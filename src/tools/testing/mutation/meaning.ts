@@ -4,6 +4,7 @@
 // INVARIANT: equal texts mean equal decisions; different texts may mean equal decisions, too.
 
 import { canonicalMeaning } from '../../../language/model/canonical.ts';
+import { elementsOf, writtenList } from '../../../language/model/children.ts';
 import {
   type Compare,
   type ComparisonOperator,
@@ -129,7 +130,8 @@ function normalize(expression: Expression, ctx: Context): Expression {
     case 'quantify':
       return { ...expression, sources: expression.sources.map(inner), body: inner(expression.body) };
     case 'list':
-      return { ...expression, elements: expression.elements.map(inner) };
+    case 'text-list':
+      return writtenList(elementsOf(expression)!.map(inner), expression);
     case 'call':
       return { ...expression, args: expression.args.map(inner) };
     case 'literal':

@@ -35,6 +35,7 @@ export function everyOverEmpty({ enforced, env }: Examined): void {
 
 /** Whether the list has elements wherever it is present: a list literal, or a list with a least length. */
 function hasLeastLength(source: Expression): boolean {
+  if (source.kind === 'text-list') return true;
   if (source.kind === 'list') return source.elements.length > 0;
   if (source.type.kind !== 'list') return false;
   const { low } = source.type.length;

@@ -2,6 +2,7 @@
 // `x like "a?c"`, `x matches "abc"`. A guard that is meant as a pattern but compares a text guards almost
 // nothing.
 
+import { elementsOf } from '../../../model/children.ts';
 import type { Expression } from '../../../model/expression.ts';
 import { constantText, type ValueOfLet } from '../../logic/constants.ts';
 import { warning } from '../../messages/problem.ts';
@@ -32,9 +33,7 @@ function mistakenIn(node: Expression, valueOfLet: ValueOfLet): Mistaken | null {
         starCompared(node.left, [node.right], valueOfLet) ?? starCompared(node.right, [node.left], valueOfLet)
       );
     case 'in-elements':
-      return node.elements.kind === 'list'
-        ? starCompared(node.subject, node.elements.elements, valueOfLet)
-        : null;
+      return starCompared(node.subject, elementsOf(node.elements) ?? [], valueOfLet);
     case 'text-test':
       return node.operator === 'inside'
         ? starInFolder(node.right, valueOfLet)

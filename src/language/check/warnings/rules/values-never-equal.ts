@@ -2,7 +2,7 @@
 // field's enumeration, range or pattern, a capital letter beside `lower(...)` or a host. A misspelt entry of
 // a deny list denies nothing.
 
-import { childrenOf } from '../../../model/children.ts';
+import { childrenOf, elementsOf } from '../../../model/children.ts';
 import type { Expression } from '../../../model/expression.ts';
 import type { List } from '../../../model/policy.ts';
 import type { Range, TextType, Type } from '../../../model/type.ts';
@@ -85,8 +85,8 @@ function reportWritten(node: Expression, env: Environment): void {
 }
 
 function comparedWith(node: Expression): readonly [Expression | null, readonly Expression[]] {
-  if (node.kind === 'in-elements' && node.elements.kind === 'list')
-    return [node.subject, node.elements.elements];
+  const elements = node.kind === 'in-elements' ? elementsOf(node.elements) : null;
+  if (node.kind === 'in-elements' && elements !== null) return [node.subject, elements];
   if (node.kind !== 'compare' || (node.operator !== '==' && node.operator !== '!=')) return [null, []];
   return node.left.kind === 'call' ? [node.left, [node.right]] : [node.right, [node.left]];
 }
