@@ -244,8 +244,7 @@ function inElements(
  */
 function elementsShareValues(subject: Expression, elements: Expression, ctx: Context): boolean {
   const list = behindLets(elements, letsOf(ctx.env));
-  const written = elementsOf(list);
-  if (written === null) {
+  if (list.kind !== 'list' && list.kind !== 'text-list') {
     const slot = elements.type.kind === 'list' ? elements.type.element : null;
     return slot === null || sharesValues(subject, { ...elements, type: slot.type }, ctx);
   }
@@ -253,7 +252,8 @@ function elementsShareValues(subject: Expression, elements: Expression, ctx: Con
   if (behindLets(subject, letsOf(ctx.env)).kind === 'literal') return true;
   // Free text, and any value that is no text, can equal every entry.
   if (subject.type.kind !== 'text' || subject.type.values === null) return true;
-  return written.map((element) => sharesValues(subject, element, ctx)).every((shares) => shares);
+  const shared = elementsOf(list)!.map((element) => sharesValues(subject, element, ctx));
+  return shared.every((shares) => shares);
 }
 
 /**

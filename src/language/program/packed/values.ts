@@ -9,7 +9,6 @@ import type { ByteReader, ByteWriter } from '../../value/table/bytes.ts';
 export interface TextPool {
   /** Returns the text's number, and adds the text when it is new. */
   place(text: string): number;
-  has(text: string): boolean;
   readonly texts: readonly string[];
 }
 
@@ -18,7 +17,6 @@ export function createTextPool(): TextPool {
   const texts: string[] = [];
   return {
     texts,
-    has: (text) => places.has(text),
     place: (text) => {
       const known = places.get(text);
       if (known !== undefined) return known;
@@ -333,11 +331,14 @@ function readTyped<A extends Int32Array | Float64Array>(
   return new make(buffer, byteOffset, length);
 }
 
-/** Places texts that are all new to the pool. Returns false if they are not all new, or not all different. */
+/**
+ * Places the values in the pool in order, if all are texts. Returns false if they are not all texts, not all
+ * new, or not all different.
+ */
 function placeNewTexts(values: readonly unknown[], pool: TextPool): boolean {
-  if (!values.every((value) => typeof value === 'string' && !pool.has(value))) return false;
+  if (!values.every((value) => typeof value === 'string')) return false;
   const before = pool.texts.length;
-  for (const value of values as readonly string[]) pool.place(value);
+  for (const value of values) pool.place(value);
   return pool.texts.length - before === values.length;
 }
 

@@ -18,14 +18,15 @@ export function textListOf(token: Token, ctx: ReadContext): TextListExpression |
   if (!isWritten(token)) return null;
   const texts: string[] = [];
   const offsets: number[] = [];
-  // Every second part stands between two quotes.
+  // Every second piece stands between two quotes.
+  const pieces = token.image.split('"');
   let at = token.startOffset;
-  for (const [place, part] of token.image.split('"').entries()) {
-    if (place % 2 === 1) {
-      texts.push(part);
-      offsets.push(at - 1, at + part.length + 1);
-    }
-    at += part.length + 1;
+  for (let place = 1; place < pieces.length; place += 2) {
+    const text = pieces[place]!;
+    const start = at + pieces[place - 1]!.length;
+    at = start + text.length + 2;
+    texts.push(text);
+    offsets.push(start, at);
   }
   const span = tokenSpan(token, ctx);
   return { kind: 'text-list', texts, spans: { file: span.file, offsets }, span };
