@@ -331,10 +331,7 @@ function readTyped<A extends Int32Array | Float64Array>(
   return new make(buffer, byteOffset, length);
 }
 
-/**
- * Places the values in the pool in order, if all are texts. Returns false if they are not all texts, not all
- * new, or not all different.
- */
+/** Places texts in the pool in order. Returns false if not all values are texts, new to it, and different. */
 function placeNewTexts(values: readonly unknown[], pool: TextPool): boolean {
   if (!values.every((value) => typeof value === 'string')) return false;
   const before = pool.texts.length;
