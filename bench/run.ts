@@ -3,10 +3,10 @@
 // `-- --quick` small sizes; such runs write files only into the folder of `--results DIR`. `-- REV` compares
 // this working tree with another revision instead.
 
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { type EngineKey, engineKeys } from './engines.ts';
+import { installPeers, peerPackages } from './install-peers.ts';
 import { plotsOf } from './plots.ts';
 import { report } from './report.ts';
 import { compareWithRevision } from './revision.ts';
@@ -60,7 +60,7 @@ if (revision !== undefined) {
   const usual = values.quick ? quickly : { sections: sectionNames, engines: engineKeys };
   const only = chosen<SectionName>('--only', values.only ?? usual.sections.join(','), sectionNames);
   const engines = chosen<EngineKey>('--engines', values.engines ?? usual.engines.join(','), engineKeys);
-  if (only.some((name) => sectionsWithPeers.includes(name))) installPeers();
+  if (only.some((name) => sectionsWithPeers.includes(name))) installPeers(log);
   const results = await runSuite({ only, engines, isQuick: values.quick, rounds, log });
   const minutes = (performance.now() - started) / 60_000;
   const page = report({ results, versions: peerPackages(), minutes });
@@ -95,20 +95,4 @@ function chosen<Name extends string>(option: string, text: string, all: readonly
 function stop(message: string): never {
   console.error(message);
   process.exit(2);
-}
-
-function installPeers(): void {
-  const folder = new URL('.', import.meta.url).pathname;
-  const isInstalled = Object.keys(peerPackages()).every((name) =>
-    existsSync(`${folder}node_modules/${name}`),
-  );
-  if (isInstalled) return;
-  log('installing peers');
-  execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder, stdio: ['ignore', 2, 2] });
-}
-
-/** Returns the versions of the peers' packages by name. */
-function peerPackages(): Readonly<Record<string, string>> {
-  const text = readFileSync(new URL('package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { readonly dependencies: Readonly<Record<string, string>> }).dependencies;
 }

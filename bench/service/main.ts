@@ -1,13 +1,15 @@
 // `node bench/service/main.ts`: compares the service with a bare Fastify route, in one run. Servers and load
 // share the machine; the servers take turns in every round, and a figure is the median of the rounds. When
 // other programs share the machine, the processor time of a request grows less than the time on the clock.
-// Prints Markdown, targets first; `--out FILE` also writes it to a file. `--only full,unindexed` measures some
-// of the servers, compares them with the first of these, and checks only the ratios between them.
+// Installs OPA if it is missing. Prints Markdown, targets first; `--out FILE` also writes it to a file.
+// `--only full,unindexed` measures some of the servers, compares them with the first of these, and checks
+// only the ratios between them.
 
 import { closeSync, fsyncSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { installPeers } from '../install-peers.ts';
 import type { LoadResult } from './load.ts';
 import { type ServerKind, serverKinds } from './server.ts';
 import { type Measured, measureServers, type ServerRow } from './servers.ts';
@@ -156,6 +158,7 @@ const { values } = parseArgs({
 const asked = values.only?.split(',') ?? serverKinds;
 const kinds = serverKinds.filter((kind) => asked.includes(kind));
 if (kinds.length !== asked.length) throw new Error(`name some of ${serverKinds.join(', ')}`);
+if (kinds.includes('opa')) installPeers(console.error);
 const rows = await measureServers(kinds, {
   connectionCounts,
   rounds: Number(values.rounds ?? 3),
