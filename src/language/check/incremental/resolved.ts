@@ -53,8 +53,11 @@ export interface PathNode {
   readonly signers?: readonly string[];
   /** Whether the type of the place is in error in some action. */
   readonly isFailed: boolean;
-  /** Places one step below, by field; null when this place is no record, or when no action has the field. */
-  readonly below: Map<string, PathNode | null>;
+  /**
+   * Places one step below, by field; a place is null when this one is no record, or when no action has the
+   * field. Null until a place below is looked up.
+   */
+  below: Map<string, PathNode | null> | null;
   /** The common type in all actions, or the first two types that differ; null until computed. */
   type: { readonly common: Type } | { readonly differ: readonly [Type, Type] } | null;
 }

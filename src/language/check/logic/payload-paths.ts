@@ -5,6 +5,7 @@
 
 import type { Field, Shape, Slot, Type } from '../../model/type.ts';
 import { allSigners } from '../../model/vouched.ts';
+import { memo } from '../../value/memo.ts';
 import type { FoundActions, PathNode } from '../incremental/resolved.ts';
 import { failedShape, failedType, mergeTypes } from './merge.ts';
 
@@ -50,7 +51,7 @@ function nodeOf(
     isSecret: (above?.isSecret ?? false) || found.some(({ slot }) => slot.isSecret),
     ...allSigners(...(above === null ? [] : [above]), ...found.flatMap(slotsThatSign)),
     isFailed: found.some(({ slot }) => slot.type === failedType),
-    below: new Map(),
+    below: null,
     type: null,
   };
 }
@@ -64,11 +65,8 @@ function slotsThatSign({ slot, parent }: FoundActions): readonly Slot[] {
 
 /** Returns the place one step below; null when the place is no record or no action has the field. */
 export function stepInto(node: PathNode, name: string): PathNode | null {
-  const known = node.below.get(name);
-  if (known !== undefined) return known;
-  const next = findBelow(node, name);
-  node.below.set(name, next);
-  return next;
+  node.below ??= new Map();
+  return memo(node.below, name, () => findBelow(node, name));
 }
 
 function findBelow(node: PathNode, name: string): PathNode | null {

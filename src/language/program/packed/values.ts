@@ -152,6 +152,7 @@ export function createValueWriter(bytes: ByteWriter, pool: TextPool): (value: un
 
   const writeObject = (value: object): void => {
     if (Array.isArray(value)) writeArray(value);
+    else if (isPlain(value)) writeRecord(value);
     else if (value instanceof Map) {
       bytes.byte(marks.map);
       writeArray([...value.keys()]);
@@ -159,14 +160,10 @@ export function createValueWriter(bytes: ByteWriter, pool: TextPool): (value: un
     } else if (value instanceof Int32Array) writeTyped(bytes, marks.int32, value);
     else if (value instanceof Uint8Array) writeBytes(bytes, value);
     else if (value instanceof Float64Array) writeTyped(bytes, marks.float64, value);
-    else writeRecord(value);
+    else throw new TypeError('an instance of a class is no data');
   };
 
   const writeRecord = (record: object): void => {
-    const prototype: unknown = Object.getPrototypeOf(record);
-    if (prototype !== Object.prototype && prototype !== null) {
-      throw new TypeError('an instance of a class is no data');
-    }
     const form = formOf(record);
     writeNumbered(bytes, numberings.record, pool.place(form.signature));
     for (const key of form.open) write((record as Readonly<Record<string, unknown>>)[key]);
@@ -397,6 +394,11 @@ function commonForm(values: readonly unknown[]): Form | null {
   if (!isRecord(first)) return null;
   const form = formOf(first);
   return values.every((value) => isRecord(value) && isOfForm(value, form)) ? form : null;
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
