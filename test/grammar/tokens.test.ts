@@ -1,7 +1,12 @@
 // How text is split into tokens: longest words first, field names may be keywords, nothing is lost.
 
 import { expect, test } from 'vitest';
-import { tokenEnd, tokenize } from '../../src/language/syntax/parse/tokens.ts';
+import {
+  tokenEnd,
+  tokenize,
+  tokenizeWithLists,
+  withoutLists,
+} from '../../src/language/syntax/parse/tokens.ts';
 
 const typesOf = (text: string) => tokenize(text).tokens.map(({ tokenType }) => tokenType.name);
 
@@ -47,4 +52,20 @@ test('comments and strays are kept apart, with their places', () => {
   ]);
   expect(comments.map(({ image, startOffset }) => [image, startOffset])).toEqual([['# b', 2]]);
   expect(strays).toMatchObject([{ start: 6, end: 8 }]);
+});
+
+test.each([
+  ['x in ["a", "b"]', ['Name', 'In', 'TextList']],
+  ['not in [ "a" ,\n "b]" ]', ['Not', 'In', 'TextList']],
+  [
+    'some x in ["a", "b"]',
+    ['Some', 'Name', 'In', 'OpenSquare', 'QuotedText', 'Comma', 'QuotedText', 'CloseSquare'],
+  ],
+  ['= ["a", "b"]', ['Assign', 'OpenSquare', 'QuotedText', 'Comma', 'QuotedText', 'CloseSquare']],
+  ['in ["a"]', ['In', 'OpenSquare', 'QuotedText', 'CloseSquare']],
+  ['in ["a", "\\n"]', ['In', 'OpenSquare', 'QuotedText', 'Comma', 'QuotedText', 'CloseSquare']],
+])('of lists of texts, only those behind the `in` of a comparison are one token: %s', (text, types) => {
+  const { tokens } = tokenizeWithLists(text);
+  expect(tokens.map(({ tokenType }) => tokenType.name)).toEqual(types);
+  expect(withoutLists(tokens)).toEqual(tokenize(text).tokens);
 });

@@ -1,20 +1,27 @@
-// `writ fmt` keeps the tree and every comment of any layout, and its output formats to itself. WRIT_LAYOUTS
-// sets the number of layouts.
+// The layout of a text does not change its tree; `writ fmt` keeps the tree and every comment, and its output
+// formats to itself. WRIT_LAYOUTS sets the number of layouts.
 
 import { expect, it } from 'vitest';
+import { formatKeepsTrees } from './format.ts';
 import { layoutsKeepTrees } from './layouts.ts';
 
 const count = Number(process.env.WRIT_LAYOUTS ?? 150);
 const seed = Number(process.env.WRIT_LAYOUTS_SEED ?? (count > 1_000 ? Date.now() % 1e9 : 1));
 
-it('any layout is printed with its tree and its comments, once and for all', {
+it('any layout is read as one tree, and printed with its tree and its comments, once and for all', {
   timeout: 30_000 + count * 100,
 }, () => {
-  const { layouts, others, comments, findings } = layoutsKeepTrees(count, seed);
+  const { layouts, refused, comments, findings } = layoutsKeepTrees(count, seed);
   console.log(
-    `seed ${seed}: ${layouts} layouts with ${comments} comments, ${others} texts read otherwise, ${findings.length} failures`,
+    `seed ${seed}: ${layouts} layouts with ${comments} comments, ${refused} texts refused, ${findings.length} failures`,
   );
   expect(findings.slice(0, 3)).toEqual([]);
   expect(layouts).toBe(count);
   expect(comments).toBeGreaterThan(layouts);
+});
+
+it('random sets are printed with their trees', () => {
+  const { files, findings } = formatKeepsTrees(150, 1);
+  expect(findings.slice(0, 3)).toEqual([]);
+  expect(files).toBeGreaterThan(150);
 });

@@ -99,6 +99,8 @@ function withoutField(one: Case, facts: Facts, key: string): Case {
   return { ...one, files, facts: { ...facts, payload: without(facts.payload, key) } };
 }
 
+const skipped: ReadonlySet<string> = new Set(['span', 'spans', 'operatorSpan', 'leftSpan', 'comments']);
+
 /** The tree with one element less in one of its lists, or with one expression replaced by a part of it. */
 function* simplerTrees(node: unknown): Generator<unknown> {
   if (Array.isArray(node)) {
@@ -111,7 +113,7 @@ function* simplerTrees(node: unknown): Generator<unknown> {
   if (typeof node !== 'object' || node === null) return;
   for (const part of partsOf(node)) yield part;
   for (const [key, value] of Object.entries(node)) {
-    if (key === 'span' || key === 'comments' || key === 'operatorSpan' || key === 'leftSpan') continue;
+    if (skipped.has(key)) continue;
     for (const simpler of simplerTrees(value)) yield { ...node, [key]: simpler };
   }
 }

@@ -18,7 +18,10 @@ export function nodesOf(value: unknown): readonly AnyNode[] {
   return 'span' in value ? [value as AnyNode, ...inner] : inner;
 }
 
-const placeKeys: ReadonlySet<string> = new Set(['span', 'operatorSpan', 'leftSpan', 'ownLine', 'afterBlank']);
+const placeKeys: ReadonlySet<string> = new Set([
+  ...['span', 'spans', 'operatorSpan', 'leftSpan'],
+  ...['ownLine', 'afterBlank'],
+]);
 
 /** The same data without spans and without the places of comments. */
 export function withoutPlaces(value: unknown): unknown {

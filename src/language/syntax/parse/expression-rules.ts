@@ -1,14 +1,8 @@
 // The parser rules of operands: literals, paths, lists, calls, quantifiers and expressions in parentheses.
 
 import { EOF } from 'chevrotain';
-import type {
-  CallNode,
-  ExpressionNode,
-  ListExpression,
-  LookUp,
-  Quantifier,
-  TodayNode,
-} from '../tree/tree.ts';
+import type { CallNode, ExpressionNode, LookUp, Quantifier, TodayNode } from '../tree/tree.ts';
+import { listOfEntries } from '../tree/visit.ts';
 import type { ParserRule } from './node-parser.ts';
 import { OperatorParser } from './operator-rules.ts';
 import { isAnyText, NameToken, sign, tokenEnd, word } from './tokens.ts';
@@ -45,12 +39,16 @@ export abstract class ExpressionParser extends OperatorParser {
   };
 
   // listLiteral = '[' [ expression { ',' expression } [ ',' ] ] ']'
-  listLiteral: ParserRule<ExpressionNode | null> = this.node<ListExpression>(
+  listLiteral: ParserRule<ExpressionNode | null> = this.always(
     'listLiteral',
-    () => ({ kind: 'list-literal', entries: [], span: null }),
+    (): { entries: ExpressionNode[] } => ({ entries: [] }),
     ({ entries }) => {
       this.CONSUME(sign.openSquare);
       this.items(sign.closeSquare, (occurrence) => this.addInner(entries, occurrence));
+    },
+    ({ entries }, first) => {
+      const span = this.spanFrom(first);
+      return span && listOfEntries(entries, span);
     },
   );
 

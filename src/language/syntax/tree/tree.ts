@@ -371,10 +371,7 @@ export interface ListExpression extends NodeOf<'list-literal'> {
   readonly entries: readonly ExpressionNode[];
 }
 
-/**
- * A list of two texts or more, each in double quotes and without escapes, with no comment between them. It is
- * kept in one piece (see `writtenEntries`).
- */
+/** A list of two texts or more, all in double quotes, kept in one piece (see `writtenEntries`). */
 export interface TextListExpression extends NodeOf<'text-list'> {
   readonly texts: readonly string[];
   /** The places of the texts, with their quotes. */
