@@ -236,7 +236,11 @@ function namedTypes(node: TypeNode): readonly string[] {
 function resolveUnion(node: Extract<TypeNode, { kind: 'union-type' }>, env: Environment): Slot | null {
   const members = node.members.filter((member) => member.kind !== 'null-type');
   const words = members.flatMap((member) => (member.kind === 'named-type' ? [member.name] : []));
-  if (words.length === members.length && words.every(({ text }) => isUndeclared(text, env))) {
+  if (
+    words.length > 0 &&
+    words.length === members.length &&
+    words.every(({ text }) => isUndeclared(text, env))
+  ) {
     env.report(valuesUnquoted(words));
     return null;
   }
