@@ -97,9 +97,9 @@ function randomActions(random: Random): readonly RandomAction[] {
 
 const sharingGroup = groupNames[0]!;
 
-/** One or two fields that every action of a group has. */
+/** One or two fields that every action of a group has; no amounts, as not every action has a currency. */
 function groupFieldsOf(random: Random, signing: number): readonly DeclaredField[] {
-  const fields = randomFields(random, signing).filter(({ kind }) => kind.key !== 'price');
+  const fields = randomFields(random, signing).filter(({ form }) => !isOfCurrency(form));
   return fields.slice(0, 1 + random.below(2)).map((field) => ({ ...field, group: sharingGroup }));
 }
 
@@ -122,7 +122,7 @@ function groupDeclaration(group: string, actions: readonly RandomAction[]): stri
 function randomFields(random: Random, signing: number): readonly DeclaredField[] {
   const drawn = random.some(fieldKinds, 0.25);
   const chosen = random.chance(0.5) ? [...new Set([...drawn, ...timeFields])] : drawn;
-  const hasMoney = chosen.some(({ forms }) => forms.some(({ type }) => type.includes('money(currency)')));
+  const hasMoney = chosen.some(({ forms }) => forms.some(isOfCurrency));
   const fields = chosen.map((kind) => ({
     kind,
     form: random.pick(kind.forms),
@@ -134,6 +134,11 @@ function randomFields(random: Random, signing: number): readonly DeclaredField[]
   if (!hasMoney) return fields;
   const currency = { kind: currencyField, form: random.pick(currencyField.forms) };
   return [...fields, { ...currency, isOptional: false, isSigned: random.chance(0.05), isSecret: false }];
+}
+
+/** Whether a field of the form needs a currency beside it or around it. */
+function isOfCurrency({ type }: { readonly type: string }): boolean {
+  return type.includes('money(currency)');
 }
 
 /** One declaration per shape: actions with the same shape share a declaration. */
