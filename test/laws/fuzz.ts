@@ -11,7 +11,7 @@ import { compareReadings, swift } from './differential.ts';
 import { formatKeepsTrees } from './format.ts';
 import { layoutsKeepTrees } from './layouts.ts';
 import { type Breach, guardsNeverOpen, orderNeverMatters, unknownNeverOpens } from './monotone.ts';
-import { tryMutations } from './mutations.ts';
+import { tryAnyTexts, tryMutations } from './mutations.ts';
 import { type Reached, tableOf } from './reached.ts';
 import { tryAnyRequests } from './robustness.ts';
 
@@ -48,8 +48,12 @@ const laws: Readonly<Record<string, (seed: number) => Tried>> = {
     return { count: layouts, findings };
   },
   'any text is answered': (seed) => {
-    const { mutants, findings } = tryMutations(400, seed);
-    return { count: mutants, findings };
+    const { tried, findings } = tryMutations(400, seed);
+    return { count: tried, findings };
+  },
+  'any type and condition is answered': (seed) => {
+    const { tried, findings } = tryAnyTexts(400, seed);
+    return { count: tried, findings };
   },
   'any request is decided': (seed) => {
     const { requests, findings } = tryAnyRequests(60, seed);

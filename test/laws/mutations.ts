@@ -1,17 +1,21 @@
-// Mutated policy files: whatever bytes a file holds, it compiles to a set or to at least one error, quickly
-// and without a throw. Every request to a set that compiles is decided, traced and explained without a throw.
+// Whatever a policy file holds, it compiles to a set or to at least one error, quickly and without a throw.
+// Every request to a set that compiles is decided, traced and explained without a throw. Tried on files whose
+// bytes are mutated, and on types and conditions of any kind.
 
+import fc from 'fast-check';
 import { hasErrors } from '../../src/language/diagnostic/diagnostic.ts';
 import { fileBytesMax } from '../../src/language/syntax/parse.ts';
 import { createRandom, type Random } from '../../src/language/value/random.ts';
+import { anyCondition, conditionText } from './any-condition.ts';
 import { anyFacts } from './any-facts.ts';
+import { anyType, typeText } from './any-type.ts';
 import type { Case, CaseFiles } from './cases.ts';
 import { corpus } from './corpus.ts';
 import { compileSet, differenceOn, ruleIdsOf } from './differential.ts';
 
-export interface MutationRun {
-  readonly mutants: number;
-  /** How many mutants compiled to a set. */
+export interface FilesRun {
+  readonly tried: number;
+  /** How many files compiled to a set. */
   readonly sound: number;
   readonly requests: number;
   readonly slowestMs: number;
@@ -20,37 +24,51 @@ export interface MutationRun {
 
 /** The longest time that one file may take from its text to a function, in milliseconds. */
 export const compileMsMax = 1_000;
-const requestsPerMutant = 5;
+const requestsPerFile = 5;
 const findingsMax = 5;
 
-export function tryMutations(count: number, seed: number): MutationRun {
+/** Tries files of the corpus with some of their bytes changed. */
+export function tryMutations(count: number, seed: number): FilesRun {
   const random = createRandom(seed);
   const sets = corpus();
-  const findings: Case[] = [];
-  let [mutants, sound, requests, slowestMs] = [0, 0, 0, 0];
-  while (mutants < count && findings.length < findingsMax) {
-    mutants++;
-    const mutant = mutated(random.pick(sets), sets, random);
-    const started = performance.now();
-    const problem = compileProblem(mutant);
-    const elapsedMs = performance.now() - started;
-    slowestMs = Math.max(slowestMs, elapsedMs);
-    if (problem !== null) findings.push({ ...mutant, problem, facts: null });
-    else if (elapsedMs > compileMsMax)
-      findings.push({ ...mutant, problem: `took ${Math.round(elapsedMs)} ms`, facts: null });
-    else {
-      const tried = tryRequests(mutant, random, findings);
-      if (tried > 0) sound++;
-      requests += tried;
-    }
-  }
-  return { mutants, sound, requests, slowestMs, findings };
+  return tryFiles(count, random, () => mutated(random.pick(sets), sets, random));
 }
 
-/** Why a mutated file breaks the law; null when it compiles or is properly refused. */
-function compileProblem(mutant: CaseFiles): string | null {
+/** Tries files with types and conditions that the grammar takes, most of which say nothing sensible. */
+export function tryAnyTexts(count: number, seed: number): FilesRun {
+  const text = fc.oneof(fc.tuple(anyType, anyType, anyType).map(typeText), anyCondition.map(conditionText));
+  const texts = fc.sample(text, { numRuns: count, seed });
+  return tryFiles(count, createRandom(seed), (at) => ({
+    files: [{ path: 'any.policy', text: texts[at]! }],
+    lists: {},
+  }));
+}
+
+function tryFiles(count: number, random: Random, fileAt: (at: number) => CaseFiles): FilesRun {
+  const findings: Case[] = [];
+  let [tried, sound, requests, slowestMs] = [0, 0, 0, 0];
+  for (; tried < count && findings.length < findingsMax; tried++) {
+    const one = fileAt(tried);
+    const started = performance.now();
+    const problem = compileProblem(one);
+    const elapsedMs = performance.now() - started;
+    slowestMs = Math.max(slowestMs, elapsedMs);
+    if (problem !== null) findings.push({ ...one, problem, facts: null });
+    else if (elapsedMs > compileMsMax)
+      findings.push({ ...one, problem: `took ${Math.round(elapsedMs)} ms`, facts: null });
+    else {
+      const asked = tryRequests(one, random, findings);
+      if (asked > 0) sound++;
+      requests += asked;
+    }
+  }
+  return { tried, sound, requests, slowestMs, findings };
+}
+
+/** Why a file breaks the law; null when it compiles or is properly refused. */
+function compileProblem(file: CaseFiles): string | null {
   try {
-    const { set, engine, diagnostics } = compileSet(mutant);
+    const { set, engine, diagnostics } = compileSet(file);
     const isRefused = hasErrors(diagnostics);
     if (isRefused === (set === null) && isRefused === (engine === null)) return null;
     return isRefused ? 'has errors and a set' : 'has neither a set nor an error';
@@ -59,17 +77,17 @@ function compileProblem(mutant: CaseFiles): string | null {
   }
 }
 
-function tryRequests(mutant: CaseFiles, random: Random, findings: Case[]): number {
-  const compiled = compileSet(mutant);
+function tryRequests(file: CaseFiles, random: Random, findings: Case[]): number {
+  const compiled = compileSet(file);
   const { set } = compiled;
   if (set === null) return 0;
   const ruleIds = ruleIdsOf(set);
-  for (let i = 0; i < requestsPerMutant; i++) {
+  for (let i = 0; i < requestsPerFile; i++) {
     const facts = anyFacts(random, set, ruleIds);
     const problem = differenceOn(compiled, facts);
-    if (problem !== null) findings.push({ ...mutant, problem, facts });
+    if (problem !== null) findings.push({ ...file, problem, facts });
   }
-  return requestsPerMutant;
+  return requestsPerFile;
 }
 
 const encoder = new TextEncoder();

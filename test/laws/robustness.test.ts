@@ -5,17 +5,26 @@ import type { Facts } from '../../src/language/model/request.ts';
 import { fileBytesMax } from '../../src/language/syntax/parse.ts';
 import type { Compiled } from '../../src/pipeline.ts';
 import { compileSet } from './differential.ts';
-import { tryMutations } from './mutations.ts';
+import { tryAnyTexts, tryMutations } from './mutations.ts';
 import { tryAnyRequests } from './robustness.ts';
 
 const timeout = 120_000;
 
 describe('mutated policy files', () => {
   it('compile, or are refused with a diagnostic', { timeout }, () => {
-    const { mutants, sound, findings } = tryMutations(500, 1);
+    const { tried, sound, findings } = tryMutations(500, 1);
     expect(findings).toEqual([]);
-    expect(mutants).toBe(500);
+    expect(tried).toBe(500);
     expect(sound).toBeGreaterThan(10);
+  });
+});
+
+describe('any types and conditions', () => {
+  it('compile, or are refused with a diagnostic', { timeout }, () => {
+    const { tried, sound, findings } = tryAnyTexts(700, 1);
+    expect(findings).toEqual([]);
+    expect(tried).toBe(700);
+    expect(sound).toBeGreaterThan(50);
   });
 });
 

@@ -1,0 +1,99 @@
+// Conditions as the grammar takes them, most of which make no sense: any operator between any operands, calls
+// with any arguments, lists of anything.
+
+import fc from 'fast-check';
+import { builtins } from '../../src/language/model/builtins.ts';
+
+/** A file with the condition, as that of a rule and as a let. */
+export function conditionText(condition: string): string {
+  return `${declarations}
+let own = ${condition}
+policy p on a.b {
+  deny q when ${condition}
+  allow r when own
+}
+`;
+}
+
+const declarations = `type tier = "low" | "high"
+list words = ["a", "b"]
+list sizes = [1, 2]
+list nets = ["10.0.0.0/8"]
+table limits = { USD: 5 USD, EUR: 7 USD }
+hours office = mon-fri 09:00-17:00 in "Europe/Berlin"
+let strange = payload.n > 3 or payload.s == "a"
+let names = ["x", "y"]
+let big = 7
+meter used = sum(payload.n) of a.b per agent over 24h
+action a.b {
+  n: number, i?: integer 0..9, s: string, e: "a" | "b", tier?: tier | null, m: money(currency), currency: "USD" | "EUR"
+  d: date, at: timestamp, wall: datetime, b: boolean, ip: ip, url: url, host: host, path: path, mail: email
+  xs: [string] 1.., ns?: [number], rows: [{ k: string, v?: number }], any: any, pin: secret string, ok: signed boolean
+}`;
+
+const fields =
+  'n i s e tier m currency d at wall b ip url host path mail xs ns rows any pin ok nothing'.split(' ');
+const operand = fc.constantFrom(
+  ...fields.map((field) => `payload.${field}`),
+  ...['payload', 'payload.rows.k', 'x', 'x.k', 'x.v', 'agent.id', 'agent.tags', 'agent.risk_tier', 'agent'],
+  ...['request.ip', 'request.user.roles', 'action.key', 'now', 'risk', 'today in "Europe/Berlin"'],
+  ...['words', 'sizes', 'nets', 'office', 'limits', 'strange', 'names', 'big', 'used', 'unknown'],
+  ...['limits[payload.currency]', 'limits["USD"]', 'limits[x.k]', 'office["a"]'],
+  ...['5', '-1', '0.5', '5 USD', '1 XXX', '15m', '2026-12-25', '2026-12-25T09:00Z', '09:00', '18 years'],
+  ...['"a"', "'a+'", '"10.0.0.0/8"', '"*.example.com"', '""', 'true', 'false', 'null', '[]'],
+);
+const sensible = fc.constantFrom(
+  ...['payload.n > 3', 'payload.s in ["a", "b"]', 'payload.s in words', 'payload.e == "a"', 'payload.b'],
+  ...['payload.m <= 5 USD', 'payload.d > today in "UTC"', 'now in office', 'payload.ip in "10.0.0.0/8"'],
+  ...['payload has i', '"a" in payload.xs', 'some x in payload.rows (x.k == "a")'],
+  ...['every x in payload.xs (x like "a*")', 'sum x in payload.rows (x.v else 0) > 3', 'strange', 'used > 5'],
+  ...['payload.host within "example.com"', 'payload.url like "https://*"', 'payload.path inside "/srv"'],
+  ...['payload.s mentions any of words', 'payload.s is single_script', 'limits[payload.currency] > 3 USD'],
+  ...[
+    'agent.risk_tier in ["low", "medium"]',
+    'length(payload.s) > 3',
+    'payload.at > now - 15m',
+    'payload.ok',
+  ],
+);
+const operator = fc.constantFrom(
+  ...['and', 'or', '==', '!=', '<', '<=', '>', '>=', 'in', 'not in', '+', '-', '*', '/'],
+  ...['like', 'matches', 'starts with', 'ends with', 'contains', 'inside', 'within', 'mentions any of'],
+  ...['like any of', 'matches any of', 'starts with any of', 'contains any of', 'inside any of'],
+);
+
+/** The text of any condition. */
+export const anyCondition: fc.Arbitrary<string> = fc.letrec<{ condition: string }>((tie) => ({
+  condition: fc.oneof(
+    { maxDepth: 4, withCrossShrink: true },
+    { weight: 3, arbitrary: operand },
+    { weight: 6, arbitrary: sensible },
+    {
+      weight: 4,
+      arbitrary: fc
+        .tuple(tie('condition'), fc.constantFrom('and', 'or'), sensible)
+        .map(([a, by, b]) => `(${a} ${by} ${b})`),
+    },
+    {
+      weight: 4,
+      arbitrary: fc
+        .tuple(tie('condition'), operator, tie('condition'))
+        .map(([a, by, b]) => `(${a} ${by} ${b})`),
+    },
+    fc.tuple(fc.constantFrom('not ', '-'), tie('condition')).map((parts) => parts.join('')),
+    fc.array(tie('condition'), { minLength: 1, maxLength: 3 }).map((entries) => `[${entries.join(', ')}]`),
+    fc
+      .tuple(fc.constantFrom('some', 'every', 'no', 'count', 'sum'), tie('condition'), tie('condition'))
+      .map(([quantifier, list, body]) => `(${quantifier} x in ${list} (${body}))`),
+    fc
+      .tuple(
+        fc.constantFrom(...Object.keys(builtins), 'unknown'),
+        fc.array(tie('condition'), { maxLength: 3 }),
+      )
+      .map(([name, args]) => `${name}(${args.join(', ')})`),
+    fc.tuple(operand, tie('condition')).map(([subject, fallback]) => `(${subject} else (${fallback}))`),
+    fc.tuple(operand, fc.constantFrom(...fields)).map(([subject, field]) => `(${subject} has ${field})`),
+    operand.map((subject) => `(${subject} is single_script)`),
+    fc.tuple(operand, operand, operand).map(([value, low, high]) => `(${value} in ${low}..${high})`),
+  ),
+})).condition;
