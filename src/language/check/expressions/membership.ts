@@ -262,7 +262,7 @@ function elementsShareValues(subject: Expression, elements: Expression, ctx: Con
  */
 function inferTexts(node: ListExpression | TextListExpression): Expression | null {
   const { span } = node;
-  if (node.kind === 'text-list') return textListOf(node.texts, node.spans, span);
+  if (node.kind === 'text-list') return listOfTexts(node.texts, node.spans, span);
   const texts: string[] = [];
   const offsets: number[] = [];
   for (const entry of node.entries) {
@@ -270,10 +270,10 @@ function inferTexts(node: ListExpression | TextListExpression): Expression | nul
     texts.push(entry.value);
     offsets.push(entry.span.start, entry.span.end);
   }
-  return textListOf(texts, { file: span.file, offsets }, span);
+  return listOfTexts(texts, { file: span.file, offsets }, span);
 }
 
-function textListOf(texts: readonly string[], spans: Spans, span: Span): Expression {
+function listOfTexts(texts: readonly string[], spans: Spans, span: Span): Expression {
   return { kind: 'text-list', texts, spans, type: listOf(enumeration([...new Set(texts)])), span };
 }
 
