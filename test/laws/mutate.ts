@@ -11,12 +11,12 @@ const { values } = parseArgs({
 });
 const seed = values.seed === undefined ? Math.floor(Math.random() * 1_000_000_000) : Number(values.seed);
 const started = performance.now();
-const { tried, sound, requests, slowestMs, findings } = tryMutations(Number(values.mutants), seed);
+const { count, sound, requests, slowestMs, findings } = tryMutations(Number(values.mutants), seed);
 for (const [index, finding] of findings.entries()) {
   console.log(`${finding.problem}\nwritten to ${writeCase(`mutant-${seed}-${index}`, finding)}\n`);
 }
 const seconds = ((performance.now() - started) / 1000).toFixed(1);
 console.log(
-  `seed ${seed}: ${tried} mutants in ${seconds} s, ${sound} compiled, ${requests} requests, slowest ${slowestMs.toFixed(0)} ms, ${findings.length} failures`,
+  `seed ${seed}: ${count} mutants in ${seconds} s, ${sound} compiled, ${requests} requests, slowest ${slowestMs.toFixed(0)} ms, ${findings.length} failures`,
 );
 process.exitCode = findings.length === 0 ? 0 : 1;

@@ -14,7 +14,8 @@ import { corpus } from './corpus.ts';
 import { compileSet, differenceOn, ruleIdsOf } from './differential.ts';
 
 export interface FilesRun {
-  readonly tried: number;
+  /** How many files were tried. */
+  readonly count: number;
   /** How many files compiled to a set. */
   readonly sound: number;
   readonly requests: number;
@@ -44,11 +45,11 @@ export function tryAnyTexts(count: number, seed: number): FilesRun {
   }));
 }
 
-function tryFiles(count: number, random: Random, fileAt: (at: number) => CaseFiles): FilesRun {
+function tryFiles(wanted: number, random: Random, fileAt: (at: number) => CaseFiles): FilesRun {
   const findings: Case[] = [];
-  let [tried, sound, requests, slowestMs] = [0, 0, 0, 0];
-  for (; tried < count && findings.length < findingsMax; tried++) {
-    const one = fileAt(tried);
+  let [count, sound, requests, slowestMs] = [0, 0, 0, 0];
+  for (; count < wanted && findings.length < findingsMax; count++) {
+    const one = fileAt(count);
     const started = performance.now();
     const problem = compileProblem(one);
     const elapsedMs = performance.now() - started;
@@ -62,7 +63,7 @@ function tryFiles(count: number, random: Random, fileAt: (at: number) => CaseFil
       requests += asked;
     }
   }
-  return { tried, sound, requests, slowestMs, findings };
+  return { count, sound, requests, slowestMs, findings };
 }
 
 /** Why a file breaks the law; null when it compiles or is properly refused. */

@@ -10,21 +10,15 @@ import { tryAnyRequests } from './robustness.ts';
 
 const timeout = 120_000;
 
-describe('mutated policy files', () => {
+describe.each([
+  ['mutated policy files', tryMutations, 500, 10],
+  ['any types and conditions', tryAnyTexts, 700, 50],
+] as const)('%s', (_, attempt, wanted, soundMin) => {
   it('compile, or are refused with a diagnostic', { timeout }, () => {
-    const { tried, sound, findings } = tryMutations(500, 1);
+    const { count, sound, findings } = attempt(wanted, 1);
     expect(findings).toEqual([]);
-    expect(tried).toBe(500);
-    expect(sound).toBeGreaterThan(10);
-  });
-});
-
-describe('any types and conditions', () => {
-  it('compile, or are refused with a diagnostic', { timeout }, () => {
-    const { tried, sound, findings } = tryAnyTexts(700, 1);
-    expect(findings).toEqual([]);
-    expect(tried).toBe(700);
-    expect(sound).toBeGreaterThan(50);
+    expect(count).toBe(wanted);
+    expect(sound).toBeGreaterThan(soundMin);
   });
 });
 

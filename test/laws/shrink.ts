@@ -1,6 +1,7 @@
 // Makes a failing case smaller while it still fails in the same way: removes declarations, rules, clauses and
 // fields from the policy files, replaces conditions by their parts, and removes facts and payload fields.
 
+import { spanKeys } from '../../src/language/diagnostic/span.ts';
 import type { JsonObject } from '../../src/language/model/json.ts';
 import type { Facts } from '../../src/language/model/request.ts';
 import { parse } from '../../src/language/syntax/parse.ts';
@@ -99,8 +100,6 @@ function withoutField(one: Case, facts: Facts, key: string): Case {
   return { ...one, files, facts: { ...facts, payload: without(facts.payload, key) } };
 }
 
-const skipped: ReadonlySet<string> = new Set(['span', 'spans', 'operatorSpan', 'leftSpan', 'comments']);
-
 /** The tree with one element less in one of its lists, or with one expression replaced by a part of it. */
 function* simplerTrees(node: unknown): Generator<unknown> {
   if (Array.isArray(node)) {
@@ -113,7 +112,7 @@ function* simplerTrees(node: unknown): Generator<unknown> {
   if (typeof node !== 'object' || node === null) return;
   for (const part of partsOf(node)) yield part;
   for (const [key, value] of Object.entries(node)) {
-    if (skipped.has(key)) continue;
+    if (key === 'comments' || spanKeys.has(key)) continue;
     for (const simpler of simplerTrees(value)) yield { ...node, [key]: simpler };
   }
 }

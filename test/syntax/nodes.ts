@@ -1,7 +1,7 @@
 // Views of a tree as plain data, for laws about all nodes: every node with a span, and the tree without
 // places.
 
-import type { Span } from '../../src/language/diagnostic/span.ts';
+import { type Span, spanKeys } from '../../src/language/diagnostic/span.ts';
 
 export interface AnyNode {
   readonly kind?: string;
@@ -18,10 +18,7 @@ export function nodesOf(value: unknown): readonly AnyNode[] {
   return 'span' in value ? [value as AnyNode, ...inner] : inner;
 }
 
-const placeKeys: ReadonlySet<string> = new Set([
-  ...['span', 'spans', 'operatorSpan', 'leftSpan'],
-  ...['ownLine', 'afterBlank'],
-]);
+const placeKeys: ReadonlySet<string> = new Set([...spanKeys, 'ownLine', 'afterBlank']);
 
 /** The same data without spans and without the places of comments. */
 export function withoutPlaces(value: unknown): unknown {

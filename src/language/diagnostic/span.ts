@@ -13,10 +13,18 @@ export interface Spans {
   readonly offsets: readonly number[];
 }
 
+/** Returns the places of parts of one file, of which there is at least one. */
+export function spansOf(parts: readonly { readonly span: Span }[]): Spans {
+  return { file: parts[0]!.span.file, offsets: parts.flatMap(({ span: { start, end } }) => [start, end]) };
+}
+
 /** Returns the place of the piece at a position. */
 export function spanAt({ file, offsets }: Spans, at: number): Span {
   return { file, start: offsets[2 * at]!, end: offsets[2 * at + 1]! };
 }
+
+/** The keys under which nodes of the tree and of the model hold places. */
+export const spanKeys: ReadonlySet<string> = new Set(['span', 'spans', 'operatorSpan', 'leftSpan']);
 
 /** The text of a file, with the path that spans use for the file. */
 export interface SourceText {

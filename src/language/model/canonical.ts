@@ -2,6 +2,8 @@
 // exact integers from numbers, and the length is written before each text and name. INVARIANT: two parts have
 // the same text only if they are equal.
 
+import { spanKeys } from '../diagnostic/span.ts';
+
 /** Returns the text of plain data; throws TypeError for anything else. */
 export function canonical(part: unknown): string {
   return write(part, nothing);
@@ -71,7 +73,7 @@ function kindOf(part: unknown): unknown {
 }
 
 const nothing: ReadonlySet<string> = new Set();
-const placesAndNotes: ReadonlySet<string> = new Set(['span', 'spans', 'doc']);
+const placesAndNotes: ReadonlySet<string> = new Set([...spanKeys, 'doc']);
 
 function write(part: unknown, omitted: ReadonlySet<string>): string {
   const pieces: string[] = [];

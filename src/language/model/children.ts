@@ -2,7 +2,7 @@
 // list whose elements are all constant texts is a `text-list`, however it was written, so that lists of equal
 // elements are equal.
 
-import { type Span, spanAt } from '../diagnostic/span.ts';
+import { type Span, spanAt, spansOf } from '../diagnostic/span.ts';
 import { memo } from '../value/memo.ts';
 import type { Expression, TextList } from './expression.ts';
 import { enumeration, type Type } from './type.ts';
@@ -76,14 +76,24 @@ export function writtenList(
   elements: readonly Expression[],
   { type, span }: { readonly type: Type; readonly span: Span },
 ): Expression {
+  const texts = literalTexts(elements);
+  if (texts === null) return { kind: 'list', elements, type, span };
+  return { kind: 'text-list', texts, spans: spansOf(elements), type, span };
+}
+
+/**
+ * Returns the texts of elements, of a list of the model or of a program, if all are constant texts; null
+ * otherwise, and for no elements.
+ */
+export function literalTexts(
+  elements: readonly { readonly kind: string; readonly value?: unknown }[],
+): readonly string[] | null {
   const texts: string[] = [];
-  for (const element of elements) {
-    if (element.kind !== 'literal' || typeof element.value !== 'string') break;
-    texts.push(element.value);
+  for (const { kind, value } of elements) {
+    if (kind !== 'literal' || typeof value !== 'string') return null;
+    texts.push(value);
   }
-  if (texts.length === 0 || texts.length < elements.length) return { kind: 'list', elements, type, span };
-  const offsets = elements.flatMap(({ span: { start, end } }) => [start, end]);
-  return { kind: 'text-list', texts, spans: { file: elements[0]!.span.file, offsets }, type, span };
+  return texts.length === 0 ? null : texts;
 }
 
 /** Returns the elements of a list that is written out, each made once; null for any other expression. */

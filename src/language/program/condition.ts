@@ -146,3 +146,16 @@ export function isDecimal(value: Value): value is Decimal {
 export function isMoneyTerm(value: Value): value is Extract<Value, { readonly amount: Decimal }> {
   return typeof value === 'object' && value !== null && 'amount' in value && 'currency' in value;
 }
+
+/** Whether a term is a list that the policy writes out. */
+export function isListWritten({ kind }: Term): boolean {
+  return kind === 'list' || kind === 'text-list';
+}
+
+/**
+ * Whether a list to go through may be unknown as a whole. An absent list is empty, not unknown, and a list
+ * that is written out is known whatever its elements are.
+ */
+export function isUnknowableList(source: Term): boolean {
+  return source.kind === 'read' ? source.read.isSigned : !isListWritten(source) && source.mayBeUnknown;
+}

@@ -104,7 +104,7 @@ function readText(reader: Reader): ReadText {
 
 /**
  * Reads tokens as written if the grammar takes them and nothing else is meant by them; otherwise repairs them
- * first.
+ * first, one by one, so that no list is a single token.
  */
 function readTokens<P extends ParsedTokens>(tokens: Token[], reader: Reader, read: Read<P>): P {
   const asWritten = holdsHabits(tokens, reader) ? null : readWhole(tokens, reader, read);

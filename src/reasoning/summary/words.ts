@@ -3,6 +3,7 @@
 // replaced by a similar one.
 
 import { oppositeComparison } from '../../language/model/expression.ts';
+import { writtenEntries } from '../../language/syntax/tree/lists.ts';
 import type {
   Binary,
   BinaryOperator,
@@ -11,7 +12,6 @@ import type {
   Path,
   Quantifier,
 } from '../../language/syntax/tree/tree.ts';
-import { writtenEntries } from '../../language/syntax/tree/visit.ts';
 
 export interface Wording {
   /** The node's source text on one line. */

@@ -13,7 +13,7 @@ import { inferComparison } from './comparison.ts';
 import { type Context, failed, type Inferred, plainType } from './context.ts';
 import { inferAnd, inferNot, inferOr } from './logic.ts';
 import { inferLookUp } from './look-up.ts';
-import { inferListLiteral, inferMembership } from './membership.ts';
+import { inferListLiteral, inferMembership, inferTextList } from './membership.ts';
 import { inferPath } from './path.ts';
 import { inferElse, inferHas } from './presence.ts';
 import { inferQuantifier } from './quantifier.ts';
@@ -42,8 +42,9 @@ export function infer(node: Tree, ctx: Context): Inferred {
     case 'binary':
       return inferBinary(node, ctx);
     case 'list-literal':
-    case 'text-list':
       return plainType(inferListLiteral(node, ctx));
+    case 'text-list':
+      return plainType(inferTextList(node));
     case 'quantifier':
       return plainType(inferQuantifier(node, ctx));
     case 'has':

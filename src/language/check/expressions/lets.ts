@@ -3,6 +3,7 @@
 // where the read occurs. At the end, variants with equal expressions are joined and numbered by their
 // structure, which does not depend on the order of files.
 
+import { spanKeys } from '../../diagnostic/span.ts';
 import type { Expression, LetRead } from '../../model/expression.ts';
 import type { Let } from '../../model/policy.ts';
 import type { NameNode } from '../../syntax/tree/tree.ts';
@@ -133,7 +134,7 @@ function textOf(expression: Expression): string {
   const known = texts.get(expression);
   if (known !== undefined) return known;
   const text = JSON.stringify(expression, (key, value) => {
-    if (key === 'span' || key === 'spans') return undefined;
+    if (spanKeys.has(key)) return undefined;
     return typeof value === 'bigint' ? `${value}` : value;
   });
   texts.set(expression, text);

@@ -1,7 +1,7 @@
 // Types `in` and `not in`: declared lists, list literals, lists of the payload, tables, ranges, hours and
 // networks.
 
-import type { Span, Spans } from '../../diagnostic/span.ts';
+import { type Span, spansOf } from '../../diagnostic/span.ts';
 import { elementsOf, writtenList } from '../../model/children.ts';
 import type { Expression } from '../../model/expression.ts';
 import { booleanType, enumeration, listOf, type Type } from '../../model/type.ts';
@@ -256,24 +256,12 @@ function elementsShareValues(subject: Expression, elements: Expression, ctx: Con
   return shared.every((shares) => shares);
 }
 
-/**
- * Types a list of text literals only, as most lists are: the elements are an enumeration of the texts. Null
- * for any other list.
- */
-function inferTexts(node: ListExpression | TextListExpression): Expression | null {
-  const { span } = node;
-  if (node.kind === 'text-list') return listOfTexts(node.texts, node.spans, span);
-  const texts: string[] = [];
-  const offsets: number[] = [];
-  for (const entry of node.entries) {
-    if (entry.kind !== 'text') return null;
-    texts.push(entry.value);
-    offsets.push(entry.span.start, entry.span.end);
-  }
-  return listOfTexts(texts, { file: span.file, offsets }, span);
-}
-
-function listOfTexts(texts: readonly string[], spans: Spans, span: Span): Expression {
+/** Types a list of texts only, as most lists are: the elements are an enumeration of the texts. */
+export function inferTextList({
+  texts,
+  spans,
+  span,
+}: Pick<TextListExpression, 'texts' | 'spans' | 'span'>): Expression {
   return { kind: 'text-list', texts, spans, type: listOf(enumeration([...new Set(texts)])), span };
 }
 
@@ -290,13 +278,14 @@ function wordsOf(entry: Tree, ctx: Context): readonly NameNode[] {
 }
 
 /** Types `["a", "b"]`: values of one type. */
-export function inferListLiteral(node: ListExpression | TextListExpression, ctx: Context): Expression | null {
-  if (node.kind === 'list-literal' && node.entries.length === 0) {
+export function inferListLiteral(node: ListExpression, ctx: Context): Expression | null {
+  if (node.entries.length === 0) {
     ctx.env.report(listLiteralEmpty(node.span));
     return null;
   }
-  const texts = inferTexts(node);
-  if (texts !== null || node.kind === 'text-list') return texts;
+  const texts = node.entries.flatMap((entry) => (entry.kind === 'text' ? [entry.value] : []));
+  if (texts.length === node.entries.length)
+    return inferTextList({ texts, spans: spansOf(node.entries), span: node.span });
   const words = node.entries.flatMap((entry) => wordsOf(entry, ctx));
   if (words.length === node.entries.length) {
     ctx.env.report(entriesUnquoted(words));

@@ -2,6 +2,8 @@
 // because large sets hold many of them. INVARIANT: two pieces of the checker's data have one text only if
 // they hold the same values.
 
+import { spanKeys } from '../../diagnostic/span.ts';
+
 /** Returns the text of the data. Spans are left out; keys are not, so that data of two kinds differ. */
 export function structureOf(data: unknown): string {
   switch (typeof data) {
@@ -28,7 +30,7 @@ function structureOfArray(data: readonly unknown[]): string {
 function structureOfObject(data: object): string {
   let text = '{';
   for (const key in data) {
-    if (key === 'span' || key === 'spans') continue;
+    if (spanKeys.has(key)) continue;
     // The keys of the model are plain words.
     const part: unknown = data[key as keyof typeof data];
     text += `${key}:${key === 'type' && typeof part === 'object' && part !== null ? structureOfType(part) : structureOf(part)},`;

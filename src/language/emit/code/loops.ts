@@ -3,6 +3,7 @@
 // `s.rounds` is how often the loops around a place run together. INVARIANT: a loop restores `s.rounds`.
 
 import { elementRoundsMax } from '../../model/limits.ts';
+import { isUnknowableList } from '../../program/condition.ts';
 import type { CountTerm, Quantified, SumTerm, Term } from '../../program/program.ts';
 import { identifier, type Js, joinJs, js } from './js.ts';
 import { elementCode, listCode } from './reads.ts';
@@ -94,7 +95,7 @@ function loopStatements(inner: Writer, quantifier: Quantifier, loop: Loop & { bo
   const lists = sources.map((_, at) => identifier('a', at));
   const loads = sources.map((source, at) => {
     const load = js`const ${lists[at]} = ${sourceCode(inner, source)};`;
-    const checked = mayBeUnknown(source)
+    const checked = isUnknowableList(source)
       ? js`${load} if (${lists[at]} == null) return ${loop.unknown};`
       : load;
     if (inner.variables.size === 0 || isWrittenOut(source)) return checked;
@@ -132,9 +133,4 @@ export function isWrittenOut(source: Term): boolean {
  */
 function sourceCode(writer: Writer, source: Term): Js {
   return source.kind === 'read' ? listCode(writer, source.read) : writer.unit.term(writer, source);
-}
-
-function mayBeUnknown(source: Term): boolean {
-  if (source.kind === 'read') return source.read.isSigned;
-  return source.kind !== 'list' && source.kind !== 'text-list' && source.mayBeUnknown;
 }

@@ -1,6 +1,7 @@
 // Makes terms, with what is known about each before any request: its sort, its cost, and whether it may be
 // unknown. Arithmetic on constants is carried out.
 
+import { literalTexts } from '../../model/children.ts';
 import type { Expression } from '../../model/expression.ts';
 import type { Type } from '../../model/type.ts';
 import type { Value } from '../../model/value.ts';
@@ -31,11 +32,9 @@ export function openTerm(
 
 /** Returns a list that the policy writes out. */
 export function listTerm(expression: Expression, elements: readonly Term[]): Term {
-  const texts = elements.flatMap((element) =>
-    element.kind === 'literal' && typeof element.value === 'string' ? [element.value] : [],
-  );
   // Lets of texts may be among the elements.
-  if (texts.length > 0 && texts.length === elements.length) return textListTerm(expression, texts);
+  const texts = literalTexts(elements);
+  if (texts !== null) return textListTerm(expression, texts);
   const sort = expression.type.kind === 'list' ? expression.type.element.type.kind : 'any';
   return { kind: 'list', elements, ...openTerm(expression, elements.length), element: valueElement(sort) };
 }

@@ -13,6 +13,8 @@ import {
   definite,
   disjunction,
   equivalence,
+  isListWritten,
+  isUnknowableList,
   negation,
 } from '../condition.ts';
 import type { Condition, PlannedLet, Term } from '../program.ts';
@@ -257,7 +259,7 @@ function toTerm(expression: Expression, place: Place): Term {
  * quantifier. Values that the policy writes out are not affected.
  */
 function inside(scope: Scope, term: Term): Term {
-  const isWritten = term.kind === 'literal' || term.kind === 'list' || term.kind === 'text-list';
+  const isWritten = term.kind === 'literal' || isListWritten(term);
   return isWritten || !mayBeTooLong({ kind: term.sort }, scope) ? term : { ...term, mayBeUnknown: true };
 }
 
@@ -372,15 +374,6 @@ function slotsOf(source: Expression, scope: Scope): readonly Slot[] {
   if (source.kind === 'field') return elementSlots(source, scope);
   if (source.kind === 'call' && source.type.kind === 'list') return [source.type.element];
   return source.kind === 'else' ? elementSlots(source.subject, scope) : [];
-}
-
-/**
- * Whether a list may be unknown as a whole. An absent list is empty, not unknown, and a written-out list is
- * known whatever its elements are.
- */
-function isUnknowableList(source: Term): boolean {
-  if (source.kind === 'read') return source.read.isSigned;
-  return source.kind !== 'list' && source.kind !== 'text-list' && source.mayBeUnknown;
 }
 
 function toQuantified(expression: Quantify, place: Place): Condition {

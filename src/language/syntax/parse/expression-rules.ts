@@ -1,11 +1,11 @@
 // The parser rules of operands: literals, paths, lists, calls, quantifiers and expressions in parentheses.
 
 import { EOF } from 'chevrotain';
+import { listOfEntries } from '../tree/lists.ts';
 import type { CallNode, ExpressionNode, LookUp, Quantifier, TodayNode } from '../tree/tree.ts';
-import { listOfEntries } from '../tree/visit.ts';
 import type { ParserRule } from './node-parser.ts';
 import { OperatorParser } from './operator-rules.ts';
-import { isAnyText, NameToken, sign, tokenEnd, word } from './tokens.ts';
+import { isAnyText, NameToken, quantifierWords, sign, tokenEnd, word } from './tokens.ts';
 
 export abstract class ExpressionParser extends OperatorParser {
   // primary = literal | parentheses | listLiteral | quantifier | today | call | lookUp | path
@@ -71,7 +71,7 @@ export abstract class ExpressionParser extends OperatorParser {
     },
   );
 
-  private quantifiers = this.eachToken(word.some, word.every, word.no, word.count, word.sum);
+  private quantifiers = this.eachToken(...quantifierWords.map((one) => word[one]));
 
   // listSource = listLiteral | call | lookUp | path
   listSource: ParserRule<ExpressionNode | null> = this.same('listSource', () => this.OR(this.listSources));

@@ -16,16 +16,16 @@ export function flatten(tokens: Token[], reader: Reader): Token[] {
   let depth = 0;
   let prefixes = 0;
   for (let index = 0; index < tokens.length; index++) {
-    const written = tokens[index]!;
-    const step = steps[written.tokenTypeIdx];
-    const token = step === 'list' ? { ...written, image: '[' } : written;
+    const token = tokens[index]!;
+    const step = steps[token.tokenTypeIdx];
     const added = step === undefined || step === 'close' ? 0 : prefixes + 1;
     if (added > 0 && depth + added > nestingMax) {
-      if (depth + added === nestingMax + 1) report(token, reader);
+      const bracket = step === 'list' ? { ...token, image: '[' } : token;
+      if (depth + added === nestingMax + 1) report(bracket, reader);
       kept ??= tokens.slice(0, index);
       prefixes = step === 'prefix' ? added : 0;
       if (step === 'prefix') continue;
-      kept.push(retype(token, word.null, 'null'));
+      kept.push(retype(bracket, word.null, 'null'));
       index = closingIndex(tokens, index);
       continue;
     }
@@ -33,7 +33,7 @@ export function flatten(tokens: Token[], reader: Reader): Token[] {
     if (step === 'open') open.push(added);
     if (step === 'close') depth -= open.pop() ?? 0;
     prefixes = step === 'prefix' ? added : 0;
-    kept?.push(written);
+    kept?.push(token);
   }
   return kept ?? tokens;
 }

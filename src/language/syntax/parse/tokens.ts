@@ -155,7 +155,9 @@ export const bracketStep: (1 | -1 | undefined)[] = [];
 for (const type of [sign.openParen, sign.openSquare, sign.openCurly]) bracketStep[type.tokenTypeIdx!] = 1;
 for (const type of [sign.closeParen, sign.closeSquare, sign.closeCurly]) bracketStep[type.tokenTypeIdx!] = -1;
 
-const quantifiers: ReadonlySet<string | undefined> = new Set(['some', 'every', 'no', 'count', 'sum']);
+/** Words that begin a quantifier. */
+export const quantifierWords = ['some', 'every', 'no', 'count', 'sum'] as const;
+const quantifiers: ReadonlySet<string | undefined> = new Set(quantifierWords);
 
 /** A list of texts behind the `in` of a comparison, as one token (`text-list.ts`). */
 export const TextListToken = createToken({

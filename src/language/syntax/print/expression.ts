@@ -2,6 +2,7 @@
 // another tree, and where a reader would have to know the grammar by heart: around `else` beside an operator,
 // and around a comparison behind `not`.
 
+import { writtenEntries } from '../tree/lists.ts';
 import type {
   Binary,
   BinaryOperator,
@@ -13,7 +14,7 @@ import type {
   TextLiteral,
   Unary,
 } from '../tree/tree.ts';
-import { isLiteral, writtenEntries } from '../tree/visit.ts';
+import { isLiteral } from '../tree/visit.ts';
 
 /** One line of text that parses to the same expression. */
 export function printExpression(expression: ExpressionNode): string {

@@ -1,7 +1,7 @@
 // Walks over the tree in the order of the text, without recursion, so that no tree is too deep.
 
-import { type Span, spanAt } from '../../diagnostic/span.ts';
-import type { ExpressionNode, ListExpression, LiteralNode, TextListExpression } from './tree.ts';
+import { writtenEntries } from './lists.ts';
+import type { ExpressionNode, LiteralNode } from './tree.ts';
 
 const literalKinds = {
   text: true,
@@ -18,25 +18,6 @@ const literalKinds = {
 
 export function isLiteral(expression: ExpressionNode): expression is LiteralNode {
   return Object.hasOwn(literalKinds, expression.kind);
-}
-
-/** Makes a list, in one piece if it can be. */
-export function listOfEntries(
-  entries: readonly ExpressionNode[],
-  span: Span,
-): ListExpression | TextListExpression {
-  const texts: string[] = [];
-  for (const entry of entries) if (entry.kind === 'text' && !entry.isRaw) texts.push(entry.value);
-  if (texts.length < 2 || texts.length < entries.length) return { kind: 'list-literal', entries, span };
-  const offsets = entries.flatMap(({ span: { start, end } }) => [start, end]);
-  return { kind: 'text-list', texts, spans: { file: span.file, offsets }, span };
-}
-
-/** The entries of a list, one by one. */
-export function writtenEntries(list: ListExpression | TextListExpression): readonly ExpressionNode[] {
-  if (list.kind === 'list-literal') return list.entries;
-  const { texts, spans } = list;
-  return texts.map((value, at) => ({ kind: 'text', value, isRaw: false, span: spanAt(spans, at) }));
 }
 
 /** The expressions directly inside an expression, in order. */

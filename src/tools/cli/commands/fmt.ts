@@ -6,6 +6,7 @@ import type { Command } from 'commander';
 import { type Diagnostic, hasErrors } from '../../../language/diagnostic/diagnostic.ts';
 import { diagnosticToJson, escapeForTerminal, type SourceOf } from '../../../language/diagnostic/render.ts';
 import type { SourceText } from '../../../language/diagnostic/span.ts';
+import { spanKeys } from '../../../language/diagnostic/span.ts';
 import { parse } from '../../../language/syntax/parse.ts';
 import { printFile } from '../../../language/syntax/print/print.ts';
 import type { PolicyFile } from '../../../language/syntax/tree/tree.ts';
@@ -121,12 +122,10 @@ function isError({ severity }: Diagnostic): boolean {
   return severity === 'error';
 }
 
-const places: ReadonlySet<string> = new Set(['span', 'spans', 'operatorSpan', 'leftSpan']);
-
 /** The content of a file without positions, to compare two texts. */
 function meaningOf({ declarations, comments }: PolicyFile): string {
   return JSON.stringify([declarations, comments.map(({ text }) => text)], (key, value: unknown) =>
-    places.has(key) ? undefined : value,
+    spanKeys.has(key) ? undefined : value,
   );
 }
 

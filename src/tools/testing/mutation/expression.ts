@@ -2,6 +2,7 @@
 // part left out, a part reversed, a constant one step away. INVARIANT: each change alters one place.
 
 import type { Span } from '../../../language/diagnostic/span.ts';
+import { writtenEntries } from '../../../language/syntax/tree/lists.ts';
 import type {
   Binary,
   BinaryOperator,
@@ -9,7 +10,6 @@ import type {
   Quantifier,
   Unary,
 } from '../../../language/syntax/tree/tree.ts';
-import { writtenEntries } from '../../../language/syntax/tree/visit.ts';
 import { neighbours } from './constant.ts';
 import { entryRemoval, excerpt, type PolicyEdit, replacement } from './edit.ts';
 

@@ -2,6 +2,7 @@
 // that names nothing is granted. Commands and their arguments are exempt: a shell line without commands runs
 // nothing, and a command may have no arguments.
 
+import { elementsOf } from '../../../model/children.ts';
 import type { Expression, Quantify } from '../../../model/expression.ts';
 import type { Shape } from '../../../model/type.ts';
 import { compare, zero } from '../../../value/decimal.ts';
@@ -35,8 +36,8 @@ export function everyOverEmpty({ enforced, env }: Examined): void {
 
 /** Whether the list has elements wherever it is present: a list literal, or a list with a least length. */
 function hasLeastLength(source: Expression): boolean {
-  if (source.kind === 'text-list') return true;
-  if (source.kind === 'list') return source.elements.length > 0;
+  const written = elementsOf(source);
+  if (written !== null) return written.length > 0;
   if (source.type.kind !== 'list') return false;
   const { low } = source.type.length;
   return low !== null && compare(low, zero) > 0;

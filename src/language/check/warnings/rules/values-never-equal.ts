@@ -85,8 +85,7 @@ function reportWritten(node: Expression, env: Environment): void {
 }
 
 function comparedWith(node: Expression): readonly [Expression | null, readonly Expression[]] {
-  const elements = node.kind === 'in-elements' ? elementsOf(node.elements) : null;
-  if (node.kind === 'in-elements' && elements !== null) return [node.subject, elements];
+  if (node.kind === 'in-elements') return [node.subject, elementsOf(node.elements) ?? []];
   if (node.kind !== 'compare' || (node.operator !== '==' && node.operator !== '!=')) return [null, []];
   return node.left.kind === 'call' ? [node.left, [node.right]] : [node.right, [node.left]];
 }

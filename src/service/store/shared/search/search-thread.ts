@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads';
 import type { RequestCount } from '../../contract/search.ts';
 import type { RequestFilter, RequestPage, RequestPlace, RequestsFound } from '../../contract/store.ts';
 import { StoreError } from '../../contract/store-error.ts';
-import { endThread } from '../end-thread.ts';
+import { beginAfterMs, endThread } from '../thread-beside.ts';
 import { asksIndex, type FoundPlaces } from './search.ts';
 import type { FromSearcher, SearchAnswer, SearchQuestion, ToSearcher } from './search-worker.ts';
 
@@ -22,9 +22,6 @@ interface Asking {
   readonly resolve: (answer: SearchAnswer) => void;
   readonly reject: (error: StoreError) => void;
 }
-
-/** A service that has just begun has more urgent work. */
-const followAfterMs = 3_000;
 
 export function createSearchThread(script: URL, data: unknown): SearchThread {
   let worker: Worker | null = null;
@@ -79,7 +76,7 @@ export function createSearchThread(script: URL, data: unknown): SearchThread {
     page: (page) => ask({ kind: 'page', page }),
     count: (filter) => ask({ kind: 'count', filter }),
     follow() {
-      timer ??= setTimeout(() => void (isClosed || started()), followAfterMs).unref();
+      timer ??= setTimeout(() => void (isClosed || started()), beginAfterMs).unref();
     },
     async close() {
       isClosed = true;

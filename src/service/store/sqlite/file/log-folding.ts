@@ -3,7 +3,7 @@
 // it, too. INVARIANT: the records depend in no way on this thread: when it ends, the writer folds the log.
 
 import { Worker } from 'node:worker_threads';
-import { endThread } from '../../shared/end-thread.ts';
+import { beginAfterMs, endThread } from '../../shared/thread-beside.ts';
 
 export interface LogFolding {
   /** From now on the log is folded beside the writer. */
@@ -11,9 +11,6 @@ export interface LogFolding {
   /** Ends the thread; its connection must be closed before the writer's, which folds the rest. */
   close(): Promise<void>;
 }
-
-/** A service that has just begun has more urgent work. */
-const beginAfterMs = 3_000;
 
 export function createLogFolding(path: string): LogFolding {
   let timer: NodeJS.Timeout | undefined;

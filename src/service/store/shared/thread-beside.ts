@@ -1,6 +1,9 @@
-// The end of a thread beside a store on which no record depends.
+// Threads beside a store, on which no record depends: when they begin, and how they end.
 
 import type { Worker } from 'node:worker_threads';
+
+/** How long a service runs before they begin: one that has just begun has more urgent work. */
+export const beginAfterMs = 3_000;
 
 const endMaxMs = 1_000;
 
