@@ -164,5 +164,5 @@ function policiesFolder(): string {
 function inTerminal(...args: readonly string[]): void {
   const terminal = window.terminals.find(({ name }) => name === 'Writ') ?? window.createTerminal('Writ');
   terminal.show();
-  terminal.sendText(['npx', 'writ', ...args, JSON.stringify(policiesFolder())].join(' '));
+  terminal.sendText(['npx', '--no', 'writ', ...args, JSON.stringify(policiesFolder())].join(' '));
 }

@@ -1,4 +1,4 @@
-// Trees of the policy sets for tests of the checker: the conformance sets if present, the packs, and the
+// Trees of the policy sets for tests of the checker: the conformance sets, the packs, and the
 // golden cases without errors.
 
 import { existsSync, globSync, readFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ export interface NamedSet {
   readonly files: readonly PolicyFile[];
 }
 
-const conformance = '../shared/conformance';
+const conformance = 'test/features/conformance';
 
 /** Sets that check without errors, by folder. */
 export function soundSets(): readonly NamedSet[] {

@@ -53,7 +53,7 @@ describe('the gate', () => {
     const lines = [
       ...hooks.map(({ entry, args = [] }) => [entry, ...args].join(' ')),
       ...workflow.jobs.policies.steps.flatMap(({ run }) => (run?.includes('writ.js') ? [run] : [])),
-      ...(page.match(/`writ [^`]+`|^npx writ .+/gm) ?? []).map((line) => line.replaceAll('`', '')),
+      ...(page.match(/`writ [^`]+`|^npx --no writ .+/gm) ?? []).map((line) => line.replaceAll('`', '')),
     ];
     expect(lines.length).toBeGreaterThan(12);
     expect(lines.flatMap((line) => strangers(line.replace('$STRICT', '--strict')))).toEqual([]);

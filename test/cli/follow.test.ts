@@ -1,9 +1,8 @@
 // `writ requests --follow` with a service that is away for a while, and the scripts that complete commands in
 // a shell.
 
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -82,41 +81,7 @@ test('requests are followed as they come, each once, also when the service was a
   expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('--follow has no end')]);
 });
 
-/** Found by full path, because PATH may lack it in the tests. */
-const bash = ['/bin/bash', '/usr/bin/bash', '/usr/local/bin/bash'].find((path) => existsSync(path));
-
 describe('writ completion', () => {
-  test.skipIf(bash === undefined)('completes commands, options and values in bash', async () => {
-    const { stdout: script } = await writ(['completion', 'bash']);
-    const lines = [
-      ['writ', 'requ', 'requests'],
-      ['writ', 'agents', 'rot', 'rotate'],
-      ['writ', 'requests', '--dec', '--decision'],
-      ['writ', 'requests', '--decision', 'D', 'DENY'],
-      ['writ', 'audit', 'export', '--format', '', 'jsonl csv'],
-      ['writ', 'completion', 'f', 'fish'],
-      // Options of the command that runs when none is named.
-      ['writ', 'mcp', '--key', '--key-file'],
-      // A value that is a file: the shell completes it by itself.
-      ['writ', 'audit', 'export', '--data', 'v', ''],
-    ];
-    const tries = lines.map(
-      (words) =>
-        `try ${words
-          .slice(0, -1)
-          .map((word) => `'${word}'`)
-          .join(' ')}`,
-    );
-    const program = `${script}
-      try() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _writ; echo "\${COMPREPLY[*]}"; }
-      ${tries.join('\n')}`;
-    const ran = spawnSync(bash ?? '', ['-c', program], { encoding: 'utf8' });
-    expect([ran.stderr, ran.stdout.split('\n').slice(0, -1)]).toEqual([
-      '',
-      lines.map((words) => words.at(-1)),
-    ]);
-  });
-
   test('knows zsh and fish, and no other shell', async () => {
     expect((await writ(['completion', 'zsh'])).stdout).toContain('bashcompinit\n_writ_commands() {');
     const fish = (await writ(['completion', 'fish'])).stdout;

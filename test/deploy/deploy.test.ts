@@ -1,6 +1,5 @@
 // Files for supervisors and container engines: each refers only to addresses, settings and files that exist.
 
-import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -37,19 +36,6 @@ describe('every file', () => {
 
 describe('the unit of systemd', () => {
   const text = textOf('systemd/writ.service');
-
-  test.skipIf(spawnSync('systemd-analyze', ['--version']).status !== 0)(
-    'is right, and exposes little',
-    () => {
-      const unit = join(folder, 'systemd/writ.service');
-      const verified = spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' });
-      expect(verified.stderr.split('\n').filter((line) => line.includes('writ.service'))).toEqual([]);
-      const judged = execFileSync('systemd-analyze', ['security', '--offline=true', unit], {
-        encoding: 'utf8',
-      });
-      expect(Number(/exposure level for writ.service: ([\d.]+)/.exec(judged)?.[1])).toBeLessThan(2);
-    },
-  );
 
   test('waits for the service to say that it is ready, which it does once', async () => {
     expect(text).toContain('Type=notify');

@@ -19,13 +19,13 @@ function commandLines(text: string): readonly string[] {
     block
       .replaceAll('\\\n', ' ')
       .split('\n')
-      .map((line) => line.replace(/^\$ /, '').replace(/ # .*/, ''))
+      .flatMap((line) => line.replace(/^\$ /, '').replace(/ # .*/, '').split(' && '))
       .filter((line) => !line.startsWith(' ')),
   );
   const inline = [...text.replace(/^```[\s\S]*?^```/gm, '').matchAll(/`([^`\n]+)`/g)].map(
     ([, code = '']) => code,
   );
-  const typed = /^(?:(?:npx|npm run(?: -s)?) )?writ (?:-- )?(.+)$/;
+  const typed = /^(?:(?:npx --no|npm run(?: -s)?) )?writ (?:-- )?(.+)$/;
   return [...fenced, ...inline].flatMap((line) => typed.exec(line)?.[1] ?? []);
 }
 

@@ -34,8 +34,9 @@ it('does what it says', async () => {
     const printed: string[] = [];
     for (const line of session.split('\n').filter((one) => one.startsWith('$ '))) {
       const [command = '', tail] = line.split(' | tail -n ');
-      const [, npx, program, ...args] = argsOf(command);
-      expect([npx, program]).toEqual(['npx', 'writ']);
+      const [, ...words] = argsOf(command);
+      expect(words.slice(0, 3)).toEqual(['npx', '--no', 'writ']);
+      const args = words.slice(3);
       const { stdout, stderr } = await writ(args, { cwd: folder });
       const lines = withoutTimes(`${stdout}${stderr}`).split('\n');
       printed.push(`${line}\n${lines.slice(tail === undefined ? 0 : -Number(tail)).join('\n')}\n`);

@@ -5,9 +5,11 @@ import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { expect, it } from 'vitest';
 
-const pages = ['README.md', 'CHANGELOG.md', ...globSync('{docs,policies,examples,bench}/**/*.md')].filter(
-  (page) => !page.includes('node_modules'),
-);
+const pages = [
+  'README.md',
+  'CHANGELOG.md',
+  ...globSync('{docs,policies,examples,bench,test}/**/*.md'),
+].filter((page) => !page.includes('node_modules'));
 
 /** The anchors that GitHub makes of headings; the second heading of the same name gets `-1`. */
 function anchorsOf(page: string): ReadonlySet<string> {

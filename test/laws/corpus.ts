@@ -1,7 +1,7 @@
-// The policy sets that mutations start from: the examples, the conformance cases if present, the golden cases
+// The policy sets that mutations start from: the examples, the conformance cases, the golden cases
 // of the parser and the checker, and random sets, each with its list files.
 
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { SourceText } from '../../src/language/diagnostic/span.ts';
 import { createRandom } from '../../src/language/value/random.ts';
@@ -9,12 +9,12 @@ import type { CaseFiles } from './cases.ts';
 import { randomSet } from './policies.ts';
 
 const root = join(import.meta.dirname, '../..');
-const roots = ['policies', '../shared/conformance', 'test/syntax/cases', 'test/check/cases'];
+const roots = ['policies', 'test/features/conformance', 'test/syntax/cases', 'test/check/cases'];
 const randomSetsCount = 10;
 
 /** All sets, each as one policy file that a mutation changes. */
 export function corpus(): readonly CaseFiles[] {
-  const folders = roots.map((folder) => join(root, folder)).filter((folder) => existsSync(folder));
+  const folders = roots.map((folder) => join(root, folder));
   const written = folders.flatMap((folder) =>
     globSync('**/*.policy', { cwd: folder })
       .sort()

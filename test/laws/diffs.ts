@@ -2,7 +2,7 @@
 // requests show is among the findings, and each finding's request is decided as stated. By hand, every
 // mutant: node test/laws/diffs.ts 1 10000
 
-import { existsSync, globSync } from 'node:fs';
+import { globSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Outcome } from '../../src/language/model/decision.ts';
 import type { PolicySet } from '../../src/language/model/policy.ts';
@@ -42,9 +42,9 @@ export interface MutantTally {
   readonly broken: string[];
 }
 
-/** The packs of the project, and the conformance sets if present. */
+/** The packs of the project, and the conformance sets. */
 export function mutatedFolders(): readonly string[] {
-  const folders = ['policies', '../shared/conformance'].map((path) => join(root, path)).filter(existsSync);
+  const folders = ['policies', 'test/features/conformance'].map((path) => join(root, path));
   return folders.flatMap((folder) =>
     [...new Set(globSync('**/*.policy', { cwd: folder }).map((path) => dirname(join(folder, path))))].sort(),
   );

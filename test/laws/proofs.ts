@@ -4,7 +4,7 @@
 // test/laws/proofs.ts 100000 60 3
 
 import { once } from 'node:events';
-import { existsSync, globSync } from 'node:fs';
+import { globSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { isMainThread, type MessagePort, parentPort, Worker, workerData } from 'node:worker_threads';
@@ -33,11 +33,9 @@ export interface Named {
   readonly set: PolicySet;
 }
 
-/** Sets made for the law, the packs of the project, the conformance sets if present, and random sets. */
+/** Sets made for the law, the packs of the project, the conformance sets, and random sets. */
 export async function lawSets(randomSets: number): Promise<readonly Named[]> {
-  const folders = ['test/laws/sets', 'policies', '../shared/conformance']
-    .map((path) => join(root, path))
-    .filter(existsSync);
+  const folders = ['test/laws/sets', 'policies', 'test/features/conformance'].map((path) => join(root, path));
   const directories = folders.flatMap((folder) =>
     [...new Set(globSync('**/*.policy', { cwd: folder }).map((path) => dirname(join(folder, path))))].sort(),
   );

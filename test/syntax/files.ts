@@ -1,16 +1,14 @@
 // The policy files that the tests of this folder read: the page of the language design, the golden cases
-// without errors, and the conformance files if present.
+// without errors, and the conformance files.
 
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SourceText } from '../../src/language/diagnostic/span.ts';
 
-const shared = join(import.meta.dirname, '../../../shared');
-
-/** Every sound policy file; the conformance files only if their folder exists. */
+/** Every sound policy file. */
 export function soundFiles(): readonly SourceText[] {
-  const folder = join(shared, 'conformance');
-  const conformance = existsSync(folder) ? globSync('**/*.policy', { cwd: folder }).sort() : [];
+  const folder = join(import.meta.dirname, '../features/conformance');
+  const conformance = globSync('**/*.policy', { cwd: folder }).sort();
   return [
     ...['page', 'precedence', 'risk-clause', 'words-as-names', 'comments'].map(caseFile),
     ...conformance.map((path) => ({ path, text: readFileSync(join(folder, path), 'utf8') })),

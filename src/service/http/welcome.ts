@@ -37,7 +37,7 @@ function keyCommand({ dataDirectory, database }: Welcome): string {
 export const isPackage = import.meta.url.includes('/node_modules/');
 
 function writCommand(): string {
-  return isPackage ? 'npx writ' : 'npm run writ --';
+  return isPackage ? 'npx --no writ' : 'npm run writ --';
 }
 
 /** A text quoted so that a shell takes it as one word. */

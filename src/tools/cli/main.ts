@@ -5,6 +5,7 @@ import { setFlagsFromString } from 'node:v8';
 import { Command, CommanderError } from 'commander';
 import manifest from '../../../package.json' with { type: 'json' };
 import { RevisionError } from '../findings/revision-error.ts';
+import { installCommand } from './install-hint.ts';
 import {
   type ExitCode,
   exitCodes,
@@ -257,23 +258,13 @@ function reportError(error: unknown): ExitCode {
   }
   const missing = missingPackage(error);
   if (missing !== null) {
-    printError(
-      `error: this command needs the package ${missing}: npm install --ignore-scripts ${ownerOf(missing)}\n`,
-    );
+    printError(`error: this command needs the package ${missing}: ${installCommand(missing)}\n`);
     return exitCodes.usage;
   }
   printError(
     `writ: internal error, please report it: ${error instanceof Error ? error.stack : String(error)}\n`,
   );
   return exitCodes.internal;
-}
-
-/**
- * The package to install when `missing` cannot be loaded. `pg`, for the store in PostgreSQL, is the only one
- * that `writ-service` does not bring.
- */
-function ownerOf(missing: string): string {
-  return missing === 'pg' ? 'pg' : 'writ-service';
 }
 
 /**

@@ -127,7 +127,7 @@ function describe(directory: string, starters: readonly string[], requests: read
     `check --strict ${path}`,
     `test ${path} --coverage`,
     ...requests.map((request) => `decide --policies ${path} ${request}`),
-  ].map((command) => `${isPackage ? 'npx writ' : 'writ'} ${command}`);
+  ].map((command) => `${isPackage ? 'npx --no writ' : 'writ'} ${command}`);
   return `${made.join('')}\nNext:\n${commands.map((line) => `  ${line}\n`).join('')}`;
 }
 

@@ -16,6 +16,7 @@ import {
 import { dirname, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import type { Config } from '../../../service/http/config.ts';
+import { installCommand } from '../install-hint.ts';
 import { codeOf, ok, type PartFinding, warned, wrong } from './finding.ts';
 
 export async function examinePackages({ store }: Pick<Config, 'store'>): Promise<PartFinding> {
@@ -26,7 +27,7 @@ export async function examinePackages({ store }: Pick<Config, 'store'>): Promise
     } catch (error) {
       return wrong(
         `the package ${name} cannot be loaded (${codeOf(error)})`,
-        `npm install --ignore-scripts ${name === 'pg' ? name : 'writ-service'}, by the Node that runs the service`,
+        `${installCommand(name)}, by the Node that runs the service`,
       );
     }
   }

@@ -1,10 +1,9 @@
-// The client for Python, run by the machine's own Python if present, against the real service and a broken
-// one.
+// The client for Python, run by the machine's own Python, against the real service and a broken one.
 
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { createServer } from 'node:http';
 import { promisify } from 'node:util';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { createRandom } from '../../src/language/value/random.ts';
 import { setSigning } from '../../src/service/agents/registry.ts';
 import { canonicalJson } from '../../src/service/store/contract/canonical-json.ts';
@@ -12,11 +11,16 @@ import { listening } from '../http/listening.ts';
 import { firstAdmin, personWith } from '../http/person-client.ts';
 import { type Service, startService } from '../http/service.ts';
 import { give } from '../http/written-policies.ts';
+import { python, requireProgram } from './programs.ts';
 
-const python = '/usr/bin/python3';
-const isThere = spawnSync(python, ['-c', 'import sys; assert sys.version_info >= (3, 9)']).status === 0;
-const hasCryptography = spawnSync(python, ['-c', 'import cryptography']).status === 0;
 const run = promisify(execFile);
+
+beforeAll(() =>
+  requireProgram(
+    [python, '-c', 'import sys, cryptography; assert sys.version_info >= (3, 9)'],
+    'python3 python3-cryptography',
+  ),
+);
 
 const start = `
 import json, sys
@@ -44,7 +48,7 @@ async function inPython(given: unknown, ...lines: readonly string[]) {
 const of = ({ url, apiKey: key }: Service) => ({ url, key });
 const client = "client = writ.Writ(given['url'], given['key'], wait=given.get('wait', 0), timeout=1)";
 
-describe.skipIf(!isThere)('with the service', () => {
+describe('with the service', () => {
   test('runs under a grant and under nothing else', async () => {
     const service = await startService();
     const found = await inPython(
@@ -114,7 +118,7 @@ describe.skipIf(!isThere)('with the service', () => {
     expect((await call())[0]).toBe('WaitingError');
   });
 
-  test.skipIf(!hasCryptography)('checks receipts', async () => {
+  test('checks receipts', async () => {
     const service = await startService();
     const jwks = await (await fetch(`${service.url}/.well-known/jwks.json`)).json();
     const found = await inPython(
@@ -148,7 +152,7 @@ describe.skipIf(!isThere)('with the service', () => {
   });
 });
 
-test.skipIf(!isThere)('with a service that breaks, nothing runs', async () => {
+test('with a service that breaks, nothing runs', async () => {
   const view = {
     request_id: 'r',
     decision: 'ALLOW',
@@ -209,7 +213,7 @@ test.skipIf(!isThere)('with a service that breaks, nothing runs', async () => {
   expect(runs).toBe(1);
 });
 
-test.skipIf(!isThere)('writes JSON in its canonical form as the service does', async () => {
+test('writes JSON in its canonical form as the service does', async () => {
   const random = createRandom(7);
   const digits = () =>
     Number((random.below(2 ** 31) / 2 ** random.below(31)).toPrecision(1 + random.below(15)));

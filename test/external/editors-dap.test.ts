@@ -1,17 +1,16 @@
 // LAW: a real editor walks through a decision like a client of the protocol: Emacs with dap-mode, without a
-// screen, if the machine has it. `npm run editors` requires it, and fails when it is missing.
+// screen.
 
 import { execFile } from 'node:child_process';
-import { existsSync, globSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
+import { requireProgram } from './programs.ts';
 
 const run = promisify(execFile);
 const emacs = '/usr/bin/emacs';
-const isThere = existsSync(emacs) && globSync('/usr/share/emacs/site-lisp/elpa/dap-mode-*').length > 0;
-const isWanted = process.env.EDITORS !== undefined;
 const entry = join(import.meta.dirname, '../../src/tools/cli/writ.js');
 const timeout = 120_000;
 
@@ -31,11 +30,8 @@ const request = {
   now: '2026-03-02T10:00:00Z',
 };
 
-test.skipIf(!isWanted && !isThere)('Emacs with dap-mode', { timeout }, async () => {
-  if (!isThere)
-    throw new Error(
-      'dap-mode is not on this machine: apt-get install --no-install-recommends emacs-nox elpa-dap-mode',
-    );
+test('Emacs with dap-mode', { timeout }, async () => {
+  requireProgram([emacs, '--batch', '--eval', "(require 'dap-mode)"], 'emacs-nox elpa-dap-mode');
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'writ-editor-')));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   mkdirSync(join(folder, 'policies'));
@@ -47,7 +43,7 @@ test.skipIf(!isWanted && !isThere)('Emacs with dap-mode', { timeout }, async () 
     WRIT_FOLDER: folder,
     WRIT_COMMAND: JSON.stringify([process.execPath, entry, 'dap']),
   };
-  const script = join(import.meta.dirname, 'dap-mode.el');
+  const script = join(import.meta.dirname, 'editors/dap-mode.el');
   const { stdout, stderr } = await run(emacs, ['--batch', '-l', script], { env, timeout });
   const line = `${stdout}\n${stderr}`.split('\n').find((one) => one.startsWith('{'));
   expect(JSON.parse(line ?? stderr)).toEqual({

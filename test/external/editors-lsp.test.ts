@@ -1,23 +1,19 @@
 // LAW: real editors get from the server what a protocol client gets: Neovim, and Emacs with eglot, without a
-// screen, if the machine has them. `npm run editors` requires both, and fails when one is missing.
+// screen.
 
 import { execFile, execFileSync } from 'node:child_process';
-import { existsSync, globSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { type Got, openEditor } from './client.ts';
+import { type Got, openEditor } from '../lsp/client.ts';
 import { asksIn, mended, workspace } from './editors/asks.ts';
+import { requireProgram } from './programs.ts';
 
 const run = promisify(execFile);
 const [neovim, emacs] = ['/usr/bin/nvim', '/usr/bin/emacs'];
-const isWanted = process.env.EDITORS !== undefined;
-const isThere = {
-  neovim: existsSync(neovim),
-  emacs: existsSync(emacs) && globSync('/usr/share/emacs/site-lisp/elpa/eglot-*').length > 0,
-};
 const entry = join(import.meta.dirname, '../../src/tools/cli/writ.js');
 const timeout = 180_000;
 
@@ -115,13 +111,8 @@ const own = {
   renamed: true,
 };
 
-function needs(editor: keyof typeof isThere, packages: string): void {
-  if (!isThere[editor])
-    throw new Error(`${editor} is not on this machine: apt-get install --no-install-recommends ${packages}`);
-}
-
-test.skipIf(!isWanted && !isThere.neovim)('Neovim', { timeout }, async () => {
-  needs('neovim', 'neovim');
+test('Neovim', { timeout }, async () => {
+  requireProgram([neovim, '--version'], 'neovim');
   const got = await inEditor(neovim, [
     '--headless',
     '-n',
@@ -138,8 +129,8 @@ test.skipIf(!isWanted && !isThere.neovim)('Neovim', { timeout }, async () => {
   expect(`${got.own.text}\n`).toBe(canonical);
 });
 
-test.skipIf(!isWanted && !isThere.emacs)('Emacs', { timeout }, async () => {
-  needs('emacs', 'emacs-nox elpa-eglot');
+test('Emacs', { timeout }, async () => {
+  requireProgram([emacs, '--batch', '--eval', "(require 'eglot)"], 'emacs-nox elpa-eglot');
   const got = await inEditor(emacs, ['-Q', '--batch', '-l', script('eglot.el')]);
   expect(got.answers).toEqual(expected);
   expect(got.own).toMatchObject({ ...own, definition: ['shared.policy'] });
