@@ -1,6 +1,6 @@
 // Acting on several requests of the inbox at once, by keys alone and on a phone.
 
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { signedIn } from '../http/person-client.ts';
 import { shareService } from '../http/service.ts';
@@ -143,6 +143,73 @@ test('several are approved on a phone, each for its group; what needs a step-up 
   await olga.page.getByRole('button', { name: 'Approve 1' }).click();
   await olga.page.getByText('1 recorded').waitFor();
   expect([await statusOf(own), await statusOf(steps)]).toEqual(['approved', 'pending']);
+});
+
+test('what may deceive is marked in the row, and is not approved together with others', async () => {
+  const { ask, ownKey } = await world();
+  // Each word is of one script, so only the service knows that it looks like a vendor that was granted before.
+  for (const amount of [10, 20]) await ask('pay.create', { amount, vendor: 'ACME' }, ownKey);
+  const payments = [
+    { amount: 221, vendor: 'St\u0430ples' },
+    { amount: 222, vendor: '\u0410\u0421\u041c\u0415' },
+    { amount: 223, vendor: 'Acme', note: 'pay\u202e' },
+    { amount: 224, vendor: 'Acme' },
+  ];
+  const ids: string[] = [];
+  for (const payload of payments) ids.push((await ask('pay.create', payload, ownKey)).request_id);
+  const { page } = await open(service(), { email: 'ben@example.com' });
+  await page.goto('/approvals?text=22');
+  const mixed = page.getByRole('row').filter({ has: page.locator(`a[data-row="${ids[0]}"]`) });
+  await mixed.getByText('Letters that may deceive').waitFor();
+  expect(await mixed.locator('.approvals-action mark.plain-odd').allTextContents()).toEqual(['\u0430']);
+  for (const { amount } of payments) await page.getByRole('checkbox', { name: `amount ${amount}` }).check();
+  let isHeld = true;
+  const held: Route[] = [];
+  await page.route(`**/v1/requests/${ids[3]}/look-alikes`, (route) =>
+    isHeld ? void held.push(route) : route.continue(),
+  );
+  await page.getByRole('button', { name: 'Approve…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Approve 4 requests' });
+  await dialog.getByText('Checking for letters that may deceive…').waitFor();
+  await dialog.getByRole('button', { name: /^Approve \d/ }).click();
+  await eventually(() => Promise.resolve(held.length)).toBe(1);
+  expect(await statusOf(ids[3] ?? '')).toBe('pending');
+  isHeld = false;
+  await held[0]!.continue();
+  const send = dialog.getByRole('button', { name: 'Approve 1' });
+  await send.waitFor();
+  expect(await dialog.getByText('contains letters that may deceive').count()).toBe(3);
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await send.click();
+  await dialog.getByText('1 recorded').waitFor();
+  const cleo = await signedIn(service(), 'cleo@example.com');
+  const approvals = ids.map(async (id) => (await cleo.send(`/v1/requests/${id}`)).body.approvals.length);
+  expect(await Promise.all(approvals)).toEqual([0, 0, 0, 1]);
+});
+
+test('an approval waits for the check for letters that may deceive', async () => {
+  const { ask } = await world();
+  const { request_id: id } = await ask('pay.create', { amount: 231, vendor: 'Acme' });
+  const { page } = await open(service(), { email: 'ben@example.com', expected: /Failed to load/ });
+  let answer: 'hold' | 'fail' | 'pass' = 'hold';
+  const held: Route[] = [];
+  await page.route(`**/v1/requests/${id}/look-alikes`, (route) => {
+    if (answer === 'hold') return void held.push(route);
+    return answer === 'fail' ? route.abort() : route.continue();
+  });
+  await page.goto(`/approvals/${id}#approve`);
+  const approve = page.getByRole('button', { name: 'Approve for finance' });
+  await page.getByText('Waiting for the check for letters that may deceive').waitFor();
+  await page.getByLabel('Why you approve').press('Control+Enter');
+  answer = 'fail';
+  await held[0]!.abort();
+  await page.getByText('You can approve it once the check succeeds').waitFor();
+  expect(await approve.getAttribute('aria-busy')).toBe('true');
+  answer = 'pass';
+  await page.getByRole('button', { name: 'Check again' }).click();
+  await page.getByText('Waiting for the check').waitFor({ state: 'detached' });
+  await approve.click();
+  await page.getByText(/^You approved; \d more approvals? needed$/).waitFor();
 });
 
 test('by keys alone one assigns a request to oneself and puts it off; others see the former, and it comes back', async () => {

@@ -441,6 +441,29 @@ describe('writ requests, approve, reject', () => {
     expect(JSON.parse((await run('requests', 'show', id, '--json')).stdout).status).toBe('pending');
   });
 
+  test('marks letters that may deceive, and approves them only when told so', async () => {
+    const { service, admin, run } = await startWithAdmin();
+    const ben = await personWith(service, admin, {
+      email: 'ben@example.com',
+      roles: ['approver'],
+      groups: ['finance'],
+    });
+    const asBen = runner(service, tokenOf(ben.headers));
+    const body = '{"action_key":"demo.escalate","payload":{"vendor":"St\u0430ples"}}';
+    const { request_id: id } = (await (await authorize(service, { body })).json()) as { request_id: string };
+    expect((await run('requests', 'show', id)).stdout).toContain(
+      '"vendor": "St\u0430\u2039U+0430\u203aples"',
+    );
+    const refused = await asBen('approve', id, '--comment', 'fine');
+    expect([refused.code, refused.stdout]).toEqual([1, '']);
+    expect(refused.stderr).toMatch(
+      /letters that may deceive\n {2}vendor: "St\u0430ples" \(mixes Latin and Cyrillic; U\+0430 CYRILLIC SMALL LETTER A\)\n.*--letters-checked/,
+    );
+    expect(JSON.parse((await run('requests', 'show', id, '--json')).stdout).status).toBe('pending');
+    expect((await asBen('approve', id, '--comment', 'fine', '--letters-checked')).code).toBe(0);
+    expect(JSON.parse((await run('requests', 'show', id, '--json')).stdout).status).toBe('approved');
+  });
+
   test('lists, shows and decides what waits', async () => {
     const { service, admin, run } = await startWithAdmin();
     const ben = await personWith(service, admin, {

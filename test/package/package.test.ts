@@ -172,7 +172,10 @@ describe('the package for checking, testing and embedding', () => {
 
   test('says what a command of the service needs', async () => {
     const { code, stderr } = await installed.writ('serve');
-    expect([code, stderr]).toEqual([2, expect.stringMatching(/^error: .* npm install --ignore-scripts \.\/writ-service-[\d.]+\.tgz\n$/)]);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(/^error: .* npm install --ignore-scripts \.\/writ-service-[\d.]+\.tgz\n$/),
+    ]);
   });
 
   test('brings the language server', async () => {

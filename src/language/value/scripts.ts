@@ -96,6 +96,38 @@ export function scriptsOf(character: string): readonly string[] {
   return scriptsWith(character.codePointAt(0) ?? 0).map(({ name }) => name.replaceAll('_', ' '));
 }
 
+const countedLengthMax = 2_000;
+
+/** Counts the letters of a text by script, in its first 2,000 units; letters that several scripts use are left out. */
+export function countScripts(text: string): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const letter of text.slice(0, countedLengthMax)) {
+    const [script, ...others] = scriptsOf(letter);
+    if (script !== undefined && others.length === 0) counts.set(script, (counts.get(script) ?? 0) + 1);
+  }
+  return counts;
+}
+
+/**
+ * The letters that may deceive a reader, each once: those in words that mix scripts which do not belong to the
+ * script of most letters of the text.
+ */
+export function foreignLetters(text: string): readonly string[] {
+  const words = mixedWords(text);
+  if (words.length === 0) return [];
+  const [[usual] = ['']] = [...countScripts(text)].toSorted(([, a], [, b]) => b - a);
+  const foreign = [...words.join('')].filter((letter) => {
+    const scripts = scriptsOf(letter);
+    return scripts.length > 0 && !scripts.includes(usual);
+  });
+  return [...new Set(foreign)];
+}
+
+/** A code point as `U+0430`. */
+export function codePointName(character: string): string {
+  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+}
+
 const foundScripts = new Map<number, readonly Script[]>();
 const foundScriptsMax = 4_096;
 

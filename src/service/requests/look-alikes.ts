@@ -4,7 +4,7 @@
 
 import confusables from 'unhomoglyph/data.json' with { type: 'json' };
 import type { Json, JsonObject } from '../../language/model/json.ts';
-import { mixedWords, scriptsOf } from '../../language/value/scripts.ts';
+import { countScripts, foreignLetters, mixedWords } from '../../language/value/scripts.ts';
 import { cut } from '../../language/value/text.ts';
 
 export interface LookAlike {
@@ -51,13 +51,12 @@ type Twin = LookAlike['looksLike'];
 function lookAlike(text: string, looksLike: Twin): Omit<LookAlike, 'path'> | null {
   const words = mixedWords(text);
   if (words.length === 0 && looksLike === null) return null;
-  const odd = words.length === 0 ? [] : oddLetters(text, words);
   const differing = looksLike === null ? [] : [...text].filter((one) => !looksLike.value.includes(one));
   return {
     value: cut(text, textLengthMax),
     scripts: words.length === 0 ? [] : scriptsIn(words),
     looksLike: looksLike && { ...looksLike, value: cut(looksLike.value, textLengthMax) },
-    characters: [...new Set([...odd, ...differing])].slice(0, charactersMax),
+    characters: [...new Set([...foreignLetters(text), ...differing])].slice(0, charactersMax),
   };
 }
 
@@ -137,24 +136,3 @@ export function skeleton(text: string): string {
 function scriptsIn(words: readonly string[]): readonly string[] {
   return [...countScripts(words.join(''))].toSorted(([, a], [, b]) => b - a).map(([script]) => script);
 }
-
-/** Letters of the words that do not belong to the script of most letters of the text. */
-function oddLetters(text: string, words: readonly string[]): readonly string[] {
-  const [[usual] = ['']] = [...countScripts(text)].toSorted(([, a], [, b]) => b - a);
-  return [...words.join('')].filter((letter) => {
-    const scripts = scriptsOf(letter);
-    return scripts.length > 0 && !scripts.includes(usual);
-  });
-}
-
-/** Counts letters by script; letters that several scripts use are left out. */
-function countScripts(text: string): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const letter of text.slice(0, countedLengthMax)) {
-    const [script, ...others] = scriptsOf(letter);
-    if (script !== undefined && others.length === 0) counts.set(script, (counts.get(script) ?? 0) + 1);
-  }
-  return counts;
-}
-
-const countedLengthMax = 2_000;

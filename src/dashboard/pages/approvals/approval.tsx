@@ -146,6 +146,7 @@ function Whole({ request, problem, reload }: WholeProps) {
             <div class={isBar ? 'approval-vote approval-bar' : 'approval-vote'}>
               <VotePanel
                 request={request}
+                isChecked={lookAlikes.items !== null && !lookAlikes.isFailed}
                 asked={asked}
                 reload={reload}
                 isSteppingUp={isSteppingUp}

@@ -1,5 +1,6 @@
 // Approves or rejects several requests of the inbox with one reason. Each request is shown with its title,
 // sent by itself, and then shown with its result. A failed one keeps its reason and can be sent again.
+// INVARIANT: no request is approved here that was not checked for what may deceive a reader, or that failed the check.
 
 import { useState } from 'preact/hooks';
 import { Dialog, useCloseGuard } from '../../parts/dialog/dialog.tsx';
@@ -10,6 +11,7 @@ import { Icon, type IconName } from '../../parts/layout/icon.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import { agentName } from '../requests/request-table.tsx';
 import { groupWords } from '../requests/timeline-events.ts';
+import { type Deception, useDeceptionChecks } from './deception-check.ts';
 import type { VoteKind } from './draft.ts';
 import { type Queued, titleOf } from './queue-table.tsx';
 import { sendVote, type VoteResult } from './send-vote.ts';
@@ -54,12 +56,19 @@ function BulkForm({ vote, items, results, onResult, onClose }: BulkFormProps) {
   const [groups, setGroups] = useState<Readonly<Record<string, string>>>({});
   const { isBusy, run } = useSending();
   const isApproval = vote === 'approve';
-  const open = items.filter((item) => isToSend(item, vote, results));
+  const checks = useDeceptionChecks(items);
+  const isChecking = isApproval && items.some(({ request_id }) => !checks.has(request_id));
+  const whyNot = (item: Queued): string | null =>
+    whyNotSent(item, vote, checks.get(item.request_id) ?? 'clear');
+  const open = items.filter(
+    (item) => whyNot(item) === null && (results.get(item.request_id)?.kind ?? 'open') === 'open',
+  );
   useCloseGuard(
     isBusy ? 'Some are still being sent.' : comment !== '' && open.length > 0 ? 'Not all is sent.' : null,
   );
   const send = (): Promise<void> =>
     run(async () => {
+      if (isChecking) return;
       for (const { request_id: id, may } of open) {
         const group = isApproval && may.approve.length > 1 ? (groups[id] ?? null) : null;
         const result = await sendVote({ id, vote, comment: comment.trim(), group });
@@ -82,13 +91,16 @@ function BulkForm({ vote, items, results, onResult, onClose }: BulkFormProps) {
             item={item}
             vote={vote}
             result={results.get(item.request_id)}
+            whyNot={whyNot(item)}
             group={groups[item.request_id] ?? ''}
             onGroup={(group) => setGroups((before) => ({ ...before, [item.request_id]: group }))}
           />
         ))}
       </ul>
       <p role="status" class="bulk-status">
-        {results.size > 0 && summary(results, open.length)}
+        {isChecking
+          ? 'Checking for letters that may deceive…'
+          : results.size > 0 && summary(results, open.length)}
       </p>
       {open.length > 0 && (
         <Field
@@ -115,7 +127,7 @@ function BulkForm({ vote, items, results, onResult, onClose }: BulkFormProps) {
             type="submit"
             look={isApproval ? 'primary' : 'danger'}
             icon={isApproval ? 'allow' : 'deny'}
-            isBusy={isBusy}
+            isBusy={isBusy || isChecking}
           >
             {sendWords(vote, open.length, results.size > 0)}
           </Button>
@@ -132,13 +144,14 @@ interface BulkItemProps {
   readonly item: Queued;
   readonly vote: VoteKind;
   readonly result: VoteResult | undefined;
+  /** Why the vote cannot be sent; null when it can. */
+  readonly whyNot: string | null;
   readonly group: string;
   readonly onGroup: (group: string) => void;
 }
 
-function BulkItem({ item, vote, result, group, onGroup }: BulkItemProps) {
+function BulkItem({ item, vote, result, whyNot, group, onGroup }: BulkItemProps) {
   const { request_id: id, reason, may } = item;
-  const why = whyNotSent(item, vote);
   return (
     <li>
       <a href={`/approvals/${id}`} target="_blank" rel="noopener">
@@ -160,9 +173,9 @@ function BulkItem({ item, vote, result, group, onGroup }: BulkItemProps) {
           </select>
         </label>
       )}
-      {(result !== undefined || why !== null) && (
+      {(result !== undefined || whyNot !== null) && (
         <strong class="bulk-result">
-          <Icon name={result === undefined ? 'warning' : signs[result.kind]} /> {result?.words ?? why}
+          <Icon name={result === undefined ? 'warning' : signs[result.kind]} /> {result?.words ?? whyNot}
         </strong>
       )}
     </li>
@@ -177,17 +190,20 @@ const signs: Readonly<Record<VoteResult['kind'], IconName>> = {
 };
 
 /** Why the vote on a request cannot be sent; null when it can. */
-function whyNotSent({ may, requires }: Queued, vote: VoteKind): string | null {
+function whyNotSent({ may, requires }: Queued, vote: VoteKind, deception: Deception): string | null {
   if (vote === 'reject') return may.reject ? null : 'Not sent: you cannot reject it';
-  if (may.approve.length > 0) return null;
-  return requires?.step_up === true
-    ? 'Not sent: it needs a step-up, on its own page'
-    : `Not sent: ${may.why ?? 'you cannot approve it'}`;
+  if (may.approve.length === 0)
+    return requires?.step_up === true
+      ? 'Not sent: it needs a step-up, on its own page'
+      : `Not sent: ${may.why ?? 'you cannot approve it'}`;
+  return whyNotClear[deception];
 }
 
-function isToSend(item: Queued, vote: VoteKind, results: ReadonlyMap<string, VoteResult>): boolean {
-  return whyNotSent(item, vote) === null && (results.get(item.request_id)?.kind ?? 'open') === 'open';
-}
+const whyNotClear: Readonly<Record<Deception, string | null>> = {
+  clear: null,
+  deceptive: 'Not sent: it contains letters that may deceive; decide on its own page',
+  unchecked: 'Not sent: the check for letters that may deceive failed; decide on its own page',
+};
 
 function sendWords(vote: VoteKind, count: number, isAgain: boolean): string {
   if (isAgain) return `Send the other ${count} again`;

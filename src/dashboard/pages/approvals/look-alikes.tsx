@@ -3,6 +3,7 @@
 
 import { useResource } from '../../api/resource.ts';
 import type { Operations } from '../../api/types.ts';
+import { Button } from '../../parts/layout/button.tsx';
 import { Note } from '../../parts/layout/note.tsx';
 import { PlainPieces } from '../../parts/text/plain-text.tsx';
 import type { CharacterMarks } from '../../parts/text/text-pieces.ts';
@@ -10,32 +11,42 @@ import type { CharacterMarks } from '../../parts/text/text-pieces.ts';
 type LookAlike = Operations['listLookAlikes']['reply']['items'][number];
 
 export interface LookAlikes {
-  readonly items: readonly LookAlike[];
+  /** Null until the service has answered. */
+  readonly items: readonly LookAlike[] | null;
   readonly isFailed: boolean;
+  readonly reload: () => void;
 }
 
 const placesShown = 10;
 
 export function useLookAlikes(id: string): LookAlikes {
-  const { data, problem } = useResource('listLookAlikes', { params: { id } });
-  return { items: data?.items ?? [], isFailed: problem !== null };
+  const { data, problem, reload } = useResource('listLookAlikes', { params: { id } });
+  return { items: data?.items ?? null, isFailed: problem !== null, reload };
 }
 
 /** The characters to mark in a text of the payload, each with its name. */
 export function marksOf({ items }: LookAlikes, path: string, text: string): CharacterMarks | null {
-  const found = items.find((one) => one.path === path && isCutOf(one.value, text));
+  const found = items?.find((one) => one.path === path && isCutOf(one.value, text));
   if (found === undefined || found.characters.length === 0) return null;
   return new Map(found.characters.map((one) => [one.character, nameOf(one)]));
 }
 
-export function LookAlikesNote({ lookAlikes: { items, isFailed } }: { readonly lookAlikes: LookAlikes }) {
+export function LookAlikesNote({
+  lookAlikes: { items, isFailed, reload },
+}: {
+  readonly lookAlikes: LookAlikes;
+}) {
   if (isFailed)
     return (
       <Note tone="escalate" icon="warning">
-        <p>Whether texts look like others that were granted could not be checked.</p>
+        <p>
+          The service could not check this request for letters that may deceive. You can approve it once the
+          check succeeds.
+        </p>
+        <Button onClick={reload}>Check again</Button>
       </Note>
     );
-  if (items.length === 0) return null;
+  if (items === null || items.length === 0) return null;
   const more = items.length - placesShown;
   return (
     <Note tone="escalate" icon="warning">

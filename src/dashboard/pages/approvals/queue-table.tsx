@@ -5,6 +5,7 @@ import type { Reply } from '../../api/client.ts';
 import { Risk } from '../../parts/layout/badge.tsx';
 import { Icon } from '../../parts/layout/icon.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
+import { hasForeignLetters, hasInvisible } from '../../parts/text/text-pieces.ts';
 import { agentName } from '../requests/request-table.tsx';
 import { groupWords, personWords } from '../requests/timeline-events.ts';
 import { type Claim, Looking } from './claims.tsx';
@@ -16,6 +17,11 @@ export type Queued = Reply<'listApprovals'>['items'][number];
 /** A request's subject in one line: its title, or else its action. */
 export function titleOf({ title, action_key }: Pick<Queued, 'title' | 'action_key'>): string {
   return title === '' ? action_key : title;
+}
+
+/** Whether the subject or the agent's name holds letters of another script within a word, or invisible characters. */
+export function mayDeceive(item: Queued): boolean {
+  return [titleOf(item), agentName(item)].some((text) => hasForeignLetters(text) || hasInvisible(text));
 }
 
 interface QueueTableProps {
@@ -116,6 +122,11 @@ function QueueRow({ item, isChosen, onChoose, claims }: QueueRowProps) {
         <a href={`/approvals/${id}`} data-row={id}>
           <PlainText text={titleOf(item)} isShort />
         </a>
+        {mayDeceive(item) && (
+          <span class="approvals-deceives">
+            <Icon name="warning" size={14} /> Letters that may deceive
+          </span>
+        )}
         {question !== null && (
           <span class="approvals-question">
             <Icon name="unknown" size={14} />{' '}

@@ -22,6 +22,8 @@ import { TakeBack } from './take-back.tsx';
 
 interface VotePanelProps {
   readonly request: RequestDetail;
+  /** Whether the request was checked for letters that may deceive; an approval waits for it. */
+  readonly isChecked: boolean;
   /** A vote that a key or the address asked for; a new object each time. */
   readonly asked: { readonly vote: VoteKind } | null;
   readonly reload: () => void;
@@ -33,7 +35,8 @@ interface VotePanelProps {
 
 const commentLengthMax = 2_000;
 
-export function VotePanel({ request, asked, reload, onSent, isSteppingUp, onStepUp }: VotePanelProps) {
+export function VotePanel(props: VotePanelProps) {
+  const { request, isChecked, asked, reload, onSent, isSteppingUp, onStepUp } = props;
   const { request_id: id, status } = request;
   const person = usePerson();
   const [draft, change] = useDraft({ requestId: id, personId: person.id });
@@ -58,9 +61,10 @@ export function VotePanel({ request, asked, reload, onSent, isSteppingUp, onStep
     });
   }, [vote, asked]);
 
+  const isUnchecked = vote === 'approve' && !isChecked;
   const send = (): Promise<void> =>
     run(async () => {
-      if (vote === null) return;
+      if (vote === null || isUnchecked) return;
       const group = groups.length > 1 ? { group: draft.group } : {};
       const options = { params: { id }, body: { comment: draft.comment.trim(), ...group } };
       const after = await (vote === 'approve'
@@ -76,14 +80,7 @@ export function VotePanel({ request, asked, reload, onSent, isSteppingUp, onStep
       onSent('approved');
     });
 
-  if (status !== 'pending') {
-    return draft.comment === '' ? null : (
-      <Section title="Your unsent comment">
-        <p>It was not sent: this request can no longer be decided.</p>
-        <textarea aria-label="Comment that was not sent" readOnly value={draft.comment} />
-      </Section>
-    );
-  }
+  if (status !== 'pending') return draft.comment === '' ? null : <UnsentComment text={draft.comment} />;
   return (
     <Section title="Your decision">
       <Asked request={request} />
@@ -142,12 +139,13 @@ export function VotePanel({ request, asked, reload, onSent, isSteppingUp, onStep
               onInput={({ currentTarget }) => change({ comment: currentTarget.value })}
             />
           </Field>
+          {isUnchecked && <p role="status">Waiting for the check for letters that may deceive.</p>}
           <div class="form-actions">
             <Button
               type="submit"
               look={vote === 'approve' ? 'primary' : 'danger'}
               icon={vote === 'approve' ? 'allow' : 'deny'}
-              isBusy={isBusy}
+              isBusy={isBusy || isUnchecked}
             >
               {vote === 'approve' ? `Approve${forGroup(groups, draft.group)}` : 'Reject for good'}
             </Button>
@@ -157,6 +155,15 @@ export function VotePanel({ request, asked, reload, onSent, isSteppingUp, onStep
           </div>
         </form>
       )}
+    </Section>
+  );
+}
+
+function UnsentComment({ text }: { readonly text: string }) {
+  return (
+    <Section title="Your unsent comment">
+      <p>It was not sent: this request can no longer be decided.</p>
+      <textarea aria-label="Comment that was not sent" readOnly value={text} />
     </Section>
   );
 }

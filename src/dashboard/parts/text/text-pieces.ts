@@ -1,5 +1,8 @@
 // Splits a text into visible and invisible pieces (controls, marks that change the direction of reading, zero
-// widths, fillers) and characters to mark. INVARIANT: the pieces joined together are the text.
+// widths, fillers) and characters to mark: letters of another script within a word, and those that the caller
+// names. INVARIANT: the pieces joined together are the text.
+
+import { codePointName, foreignLetters, scriptsOf } from '../../../language/value/scripts.ts';
 
 /**
  * Controls, format characters (bidi marks, zero widths, tags), other spaces, lone surrogates, and fillers
@@ -25,6 +28,7 @@ export type CharacterMarks = ReadonlyMap<string, string>;
 
 /** The pieces of a text, which together are the whole text. Line feeds are left as they are. */
 export function textPieces(text: string, marks: CharacterMarks | null = null): readonly TextPiece[] {
+  const foreign = foreignMarks(text);
   const pictures = new Map([...text.matchAll(emoji)].map((match) => [match.index, match[0]]));
   const pieces: TextPiece[] = [];
   let plain = '';
@@ -35,7 +39,7 @@ export function textPieces(text: string, marks: CharacterMarks | null = null): r
   for (let index = 0; index < text.length; ) {
     const picture = pictures.get(index);
     const character = picture ?? String.fromCodePoint(text.codePointAt(index) ?? 0);
-    const mark = marks?.get(character);
+    const mark = marks?.get(character) ?? foreign.get(character);
     if (picture !== undefined || character === '\n') plain += character;
     else if (!invisible.test(character) && mark === undefined) plain += character;
     else if (!invisible.test(character)) {
@@ -43,13 +47,27 @@ export function textPieces(text: string, marks: CharacterMarks | null = null): r
       pieces.push({ text: character, codePoint: null, mark: mark ?? null });
     } else {
       flush();
-      const hex = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
-      pieces.push({ text: character, codePoint: `U+${hex}`, mark: null });
+      pieces.push({ text: character, codePoint: codePointName(character), mark: null });
     }
     index += character.length;
   }
   flush();
   return pieces;
+}
+
+/** Explanations of the letters of a text that may deceive a reader: `a Cyrillic letter, U+0430`. */
+function foreignMarks(text: string): CharacterMarks {
+  return new Map(
+    foreignLetters(text).map((letter) => [
+      letter,
+      `a letter of another script: ${scriptsOf(letter).join(', ')}, ${codePointName(letter)}`,
+    ]),
+  );
+}
+
+/** Whether a word of the text mixes scripts, so that it may pass for another word. */
+export function hasForeignLetters(text: string): boolean {
+  return foreignLetters(text).length > 0;
 }
 
 export function hasInvisible(text: string): boolean {

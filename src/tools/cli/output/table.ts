@@ -1,8 +1,20 @@
-// Renders tables and other text for a terminal. INVARIANT: text from elsewhere cannot control the terminal.
+// Renders tables and other text for a terminal. INVARIANT: text from elsewhere cannot control the terminal, and a
+// letter of another script within a word is seen.
+
+import { codePointName, foreignLetters } from '../../../language/value/scripts.ts';
 
 /** The text with a mark in place of each control and formatting character. */
 export function printable(text: string): string {
   return text.replaceAll(/[^\P{Cc}\n]|[\p{Cf}\p{Zl}\p{Zp}]/gu, '\u{FFFD}');
+}
+
+/** The text with its code point behind each letter that may deceive a reader: `Stа‹U+0430›ples`. */
+export function markForeignLetters(text: string): string {
+  const foreign = new Set(foreignLetters(text));
+  if (foreign.size === 0) return text;
+  return [...text]
+    .map((one) => (foreign.has(one) ? `${one}\u2039${codePointName(one)}\u203a` : one))
+    .join('');
 }
 
 /** Rows as aligned columns under their names. */

@@ -1,13 +1,35 @@
-// Gives one person's vote on a request that waits, for `writ approve` and `writ reject`.
+// Gives one person's vote on a pending request, for `writ approve` and `writ reject`. INVARIANT: a request with letters
+// that may deceive is approved only by somebody who has seen them.
 
 import type { Command } from 'commander';
-import { type ApiOptions, apiHelp, show, step, withApi, withApiOptions } from '../client/api-client.ts';
+import {
+  type Api,
+  type ApiOptions,
+  apiHelp,
+  refuse,
+  show,
+  step,
+  withApi,
+  withApiOptions,
+} from '../client/api-client.ts';
 import { type ExitCode, print, UsageError } from '../output/output.ts';
+import { printable } from '../output/table.ts';
 import { requestText, type ShownRequest } from './request-text.ts';
 
 interface VoteOptions extends ApiOptions {
   readonly comment?: string;
   readonly group?: string;
+  readonly lettersChecked?: true;
+}
+
+interface LookAlikes {
+  readonly items: readonly {
+    readonly path: string;
+    readonly value: string;
+    readonly scripts: readonly string[];
+    readonly looks_like: { readonly value: string; readonly count: number } | null;
+    readonly characters: readonly { readonly code_point: string; readonly name: string }[];
+  }[];
 }
 
 export function defineVote(
@@ -15,6 +37,8 @@ export function defineVote(
   vote: 'approve' | 'reject',
   finish: (code: ExitCode) => void,
 ): void {
+  if (vote === 'approve')
+    command.option('--letters-checked', 'approve although the request contains letters that may deceive');
   withApiOptions(command)
     .argument('<id>', 'the id of the request, as `writ requests` shows it')
     .option('--comment <text>', 'why; required, and recorded with your vote')
@@ -30,12 +54,32 @@ export function defineVote(
       if (comment === undefined) throw new UsageError('say why: --comment TEXT is recorded with your vote');
       finish(
         await withApi(options, async (api) => {
+          if (vote === 'approve' && options.lettersChecked !== true) await refuseDeceptive(api, id);
           const body = { comment, ...(group === undefined ? {} : { group }) };
           const request = await api.post<ShownRequest>(`/v1/requests/${step(id)}/${vote}`, body);
           show(options, request, () => print(requestText(request)));
         }),
       );
     });
+}
+
+/** Refuses when the request contains letters that may deceive, and says which. */
+async function refuseDeceptive(api: Api, id: string): Promise<void> {
+  const { items } = await api.get<LookAlikes>(`/v1/requests/${step(id)}/look-alikes`, {});
+  if (items.length === 0) return;
+  const lines = items.map(({ path, value, scripts, looks_like: known, characters }) => {
+    const what = [
+      ...(scripts.length > 0 ? [`mixes ${scripts.join(' and ')}`] : []),
+      ...(known === null ? [] : [`looks like "${known.value}", granted ${known.count} times before`]),
+      ...characters.map(({ code_point, name }) => `${code_point} ${name}`.trim()),
+    ];
+    return `  ${path}: "${value}" (${what.join('; ')})`;
+  });
+  refuse(
+    printable(
+      `not approved: the request contains letters that may deceive\n${lines.join('\n')}\nRead them with \`writ requests show\`; to approve all the same, add --letters-checked`,
+    ),
+  );
 }
 
 const example = { approve: 'the invoice is right', reject: 'we do not know this vendor' } as const;

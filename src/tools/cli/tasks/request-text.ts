@@ -2,7 +2,7 @@
 
 import type { UserFacts } from '../../../language/model/request.ts';
 import { localTime } from '../output/local-time.ts';
-import { printable } from '../output/table.ts';
+import { markForeignLetters, printable } from '../output/table.ts';
 
 /** The printed fields of a request; `--json` prints the whole reply. */
 export interface ShownRequest {
@@ -52,17 +52,19 @@ interface ShownStepUp {
 }
 
 export function requestText(one: ShownRequest): string {
-  const payload = JSON.stringify(one.payload ?? {}, null, 2).replaceAll('\n', '\n  ');
+  const marked = (_key: string, value: unknown) =>
+    typeof value === 'string' ? markForeignLetters(value) : value;
+  const payload = JSON.stringify(one.payload ?? {}, marked, 2).replaceAll('\n', '\n  ');
   const lines = [
     `${one.request_id}  ${one.decision}, ${one.status} until ${localTime(one.expires_at)}`,
-    `  agent     ${one.agent.name ?? one.agent.id ?? ''}`,
+    `  agent     ${markForeignLetters(one.agent.name ?? one.agent.id ?? '')}`,
     ...forWhom(one).map((line) => `  for       ${line}`),
     `  action    ${one.action_key}`,
-    ...(one.title === '' ? [] : [`  about     ${one.title}`]),
+    ...(one.title === '' ? [] : [`  about     ${markForeignLetters(one.title)}`]),
     `  asked at  ${localTime(one.created_at)}`,
     `  policy    ${one.matched_policy} (risk ${one.risk_score})`,
-    `  reason    ${one.reason}`,
-    `  now       ${one.message}`,
+    `  reason    ${markForeignLetters(one.reason)}`,
+    `  now       ${markForeignLetters(one.message)}`,
     ...peopleLines(one).map((line, index) => `  ${index === 0 ? 'people' : '      '}    ${line}`),
     `  payload   ${payload}`,
     ...(one.resolved ?? []).map(({ pointer, resolved }) => `  resolved  ${pointer}: ${resolved}`),

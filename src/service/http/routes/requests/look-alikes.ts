@@ -3,6 +3,7 @@
 // somebody looks.
 
 import type { JsonObject } from '../../../../language/model/json.ts';
+import { codePointName } from '../../../../language/value/scripts.ts';
 import type { PolicyHost } from '../../../policies/policy-host.ts';
 import { amountsIn, amountsMax } from '../../../requests/amounts.ts';
 import type { Decisions } from '../../../requests/decisions.ts';
@@ -137,7 +138,7 @@ async function shownLookAlike({ path, value, scripts, looksLike, characters }: L
     looks_like: looksLike,
     characters: characters.map((character) => ({
       character,
-      code_point: `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`,
+      code_point: codePointName(character),
       name: unicodeCorrectName(character) ?? '',
     })),
   };

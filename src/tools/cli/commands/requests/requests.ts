@@ -17,7 +17,7 @@ import {
 } from '../../client/api-client.ts';
 import { localTime } from '../../output/local-time.ts';
 import { type ExitCode, print, UsageError } from '../../output/output.ts';
-import { createTable, table } from '../../output/table.ts';
+import { createTable, markForeignLetters, table } from '../../output/table.ts';
 import { followRequests } from '../../tasks/follow-requests.ts';
 import { requestText, type ShownRequest } from '../../tasks/request-text.ts';
 import { defineAssign, definePutOff } from './look-after.ts';
@@ -118,7 +118,8 @@ const columns = ['id', 'at', 'agent', 'action', 'about', 'decision', 'status', '
 
 function rowOf(one: ShownRequest): readonly string[] {
   return [
-    ...[one.request_id, localTime(one.created_at), one.agent.name ?? '', one.action_key, one.title],
+    ...[one.request_id, localTime(one.created_at), markForeignLetters(one.agent.name ?? '')],
+    ...[one.action_key, markForeignLetters(one.title)],
     ...[one.decision, one.status],
     ...[String(one.risk_score), localTime(one.expires_at)],
   ];
