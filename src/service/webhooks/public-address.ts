@@ -2,7 +2,8 @@
 // must not reach what only this machine can reach. INVARIANT: the address that is checked is the one that is
 // connected to, so a name that resolves differently a moment later gains nothing.
 
-import { lookup as resolve } from 'node:dns/promises';
+import type { LookupAddress, LookupAllOptions } from 'node:dns';
+import { lookup } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import { type Cidr, isInCidr, parseCidr, parseIp } from '../../language/value/ip.ts';
 
@@ -56,19 +57,26 @@ export class PrivateAddress extends Error {
   }
 }
 
+type Resolve = (host: string, options: LookupAllOptions) => Promise<readonly LookupAddress[]>;
+
 /**
- * Resolves names for a connection to public addresses only. A name with even one other address is refused.
+ * Resolves names for a connection to public addresses only. A name with even one other address is refused: which of
+ * them a connection takes is not decided here.
  */
-export const lookupPublic: LookupFunction = (host, options, done) => {
-  const fail = (error: NodeJS.ErrnoException): void => done(error, '', 0);
-  resolve(host, { all: true, family: familyOf(options.family) }).then((found) => {
-    const [first] = found;
-    if (first === undefined || !found.every(({ address }) => isPublicAddress(address))) {
-      fail(new PrivateAddress(host));
-    } else if (options.all === true) done(null, found);
-    else done(null, first.address, first.family);
-  }, fail);
-};
+export function createPublicLookup(resolve: Resolve): LookupFunction {
+  return (host, options, done) => {
+    const fail = (error: NodeJS.ErrnoException): void => done(error, '', 0);
+    resolve(host, { all: true, family: familyOf(options.family) }).then((found) => {
+      const [first] = found;
+      if (first === undefined || !found.every(({ address }) => isPublicAddress(address))) {
+        fail(new PrivateAddress(host));
+      } else if (options.all === true) done(null, [...found]);
+      else done(null, first.address, first.family);
+    }, fail);
+  };
+}
+
+export const lookupPublic: LookupFunction = createPublicLookup(lookup);
 
 function familyOf(family: number | 'IPv4' | 'IPv6' | undefined): 0 | 4 | 6 {
   if (family === 4 || family === 'IPv4') return 4;
