@@ -2,7 +2,7 @@
 // it is over.
 
 import { describe, expect, test } from 'vitest';
-import { alertsOf, alertsOn } from '../../src/service/alerts/alert.ts';
+import { alertsOf, alertsOn, alertText } from '../../src/service/alerts/alert.ts';
 import { allRules, changeRule, makeRule, removeRule } from '../../src/service/alerts/alert-rule.ts';
 import { type AlertWatch, watchAlerts } from '../../src/service/alerts/watch-alerts.ts';
 import { createNews } from '../../src/service/http/changes/news.ts';
@@ -33,6 +33,7 @@ interface World {
   readonly mails: { readonly to: string; readonly subject: string; readonly text: string }[];
   readonly changes: number[];
   stale: number | null;
+  gaps: readonly number[];
   /** Advances the clock and checks the rules, in both processes. */
   readonly pass: (ms: number) => Promise<void>;
   readonly told: () => readonly string[];
@@ -68,6 +69,7 @@ async function setUp(): Promise<World> {
       statistics,
       switches,
       staleSinceMs: () => world.stale,
+      policyGaps: { look: async () => world.gaps },
       messagesOf: news.alertMessages,
       onChange: () => changes.push(time.nowMs),
       onFailure: (error) => hooks.failures.push(error),
@@ -83,6 +85,7 @@ async function setUp(): Promise<World> {
     mails,
     changes,
     stale: null,
+    gaps: [],
     pass: async (ms) => {
       time.nowMs += ms;
       await Promise.all([world.watch.look(), world.another.look()]);
@@ -177,6 +180,20 @@ describe('an alert', () => {
     expect(await count()).toBe(1);
     await sweep(hooks.store.documents, hooks.time.nowMs + 91 * dayMs);
     expect(await count()).toBe(0);
+  });
+
+  test('begins while the policies ask for what the installation does not have', async () => {
+    const { hooks, pass } = await begin();
+    world.gaps = [hooks.time.nowMs, hooks.time.nowMs];
+    await pass(1_000);
+    const [alert, ...others] = await alertsOn(hooks.directory);
+    expect(others).toEqual([]);
+    expect(alertText(alert!.value)).toBe(
+      '2 conditions of the policies cannot be satisfied in this installation: the page of policies says what is missing.',
+    );
+    world.gaps = [];
+    await pass(3 * minuteMs);
+    expect(await alertsOn(hooks.directory)).toEqual([]);
   });
 
   test('goes to the webhooks and the roles that its rule names', async () => {

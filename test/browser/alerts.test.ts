@@ -15,6 +15,8 @@ const email = 'ann@example.com';
 test('a rule is added, told to a chat, and goes on and off by itself', async () => {
   const admin = await firstAdmin(service());
   await personWith(service(), admin, { email: 'otto@example.com', roles: ['operator'] });
+  // A group that policies ask and that nobody is in would be an alert, too.
+  await personWith(service(), admin, { email: 'fin@example.com', roles: ['approver'], groups: ['finance'] });
   const got: string[] = [];
   const receiver = createServer(async (request, response) => {
     let body = '';

@@ -21,6 +21,7 @@ export const alertKinds = {
   unanswered: 'counted',
   step_ups_expired: 'counted',
   policies_stale: 'lasting',
+  policy_gaps: 'lasting',
   kill_switch: 'lasting',
   applications: 'lasting',
   webhooks_failing: 'lasting',
@@ -70,6 +71,7 @@ const shipped: readonly Shipped[] = [
     threshold: 1,
     windowMinutes: 1,
   },
+  { id: 'gaps', name: 'Policies cannot be satisfied', kind: 'policy_gaps', threshold: 1, windowMinutes: 0 },
   { id: 'switch', name: 'Kill switch on', kind: 'kill_switch', threshold: 1, windowMinutes: 0 },
   {
     id: 'applications',

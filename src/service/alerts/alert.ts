@@ -60,6 +60,8 @@ export function alertText({ kind, value, threshold, windowMinutes, code }: Alert
       return `${counted(value, 'step-up')} expired ${within}.`;
     case 'policies_stale':
       return `The policies on disk have not been active${lasts}: they failed to load, and the last good set decides.`;
+    case 'policy_gaps':
+      return `${counted(value, 'condition')} of the policies cannot be satisfied in this installation${lasts}: the page of policies says what is missing.`;
     case 'kill_switch':
       return `${counted(value, 'kill switch', 'es')} ${value === 1 ? 'is' : 'are'} on${lasts}.`;
     case 'applications':
@@ -85,6 +87,7 @@ export const pageOfKind = {
   unanswered: '/requests?status=expired',
   step_ups_expired: '/requests?decision=REAUTH_REQUIRED',
   policies_stale: '/policies',
+  policy_gaps: '/policies',
   kill_switch: '/alerts',
   applications: '/access?tab=applications',
   webhooks_failing: '/alerts?tab=webhooks',

@@ -9,6 +9,7 @@ import type { Statistics } from '../statistics/statistics.ts';
 import { floorTo, minuteMs } from '../statistics/times.ts';
 import { allWebhooks } from '../webhooks/webhook.ts';
 import { type AlertRule, alertKinds, windowMinutesMax } from './alert-rule.ts';
+import type { PolicyGaps } from './policy-gaps.ts';
 
 export interface MeasureDeps {
   readonly directory: Directory;
@@ -19,6 +20,7 @@ export interface MeasureDeps {
    * are active.
    */
   readonly staleSinceMs: () => number | null;
+  readonly policyGaps: Pick<PolicyGaps, 'look'>;
 }
 
 export interface RuleReading {
@@ -45,6 +47,7 @@ export async function measureNow(deps: MeasureDeps, rules: readonly AlertRule[])
     const fromMs = nowMs - windowMinutes * minuteMs;
     if (
       kind === 'policies_stale' ||
+      kind === 'policy_gaps' ||
       kind === 'kill_switch' ||
       kind === 'applications' ||
       kind === 'webhooks_failing'
@@ -96,12 +99,13 @@ async function minutesOf(statistics: MeasureDeps['statistics'], nowMs: number): 
 }
 
 /** Returns, by kind, since when each lasting state has lasted. */
-async function standingSince({ directory, switches, staleSinceMs }: MeasureDeps) {
+async function standingSince({ directory, switches, staleSinceMs, policyGaps }: MeasureDeps) {
   const stale = staleSinceMs();
   const on = await switches.list();
   const webhooks = await allWebhooks(directory);
   return {
     policies_stale: stale === null ? [] : [stale],
+    policy_gaps: await policyGaps.look(),
     kill_switch: on.map(({ createdAtMs }) => createdAtMs),
     applications: (await openApplications(directory)).map(({ createdAtMs }) => createdAtMs),
     webhooks_failing: webhooks

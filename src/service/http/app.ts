@@ -156,7 +156,7 @@ function serverFactoryOf(deps: AppDeps, metrics: Metrics): ServerFactory {
 
 /** Connects requests, policies and the store to the parts that must hear of their changes. */
 function connect(
-  { requestNews, changeFeed, waits, policyHistory }: ServiceParts,
+  { requestNews, changeFeed, waits, policyHistory, policyGaps }: ServiceParts,
   watched: WatchedStore,
   policies: AppDeps['policies'],
 ): void {
@@ -167,6 +167,7 @@ function connect(
   policies.onChange(() => {
     changeFeed.tell('policies');
     void policyHistory.note();
+    policyGaps.lookSoon();
   });
   watched.onChange((what) => {
     waits.recheck();
@@ -183,6 +184,7 @@ function addLifecycle(app: FastifyInstance, parts: ServiceParts): void {
     statistics,
     outgoing,
     alerts,
+    policyGaps,
     playground,
     refusals,
     policyHistory,
@@ -198,6 +200,7 @@ function addLifecycle(app: FastifyInstance, parts: ServiceParts): void {
   app.addHook('onListen', async () => outgoing.start());
   app.addHook('onClose', async () => outgoing.close());
   app.addHook('onListen', async () => alerts.start());
+  app.addHook('onListen', async () => policyGaps.lookSoon());
   app.addHook('onClose', () => alerts.close());
   app.addHook('onReady', async () => tokenReader.start());
   app.addHook('onClose', async () => tokenReader.close());
@@ -227,7 +230,12 @@ function addRoutes(app: FastifyInstance, furnished: Furnished): void {
   app.register(authorizeRoute, { ...base, ...parts, bodyBytesMax: deps.bodyBytesMax });
   app.register(addManagementRoutes, managementDeps(furnished));
   app.register(plantRoute, { plants: store.plants, tokenDigest: deps.sandboxTokenDigest });
-  app.register(healthRoutes, { store, shutdown, policies: deps.policies });
+  app.register(healthRoutes, {
+    store,
+    shutdown,
+    policies: deps.policies,
+    policyGaps: parts.policyGaps,
+  });
   app.register(metricsRoute, { metrics, shareMetrics: deps.shareMetrics ?? null });
   app.register(dashboardRoutes, { demo: deps.demo ?? null });
   app.register(ssoPages, { ...managementDeps(furnished), sso: parts.sso, log: app.log });

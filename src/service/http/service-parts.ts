@@ -2,8 +2,9 @@
 
 import type { FastifyBaseLogger } from 'fastify';
 import { createSignatureVerifier } from '../agents/signature.ts';
+import { type PolicyGaps, watchPolicyGaps } from '../alerts/policy-gaps.ts';
 import { watchAlerts } from '../alerts/watch-alerts.ts';
-import { createDirectory } from '../people/directory.ts';
+import { createDirectory, type Directory } from '../people/directory.ts';
 import { createProviderOnDemand } from '../people/sso/provider-on-demand.ts';
 import { createRecheck } from '../people/sso/recheck.ts';
 import { createSwitchBoard } from '../people/switches.ts';
@@ -84,8 +85,11 @@ export function createParts(deps: AppDeps, base: Base) {
     requests: parts.requestNews,
     log,
   });
+  const directory = createDirectory(store.documents, clock);
+  const policyGaps = createPolicyGaps(deps, { log, directory, changeFeed: parts.changeFeed });
   const alerts = watchAlerts({
-    directory: createDirectory(store.documents, clock),
+    directory,
+    policyGaps,
     statistics: parts.statistics,
     switches: decided.switches,
     staleSinceMs: () => staleSinceMs(deps.policies.state()),
@@ -128,6 +132,7 @@ export function createParts(deps: AppDeps, base: Base) {
     authorizeHandler,
     outgoing,
     alerts,
+    policyGaps,
     playground,
     refusals,
     lastWords,
@@ -135,6 +140,25 @@ export function createParts(deps: AppDeps, base: Base) {
     policyHistory,
     downloads: createDownloads(),
   };
+}
+
+interface GapBase extends Pick<Base, 'log'> {
+  readonly directory: Directory;
+  readonly changeFeed: Pick<ReturnType<typeof createUpkeep>['changeFeed'], 'tell'>;
+}
+
+/** Logs each condition of the policies that this installation cannot satisfy, when it is found. */
+function createPolicyGaps({ users, policies }: AppDeps, { log, directory, changeFeed }: GapBase): PolicyGaps {
+  return watchPolicyGaps({
+    directory,
+    knowsUsers: users != null,
+    needed: () => policies.current().about(),
+    onChange: (gaps) => {
+      for (const gap of gaps) log.warn(`a condition of the policies cannot be satisfied: ${gap}`);
+      changeFeed.tell('policies');
+    },
+    onFailure: (err) => log.warn({ err }, 'could not look for gaps of the policies; trying again'),
+  });
 }
 
 function staleSinceMs({ failure }: PolicyState): number | null {

@@ -5,6 +5,7 @@ import { hash } from 'node:crypto';
 import type { AskedRule } from '../../language/model/asked.ts';
 import { countRules, type Effect, type Policy, type PolicySet } from '../../language/model/policy.ts';
 import { memo } from '../../language/value/memo.ts';
+import { needsOf, type SetNeeds } from './set-needs.ts';
 
 export interface SetSummary {
   /** Keys of the declared actions, sorted. */
@@ -18,6 +19,7 @@ export interface SetSummary {
   readonly ruleNames: readonly RuleSummary[];
   /** The enforced rules that ask something of people. */
   readonly asks: readonly AskedRule[];
+  readonly needs: SetNeeds;
 }
 
 export interface PolicySummary {
@@ -39,7 +41,8 @@ export interface RuleSummary {
 }
 
 /** The summary as JSON. The part of a policy that has not changed is reused. */
-export function summaryJson({ actions, policies, approvers, meters }: PolicySet): string {
+export function summaryJson(set: PolicySet): string {
+  const { actions, policies, approvers, meters } = set;
   const parts = policies.map((policy) => memo(written, policy, write));
   const titled = [...approvers.values()].map(({ name, title }) => ({ name, title }));
   return `{
@@ -49,7 +52,8 @@ export function summaryJson({ actions, policies, approvers, meters }: PolicySet)
     "approvers": ${JSON.stringify(titled)},
     "meters": ${JSON.stringify([...meters.keys()])},
     "ruleNames": ${joined(parts.map(({ ruleNames }) => ruleNames))},
-    "asks": ${joined(parts.map(({ asks }) => asks))}
+    "asks": ${joined(parts.map(({ asks }) => asks))},
+    "needs": ${JSON.stringify(needsOf(set))}
   }`;
 }
 

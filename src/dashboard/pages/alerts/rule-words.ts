@@ -22,6 +22,11 @@ export const kinds: Readonly<Record<Kind, KindWords>> = {
     what: 'policies on disk are not active',
     isCounted: false,
   },
+  policy_gaps: {
+    name: 'Policies cannot be satisfied',
+    what: 'conditions of the policies cannot be satisfied',
+    isCounted: false,
+  },
   kill_switch: { name: 'Kill switch on', what: 'kill switches are on', isCounted: false },
   applications: { name: 'Applications waiting', what: 'applications for access wait', isCounted: false },
   webhooks_failing: { name: 'Webhook failing', what: 'webhooks fail', isCounted: false },

@@ -9,10 +9,11 @@ import { useGrant } from '../../api/session.tsx';
 import { useSending } from '../../parts/form/form.ts';
 import { Badge } from '../../parts/layout/badge.tsx';
 import { Button, ButtonLink } from '../../parts/layout/button.tsx';
-import { Loading, ProblemNote } from '../../parts/layout/note.tsx';
+import { Loading, Note, ProblemNote } from '../../parts/layout/note.tsx';
 import { PageFrame, Section } from '../../parts/layout/page.tsx';
 import { Ago } from '../../parts/layout/time.tsx';
 import { tellDone } from '../../parts/layout/toast.tsx';
+import { PlainText } from '../../parts/text/plain-text.tsx';
 import { FailureNote, FailurePlaces } from './failure.tsx';
 import { Files } from './files.tsx';
 import { History } from './history.tsx';
@@ -61,6 +62,18 @@ export default function Policies() {
             <Section title="What is wrong">
               <FailurePlaces failure={data.state.failure} />
             </Section>
+          )}
+          {data.state.gaps.length > 0 && (
+            <Note tone="escalate" icon="warning">
+              <strong>Conditions that cannot be satisfied here</strong>
+              <ul>
+                {data.state.gaps.map((gap) => (
+                  <li key={gap}>
+                    <PlainText text={gap} />
+                  </li>
+                ))}
+              </ul>
+            </Note>
           )}
           <Section title="The active policies">
             <SetFacts state={data.state} />

@@ -3,6 +3,7 @@
 // machine.
 
 import type { FastifyInstance } from 'fastify';
+import type { PolicyGaps } from '../../alerts/policy-gaps.ts';
 import type { PolicyHost } from '../../policies/policy-host.ts';
 import type { Store } from '../../store/contract/store.ts';
 import type { DescribedRoute, Operation } from '../contract/operation.ts';
@@ -11,13 +12,14 @@ import { policyReport, policyReportExample, policyReportSchema } from '../views/
 export interface HealthRouteOptions {
   readonly store: Pick<Store, 'isWritable' | 'fault'>;
   readonly policies: Pick<PolicyHost, 'state' | 'isReady'>;
+  readonly policyGaps: Pick<PolicyGaps, 'current'>;
   readonly shutdown: AbortSignal;
 }
 
 const notWritable = 'records cannot be written: nothing is granted until they can';
 
 export async function healthRoutes(app: FastifyInstance, options: HealthRouteOptions): Promise<void> {
-  const { store, policies, shutdown } = options;
+  const { store, policies, policyGaps, shutdown } = options;
 
   app.get(getHealth.url, async () => ({ status: 'ok' }));
 
@@ -29,7 +31,7 @@ export async function healthRoutes(app: FastifyInstance, options: HealthRouteOpt
       status: isReady ? 'ready' : shutdown.aborted ? 'stopping' : 'not-ready',
       why: isReady ? null : whyNot(isWritable ? null : (store.fault() ?? notWritable), shutdown.aborted),
       store: { status: isWritable ? 'writable' : 'not-writable' },
-      policies: policyReport(policies.state()),
+      policies: policyReport(policies.state(), policyGaps.current()),
     };
   });
 }

@@ -5,9 +5,9 @@ import type { PolicyState } from '../../policies/policy-host.ts';
 
 /**
  * The report on the policies. Stale policies do not make the service unready, because the last good set
- * decides.
+ * decides; neither do gaps, because what they concern is not granted.
  */
-export function policyReport(state: PolicyState) {
+export function policyReport(state: PolicyState, gaps: readonly string[]) {
   const { status, directory, digest, commit, loadedAt, actions, rules, failure } = state;
   return {
     status,
@@ -16,6 +16,7 @@ export function policyReport(state: PolicyState) {
     loaded_at: loadedAt,
     actions,
     rules,
+    gaps,
     failure: failure === null ? null : failureReport(failure, directory),
   };
 }
@@ -57,7 +58,7 @@ const diagnosticSchema = {
 /** The schema of the report on the policies. */
 export const policyReportSchema = {
   type: 'object',
-  required: ['status', 'digest', 'commit', 'loaded_at', 'actions', 'rules', 'failure'],
+  required: ['status', 'digest', 'commit', 'loaded_at', 'actions', 'rules', 'gaps', 'failure'],
   properties: {
     status: { type: 'string', enum: ['current', 'stale'] },
     digest: { type: 'string' },
@@ -65,6 +66,12 @@ export const policyReportSchema = {
     loaded_at: { type: 'string', format: 'date-time' },
     actions: { type: 'integer' },
     rules: { type: 'integer' },
+    gaps: {
+      type: 'array',
+      items: { type: 'string' },
+      description:
+        'What the policies ask for and this installation does not have, such as members of a group: one sentence each.',
+    },
     failure: {
       type: ['object', 'null'],
       description: 'Why what stands in the policy directory did not take over.',
@@ -91,5 +98,6 @@ export const policyReportExample = {
   loaded_at: '2026-05-19T12:00:00.000Z',
   actions: 4,
   rules: 5,
+  gaps: [],
   failure: null,
 } as const;

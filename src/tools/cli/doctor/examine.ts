@@ -4,14 +4,14 @@
 import type { Config } from '../../../service/http/config.ts';
 import { type PartFinding, unused } from './finding.ts';
 import { examineData, examinePackages, examineRoom } from './machine.ts';
-import { clockOf, examineAddress, examineIssuer, examineMail, examinePort } from './network.ts';
+import { clockOf, examineAddress, examineGaps, examineIssuer, examineMail, examinePort } from './network.ts';
 import { examineBundle, examinePolicies } from './policies.ts';
 import { examineClock, examineRecords, type SeenTime } from './records.ts';
 
 /** The parts of an installation, in the words of docs/CLI.md. */
 export type InstallationPart =
   | ('packages' | 'data' | 'disk' | 'key' | 'store' | 'clock' | 'policies' | 'bundle')
-  | ('port' | 'address' | 'mail' | 'sign-on' | 'users');
+  | ('gaps' | 'port' | 'address' | 'mail' | 'sign-on' | 'users');
 
 export type NamedFinding = PartFinding & { readonly part: InstallationPart };
 
@@ -22,9 +22,10 @@ export async function examineInstallation(config: Config): Promise<readonly Name
   if (packages.state === 'wrong') return [{ part: 'packages', ...packages }];
   const { key, store, examined } = await examineRecords(config);
   const { sso, users } = config;
-  const [policies, bundle, port, address, mail, signOn, onBehalf, times] = await Promise.all([
+  const [policies, bundle, gaps, port, address, mail, signOn, onBehalf, times] = await Promise.all([
     examinePolicies(config),
     examineBundle(config),
+    examineGaps(config, examined?.isServed === true),
     examinePort(config, examined?.isServed === true),
     examineAddress(config),
     examineMail(config),
@@ -44,6 +45,7 @@ export async function examineInstallation(config: Config): Promise<readonly Name
     clock: examineClock(Date.now(), examined?.newestMs ?? null, times),
     policies,
     bundle,
+    gaps,
     port,
     address,
     mail,

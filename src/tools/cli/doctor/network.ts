@@ -66,6 +66,26 @@ export async function examineAddress({ publicUrl, trustedProxies }: Config): Pro
   }
 }
 
+/** Asks the running service which conditions of its policies this installation cannot satisfy. */
+export async function examineGaps({ host, port }: Config, isServed: boolean): Promise<PartFinding> {
+  if (!isServed || port === 0) return unused('only the running service knows who is in which group');
+  const address =
+    host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : isIP(host) === 6 ? `[${host}]` : host;
+  try {
+    const reply = await fetch(`http://${address}:${port}/readyz`, { signal: AbortSignal.timeout(waitMs) });
+    const { policies } = (await reply.json()) as { policies: { gaps: readonly string[] } };
+    const [first, ...others] = policies.gaps;
+    if (first === undefined) return ok('the policies ask for nothing that is missing');
+    const more = others.length === 0 ? '' : ` (and ${others.length} more: GET /readyz lists them)`;
+    return warned(
+      `${first}${more}`,
+      'add the people, the issuer or the enforcement point, or change the rule',
+    );
+  } catch (error) {
+    return unused(`the service does not answer at ${address}:${port} (${codeOf(error)})`);
+  }
+}
+
 function isOfThisMachine(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || /^127\./.test(host);
 }

@@ -2,6 +2,7 @@
 // the texts that each was made from. INVARIANT: a text is served from what was read of the directory, never
 // from the disk.
 
+import type { PolicyGaps } from '../../../alerts/policy-gaps.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { Playground } from '../../../playground/playground.ts';
 import type { PolicyHost } from '../../../policies/policy-host.ts';
@@ -19,6 +20,7 @@ interface PolicyDeps {
   readonly signInDeps: SignInDeps;
   readonly policies: Pick<PolicyHost, 'current' | 'state' | 'reload'>;
   readonly playground: Playground;
+  readonly policyGaps: Pick<PolicyGaps, 'current' | 'look'>;
 }
 
 interface AskedTexts {
@@ -136,7 +138,7 @@ const getPolicies = route<PolicyDeps>({
     parameters: pageParameters,
     replies: { 200: { description: 'The policies', schema: setSchema, example: setExample } },
   },
-  handle: async ({ policies }, { query }) => {
+  handle: async ({ policies, policyGaps }, { query }) => {
     const { countMax, after } = readPage(query);
     const active = policies.current();
     const { policies: all, approvers, meters } = active.about();
@@ -145,7 +147,7 @@ const getPolicies = route<PolicyDeps>({
     const items = all.slice(start, start + countMax);
     const next = start + countMax;
     return {
-      state: policyReport(policies.state()),
+      state: policyReport(policies.state(), policyGaps.current()),
       approvers,
       meters,
       items,
@@ -166,7 +168,7 @@ const getPolicyState = route<PolicyDeps>({
       200: { description: 'How they stand', schema: policyReportSchema, example: policyReportExample },
     },
   },
-  handle: async ({ policies }) => policyReport(policies.state()),
+  handle: async ({ policies, policyGaps }) => policyReport(policies.state(), policyGaps.current()),
 });
 
 const listPolicyFiles = route<PolicyDeps>({
@@ -230,9 +232,10 @@ const reloadPolicies = route<PolicyDeps>({
       200: { description: 'How they stand', schema: policyReportSchema, example: policyReportExample },
     },
   },
-  handle: async ({ policies }) => {
+  handle: async ({ policies, policyGaps }) => {
     await policies.reload();
-    return policyReport(policies.state());
+    await policyGaps.look();
+    return policyReport(policies.state(), policyGaps.current());
   },
 });
 

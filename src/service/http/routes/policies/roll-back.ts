@@ -2,6 +2,7 @@
 // did so and why. INVARIANT: the set that is replaced is first kept in the history, and a set that does not
 // become active is taken out again.
 
+import type { PolicyGaps } from '../../../alerts/policy-gaps.ts';
 import { recordName } from '../../../people/person.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { PolicyHistory } from '../../../policies/policy-history.ts';
@@ -20,6 +21,7 @@ interface RollBackDeps {
   readonly signInDeps: SignInDeps;
   readonly policies: Pick<PolicyHost, 'current' | 'state' | 'reload'>;
   readonly policyHistory: PolicyHistory;
+  readonly policyGaps: Pick<PolicyGaps, 'current'>;
   readonly store: Pick<Store, 'documents' | 'replicas'>;
 }
 
@@ -79,7 +81,7 @@ const rollBackPolicies = route<RollBackDeps, RollBackAsked>({
       })
       .catch(() => 'failed');
     if (recorded !== 'changed') await putBack('it could not be recorded: the files are as they were');
-    return policyReport(deps.policies.state());
+    return policyReport(deps.policies.state(), deps.policyGaps.current());
   },
 });
 

@@ -1,0 +1,118 @@
+// Finds what the active policies ask for and this installation does not have: members of an approval group, an
+// issuer of users, an enforcement point of a name. Requests that depend on it can never be granted, and nothing
+// else would say so. INVARIANT: nothing is decided by a gap.
+
+import type { AskedRule } from '../../language/model/asked.ts';
+import { type Points, pointsIn } from '../agents/points/point.ts';
+import type { Directory } from '../people/directory.ts';
+import { reachOf } from '../people/operations.ts';
+import type { SetNeeds } from '../policies/set-needs.ts';
+
+/** What a gap is found from; the rules are those of the active policies. */
+export interface NeededByPolicies {
+  readonly asks: readonly AskedRule[];
+  readonly needs: SetNeeds;
+}
+
+export interface GapDeps {
+  readonly directory: Directory;
+  /** Whether an issuer of users is configured. */
+  readonly knowsUsers: boolean;
+  readonly needed: () => NeededByPolicies;
+}
+
+export interface PolicyGaps {
+  /** One sentence for each gap, as of the last look. */
+  current(): readonly string[];
+  /** Looks again. Resolves to the moment at which each gap was first seen, in milliseconds since 1970. */
+  look(): Promise<readonly number[]>;
+  /** Looks again in the background; a failure waits for the next look. */
+  lookSoon(): void;
+}
+
+/** Remembers the gaps since each was first seen by this process, and tells when they change. */
+export function watchPolicyGaps(
+  deps: GapDeps & {
+    readonly onChange: (gaps: readonly string[]) => void;
+    readonly onFailure: (error: unknown) => void;
+  },
+): PolicyGaps {
+  let since: ReadonlyMap<string, number> = new Map();
+  const look = async (): Promise<readonly number[]> => {
+    const nowMs = deps.directory.clock();
+    const found = await findPolicyGaps(deps);
+    const isChanged = found.length !== since.size || found.some((gap) => !since.has(gap));
+    since = new Map(found.map((gap) => [gap, since.get(gap) ?? nowMs]));
+    if (isChanged) deps.onChange(found);
+    return [...since.values()];
+  };
+  return {
+    current: () => [...since.keys()],
+    look,
+    lookSoon: () => void look().catch(deps.onFailure),
+  };
+}
+
+/** More people and enforcement points than an installation has. */
+const readMax = 10_000;
+const rulesNamedMax = 3;
+
+/** One sentence for each gap. */
+export async function findPolicyGaps({ directory, knowsUsers, needed }: GapDeps): Promise<readonly string[]> {
+  const { asks, needs } = needed();
+  return [
+    ...(await groupGaps(directory, asks)),
+    ...(knowsUsers || needs.user.length === 0
+      ? []
+      : [
+          `${rulesText(needs.user, ['reads', 'read'])} request.user, which is never known: users.issuer is not set`,
+        ]),
+    ...(await pointGaps(pointsIn(directory.documents), needs.points)),
+  ];
+}
+
+async function groupGaps({ people }: Directory, asks: readonly AskedRule[]): Promise<readonly string[]> {
+  const needed = new Map<string, { needs: number; readonly rules: string[] }>();
+  for (const asked of asks) {
+    if (asked.kind !== 'approval') continue;
+    for (const group of asked.groups) {
+      if (group === 'owner') continue;
+      const { needs, rules } = needed.get(group) ?? { needs: 0, rules: [] };
+      needed.set(group, { needs: Math.max(needs, asked.needs), rules: [...rules, asked.rule] });
+    }
+  }
+  if (needed.size === 0) return [];
+  const members = new Map<string, number>();
+  for (const { value } of await people.list({ countMax: readMax })) {
+    if (value.status !== 'active' || !reachOf(value.roles, 'requests.approve').asked) continue;
+    for (const group of value.groups) members.set(group, (members.get(group) ?? 0) + 1);
+  }
+  return [...needed].flatMap(([group, { needs, rules }]) => {
+    const has = members.get(group) ?? 0;
+    if (has >= needs) return [];
+    const missing = has === 0 ? 'nobody' : `only ${has} of the ${needs} people that are needed`;
+    return [
+      `${rulesText(rules, ['asks', 'ask'])} the group ${group}, which has ${missing} in it: nothing can be approved`,
+    ];
+  });
+}
+
+async function pointGaps({ points }: Points, needed: SetNeeds['points']): Promise<readonly string[]> {
+  if (needed.length === 0) return [];
+  const active = (await points.list({ countMax: readMax })).filter(({ value }) => value.status === 'active');
+  const names = new Set(active.map(({ value }) => value.name));
+  return needed
+    .filter(({ name }) => !names.has(name))
+    .map(
+      ({ name, rules }) =>
+        `${rulesText(rules, ['compares', 'compare'])} request.point with "${name}", which is no active enforcement point`,
+    );
+}
+
+/** The rules, and the verb in singular or plural. */
+function rulesText(rules: readonly string[], [one, many]: readonly [string, string]): string {
+  const named = rules.slice(0, rulesNamedMax).join(', ');
+  const more = rules.length - rulesNamedMax;
+  if (rules.length === 1) return `The rule ${named} ${one}`;
+  return `The rules ${named}${more > 0 ? ` and ${more} more` : ''} ${many}`;
+}

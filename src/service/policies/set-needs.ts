@@ -1,0 +1,124 @@
+// Finds what the enforced rules of a set need that an installation may lack: the person behind an agent, and
+// enforcement points by their names. The result is plain data and small.
+
+import { childrenOf, literalTexts } from '../../language/model/children.ts';
+import type { Expression } from '../../language/model/expression.ts';
+import type { Policy, PolicySet } from '../../language/model/policy.ts';
+import { memo } from '../../language/value/memo.ts';
+
+export interface SetNeeds {
+  /** The ids of rules that read `request.user`, directly, through a let, or through a meter. */
+  readonly user: readonly string[];
+  /** The names that rules compare with `request.point`, with the ids of those rules. */
+  readonly points: readonly { readonly name: string; readonly rules: readonly string[] }[];
+}
+
+/** What one expression reads, apart from what its lets and meters read. */
+interface Reads {
+  readonly user: boolean;
+  readonly points: readonly string[];
+  readonly lets: readonly string[];
+  readonly meters: readonly string[];
+}
+
+export function needsOf(set: PolicySet): SetNeeds {
+  const known = new Map<string, Reads>();
+  const user: string[] = [];
+  const points = new Map<string, string[]>();
+  for (const { rule, reads } of set.policies.flatMap((policy) => memo(readsByPolicy, policy, readsOfRules))) {
+    const all = reachedReads(set, reads, known);
+    if (all.some((one) => one.user)) user.push(rule);
+    for (const name of new Set(all.flatMap((one) => one.points)))
+      points.set(name, [...(points.get(name) ?? []), rule]);
+  }
+  return { user, points: [...points].map(([name, rules]) => ({ name, rules })) };
+}
+
+interface RuleReads {
+  readonly rule: string;
+  readonly reads: Reads;
+}
+
+/** Compiling keeps the object of a policy whose text has not changed. */
+const readsByPolicy = new WeakMap<Policy, readonly RuleReads[]>();
+
+/** The reads of the enforced rules that read anything of interest. */
+function readsOfRules({ rules }: Policy): readonly RuleReads[] {
+  return rules
+    .filter(({ isShadow }) => !isShadow)
+    .map(({ id, condition }) => ({ rule: id, reads: readsOf([condition]) }))
+    .filter(
+      ({ reads: { user, points, lets, meters } }) => user || points.length + lets.length + meters.length > 0,
+    );
+}
+
+/** The reads of an expression, and of all lets and meters that it reaches. */
+function reachedReads(set: PolicySet, first: Reads, known: Map<string, Reads>): readonly Reads[] {
+  const reached = new Map<string, Reads>();
+  const reach = (key: string, make: () => Reads): void => {
+    if (reached.has(key)) return;
+    const reads = known.get(key) ?? make();
+    known.set(key, reads);
+    reached.set(key, reads);
+    follow(reads);
+  };
+  const follow = ({ lets, meters }: Reads): void => {
+    for (const id of lets)
+      reach(`let ${id}`, () => readsOf([set.lets.get(id)?.expression].filter((one) => one !== undefined)));
+    for (const name of meters) reach(`meter ${name}`, () => readsOfMeter(set, name));
+  };
+  follow(first);
+  return [first, ...reached.values()];
+}
+
+/** A meter per user counts nothing while the user is unknown. */
+function readsOfMeter({ meters }: PolicySet, name: string): Reads {
+  const meter = meters.get(name);
+  if (meter === undefined) return readsOf([]);
+  const reads = readsOf([meter.when, meter.argument].filter((one) => one !== null));
+  return { ...reads, user: reads.user || meter.per.some(({ kind }) => kind === 'user') };
+}
+
+function readsOf(expressions: readonly Expression[]): Reads {
+  const lets: string[] = [];
+  const meters: string[] = [];
+  const points: string[] = [];
+  let user = false;
+  const look = (one: Expression): void => {
+    switch (one.kind) {
+      case 'fact':
+        user ||= one.fact.startsWith('request.user.');
+        return;
+      case 'let':
+        lets.push(one.id);
+        return;
+      case 'meter':
+        meters.push(one.meter);
+        return;
+      // Thousands of constant texts read nothing.
+      case 'text-list':
+        return;
+      case 'compare':
+        if (isPoint(one.left)) points.push(...textsOf(one.right));
+        if (isPoint(one.right)) points.push(...textsOf(one.left));
+        break;
+      case 'in-elements':
+        if (isPoint(one.subject)) points.push(...textsOf(one.elements));
+        break;
+      default:
+        break;
+    }
+    for (const child of childrenOf(one)) look(child);
+  };
+  for (const expression of expressions) look(expression);
+  return { user, points, lets, meters };
+}
+
+function isPoint(one: Expression): boolean {
+  return one.kind === 'fact' && one.fact === 'request.point';
+}
+
+function textsOf(one: Expression): readonly string[] {
+  if (one.kind === 'text-list') return one.texts;
+  return literalTexts([one]) ?? [];
+}
