@@ -21,7 +21,7 @@ interface Reads {
   readonly meters: readonly string[];
 }
 
-export function needsOf(set: PolicySet): SetNeeds {
+export function setNeedsOf(set: PolicySet): SetNeeds {
   const known = new Map<string, Reads>();
   const user: string[] = [];
   const points = new Map<string, string[]>();

@@ -5,7 +5,7 @@ import { hash } from 'node:crypto';
 import type { AskedRule } from '../../language/model/asked.ts';
 import { countRules, type Effect, type Policy, type PolicySet } from '../../language/model/policy.ts';
 import { memo } from '../../language/value/memo.ts';
-import { needsOf, type SetNeeds } from './set-needs.ts';
+import { setNeedsOf, type SetNeeds } from './set-needs.ts';
 
 export interface SetSummary {
   /** Keys of the declared actions, sorted. */
@@ -53,7 +53,7 @@ export function summaryJson(set: PolicySet): string {
     "meters": ${JSON.stringify([...meters.keys()])},
     "ruleNames": ${joined(parts.map(({ ruleNames }) => ruleNames))},
     "asks": ${joined(parts.map(({ asks }) => asks))},
-    "needs": ${JSON.stringify(needsOf(set))}
+    "needs": ${JSON.stringify(setNeedsOf(set))}
   }`;
 }
 
