@@ -1,13 +1,15 @@
 // The type of the elements of `commands(...)`: a record for each command of a shell line.
 
 import type { ShellCommand } from '../value/shell/command.ts';
-import { anyText, type Field, listOf, type Type } from './type.ts';
+import { anyText, booleanType, type Field, listOf, type Type } from './type.ts';
 
 const types = {
   program: anyText,
   subcommand: anyText,
   args: listOf(anyText),
   options: listOf(anyText),
+  files: listOf(anyText),
+  only_reads: booleanType,
 } as const satisfies Record<keyof ShellCommand, Type>;
 
 export const shellCommandType: Type = {

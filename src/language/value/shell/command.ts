@@ -1,4 +1,7 @@
-// One command of a shell line, as policies see it: a program with its arguments.
+// One command of a shell line, as policies see it: a program with its arguments, and what is known of its effects.
+
+import { gitCommandAt } from './git.ts';
+import { type Reads, readsOf } from './reads.ts';
 
 /**
  * A program with its arguments. Opening a file is a command, too, named `<`, `>`, `>>` or `<>`, with the file
@@ -11,19 +14,24 @@ export type ShellCommand = {
   readonly args: readonly string[];
   /** The arguments that begin with `-`, at any position, except `-` itself. */
   readonly options: readonly string[];
-  /** The first argument, such as `log` in `git log`; empty when there is none or it is an option. */
+  /**
+   * The first argument, such as `log` in `git log`; empty when there is none or it is an option. Of git, the first
+   * behind `-C`, `--no-pager` and the like.
+   */
   readonly subcommand: string;
-};
+} & Reads;
 
 const systemFolder = /^\/(?:usr\/(?:local\/)?)?s?bin\/(?=[^/]+$)/;
 
 /** Makes a command from a program and its arguments. */
-export function commandOf(program: string, args: readonly string[]): ShellCommand {
-  const [first] = args;
+export function commandOf(name: string, args: readonly string[]): ShellCommand {
+  const program = name.replace(systemFolder, '');
+  const first = args[program === 'git' ? (gitCommandAt(args) ?? 0) : 0];
   return {
-    program: program.replace(systemFolder, ''),
+    program,
     args,
     options: args.filter((arg) => arg.startsWith('-') && arg !== '-'),
     subcommand: first === undefined || first.startsWith('-') ? '' : first,
+    ...readsOf(program, args),
   };
 }

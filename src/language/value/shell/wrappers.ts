@@ -3,22 +3,13 @@
 // besides its work (a pager, an editor, a hook) is not covered.
 
 import { commandOf, type ShellCommand } from './command.ts';
+import { gitRunsOthers } from './git.ts';
+import { filesReadBy } from './plain-programs.ts';
+import { runsArguments } from './runners.ts';
 
 /** Words that the shell reserves at the start of a command, including those of `bash`. */
 export const shellReservedWords: ReadonlySet<string> = new Set(
   '! { } [[ ]] case coproc do done elif else esac fi for function if in select then until while'.split(' '),
-);
-
-/** Programs and shell builtins that run their arguments, or change what later words mean. */
-const runners: ReadonlySet<string> = new Set(
-  `. alias bind builtin complete compgen coproc declare enable eval fc hash let local mapfile readarray shopt source trap
-  typeset unalias
-  at batch busybox caffeinate capsh catchsegv ccache cgexec chpst choom chronic chroot chrt cpulimit csh dbus-run-session
-  doas dumb-init eatmydata elvish entr expect faketime firejail fish flock fakeroot gdb gosu hyperfine ifne ionice ksh
-  ld.so linux32 linux64 logsave ltrace mksh newgrp nsenter nu numactl parallel perf pkexec posh prlimit proxychains
-  pwsh rbash rc rlwrap run-parts runcon runuser screen script setarch setpriv sg softlimit ssh start-stop-daemon
-  strace su su-exec systemd-run taskset tcsh tini tmux torsocks toybox tsocks unbuffer unshare valgrind watch xargs
-  xonsh xvfb-run yash zsh`.split(/\s+/),
 );
 
 /** The shells that read lines as `shellCommands` does. */
@@ -67,6 +58,9 @@ export function startedBy(words: readonly string[], readLine: LineReader): reado
     if (settings.some((text) => !setting.test(text))) return null;
     started.push(...settings.map((text) => commandOf('=', [text])));
     rest = inner.slice(settings.length);
+    // Without a program, the environment is told.
+    if (program === 'env' && rest.length === 0)
+      started[started.indexOf(command)] = { ...command, only_reads: false };
     if (rest.length > 0 && (shellReservedWords.has(rest[0]!) || setting.test(rest[0]!))) return null;
   }
   return started;
@@ -74,10 +68,23 @@ export function startedBy(words: readonly string[], readLine: LineReader): reado
 
 function isUnknown({ program, args }: ShellCommand): boolean {
   const name = program.slice(program.lastIndexOf('/') + 1);
-  if (name === '' || runners.has(name)) return true;
+  if (name === '' || runsArguments(name, args)) return true;
   // A file of the same name in another folder may do anything.
   if (name !== program && (shells.has(name) || isWrapper(name))) return true;
+  if (hasScript(name) && !isPlainScript(name, args)) return true;
   return namers.has(program) && args.some((arg) => element.test(arg));
+}
+
+/** Programs whose arguments hold a script that can start others. */
+function hasScript(name: string): boolean {
+  return /^(?:[gmn]?awk|original-awk|[gs]?sed)$/.test(name);
+}
+
+/** Whether the script only edits text, though perhaps in place. */
+function isPlainScript(name: string, args: readonly string[]): boolean {
+  if (!name.endsWith('sed')) return filesReadBy('awk', args) !== null;
+  const rest = args.filter((arg) => !/^(?:-[nErsuz]*i|--in-place(?:=|$))/.test(arg));
+  return filesReadBy('sed', rest) !== null;
 }
 
 /** The leading words that the wrapper takes for settings: all that contain `=`. */
@@ -93,12 +100,7 @@ const wrappers = {
   command: (args) => (args[0] === '-v' || args[0] === '-V' ? [] : behindOptions(args, {})),
   env: (args) => behindOptions(args, { '-': 0, '-i': 0, '-u': 1 }),
   exec: (args) => behindOptions(args, {}),
-  find: (args) => (args.some((arg) => /^-(?:exec|ok)/.test(arg)) ? null : []),
-  // Settings may name programs, and so may options that are not listed in this reader.
-  git: (args) => {
-    const behind = behindOptions(args, { '-C': 1, '--no-pager': 0, '--version': 0, '--help': 0, '-P': 0 });
-    return behind === null || gitRunsOthers(behind) ? null : [];
-  },
+  git: (args) => (gitRunsOthers(args) ? null : []),
   nice: (args) => behindOptions(args, { '-n': 1 }),
   nohup: (args) => behindOptions(args, {}),
   set: (args) => (setsNoWords(args) ? [] : null),
@@ -112,35 +114,6 @@ const wrappers = {
     return behind !== null && duration.test(behind[0] ?? '') ? behind.slice(1) : null;
   },
 } satisfies Record<string, Wrapper>;
-
-/** Subcommands of git that run a program named in their arguments: always, or with an argument of this form. */
-const gitRunners: Readonly<Record<string, RegExp>> = {
-  bisect: /^run$/,
-  clone: /^-\w*[cu]|^--conf/,
-  difftool: /^/,
-  'filter-branch': /^/,
-  'for-each-repo': /^/,
-  grep: /^-\w*O/,
-  mergetool: /^/,
-  rebase: /^-\w*x/,
-  'send-email': /^/,
-  submodule: /^foreach$/,
-};
-
-/** Long options that take a command, of several subcommands of git. */
-const gitCommandOptions = ['exec', 'upload-pack', 'receive-pack', 'open-files-in-pager'];
-
-/** Whether git runs a command that stands in the arguments of the subcommand. */
-function gitRunsOthers([subcommand = '', ...args]: readonly string[]): boolean {
-  const runs = Object.hasOwn(gitRunners, subcommand) ? gitRunners[subcommand]! : null;
-  // The empty argument stands for the subcommand alone.
-  return ['', ...args].some((arg) => {
-    if (runs?.test(arg) === true || arg.startsWith('ext::')) return true;
-    // Git takes the beginning of a long option for the option.
-    const [option = ''] = arg.split('=');
-    return /^--\w/.test(option) && gitCommandOptions.some((name) => name.startsWith(option.slice(2)));
-  });
-}
 
 function isWrapper(program: string): program is keyof typeof wrappers {
   return Object.hasOwn(wrappers, program);
