@@ -6,6 +6,7 @@
  * form.
  */
 
+import { canonicalEmail, domain } from './email.ts';
 import { canonicalHost } from './host-name.ts';
 
 export interface Url {
@@ -53,8 +54,15 @@ export function parseUrl(text: string): Url | null {
  * `javascript:1`, would be an address. Null when the text is not a web address.
  */
 export function parseWebAddress(text: string): Url | null {
+  if (text.startsWith('mailto:')) return parseMailTo(text);
   const parts = readWebAddress(text);
   return parts === null ? null : urlOf(parts);
+}
+
+/** Reads `mailto:` with one address in canonical form, as `canonicalLinks` gives it; its host is the domain. */
+function parseMailTo(text: string): Url | null {
+  const email = text.slice('mailto:'.length);
+  return canonicalEmail(email) === email ? { scheme: 'mailto', host: domain(email), port: null } : null;
 }
 
 /**
