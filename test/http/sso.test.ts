@@ -22,6 +22,8 @@ async function scene(changes: Parameters<typeof startSsoService>[0] = {}): Promi
   return started;
 }
 
+const verified = (email: string) => ({ email, email_verified: true });
+
 const post = (body: unknown) => ({ method: 'POST', body });
 
 /** Signs this payload in place of the provider, with the provider's own key unless `key` is given. */
@@ -96,6 +98,36 @@ describe('whoever signs in at the provider', () => {
     const { service, oidc } = await scene();
     oidc.accounts.set('ben', { ...ben, email_verified: false });
     expect(await new Visitor().signIn(service, 'ben')).toBe('/?sso=no-address');
+  });
+
+  test.each([
+    ['says nothing of whether it is verified', { email_verified: undefined }, {}],
+    ['says so in text', { email_verified: 'true' as never }, {}],
+    ['vouches for another one in the token', { email_verified: undefined }, verified('mallory@example.com')],
+    ['vouches in the token for one it has not verified now', { email_verified: false }, verified(ben.email)],
+    ['says so without an address in the token', { email_verified: undefined }, { email_verified: true }],
+  ])('neither has nor takes an account by an address of which the provider %s', async (_, account, token) => {
+    const { service, oidc } = await scene();
+    oidc.accounts.set('ben', { ...ben, ...account });
+    if (Object.keys(token).length > 0) await forge(oidc, token);
+    expect(await new Visitor().signIn(service, 'ben')).toBe('/?sso=no-address');
+    const admin = await firstAdmin(service);
+    await personWith(service, admin, { email: 'ben@example.com', roles: ['operator'] });
+    expect(await new Visitor().signIn(service, 'ben')).toBe('/?sso=address-taken');
+    const kept = await send(service, '/v1/session', post({ email: 'ben@example.com', password }));
+    expect(kept.status).toBe(200);
+  });
+
+  test.each([
+    ['the token alone names', { email: undefined, email_verified: undefined }, verified(ben.email)],
+    ['the token verifies and both name', { email_verified: undefined }, verified(ben.email)],
+  ])('have an account by an address that %s', async (_, account, token) => {
+    const { service, oidc } = await scene();
+    oidc.accounts.set('ben', { ...ben, ...account });
+    await forge(oidc, token);
+    const visitor = new Visitor();
+    await visitor.signIn(service, 'ben');
+    expect((await visitor.session(service)).body.person.email).toBe(ben.email);
   });
 
   test('takes over the account with their verified address, and its password ends', async () => {

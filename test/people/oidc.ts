@@ -7,8 +7,8 @@ import Provider, { type AdapterFactory, type AdapterPayload } from 'oidc-provide
 import { onTestFinished } from 'vitest';
 
 export interface Account {
-  readonly email?: string;
-  readonly email_verified?: boolean;
+  readonly email?: string | undefined;
+  readonly email_verified?: boolean | undefined;
   readonly name?: string;
   readonly groups?: readonly string[];
 }

@@ -39,9 +39,8 @@ export interface Ticket {
 export interface Claims {
   readonly subject: string;
   readonly email: string | null;
+  /** Whether the provider states, beside this very address, that it has verified it. */
   readonly isEmailVerified: boolean;
-  /** Whether the provider states that it has not verified the address; many providers do not state either. */
-  readonly isEmailUnverified: boolean;
   readonly name: string | null;
   readonly groups: readonly string[];
   /** The person's `externalId` in SCIM; null when the provider does not give it. */
@@ -183,14 +182,25 @@ async function right(
     refreshToken: tokens.refresh_token ?? null,
     claims: {
       subject,
-      email: textOf(claims.email),
-      isEmailVerified: claims.email_verified === true,
-      isEmailUnverified: claims.email_verified === false,
+      ...addressOf([now, ofToken ?? {}]),
       name: textOf(claims.name),
       externalId: textOf(claims[settings.externalIdClaim]),
       groups: typeof groups === 'string' ? [groups] : Array.isArray(groups) ? groups.filter(isText) : [],
     },
   };
+}
+
+/**
+ * The address of the first answer that names one. It is verified if an answer says so that names the same address,
+ * and none that names it says the opposite.
+ */
+function addressOf(
+  answers: readonly Readonly<Record<string, unknown>>[],
+): Pick<Claims, 'email' | 'isEmailVerified'> {
+  const email = answers.map((answer) => textOf(answer.email)).find((one) => one !== null) ?? null;
+  const naming = answers.filter((answer) => email !== null && answer.email === email);
+  const said = naming.map((answer) => answer.email_verified).filter((one) => one !== undefined);
+  return { email, isEmailVerified: said.length > 0 && said.every((one) => one === true) };
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string';

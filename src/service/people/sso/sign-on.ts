@@ -1,7 +1,7 @@
 // From the provider's answer to a person and a session here. INVARIANT: a person is created or let in only if
 // the mapping gives them a role at that moment; their roles and groups here follow the provider at each
-// check; a local account is taken over only if the provider has verified the address, and never an admin's
-// account.
+// check; an account is made or taken over only by an address that the provider says it has verified, and an
+// admin's account is never taken over.
 
 import { createHash } from 'node:crypto';
 import { canonicalEmail } from '../../../language/value/email.ts';
@@ -30,7 +30,7 @@ export type NotLetIn =
   | 'no-role'
   /** People are provisioned by SCIM, and this person has not been. */
   | 'not-provisioned'
-  /** The provider gives no address or an invalid one, or states that it has not verified the address. */
+  /** The provider gives no address, an invalid one, or one of which it does not say that it has verified it. */
   | 'no-address'
   | 'disabled'
   /** An account here has this address, and the person may not take it over. */
@@ -87,7 +87,7 @@ export async function personOf({ directory, settings }: SsoDeps, claims: Claims)
   const present = await directory.people.findByName(email);
   // An agent names its control owner by address, so nobody may become one by an address that they only claim
   // to have.
-  if (present === null && claims.isEmailUnverified) return 'no-address';
+  if (present === null && !claims.isEmailVerified) return 'no-address';
   if (present === null) return await create(directory, { email, claims, given, identityId });
   return await takeOver(directory, present, { claims, given, identityId });
 }
