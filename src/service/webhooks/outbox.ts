@@ -12,6 +12,7 @@ import {
   type ReadDocument,
 } from '../store/contract/collection.ts';
 import type { DocumentWrite } from '../store/contract/documents.ts';
+import { wordsForChat } from './inert-words.ts';
 import type { AttemptResult } from './send.ts';
 import type { Webhook, WebhookEvent } from './webhook.ts';
 
@@ -39,8 +40,10 @@ export interface Delivery {
 export interface WebhookNews {
   readonly type: WebhookEvent | 'webhook.test';
   readonly id: string;
-  /** For people in a chat: a sentence or two and where to look. */
+  /** For people in a chat: a sentence or two. */
   readonly text: string;
+  /** The page of the dashboard where people look; null when there is none. */
+  readonly page?: string | null;
   /**
    * Ids of the webhooks that get the event, whatever they subscribe to; null for all that subscribe to it.
    */
@@ -89,7 +92,7 @@ export async function listDeliveries(
 }
 
 export function newDelivery({ id: webhookId, format }: Webhook, news: WebhookNews): Delivery {
-  const { type, id, links, atMs, text } = news;
+  const { type, id, links, atMs, text, page = null } = news;
   const createdAtMs = Math.trunc(atMs);
   const timestamp = new Date(createdAtMs).toISOString();
   return {
@@ -98,7 +101,7 @@ export function newDelivery({ id: webhookId, format }: Webhook, news: WebhookNew
     type,
     createdAtMs,
     body: JSON.stringify(
-      format === 'chat' ? { text: chatText(text) } : { type, timestamp, data: { id, links } },
+      format === 'chat' ? { text: chatText(text, page) } : { type, timestamp, data: { id, links } },
     ),
     status: 'pending',
     attempts: 0,
@@ -110,9 +113,9 @@ export function newDelivery({ id: webhookId, format }: Webhook, news: WebhookNew
   };
 }
 
-/** Escapes a text for chats that take Slack's form: links, mentions and channels in it stay plain text. */
-function chatText(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+/** The words, in which no chat finds a link or a mention, and behind them the one link. */
+function chatText(text: string, page: string | null): string {
+  return [wordsForChat(text), ...(page === null ? [] : [page])].join('\n');
 }
 
 /** Whether a webhook gets the event. */

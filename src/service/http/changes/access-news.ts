@@ -25,9 +25,10 @@ export function createAccessNews(deps: NewsDeps): AccessNews {
     appliedFor: (application) => {
       const { id, createdAtMs: atMs, dueAtMs } = application;
       const words = `Somebody applies for access to Writ. An answer is due by ${new Date(dueAtMs).toISOString()}.`;
-      const text = `${words}\n${publicUrl}/access?tab=applications`;
+      const page = `${publicUrl}/access?tab=applications`;
       const links = { applications: `${publicUrl}/v1/applications` };
-      dispatcher.emit({ type: 'application.made', id, links, text, atMs });
+      dispatcher.emit({ type: 'application.made', id, links, text: words, page, atMs });
+      const text = `${words}\n${page}`;
       mailRoles(deps, whoAnswers, { subject: 'Writ: an application for access', text }).catch(onFailure);
     },
     invited: ({ email, endsAtMs }, secret) =>

@@ -3,6 +3,7 @@
 
 import { type Alert, alertText, pageOfKind } from '../../alerts/alert.ts';
 import type { AlertMessages } from '../../alerts/watch-alerts.ts';
+import { wordsForMail } from '../../webhooks/inert-words.ts';
 import type { NewsDeps } from './news-deps.ts';
 import { oneLine } from './one-line.ts';
 import { mailRoles } from './role-mail.ts';
@@ -16,11 +17,13 @@ export function createAlertMessages(deps: NewsDeps): (alert: Alert) => Promise<A
     const words = isOver
       ? `Over: ${name}. It lasted from ${from} to ${to}.`
       : `Alert: ${name}. ${alertText(alert)}`;
-    const text = `${words}\n${publicUrl}${pageOfKind[kind]}`;
+    const page = `${publicUrl}${pageOfKind[kind]}`;
+    const text = `${wordsForMail(words)}\n${page}\n`;
     const prepared = await dispatcher.prepare({
       type: isOver ? 'alert.over' : 'alert.began',
       id,
-      text,
+      text: words,
+      page,
       links: { alerts: `${publicUrl}/v1/alerts` },
       to: webhookIds,
       atMs: overAtMs ?? createdAtMs,
@@ -30,7 +33,7 @@ export function createAlertMessages(deps: NewsDeps): (alert: Alert) => Promise<A
       writes: prepared.writes,
       taken: () => {
         prepared.taken();
-        mailRoles(deps, rolesTold, { subject, text: `${text}\n` }).catch(onFailure);
+        mailRoles(deps, rolesTold, { subject, text }).catch(onFailure);
       },
     };
   };

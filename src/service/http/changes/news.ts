@@ -63,8 +63,8 @@ export function createNews(deps: NewsDeps): News {
   function onRequest(notice: RequestNotice): void {
     const { kind, requestId: id, groups, asksStepUp, said = null, atMs } = notice;
     const links = { request: `${publicUrl}/v1/requests/${id}` };
-    const text = `${requestWords(notice)}\n${publicUrl}/requests/${id}`;
-    dispatcher.emit({ type: `request.${kind}`, id, links, text, atMs });
+    const page = `${publicUrl}/requests/${id}`;
+    dispatcher.emit({ type: `request.${kind}`, id, links, text: requestWords(notice), page, atMs });
     if (mailer !== null && said !== null)
       tellSaid({ notice, said }, { ...deps, mailer, approversOf }).catch(onFailure);
     if (mailer === null || kind !== 'pending' || (groups.length === 0 && !asksStepUp)) return;
@@ -78,8 +78,9 @@ export function createNews(deps: NewsDeps): News {
     if (!isNew) return;
     const links = { policies: `${publicUrl}/v1/policies` };
     const atMs = Math.trunc(directory.clock());
-    const text = `The policies on disk failed to load and are not active: the last good set decides.\n${publicUrl}/policies`;
-    dispatcher.emit({ type: 'policies.reload_failed', id: digest, links, text, atMs });
+    const text = 'The policies on disk failed to load and are not active: the last good set decides.';
+    const page = `${publicUrl}/policies`;
+    dispatcher.emit({ type: 'policies.reload_failed', id: digest, links, text, page, atMs });
   }
 
   return {
@@ -94,7 +95,8 @@ export function createNews(deps: NewsDeps): News {
         type: 'agent.revoked',
         id,
         atMs,
-        text: `An agent was revoked.\n${publicUrl}/agents/${id}`,
+        text: 'An agent was revoked.',
+        page: `${publicUrl}/agents/${id}`,
         links: { agent: `${publicUrl}/v1/agents/${id}` },
       }),
   };

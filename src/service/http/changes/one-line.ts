@@ -1,9 +1,11 @@
-// Makes names that policies declare fit into one line.
+// Makes names that policies, agents and people chose fit into one line of a message.
+
+import { wordsForMail } from '../../webhooks/inert-words.ts';
 
 /**
- * The text without line breaks and control characters, at most 100 characters long. Policies declare action
- * keys, but a key may be quoted and hold anything.
+ * The text without line breaks, control and invisible characters, and without links, at most 100 characters long.
+ * Policies declare action keys, but a key may be quoted and hold anything.
  */
 export function oneLine(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, ' ').slice(0, 100);
+  return wordsForMail(text).slice(0, 100);
 }
