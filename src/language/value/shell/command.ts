@@ -1,7 +1,7 @@
 // One command of a shell line, as policies see it: a program with its arguments, and what is known of its effects.
 
+import { type CommandEffects, readsOf } from './effects.ts';
 import { gitCommandAt } from './git.ts';
-import { type Reads, readsOf } from './reads.ts';
 
 /**
  * A program with its arguments. Opening a file is a command, too, named `<`, `>`, `>>` or `<>`, with the file
@@ -19,7 +19,7 @@ export type ShellCommand = {
    * behind `-C`, `--no-pager` and the like.
    */
   readonly subcommand: string;
-} & Reads;
+} & CommandEffects;
 
 const systemFolder = /^\/(?:usr\/(?:local\/)?)?s?bin\/(?=[^/]+$)/;
 

@@ -5,7 +5,7 @@ import { filesReadByGit } from './git.ts';
 import { filesReadBy } from './plain-programs.ts';
 
 /** The effects of a command. */
-export type Reads = {
+export type CommandEffects = {
   /**
    * Known to write no file, change nothing, start no other program, send nothing, and tell nothing of the
    * environment; of a setting, to change no more than how text is shown.
@@ -18,7 +18,7 @@ export type Reads = {
   readonly files: readonly string[];
 };
 
-const unknown: Reads = { only_reads: false, files: [] };
+const unknown: CommandEffects = { only_reads: false, files: [] };
 
 /** Settings with which programs do what they do without, in other letters or colours. */
 const harmlessSetting =
@@ -30,7 +30,7 @@ const wrappers: ReadonlySet<string> = new Set(
 );
 
 /** Returns the effects of one command by itself. */
-export function readsOf(program: string, args: readonly string[]): Reads {
+export function readsOf(program: string, args: readonly string[]): CommandEffects {
   switch (program) {
     case '=':
       return { only_reads: harmlessSetting.test(args[0] ?? ''), files: [] };
@@ -48,6 +48,6 @@ export function readsOf(program: string, args: readonly string[]): Reads {
   }
 }
 
-function known(files: readonly string[] | null): Reads {
+function known(files: readonly string[] | null): CommandEffects {
   return files === null ? unknown : { only_reads: true, files: [...new Set(files)] };
 }
