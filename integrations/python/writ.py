@@ -6,6 +6,7 @@ refusal, and where no answer comes nothing runs. `verify_receipt` needs the pack
 """
 
 import base64
+import decimal
 import functools
 import hashlib
 import hmac
@@ -368,7 +369,10 @@ def canonical_json(value: Any) -> str:
     if isinstance(value, bool) or value is None:
         return json.dumps(value)
     if isinstance(value, (int, float)):
-        return _number(float(value))
+        number = float(value)
+        if isinstance(value, int) and decimal.Decimal(repr(number)) != value:
+            raise ValueError(f"a double would change the number {value}")
+        return _number(number)
     raise TypeError(f"JSON has no {type(value).__name__}")
 
 

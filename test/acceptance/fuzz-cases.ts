@@ -173,6 +173,8 @@ const fields = [
   '"amount":1e-400',
   '"amount":0.1234567890123456',
   '"amount":123456789012345678',
+  '"amount":0.30000000000000004',
+  '"amount":9007199254740993',
   '"amount":null',
   '"amount":"120"',
   '"currency":"USD"',

@@ -222,6 +222,7 @@ test('writes JSON in its canonical form as the service does', async () => {
   ).filter(Number.isFinite);
   const edges = [
     0, -0, 1, -1, 0.1, 100, 1e20, 1e21, 123e20, 1e-6, 1e-7, 1.5e-7, 5e-324, 1.7e308, 123456789012345,
+    0.30000000000000004, -52.520006599999995, 9007199254740994, 1.7976931348623157e308,
   ];
   const values = [...edges, ...numbers, { é: 1, z: 2, '\u{1f600}': 3, '\ufb33': 4, '"\\\u0001\u007f': [] }];
   const written: readonly string[] = await inPython(
@@ -229,4 +230,30 @@ test('writes JSON in its canonical form as the service does', async () => {
     'print(json.dumps([writ.canonical_json(one) for one in given]))',
   );
   expect(written).toEqual(values.map((value) => canonicalJson(value)));
+});
+
+test.skipIf(!isThere)('takes no whole number for another that a double cannot tell from it', async () => {
+  const program = `
+def taken(text):
+    try:
+        writ.canonical_json(int(text))
+        return True
+    except (ValueError, OverflowError):
+        return False
+print(json.dumps([taken(one) for one in given]))`;
+  const texts = [
+    '9007199254740992',
+    '9007199254740993',
+    '9007199254740994',
+    '-9007199254740993',
+    `1${'0'.repeat(23)}`,
+  ];
+  expect(await inPython([...texts, `1${'0'.repeat(400)}`], program)).toEqual([
+    true,
+    false,
+    true,
+    false,
+    true,
+    false,
+  ]);
 });

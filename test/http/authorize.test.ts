@@ -175,7 +175,7 @@ describe('checks', () => {
     ['', '', 0],
     ['{', '', 1],
     ['{"action_key":"demo.allow","payload":{"a":1,"a":2}}', '/payload/a', 44],
-    ['{"action_key":"demo.allow","payload":{"n":[1234567890123456]}}', '/payload/n/0', 43],
+    ['{"action_key":"demo.allow","payload":{"n":[9007199254740993]}}', '/payload/n/0', 43],
     ['{"action_key":"demo.allow","payload":{"s":"\\ud800"}}', '/payload/s', 42],
     ['\ufeff{}', '', 0],
     ['{"action_key":"demo.allow","payload":{},}', '', 40],

@@ -33,7 +33,18 @@ const texts = [
   '9999-12-31T23:59:59.999Z',
   ...['\u0000', '\ud800', '\u202e', 'ﬀ', 'İ', '🎫'.repeat(300), 'a'.repeat(5_000), '../..', '\\', 'xn--a'],
 ];
-const numbers = [0, -0, 1, -1, 0.1, 3, 20, 1e15, 123456789012345, 1e-9, 1e300, -1e300, 5e-324, 1.7e308];
+const numbers = [
+  ...[0, -0, 1, -1, 0.1, 3, 20, 1e15, 123456789012345, 1e-9, 1e300, -1e300, 5e-324, 1.7e308],
+  // Sixteen and seventeen digits: sums and averages of fractions, coordinates, whole numbers beyond 2^53.
+  ...[
+    0.30000000000000004,
+    0.7999999999999999,
+    52.520006599999995,
+    9007199254740994,
+    2 ** 64,
+    Number.MAX_VALUE,
+  ],
+];
 const keys = ['__proto__', 'constructor', 'toString', '', 'a', 'then', '\u0000'];
 const timesMs = [
   0,

@@ -103,6 +103,11 @@ function form(type: string, good: readonly Json[], bad: readonly Json[] = []): F
   return { type, good, bad, isNullable: type.endsWith('| null') };
 }
 
+/** Numbers of sixteen and seventeen digits, next to constants of the conditions. */
+const longNumbers: readonly number[] = [
+  0.30000000000000004, 0.29999999999999993, 0.09999999999999999, 3.0000000000000004, 9007199254740994,
+];
+
 const numberFields: readonly FieldKind[] = [
   field('price', 'money', [
     form('money(currency) 0..', [0, 0.1, 5, 100, 100.01, 2500], [-1, '5', null]),
@@ -110,11 +115,15 @@ const numberFields: readonly FieldKind[] = [
     form('money(currency) | null', [null, 0.1, 5, 100, 1e300]),
   ]),
   field('ratio', 'number', [
-    form('number', [0, 0.1, 0.2, 0.3, -1, 12, 1e15, 1e-9, 1e300, 123456789012345], ['0', true]),
+    form(
+      'number',
+      [0, 0.1, 0.2, 0.3, -1, 12, 1e15, 1e-9, 1e300, 123456789012345, ...longNumbers],
+      ['0', true],
+    ),
     form('number | null', [null, 0.3, 3]),
   ]),
   field('level', 'number', [
-    form('number 0..10', [0, 1, 2.5, 10], [10.5, -0.1]),
+    form('number 0..10', [0, 1, 2.5, 10, 9.999999999999998], [10.5, -0.1, 10.000000000000002]),
     form('number -5..', [-5, 0, 3], [-5.1]),
   ]),
   field('times', 'number', [
@@ -189,7 +198,9 @@ const listFields: readonly FieldKind[] = [
   field('mails', 'mails', [form('[email] 1..50', [['ann@example.com'], ['a@b.de', 'c@Evil.test']], [[]])]),
   field('sites', 'sites', [form('[web_address]', [[], ['a.example.com', 'http://evil.test']], [['']])]),
   field('kinds', 'kinds', [form('["red" | "green"]', [[], ['red', 'green']], [['blue']])]),
-  field('sizes', 'gaps', [form('[number | null]', [[], [1], [0.1, 0.2], [5, null, 12]], [['1']])]),
+  field('sizes', 'gaps', [
+    form('[number | null]', [[], [1], [0.1, 0.2], [5, null, 12], [0.1, 0.2, ...longNumbers]], [['1']]),
+  ]),
   field('counts', 'numbers', [form('[integer 0..] ..3', [[], [1], [3, 0, 3]], [[-1], [1, 1, 1, 1]])]),
   field('matrix', 'matrix', [form('[[number]]', [[], [[]], [[1, 2], [0.3]]], [[1]])]),
   field('days', 'dates', [form('[date]', [[], ['2026-03-01'], ['2026-12-25', '2026-03-01']], [['x']])]),

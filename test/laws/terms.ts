@@ -23,7 +23,11 @@ import {
 type Maker = (scope: Scope, depth: number) => string | null;
 
 const literals: Readonly<Record<Exclude<OrderedSort, 'datetime'>, readonly string[]>> = {
-  number: ['0', '1', '3', '0.1', '0.3', '7', '1_000', '-2', '12', '4.5', '20'],
+  number: [
+    ...['0', '1', '3', '0.1', '0.3', '7', '1_000', '-2', '12', '4.5', '20'],
+    // A number of a payload, the same number with a digit more, and one that lies between two doubles.
+    ...['0.30000000000000004', '0.300000000000000041', '9_007_199_254_740_993'],
+  ],
   money: ['5 USD', '100 EUR', '0.1 USD', '2_500 JPY', '-3 USD', '0 USD'],
   duration: ['30s', '1h', '24h', '7d', '1h', '-30s'],
   date: ['2026-03-01', '2026-12-25', '2024-02-29', '2026-03-29'],

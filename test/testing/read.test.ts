@@ -197,8 +197,8 @@ describe('mistakes in a test file', () => {
     ['a null fact', one('agent: { name: null }'), '4:20 `agent.name` must be text'],
     [
       'too many digits',
-      one('payload: { a: 0.1234567890123456 }'),
-      '4:19 a number may have at most 15 significant digits',
+      one('payload: { a: 0.12345678901234567890 }'),
+      '4:19 a double would change the number: send fewer digits, or send it as text',
     ],
     [
       'a number that JSON does not know',

@@ -2,6 +2,7 @@
 // so the service decides about exactly the message that the server gets. INVARIANT: a message is forwarded as
 // the proxy understood it, never as its bytes, so no two readers can differ on it.
 
+import { numberFault } from '../../../src/language/json/number.ts';
 import { readJson } from '../../../src/language/json/read.ts';
 import type { Json, JsonObject } from '../../../src/language/model/json.ts';
 
@@ -166,7 +167,8 @@ function parseExactly(text: string): unknown {
 
 /** Keeps the text of a number that a double would change. */
 function withDigits(_name: string, value: unknown, context?: { readonly source: string }): unknown {
-  if (typeof value !== 'number' || context === undefined || String(value) === context.source) return value;
+  if (typeof value !== 'number' || context === undefined || numberFault(context.source) === null)
+    return value;
   const { rawJSON } = JSON as unknown as { readonly rawJSON: (text: string) => unknown };
-  return Number.isSafeInteger(value) ? value : rawJSON(context.source);
+  return rawJSON(context.source);
 }

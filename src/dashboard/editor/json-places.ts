@@ -1,6 +1,6 @@
 // Reads JSON as a person types it: returns its value with the place of each part, or the first fault with its
 // place. It is stricter than JSON.parse where the service is: a name occurs once in an object, and a number
-// has at most 15 significant digits.
+// has the digits that a double keeps.
 
 export interface TextRange {
   readonly from: number;
@@ -21,7 +21,6 @@ export type ReadJson =
   | { readonly value: null; readonly places: ReadonlyMap<string, TextRange>; readonly fault: JsonFault };
 
 const depthMax = 32;
-const significantMax = 15;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids these within a text.
 const stringPattern = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*"/y;
 const numberPattern = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
@@ -82,8 +81,8 @@ class JsonReader {
     }
     if (/^[\w.]/.test(this.#text.slice(this.#at)))
       this.#fail('this is not a JSON number', from, this.#at + 1);
-    if (significantDigits(number) > significantMax)
-      this.#fail(`a number has at most ${significantMax} significant digits`, from, this.#at);
+    if (significantDigits(number) !== significantDigits(String(Number(number))))
+      this.#fail('a double would change this number: write fewer digits, or text', from, this.#at);
     return Number(number);
   }
 
@@ -168,12 +167,13 @@ class JsonReader {
   }
 }
 
-function significantDigits(number: string): number {
-  return number
-    .replace(/[eE].*$/, '')
-    .replace(/[-.]/g, '')
-    .replace(/^0+/, '')
-    .replace(/0+$/, '').length;
+/** The digits without sign, point, exponent, and zeros at either end. */
+function significantDigits(number: string): string {
+  const digits = number.split(/[eE]/, 1)[0]!.replace(/[-.]/g, '');
+  let [first, last] = [0, digits.length];
+  while (first < last && digits[first] === '0') first += 1;
+  while (last > first && digits[last - 1] === '0') last -= 1;
+  return digits.slice(first, last);
 }
 
 /** A class because it is thrown, from any depth. */

@@ -5,7 +5,7 @@
 
 import { isUtf8 } from 'node:buffer';
 import type { Json } from '../model/json.ts';
-import { significantDigitsMax } from './number.ts';
+import { numberFault } from './number.ts';
 import { parseJson } from './parse.ts';
 
 export type ReadJson =
@@ -125,16 +125,28 @@ function endOfString(bytes: Uint8Array, start: number): number {
   return -1;
 }
 
+/** A double keeps every number of so many digits, so such numbers need no closer look. */
+const keptDigits = 15;
+/** The most bytes of a number that is looked at here: a double's shortest text, and zeros before it. */
+const lookedAtBytes = 25;
+
 /**
  * Returns the index of the number's last character; -1 for an exponent, a negative number between -1 and 0 or
- * negative zero, or too many digits.
+ * negative zero, or digits that a double would change.
  */
 function endOfOrdinaryNumber(bytes: Uint8Array, start: number): number {
   let index = bytes[start] === 0x2d ? start + 1 : start;
   if (index > start && bytes[index] === 0x30) return -1;
-  const digitsEnd = index + significantDigitsMax;
+  const first = index;
   while (index < bytes.length && (isDigit(bytes[index]!) || bytes[index] === 0x2e)) index += 1;
-  return index > digitsEnd || isLetter(bytes[index], 0x65) ? -1 : index - 1;
+  if (isLetter(bytes[index], 0x65)) return -1;
+  return index - first <= keptDigits || isKept(bytes, first, index) ? index - 1 : -1;
+}
+
+/** Whether a double keeps the number in these bytes, which are digits and points. */
+function isKept(bytes: Uint8Array, start: number, end: number): boolean {
+  if (end - start > lookedAtBytes) return false;
+  return numberFault(String.fromCharCode(...bytes.subarray(start, end))) === null;
 }
 
 function isDigit(byte: number): boolean {

@@ -1,6 +1,6 @@
 /**
- * A JSON value as returned by the strict reader or read from a test file; numbers have at most 15 significant
- * digits.
+ * A JSON value as returned by the strict reader or read from a test file. A number stands for the decimal of
+ * its shortest text, which has at most 17 significant digits.
  */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 

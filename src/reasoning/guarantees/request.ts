@@ -304,8 +304,7 @@ function currenciesFor({ constants }: RequestSource, field: Field | null): reado
 }
 
 function amount(source: RequestSource, kind: Quantity, range: Range): number {
-  const number = toNumber(quantity(source, kind, range));
-  return Number(number.toPrecision(15));
+  return toNumber(quantity(source, kind, range));
 }
 
 const defaults: Readonly<Record<Quantity, Decimal>> = {

@@ -22,7 +22,7 @@ export function jsonOfSample(value: Value, type: Type): Json {
     case 'ip':
       return formatIp(value as Ip);
     default:
-      return Number(toNumber(value as Decimal).toPrecision(15));
+      return toNumber(value as Decimal);
   }
 }
 

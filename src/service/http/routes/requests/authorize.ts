@@ -178,7 +178,7 @@ function describeOperation(bodyBytesMax: number): Operation {
     security: 'agentKey',
     parameters: headers,
     body: {
-      description: `Strict JSON (RFC 7493), at most ${bodyBytesMax} bytes: no member twice, no number with more than 15 significant digits, no lone surrogates, no byte order mark, at most 32 deep.`,
+      description: `Strict JSON (RFC 7493), at most ${bodyBytesMax} bytes: no member twice, no number that a double would change, no lone surrogates, no byte order mark, at most 32 deep.`,
       schema: bodySchema,
       examples: {
         payment: {
