@@ -336,6 +336,7 @@ const patterned: Atom = (scope, depth) => {
   if (left === undefined) return null;
   const globs = ['"a*"', '"*a"', '"*VIP*"', '"*"', '"\\u0061*"', "'\\*'", '"a-1"', 'any of ["a*", "*1"]'];
   const regexes = ["'[a-z]+'", "'VIP.*'", "'.*'", "'\\w*-\\d'", '"a\\\\S*"', "'(?i)ALPHA'"];
+  regexes.push("'(?s).*'", "'(?s:a.)b'", "'(?m)a$.^b'", "'(?ms)^a$.*'", "'a[^a]b'");
   regexes.push("any of ['VIP.*', '[a-c]+']");
   if (!scope.isMeter) {
     globs.push(constantLets.pattern[1]);

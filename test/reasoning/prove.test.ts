@@ -198,3 +198,29 @@ guarantee g on mail.send { never escalate when every r in payload.to (r not in p
     expect(ofText(short).kind).toBe('proved');
   });
 });
+
+describe('line feeds', () => {
+  const lines = `
+action note.send { text: string, file: path }
+`;
+  const rules = (allow: string, deny: string, claim: string): string => `${lines}
+policy p on note.send { allow a when ${allow}  deny d when ${deny} }
+guarantee g on note.send { ${claim} }`;
+
+  it.each([
+    [`payload.text matches '.*secret.*'`, 'never allow when payload.text contains "secret"', 'refuted'],
+    [`payload.text matches '(?s).*secret.*'`, 'never allow when payload.text contains "secret"', 'proved'],
+    ['payload.text contains "secret"', `never allow when payload.text matches '(?s).*secret.*'`, 'proved'],
+    ['payload.text like "*secret*"', `never allow when payload.text matches '(?s).*secret.*'`, 'proved'],
+    ['payload.text starts with "a"', `never allow when payload.text matches '(?s)a.*'`, 'proved'],
+    [`payload.text matches 'a.*'`, 'never allow when payload.text starts with "a"', 'refuted'],
+    [`payload.text matches '.*a'`, 'never allow when payload.text ends with "a"', 'refuted'],
+    [`payload.text matches 'a.*'`, 'never allow when payload.text like "a*"', 'refuted'],
+    ['payload.file inside "/w"', `never allow when payload.file matches '(?s)/w(/.*)?'`, 'proved'],
+    [`payload.file matches '/w(/.*)?'`, 'never allow when payload.file inside "/w"', 'refuted'],
+    [`payload.text matches 'a$'`, 'never allow when payload.text == "a"', 'proved'],
+    [`not (payload.text matches 'a$')`, `never allow when payload.text matches '(?s).*\\n'`, 'proved'],
+  ])('deny %s: %s is %s', (deny, claim, expected) => {
+    expect(ofText(rules('payload.text != ""', deny, claim)).kind).toBe(expected);
+  });
+});

@@ -21,6 +21,11 @@ const patterns = [
   'a|ab|abc',
   '',
   '(?i)s.k',
+  '.*',
+  '(?m)^.*$',
+  '(?s:a.)b?.',
+  'a$\\n?',
+  '[^\\n]*\\s',
 ];
 const letters = [...'abckKsSiInv-019 \nKſåÅΩωßé.', '𝒜'];
 

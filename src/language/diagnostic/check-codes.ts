@@ -158,6 +158,8 @@ export const checkWarnings = {
   'risk-never-reached': 'risk is compared with a number that the points of all rules never reach',
   'pattern-mistaken': 'signs of a pattern stand where they mean nothing, or a pattern has none',
   'pattern-dot-open': 'a dot in the pattern of an address stands for any character',
+  'pattern-spans-lines': 'an `allow` rests on a pattern that also accepts a line feed',
+  'pattern-stops-at-line': 'a guard rests on a pattern that a line feed ends',
   'guard-stops-short': 'a guard ends at an amount above which nothing else guards',
   'silence-code-unknown': 'a silence names a code that no diagnostic has',
   'silence-unused': 'a silence stands where its diagnostic does not',

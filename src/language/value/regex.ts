@@ -1,6 +1,7 @@
 /**
- * Turns a pattern of `matches` into a test of whole texts. The dialect is RE2, without look-around and
- * back-references, so the time is always linear in the text. The dot matches line ends.
+ * Turns a pattern of `matches` into a test of whole texts. A pattern means what RE2 says, with RE2's default
+ * flags: no look-around and no back-references, so the time is always linear in the text; the dot is any
+ * character but a line feed; `^` and `$` are the ends of the text, and no line feed may follow.
  */
 
 import { RE2JS } from 're2js';
@@ -17,7 +18,7 @@ const compiled = new BoundedMap<string, CompiledRegex>(500);
 
 function newRegex(source: string): CompiledRegex {
   try {
-    const pattern = RE2JS.compile(source, RE2JS.DOTALL);
+    const pattern = RE2JS.compile(source);
     return (text) => pattern.testExact(text);
   } catch (error) {
     // Whatever error a pattern causes in the library, the author has to correct the pattern.
@@ -25,7 +26,7 @@ function newRegex(source: string): CompiledRegex {
   }
 }
 
-/** The library's message without its preamble, and without the flag in front of the source. */
+/** The library's message without its preamble. */
 function explain(message: string): string {
-  return message.replace(/^error parsing regexp: /, '').replace('`(?s)', '`');
+  return message.replace(/^error parsing regexp: /, '');
 }

@@ -1,6 +1,7 @@
-// Tells whether some text matches two patterns. If both are literal texts with `.*` between them, their ends
+// Tells whether some text matches two patterns. If both are literal texts with gaps between them, their ends
 // decide; globs and tests of a beginning, an end or a part have this form. Otherwise their automata decide.
 
+import { anythingForProgram } from './programs.ts';
 import { textVectors } from './text-vectors.ts';
 
 /** Whether some text may match both patterns; also true if that is not known. */
@@ -26,19 +27,23 @@ function haveCommonEnds(one: readonly string[], other: readonly string[]): boole
 
 const special = /[\\.+*?()|[\]{}^$]/;
 
-/** The literal texts before, between and after `.*`; null for a pattern of another form. */
+/** The ways to write a gap. They differ in line feeds alone, which no literal text here has. */
+const gaps = ['.*', anythingForProgram];
+
+/** The literal texts before, between and after gaps; null for a pattern of another form. */
 function literalParts(pattern: string): readonly string[] | null {
   const parts: string[] = [];
   let part = '';
   for (let at = 0; at < pattern.length; at += 1) {
-    if (pattern.startsWith('.*', at)) {
+    const gap = gaps.find((one) => pattern.startsWith(one, at));
+    if (gap !== undefined) {
       parts.push(part);
       part = '';
-      at += 1;
+      at += gap.length - 1;
     } else {
       const isEscaped = pattern[at] === '\\' && special.test(pattern[at + 1] ?? '');
       if (isEscaped) at += 1;
-      else if (special.test(pattern[at]!)) return null;
+      else if (special.test(pattern[at]!) || pattern[at] === '\n') return null;
       part += pattern[at];
     }
   }

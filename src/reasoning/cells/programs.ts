@@ -96,6 +96,9 @@ export function programOf(pattern: string): PatternProgram | null {
   };
 }
 
+/** The source of a pattern that matches every text, line feeds included. */
+export const anythingForProgram = '(?s:.*)';
+
 /** The source of a pattern that matches exactly the text. */
 export function quotedForProgram(text: string): string {
   return RE2JS.quote(text);
@@ -115,7 +118,7 @@ interface Compiled {
 /** Compiles the pattern as `value/regex.ts` does; null if it is invalid. */
 function compile(pattern: string): Compiled | null {
   try {
-    const regex = RE2JS.compile(pattern, RE2JS.DOTALL) as unknown as { re2Input: { prog: Compiled } };
+    const regex = RE2JS.compile(pattern) as unknown as { re2Input: { prog: Compiled } };
     return regex.re2Input.prog;
   } catch {
     return null;

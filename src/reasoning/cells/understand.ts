@@ -14,7 +14,7 @@ import type { Cidr } from '../../language/value/ip.ts';
 import { canonicalPath } from '../../language/value/path.ts';
 import { scriptExamples } from '../../language/value/scripts.ts';
 import type { Domain } from './leaf.ts';
-import { quotedForProgram } from './programs.ts';
+import { anythingForProgram as anything, quotedForProgram } from './programs.ts';
 
 export type Understood =
   | { readonly kind: 'presence' }
@@ -252,7 +252,7 @@ function patternOf(expression: Expression, set: PolicySet): string | null {
   switch (expression.kind) {
     case 'like':
       return isPlaceholderRead(expression.subject)
-        ? globLiteralParts(expression.pattern).map(quotedForProgram).join('.*')
+        ? globLiteralParts(expression.pattern).map(quotedForProgram).join(anything)
         : null;
     case 'matches':
       return isPlaceholderRead(expression.subject) ? expression.pattern : null;
@@ -260,9 +260,9 @@ function patternOf(expression: Expression, set: PolicySet): string | null {
       const part = constantOf(expression.right, set);
       if (typeof part !== 'string' || !isPlaceholderRead(expression.left)) return null;
       const forms = {
-        'starts with': `${quotedForProgram(part)}.*`,
-        'ends with': `.*${quotedForProgram(part)}`,
-        contains: `.*${quotedForProgram(part)}.*`,
+        'starts with': `${quotedForProgram(part)}${anything}`,
+        'ends with': `${anything}${quotedForProgram(part)}`,
+        contains: `${anything}${quotedForProgram(part)}${anything}`,
         inside: insidePattern(part),
       };
       return forms[expression.operator];
@@ -279,6 +279,6 @@ function patternOf(expression: Expression, set: PolicySet): string | null {
 function insidePattern(folder: string): string | null {
   const canonical = canonicalPath(folder);
   if (canonical === null) return null;
-  if (canonical === '/') return '/.*';
-  return canonical === '.' ? '[^/].*' : `${quotedForProgram(canonical)}(/.*)?`;
+  if (canonical === '/') return `/${anything}`;
+  return canonical === '.' ? `[^/]${anything}` : `${quotedForProgram(canonical)}(/${anything})?`;
 }

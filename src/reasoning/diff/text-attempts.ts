@@ -118,7 +118,7 @@ function framesOf(conditions: readonly Expression[]): readonly (readonly [string
   const parts = conditions.flatMap(descendants);
   const frames = parts.flatMap((part): readonly (readonly [string, string])[] => {
     if (part.kind === 'like') return frameOf(part.pattern, '*');
-    if (part.kind === 'matches') return frameOf(part.pattern, '.*');
+    if (part.kind === 'matches') return frameOf(part.pattern.replace(/^\(\?[a-z]+\)/, ''), '.*');
     if (part.kind !== 'text-test' || part.right.kind !== 'literal') return [];
     const text = String(part.right.value);
     if (part.operator === 'starts with') return [[text, '']];

@@ -281,7 +281,7 @@ function wordsOf({ patterns, length: { low } }: TextType): readonly string[] {
   const least = low === null ? 0 : Math.min(toNumber(low), 1_000);
   const plain = 'x'.repeat(Math.max(least, 1));
   if (patterns.length === 0) return [plain, plain.padEnd(longWord, 'x')];
-  const longer = [...patterns, `.{${Math.max(least, 1)},}`];
+  const longer = [...patterns, `(?s:.{${Math.max(least, 1)},})`];
   return [patterns, longer].flatMap(
     (tests) => textVectors(tests)?.find(({ answers }) => !answers.includes(false))?.texts ?? [],
   );

@@ -98,7 +98,7 @@ function textSamples({ patterns, length: { low } }: TextType): readonly string[]
   const least = low === null ? 0 : Math.min(toNumber(low), 100_000);
   const longer = [...plainTexts, ...plainTexts.map((text) => text.padEnd(least, 'x'))];
   if (patterns.length === 0) return longer;
-  return [...matching(patterns), ...matching([...patterns, `.{${Math.min(least, 1_000)},}`]), ...longer];
+  return [...matching(patterns), ...matching([...patterns, `(?s:.{${Math.min(least, 1_000)},})`]), ...longer];
 }
 
 /** Texts that match all of the patterns; empty when none is found. */

@@ -30,6 +30,7 @@ import { everyOverEmpty } from './rules/every-over-empty.ts';
 import { exactDenyLists } from './rules/exact-deny-lists.ts';
 import { guardsStoppingShort } from './rules/guards-stopping-short.ts';
 import { guardsWithoutAllow } from './rules/guards-without-allow.ts';
+import { lineBreaks } from './rules/line-breaks.ts';
 import { listsCovering } from './rules/lists-covering.ts';
 import {
   mixedScriptInConditions,
@@ -63,6 +64,7 @@ const rulesOfParts: readonly ((examined: Examined) => void)[] = [
   literalsNeverEqual,
   openDots,
   patternsMistaken,
+  lineBreaks,
 ];
 
 const rulesOfSets: readonly ((checked: ExaminedRule) => void)[] = [
