@@ -165,7 +165,7 @@ function errorsOf(found: Checked): Checked {
 }
 
 function checkedBy(run: typeof check, sources: PolicySources, cache: CompileCache): Checked {
-  const parsed = parseFiles(sources.files, cache);
+  const parsed = parseFiles(sources.files, cache).map(withEmpty);
   const files = parsed.map(({ file }) => file);
   const checked = run(files, sources.readListFile, cache.checked);
   const syntax = new Map(
@@ -193,6 +193,19 @@ function checkedBy(run: typeof check, sources: PolicySources, cache: CompileCach
   const off = silenced.map(({ diagnostic }) => diagnostic);
   const diagnostics = inOneList(byFile);
   return { files, byFile, diagnostics, silenced: off, set, listFiles: listFilesOf(files) };
+}
+
+/**
+ * Adds an error to a file that declares nothing. A full disk or an editor that ends while it writes leaves such
+ * a file, and the guards that it held must not be lost without a word.
+ */
+function withEmpty(one: ParsedFile): ParsedFile {
+  const { file, diagnostics } = one;
+  if (file.declarations.length > 0 || hasErrors(diagnostics)) return one;
+  const span = { file: file.span.file, start: 0, end: 0 };
+  const message = `\`${span.file}\` declares nothing`;
+  const help = 'write its declarations, or delete the file';
+  return { ...one, diagnostics: [{ code: 'file-empty', severity: 'error', span, message, help }, ...diagnostics] };
 }
 
 const unknown: ReadonlySet<Code> = new Set([

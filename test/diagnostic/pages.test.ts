@@ -5,7 +5,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { checkWarnings } from '../../src/language/diagnostic/check-codes.ts';
 import { codes } from '../../src/language/diagnostic/codes.ts';
-import { sourceCodes } from '../../src/language/diagnostic/source-codes.ts';
+import { sourceCodes, sourceWarnings } from '../../src/language/diagnostic/source-codes.ts';
 import { syntaxCodes, syntaxWarnings } from '../../src/language/diagnostic/syntax-codes.ts';
 import { diagnose, pageNames, prelude, readPage } from './pages.ts';
 
@@ -15,6 +15,8 @@ const names = Object.keys(codes).sort();
 const drawnBy: Readonly<Record<string, string>> = {
   'directory-unreadable': 'test/policies/read.test.ts',
   'no-policy-files': 'test/policies/read.test.ts',
+  'file-empty': 'test/policies/read.test.ts',
+  'file-not-read': 'test/policies/read.test.ts',
   'file-unreadable': 'test/policies/read.test.ts',
   'file-outside': 'test/policies/read.test.ts',
   'file-not-utf8': 'test/policies/read.test.ts',
@@ -36,7 +38,7 @@ describe('the pages', () => {
   it.each(names)('%s', (name) => {
     const page = readPage(name);
     expect(page).toMatchObject({ code: name, summary: codes[name as keyof typeof codes] });
-    const isWarning = name in checkWarnings || name in syntaxWarnings;
+    const isWarning = name in checkWarnings || name in syntaxWarnings || name in sourceWarnings;
     expect(page.severity).toBe(isWarning ? 'warning' : 'error');
     expect(sentencesOf(page.why)).toBeGreaterThanOrEqual(1);
     expect(sentencesOf(page.why)).toBeLessThanOrEqual(4);

@@ -77,6 +77,34 @@ describe('a policy directory that is active', () => {
     expect(host.state().status).toBe('current');
   });
 
+  it('keeps its guards when their file is emptied, and says so', async () => {
+    const guard = 'policy guards on a.b {\n  deny large\n    when payload.n > 5\n}\n';
+    const folder = createFolder({ 'a.policy': limit(10), 'guards.policy': guard });
+    const host = await open(folder);
+    writeFileSync(join(folder, 'guards.policy'), '');
+    await until(() => host.state().status === 'stale');
+    expect(codesOf(host)).toEqual(['file-empty']);
+    expect([allows(host, 5), allows(host, 6)]).toEqual([true, false]);
+    rmSync(join(folder, 'guards.policy'));
+    await until(() => host.state().status === 'current');
+    expect(allows(host, 6)).toBe(true);
+  });
+
+  it('does not start on a set with a file that declares nothing', async () => {
+    const folder = createFolder({ 'a.policy': limit(10), 'guards.policy': '# nothing' });
+    await expect(openPolicies({ directory: folder })).rejects.toThrow(BrokenPolicies);
+  });
+
+  it('logs the names that look like policy files and are not read', async () => {
+    const folder = createFolder({ 'a.policy': limit(10), 'guards.policy.bak': '' });
+    const logged: unknown[] = [];
+    const log = { info: () => undefined, error: () => undefined, warn: (...said: unknown[]) => void logged.push(said) };
+    const host = await openPolicies({ directory: folder, log: log as never });
+    onTestFinished(() => host.close());
+    await until(() => logged.length > 0);
+    expect(logged).toEqual([[{ paths: ['guards.policy.bak'] }, 'files named like policy files are not read']]);
+  });
+
   it('takes the set whole: what a request holds does not change under it', async () => {
     const folder = createFolder({ 'a.policy': limit(10) });
     const host = await open(folder);

@@ -11,6 +11,7 @@ import {
   readPaths,
   readPolicies,
 } from '../../src/service/policies/read.ts';
+import { compileToProgram, createCompileCache, findErrors } from '../../src/pipeline.ts';
 import { createFolder, writeFiles } from './folder.ts';
 
 async function codesOf(folder: string): Promise<readonly string[]> {
@@ -24,6 +25,67 @@ async function pathsOf(folder: string): Promise<readonly string[]> {
 }
 
 describe('readPolicies', () => {
+  it('tells of names that look like those of policy files and are not read', async () => {
+    const folder = createFolder({
+      'a.policy': 'group g',
+      'a.policy~': '',
+      'b.Policy': '',
+      'c.POLICY': '',
+      'd.policy.txt': '',
+      'sub/e.policy.bak': '',
+      '.f.policy': '',
+      '#g.policy#': '',
+      'h.policy ': '',
+      'j.policy.disabled': '',
+      'no.txt': '',
+      'policy.md': '',
+      'a.policy.md': '',
+      'a.policy.test.yaml': '',
+      'k.policyholder': '',
+      '.a.policy.swp': '',
+      'policy': '',
+      '.hidden/x.policy': '',
+    });
+    symlinkSync('nowhere', join(folder, '.#a.policy'));
+    const { notRead, sources, diagnostics } = await readPolicies(folder);
+    const likely = ['#g.policy#', '.f.policy', 'a.policy~', 'b.Policy', 'c.POLICY', 'd.policy.txt'];
+    expect(notRead.map(({ span }) => span.file)).toEqual([
+      ...likely,
+      ...['h.policy ', 'j.policy.disabled', 'sub/e.policy.bak'],
+    ]);
+    expect(new Set(notRead.map(({ code, severity }) => `${severity} ${code}`))).toEqual(
+      new Set(['warning file-not-read']),
+    );
+    expect(sources.files.map(({ path }) => path)).toEqual(['a.policy']);
+    expect(diagnostics).toEqual([]);
+    expect((await readPaths([folder])).notRead).toEqual(notRead);
+  });
+
+  it('notices when such a name comes or goes', async () => {
+    const folder = createFolder({ 'a.policy': 'group g' });
+    const before = (await look(folder, [])).mark;
+    writeFiles(folder, { 'a.policy.bak': '' });
+    expect((await look(folder, [])).mark).not.toBe(before);
+  });
+
+  it('tells of a loop of links that is named like a policy file', async () => {
+    const folder = createFolder({ 'a.policy': 'group g' });
+    symlinkSync('loop.policy', join(folder, 'loop.policy'));
+    expect(await codesOf(folder)).toEqual(['file-unreadable loop.policy']);
+  });
+
+  it.each(['', '\n', '# the guards stood here\n', '\ufeff'])(
+    'takes no set with a file that declares nothing: %j',
+    async (text) => {
+      const folder = createFolder({ 'a.policy': 'action a.b {}\n', 'guards.policy': text });
+      for (const read of [await readPolicies(folder), await readPaths([folder])]) {
+        const { set, diagnostics } = compileToProgram(read.sources, createCompileCache(), findErrors);
+        expect(set).toBeNull();
+        expect(diagnostics.map(({ code, span }) => `${code} ${span.file}`)).toEqual(['file-empty guards.policy']);
+      }
+    },
+  );
+
   it('takes every policy file under the directory, sorted, and nothing else', async () => {
     const folder = createFolder({
       'b.policy': '# b',

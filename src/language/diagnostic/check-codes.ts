@@ -143,7 +143,7 @@ export const checkWarnings = {
   'rule-never-decides': 'a rule whose actions are all denied without condition',
   'never-true': 'a condition that is true for no request',
   'always-true': 'a condition that is true for every request',
-  'upper-bound-alone': 'an `allow` bounds a number from above and not from below',
+  'upper-bound-alone': 'a limit holds a number from above, and a negative one passes or lowers it',
   'spelling-never-met': 'a pattern or part of text that no canonical path, URL, host or e-mail address has',
   'text-unanchored': 'a part of an address or host is compared, which others have too',
   'rule-duplicated': 'two rules say the same',

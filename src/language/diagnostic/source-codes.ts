@@ -2,10 +2,11 @@
  * Codes of problems with the files of a policy set, or of its tests, that are found before their text is
  * parsed.
  */
-export const sourceCodes = {
+const sourceErrors = {
   'directory-unreadable': 'the policy directory cannot be read',
   'directory-too-large': 'there are more than 100,000 entries under the policy directory',
   'no-policy-files': 'there is no `.policy` file under the directory',
+  'file-empty': 'a policy file declares nothing',
   'file-unreadable': 'a file cannot be read',
   'file-outside': 'a link leads out of the policy directory',
   'file-not-utf8': 'a file is not valid UTF-8',
@@ -17,3 +18,10 @@ export const sourceCodes = {
   'list-file-malformed': 'a list file is not an array of plain values',
   'test-file-malformed': 'a test file does not follow the format of tests',
 } as const;
+
+/** Codes of warnings about the files of a policy set. */
+export const sourceWarnings = {
+  'file-not-read': 'a file is named like a policy file, but is none that is read',
+} as const;
+
+export const sourceCodes = { ...sourceErrors, ...sourceWarnings } as const;

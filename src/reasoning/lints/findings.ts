@@ -12,7 +12,7 @@ import { createProblem } from '../prove/problem.ts';
 import { solveFor } from '../prove/search.ts';
 import { witnessOf } from '../prove/witness.ts';
 import { askedParts, type ConstantTruth, constantParts } from './conditions.ts';
-import { Questions } from './questions.ts';
+import { effortMax, Questions } from './questions.ts';
 import { type ActionRules, actionRules, actsOf, findingsOfRules, type RuleFinding } from './rules.ts';
 import { readsSwitch } from './switches.ts';
 
@@ -27,14 +27,17 @@ export interface ShownFinding extends RuleFinding {
 export interface ActionFindings {
   readonly rules: ReadonlyMap<Rule, ShownFinding>;
   readonly constants: ReadonlyMap<Expression, ConstantTruth | null>;
+  /** Whether the search ended before its last question, and what it cost. */
+  readonly isCut: boolean;
+  readonly effort: number;
 }
 
-export function findingsOfAction(set: PolicySet, action: string): ActionFindings {
+export function findingsOfAction(set: PolicySet, action: string, effort = effortMax): ActionFindings {
   const claims = set.guarantees
     .filter(({ actions }) => actions.includes(action))
     .flatMap((one) => one.claims);
   const ctx = contextOf(set, action, claims);
-  const questions = new Questions(ctx);
+  const questions = new Questions(ctx, effort);
   const of = actionRules(ctx, questions);
   const conditions = [
     ...ctx.rules.map(({ condition }) => condition),
@@ -45,10 +48,9 @@ export function findingsOfAction(set: PolicySet, action: string): ActionFindings
   const findings = findingsOfRules(of)
     .filter((finding) => !isOfSwitch(finding, of))
     .map((finding) => ({ ...finding, example: exampleOf(finding, of) }));
-  return {
-    rules: new Map(findings.map((finding) => [finding.rule, finding])),
-    constants: constantParts(parts, questions),
-  };
+  const constants = constantParts(parts, questions);
+  const rules = new Map(findings.map((finding) => [finding.rule, finding]));
+  return { rules, constants, isCut: questions.isCut, effort: questions.effort };
 }
 
 /**

@@ -12,6 +12,7 @@ import type { PolicyFile } from '../../language/syntax/tree/tree.ts';
 import { type ConstantTruth, smallestConstants } from './conditions.ts';
 import { type ActionFindings, findingsOfAction, type ShownFinding } from './findings.ts';
 import { constantWarning, ruleWarning } from './messages.ts';
+import { effortMax } from './questions.ts';
 
 /** A set that has been checked, with its trees and source texts. */
 export interface LintedSet {
@@ -21,11 +22,17 @@ export interface LintedSet {
   readonly diagnostics: readonly Diagnostic[];
   /** Diagnostics that comments have silenced. */
   readonly silenced: readonly Diagnostic[];
-  /** Whether actions with many rules are examined too, however long that takes. */
+  /** Whether actions with many rules or long conditions are examined too, however long that takes. */
   readonly isThorough?: boolean;
 }
 
-/** The diagnostics together with the proved warnings, except those that comments silence; sorted by place. */
+export interface Linted {
+  /** The diagnostics together with the proved warnings, except those that comments silence; sorted by place. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** Keys of the actions that were not examined, or not to the end, sorted. */
+  readonly leftOut: readonly string[];
+}
+
 export function withLints({
   set,
   files,
@@ -33,33 +40,46 @@ export function withLints({
   diagnostics,
   silenced,
   isThorough = false,
-}: LintedSet): readonly Diagnostic[] {
+}: LintedSet): Linted {
   const looked = isThorough ? new Set(set.actions.keys()) : actionsLookedAt(set);
-  const found = lintSet({ set, files, looked }, [...diagnostics, ...silenced]);
+  const byAction = findingsOfActions(set, looked, isThorough);
+  const leftOut = [...byAction].flatMap(([action, found]) => (found?.isCut === false ? [] : [action]));
+  const found = lintSet({ set, files, byAction }, [...diagnostics, ...silenced]);
   const off = silenced.filter(({ code }) => alsoProved.has(code));
-  const isWhole = looked.size === set.actions.size;
+  const isWhole = leftOut.length === 0;
   const applied = applySilences(files, texts, [...found, ...off], (code) => isWhole && alsoProved.has(code));
   // Problems of the silencing comments themselves have already been reported.
   const isNew = ({ code }: Diagnostic): boolean => alsoProved.has(code) || code === 'silence-unused';
-  return sortDiagnostics([...diagnostics, ...applied.diagnostics.filter(isNew)]);
+  return {
+    diagnostics: sortDiagnostics([...diagnostics, ...applied.diagnostics.filter(isNew)]),
+    leftOut: leftOut.toSorted(),
+  };
 }
 
-interface Looked {
+/** The most effort for the questions about all actions of a set, as in `effortMax` for one. */
+const effortOfSetMax = 10 * effortMax;
+
+function findingsOfActions(set: PolicySet, looked: ReadonlySet<string>, isThorough: boolean): ByAction {
+  const findings = new Map<string, ActionFindings>();
+  let left = isThorough ? Number.POSITIVE_INFINITY : effortOfSetMax;
+  for (const action of looked) {
+    const found = findingsOfAction(set, action, isThorough ? left : Math.min(left, effortMax));
+    findings.set(action, found);
+    left -= found.effort;
+  }
+  return new Map([...set.actions.keys()].map((action) => [action, findings.get(action) ?? null]));
+}
+
+interface Examined {
   readonly set: PolicySet;
   readonly files: readonly PolicyFile[];
-  readonly looked: ReadonlySet<string>;
+  readonly byAction: ByAction;
 }
 
 /**
  * The proved warnings. `known` holds the warnings that exist already, so that no place gets a warning twice.
  */
-function lintSet({ set, files, looked }: Looked, known: readonly Diagnostic[]): readonly Diagnostic[] {
-  const byAction = new Map(
-    [...set.actions.keys()].map((action) => [
-      action,
-      looked.has(action) ? findingsOfAction(set, action) : null,
-    ]),
-  );
+function lintSet({ set, files, byAction }: Examined, known: readonly Diagnostic[]): readonly Diagnostic[] {
   const said = known.filter(({ code }) => alsoProved.has(code));
   const constants = constantsOf(set, byAction).filter(({ span }) => !said.some((one) => isSaidOf(one, span)));
   const names = nameSpans(files);
@@ -91,12 +111,6 @@ function actionsLookedAt({ actions, policies }: PolicySet): ReadonlySet<string> 
       return count <= rulesMax && pairs <= pairsMax;
     });
   return new Set(taken.map(([action]) => action));
-}
-
-/** Keys of the actions that have too many rules to be examined by default, sorted. */
-export function actionsLeftOut(set: PolicySet): readonly string[] {
-  const looked = actionsLookedAt(set);
-  return [...set.actions.keys()].filter((action) => !looked.has(action)).toSorted();
 }
 
 type ByAction = ReadonlyMap<string, ActionFindings | null>;

@@ -1,6 +1,6 @@
 // Many questions about one formula, each whether some literals can hold together. A model that answers one
 // question often answers others too. INVARIANT: "cannot hold" has been confirmed by the naive checker; what
-// took too long counts as "can hold".
+// took too long, or is asked once the effort is spent, counts as "can hold".
 
 import type { ProofContext } from '../prove/context.ts';
 import { ProofLog } from '../prove/proof-log.ts';
@@ -9,19 +9,47 @@ import type { SolverClause, SolverLiteral } from '../solver/literal.ts';
 
 const conflictsMax = 2_000;
 
+/**
+ * The most effort for the questions about one formula. A question costs as much as the formula has variables:
+ * of a condition with thousands of parts, each part is asked about, and each answer sets all variables.
+ */
+export const effortMax = 10_000_000;
+
 export class Questions {
   readonly #ctx: ProofContext;
   readonly #log: ProofLog;
   #unseen: SolverClause = [];
+  #effort = 0;
+  readonly #effortMax: number;
+  #isCut = false;
 
-  constructor(ctx: ProofContext) {
+  constructor(ctx: ProofContext, effort = effortMax) {
     this.#ctx = ctx;
     this.#log = new ProofLog(ctx);
+    this.#effortMax = effort;
+  }
+
+  /** Whether a question was left open because the effort was spent. */
+  get isCut(): boolean {
+    return this.#isCut;
+  }
+
+  get effort(): number {
+    return this.#effort;
+  }
+
+  #solve(literals: SolverClause): boolean | null {
+    if (this.#effort >= this.#effortMax) {
+      this.#isCut = true;
+      return null;
+    }
+    this.#effort += this.#ctx.circuit.solver.variables;
+    return solveNearFor(this.#ctx, literals, conflictsMax);
   }
 
   /** Some of the literals that cannot hold together; null if they can, or if that is not known. */
   excluded(literals: SolverClause): readonly SolverLiteral[] | null {
-    if (solveNearFor(this.#ctx, literals, conflictsMax) !== false) return null;
+    if (this.#solve(literals) !== false) return null;
     const { core } = this.#ctx.circuit.solver;
     this.#log.check(core);
     return core;
@@ -36,7 +64,7 @@ export class Questions {
    * questions that it satisfies.
    */
   canHold(literals: SolverClause): boolean {
-    const answer = solveNearFor(this.#ctx, literals, conflictsMax);
+    const answer = this.#solve(literals);
     if (answer === true) this.#unseen = this.#unseen.filter((literal) => !this.#holds([literal]));
     return answer === true;
   }
@@ -57,7 +85,7 @@ export class Questions {
   ): readonly (T & { readonly core: SolverClause })[] {
     let open = questions;
     const excluded: (T & { readonly core: SolverClause })[] = [];
-    while (open.length > 0) {
+    while (open.length > 0 && !this.#isCut) {
       const [first, ...rest] = open as readonly [T, ...T[]];
       const core = this.excluded(first.literals);
       if (core !== null) excluded.push({ ...first, core });

@@ -91,7 +91,7 @@ export function createWorkspace(): Workspace {
  */
 function diagnosticsOf({ set, files, diagnostics, silenced }: Compiled, sources: PolicySources) {
   if (set === null || countRules(set.policies) > lintedRulesMax) return diagnostics;
-  return withLints({ set, files, diagnostics, silenced, texts: sources.files });
+  return withLints({ set, files, diagnostics, silenced, texts: sources.files }).diagnostics;
 }
 
 function isPolicyFile(path: string): boolean {

@@ -33,7 +33,9 @@ export type FromCompiler =
   /** The directory holds the active set. */
   | { readonly kind: 'same'; readonly commit: string | null }
   | { readonly kind: 'looked'; readonly tickets: readonly number[] }
-  | { readonly kind: 'impaired'; readonly text: string };
+  | { readonly kind: 'impaired'; readonly text: string }
+  /** Files named like policy files that are not read; sent when they change. */
+  | { readonly kind: 'not-read'; readonly paths: readonly string[] };
 
 /** All that serving needs of a set. */
 export interface CompiledSet {

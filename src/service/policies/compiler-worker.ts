@@ -60,6 +60,7 @@ class CompilerWorker implements FollowListener {
    * compiled.
    */
   #kept: Promise<Uint8Array | null> | null;
+  #toldNotRead: readonly string[] = [];
 
   constructor(port: MessagePort, data: CompilerData, makeCompiler: MakeCompiler) {
     const { directory, active, avoided, keptIn } = data;
@@ -116,6 +117,7 @@ class CompilerWorker implements FollowListener {
   }
 
   async onRest(snapshot: Snapshot, isAsked: boolean): Promise<Snapshot> {
+    this.#tellNotRead(snapshot.read);
     if (isOf(this.#active, snapshot)) {
       this.#failed = null;
       this.#setListFiles(this.#active!.listFiles);
@@ -125,6 +127,13 @@ class CompilerWorker implements FollowListener {
     }
     const isKnown = isOf(this.#failed, snapshot) || isOf(this.#avoided, snapshot);
     return isKnown && !isAsked ? snapshot : await this.#compileWhole(snapshot);
+  }
+
+  #tellNotRead({ notRead }: ReadSources): void {
+    const paths = notRead.map(({ span }) => span.file);
+    if (paths.join('\0') === this.#toldNotRead.join('\0')) return;
+    this.#toldNotRead = paths;
+    if (paths.length > 0) this.#send({ kind: 'not-read', paths });
   }
 
   async #compileWhole(first: Snapshot): Promise<Snapshot> {

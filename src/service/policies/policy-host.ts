@@ -256,6 +256,9 @@ class LivePolicies implements PolicyHost {
       case 'impaired':
         this.#log?.warn({ detail: news.text }, 'watching policies is impaired, a regular look goes on');
         return;
+      case 'not-read':
+        this.#log?.warn({ paths: news.paths }, 'files named like policy files are not read');
+        return;
     }
   }
 

@@ -37,6 +37,8 @@ export interface ReadSources {
   readonly sources: PolicySources;
   /** All errors, sorted. With any of them the set must not be used, whatever the rest compiles to. */
   readonly diagnostics: readonly Diagnostic[];
+  /** Warnings of files that look like policy files by their names, and are not read. */
+  readonly notRead: readonly Diagnostic[];
   /** Returns the text of a policy file by its path, for rendering. */
   readonly sourceOf: (path: string) => string | null;
   /** The policy files that were found, whether they could be read or not. */
@@ -50,7 +52,7 @@ export interface ReadSources {
  * allowed. With the cache of an earlier reading, unchanged files are the same objects as before.
  */
 export async function readPolicies(directory: string, cache?: ReadCache): Promise<ReadSources> {
-  const { root, files, diagnostics } = await walk(directory, policyEnding);
+  const { root, files, diagnostics, notRead } = await walk(directory, policyEnding);
   const isEmpty = files.length === 0 && diagnostics.length === 0;
   const none = sourceDiagnostic(
     'no-policy-files',
@@ -58,7 +60,7 @@ export async function readPolicies(directory: string, cache?: ReadCache): Promis
     `there is no \`.policy\` file under \`${directory}\``,
     firstPolicyHelp,
   );
-  return await snapshot({ root, files, diagnostics: isEmpty ? [none] : diagnostics }, cache);
+  return await snapshot({ root, files, diagnostics: isEmpty ? [none] : diagnostics, notRead }, cache);
 }
 
 /**
@@ -71,6 +73,7 @@ export async function readPaths(paths: readonly string[]): Promise<ReadSources> 
   const known = kinds.filter((kind) => kind.error === null);
   const root = known.length === 0 ? null : commonFolder(known.map(({ folder }) => folder));
   const found = new Map<string, FoundFile>();
+  const notRead: Diagnostic[] = [];
   const diagnostics = missing.map(({ path, error }) =>
     sourceDiagnostic('file-unreadable', path, `\`${path}\` ${error}`),
   );
@@ -82,6 +85,7 @@ export async function readPaths(paths: readonly string[]): Promise<ReadSources> 
     const within = (inner: string): string => [...prefix, inner].join('/');
     for (const file of walked.files) found.set(within(file.path), { ...file, path: within(file.path) });
     diagnostics.push(...walked.diagnostics);
+    for (const one of walked.notRead) notRead.push({ ...one, span: { ...one.span, file: within(one.span.file) } });
   }
   const files = [...found.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1));
   const isEmpty = files.length === 0 && diagnostics.length === 0;
@@ -91,7 +95,7 @@ export async function readPaths(paths: readonly string[]): Promise<ReadSources> 
     `there is no \`.policy\` file under ${paths.join(', ')}`,
     firstPolicyHelp,
   );
-  return await snapshot({ root, files, diagnostics: isEmpty ? [none] : diagnostics });
+  return await snapshot({ root, files, diagnostics: isEmpty ? [none] : diagnostics, notRead });
 }
 
 /**
@@ -133,9 +137,9 @@ export interface Look {
 }
 
 export async function look(directory: string, listFiles: readonly string[]): Promise<Look> {
-  const { root, files, diagnostics } = await walk(directory, policyEnding);
+  const { root, files, diagnostics, notRead } = await walk(directory, policyEnding);
   const lists = listFiles.map((path) => placeOf(root, path));
-  const faults = diagnostics.map(({ code, span }) => [code, span.file]);
+  const faults = [...diagnostics, ...notRead].map(({ code, span }) => [code, span.file]);
   const mark = JSON.stringify([
     root,
     files.map(({ path, mark }) => [path, mark]),
@@ -156,7 +160,7 @@ function placeOf(root: string | null, path: string): PolicyPath {
 }
 
 async function snapshot(
-  { root, files: found, diagnostics }: Walked,
+  { root, files: found, diagnostics, notRead }: Walked,
   cache = createReadCache(),
 ): Promise<ReadSources> {
   const read = await cache.files(found, (files) => {
@@ -172,6 +176,7 @@ async function snapshot(
     root,
     sources: { files, readListFile: lists },
     diagnostics: faults,
+    notRead,
     sourceOf: (path) => byPath.get(path)?.text ?? null,
     found,
     contentHash: (listFiles) =>
@@ -244,14 +249,14 @@ async function kindOf(path: string): Promise<NamedPath> {
 /** A file that the caller names is read wherever it leads: the caller chose the file, not a link. */
 async function findOne(
   path: string,
-): Promise<{ files: readonly FoundFile[]; diagnostics: readonly Diagnostic[] }> {
+): Promise<Omit<Walked, 'root'>> {
   const stats = await stat(path, { bigint: true });
   if (!stats.isFile()) {
     const failure = sourceDiagnostic('file-unreadable', path, `\`${path}\` is not a regular file`);
-    return { files: [], diagnostics: [failure] };
+    return { files: [], diagnostics: [failure], notRead: [] };
   }
   const file = { path: basename(path), realPath: path, mark: markOf(stats), stamp: stampOf(stats) };
-  return { files: [file], diagnostics: [] };
+  return { files: [file], diagnostics: [], notRead: [] };
 }
 
 function commonFolder(folders: readonly string[]): string {

@@ -40,6 +40,8 @@ export interface Walked {
   /** The files that were found, sorted by path. */
   readonly files: readonly FoundFile[];
   readonly diagnostics: readonly Diagnostic[];
+  /** Warnings of files whose names look like ones that are read, and are not. */
+  readonly notRead: readonly Diagnostic[];
 }
 
 /**
@@ -48,7 +50,7 @@ export interface Walked {
  * turns of the event loop.
  */
 export async function walk(directory: string, ending: string): Promise<Walked> {
-  const search: Search = { root: '', ending, files: [], diagnostics: [], entries: 0 };
+  const search: Search = { root: '', ending, files: [], diagnostics: [], notRead: [], entries: 0 };
   try {
     search.root = realpathSync.native(directory);
     visit(search, { path: '', realPath: search.root, above: [] });
@@ -60,7 +62,7 @@ export async function walk(directory: string, ending: string): Promise<Walked> {
       `the policy directory \`${directory}\` ${reason}`,
       reason === 'does not exist' ? firstPolicyHelp : undefined,
     );
-    return { root: null, files: [], diagnostics: [failure] };
+    return { root: null, files: [], diagnostics: [failure], notRead: [] };
   }
   return { ...search, files: search.files.toSorted((a, b) => (a.path < b.path ? -1 : 1)) };
 }
@@ -118,6 +120,7 @@ interface Search {
   readonly ending: string;
   readonly files: FoundFile[];
   readonly diagnostics: Diagnostic[];
+  readonly notRead: Diagnostic[];
   entries: number;
 }
 
@@ -157,6 +160,7 @@ interface Entry {
 
 function visitEntry(search: Search, folder: Folder, { path, entry }: Entry): void {
   const { name } = entry;
+  if (!entry.isDirectory() && isLikeWanted(name, search.ending)) noteNotRead(search, path);
   if (name.startsWith('.') || name === 'node_modules') return;
   const isWanted = name.endsWith(search.ending);
   if (entry.isFile() && !isWanted) return;
@@ -177,6 +181,31 @@ function visitEntry(search: Search, folder: Folder, { path, entry }: Entry): voi
   } else {
     refuse(search, 'file-unreadable', path, `\`${path}\` is not a regular file`);
   }
+}
+
+/**
+ * Whether a name is not that of a wanted file, but close to one: a hidden file, another letter case, the copy
+ * of an editor, or a further ending. What an editor keeps beside an open file is no such name, nor is a test
+ * or a page about a policy.
+ */
+function isLikeWanted(name: string, ending: string): boolean {
+  const lower = name.toLowerCase();
+  if (!lower.includes(ending) || /^\.#|\.sw[a-z]$|\.test\.ya?ml$|\.md$/.test(lower)) return false;
+  const isWanted = name.endsWith(ending) && !name.startsWith('.');
+  const after = lower.slice(lower.lastIndexOf(ending) + ending.length);
+  return !isWanted && (after === '' || /^[^a-z0-9]/.test(after));
+}
+
+function noteNotRead(search: Search, path: string): void {
+  const span = { file: path, start: 0, end: 0 };
+  const { ending } = search;
+  search.notRead.push({
+    code: 'file-not-read',
+    severity: 'warning',
+    span,
+    message: `\`${path}\` is not read: the name of a policy file ends with \`${ending}\` and does not begin with a dot`,
+    help: 'rename it, or move it out of the policy directory',
+  });
 }
 
 function tooLarge(search: Search): void {

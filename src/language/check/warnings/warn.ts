@@ -46,7 +46,7 @@ import { rulesNeverDeciding } from './rules/rules-never-deciding.ts';
 import { spellingsNeverMet } from './rules/spellings-never-met.ts';
 import { unanchoredTexts } from './rules/unanchored-texts.ts';
 import { unusedDeclarations } from './rules/unused-declarations.ts';
-import { upperBoundsAlone } from './rules/upper-bounds-alone.ts';
+import { metersLowered, upperBoundsAlone } from './rules/upper-bounds-alone.ts';
 import { entriesNeverEqual, listReadsIn, literalsNeverEqual } from './rules/values-never-equal.ts';
 import { valuesNeverGranted } from './rules/values-never-granted.ts';
 
@@ -73,6 +73,7 @@ const rulesOfSets: readonly ((checked: ExaminedRule) => void)[] = [
   valuesNeverGranted,
   entriesNeverEqual,
   riskNeverReached,
+  metersLowered,
 ];
 
 const rulesOfGroups: readonly ((checked: ExaminedRule) => GroupRule)[] = [

@@ -55,6 +55,7 @@ export function sourcesOf({ texts }: Pick<OpenedBundle, 'texts'>): ReadSources {
     root: null,
     sources: { files, readListFile },
     diagnostics: [],
+    notRead: [],
     sourceOf: (path) => files.find((one) => one.path === path)?.text ?? null,
     found: [],
     contentHash: (paths) =>

@@ -9,7 +9,7 @@ import {
   renderDiagnostics,
 } from '../../../language/diagnostic/render.ts';
 import { countRules } from '../../../language/model/policy.ts';
-import { actionsLeftOut, withLints } from '../../../reasoning/lints/lint.ts';
+import { type Linted, withLints } from '../../../reasoning/lints/lint.ts';
 import { diagnosticPage } from '../../../service/policies/diagnostic-page.ts';
 import { digest } from '../../../service/policies/digest.ts';
 import { findingsOf } from '../../findings/findings.ts';
@@ -45,7 +45,7 @@ export function defineCheck(command: Command, finish: (code: ExitCode) => void):
     .argument('[path]', 'a policy directory, or one file (default: ./policies, else the current directory)')
     .option('--strict', 'take warnings as errors')
     .option('--trials <n>', 'try each guarantee on so many requests, too', readCount)
-    .option('--thorough', 'look for needless rules in actions of many rules, too')
+    .option('--thorough', 'look for needless rules in actions of many rules and long conditions, too')
     .addOption(new Option('--format <format>', 'how the result is printed').choices(formats).default('text'))
     .addOption(new Option('--json', 'short for --format json').conflicts('format'))
     .option('--fix', 'apply the fixes that diagnostics offer, and check the result')
@@ -100,12 +100,11 @@ function judge(checked: Checked, { strict, trials, thorough }: Options): Result 
   const { compiled } = checked.loaded;
   const isStrict = strict === true;
   const isThorough = thorough === true;
-  const found = withProved(checked.loaded, isThorough);
+  const { diagnostics: found, leftOut } = withProved(checked.loaded, isThorough);
   const diagnostics = isStrict ? found.map(asError) : found;
   const { set } = compiled;
   const claims = set === null ? [] : judgeGuarantees(set, { decide: deciderOf(set), trials });
   const isGood = !hasErrors(diagnostics) && claims.every((claim) => isGoodClaim(claim, isStrict));
-  const leftOut = set === null || isThorough ? [] : actionsLeftOut(set);
   return { ...checked, diagnostics, claims, leftOut, isStrict, isGood };
 }
 
@@ -113,9 +112,9 @@ function judge(checked: Checked, { strict, trials, thorough }: Options): Result 
 function withProved(
   { compiled, diagnostics, read }: CheckedPolicies,
   isThorough: boolean,
-): readonly Diagnostic[] {
+): Linted {
   const { set, files, silenced } = compiled;
-  if (set === null) return diagnostics;
+  if (set === null) return { diagnostics, leftOut: [] };
   return withLints({ set, files, silenced, diagnostics, texts: read.sources.files, isThorough });
 }
 
@@ -163,7 +162,11 @@ function withFixed(loaded: CheckedPolicies, { sources, compiled }: Fixed): Check
     ...loaded,
     read: { ...loaded.read, sources, sourceOf: (path) => texts.get(path) ?? null },
     compiled,
-    diagnostics: sortDiagnostics([...loaded.read.diagnostics, ...compiled.diagnostics]),
+    diagnostics: sortDiagnostics([
+      ...loaded.read.diagnostics,
+      ...loaded.read.notRead,
+      ...compiled.diagnostics,
+    ]),
   };
 }
 
@@ -186,14 +189,14 @@ function report(result: Result, format: Options['format']): void {
 }
 
 /**
- * Names the actions in which needless rules were not looked for, because the absence of a warning would
+ * Names the actions in which what is needless was not looked for to the end, because the absence of a warning would
  * otherwise read as "nothing is needless".
  */
 function leftOutText(actions: readonly string[]): string {
   const shownMax = 3;
   const named = actions.slice(0, shownMax).join(', ');
   const more = actions.length > shownMax ? ` and ${actions.length - shownMax} more` : '';
-  return `not looked for needless rules where there are many: ${named}${more} (--thorough does)`;
+  return `not looked for all needless rules and conditions, for there are many: ${named}${more} (--thorough does)`;
 }
 
 function toJson({

@@ -50,7 +50,7 @@ async function load<Made extends Checked>(
     path,
     read,
     compiled,
-    diagnostics: sortDiagnostics([...read.diagnostics, ...compiled.diagnostics]),
+    diagnostics: sortDiagnostics([...read.diagnostics, ...read.notRead, ...compiled.diagnostics]),
   };
 }
 

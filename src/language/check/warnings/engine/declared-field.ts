@@ -1,6 +1,7 @@
 // Finds the declared field whose text an expression reads.
 
 import type { Expression, FieldRead, Quantify } from '../../../model/expression.ts';
+import { memo } from '../../../value/memo.ts';
 import { behindLets, type ValueOfLet } from '../../logic/constants.ts';
 import type { Part } from '../../logic/polarity.ts';
 
@@ -26,14 +27,22 @@ export function declaredField(
     }
     case 'field': {
       if (node.root === 'payload' || node.root === 'result') return node;
-      const quantified = parts.find(
-        (part) => part.node.kind === 'quantify' && part.node.variable === node.root,
-      );
-      const sources = (quantified?.node as Quantify | undefined)?.sources ?? [];
+      const sources = quantifiersIn(parts).get(node.root)?.sources ?? [];
       const isDeclared = sources.some((source) => declaredField(source, parts, valueOfLet) !== null);
       return isDeclared ? node : null;
     }
     default:
       return null;
   }
+}
+
+const known = new WeakMap<readonly Part[], ReadonlyMap<string, Quantify>>();
+
+/** The quantifiers of a condition by their variables. */
+export function quantifiersIn(parts: readonly Part[]): ReadonlyMap<string, Quantify> {
+  return memo(
+    known,
+    parts,
+    () => new Map(parts.flatMap(({ node }) => (node.kind === 'quantify' ? [[node.variable, node]] : []))),
+  );
 }
