@@ -98,11 +98,17 @@ describe('a policy directory that is active', () => {
   it('logs the names that look like policy files and are not read', async () => {
     const folder = createFolder({ 'a.policy': limit(10), 'guards.policy.bak': '' });
     const logged: unknown[] = [];
-    const log = { info: () => undefined, error: () => undefined, warn: (...said: unknown[]) => void logged.push(said) };
+    const log = {
+      info: () => undefined,
+      error: () => undefined,
+      warn: (...said: unknown[]) => void logged.push(said),
+    };
     const host = await openPolicies({ directory: folder, log: log as never });
     onTestFinished(() => host.close());
     await until(() => logged.length > 0);
-    expect(logged).toEqual([[{ paths: ['guards.policy.bak'] }, 'files named like policy files are not read']]);
+    expect(logged).toEqual([
+      [{ paths: ['guards.policy.bak'] }, 'files named like policy files are not read'],
+    ]);
   });
 
   it('takes the set whole: what a request holds does not change under it', async () => {

@@ -4,6 +4,7 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { compileToProgram, createCompileCache, findErrors } from '../../src/pipeline.ts';
 import {
   listBytesMax,
   look,
@@ -11,7 +12,6 @@ import {
   readPaths,
   readPolicies,
 } from '../../src/service/policies/read.ts';
-import { compileToProgram, createCompileCache, findErrors } from '../../src/pipeline.ts';
 import { createFolder, writeFiles } from './folder.ts';
 
 async function codesOf(folder: string): Promise<readonly string[]> {
@@ -43,7 +43,7 @@ describe('readPolicies', () => {
       'a.policy.test.yaml': '',
       'k.policyholder': '',
       '.a.policy.swp': '',
-      'policy': '',
+      policy: '',
       '.hidden/x.policy': '',
     });
     symlinkSync('nowhere', join(folder, '.#a.policy'));
@@ -81,7 +81,9 @@ describe('readPolicies', () => {
       for (const read of [await readPolicies(folder), await readPaths([folder])]) {
         const { set, diagnostics } = compileToProgram(read.sources, createCompileCache(), findErrors);
         expect(set).toBeNull();
-        expect(diagnostics.map(({ code, span }) => `${code} ${span.file}`)).toEqual(['file-empty guards.policy']);
+        expect(diagnostics.map(({ code, span }) => `${code} ${span.file}`)).toEqual([
+          'file-empty guards.policy',
+        ]);
       }
     },
   );

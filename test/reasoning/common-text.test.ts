@@ -5,7 +5,24 @@ import { createRandom } from '../../src/language/value/random.ts';
 import { mayHaveCommonText } from '../../src/reasoning/cells/common-text.ts';
 import { textVectors } from '../../src/reasoning/cells/text-vectors.ts';
 
-const pieces = ['', 'a', 'b', 'ab', '/', '\\.', '\\*', '.*', '.*', '.*', '(?s:.*)', '\n', '.', '[ab]', 'a*', '(?i)a'];
+const pieces = [
+  '',
+  'a',
+  'b',
+  'ab',
+  '/',
+  '\\.',
+  '\\*',
+  '.*',
+  '.*',
+  '.*',
+  '(?s:.*)',
+  '\n',
+  '.',
+  '[ab]',
+  'a*',
+  '(?i)a',
+];
 
 function haveCommonText(first: string, second: string): boolean {
   return textVectors([first, second])!.some(({ answers }) => answers.every(Boolean));

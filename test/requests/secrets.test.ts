@@ -72,11 +72,10 @@ test.each<[string, JsonObject]>([
   expect(text).not.toMatch(/s3cret|12345/);
 });
 
-test('an action without secrets and an action that is not declared keep their payload', () => {
+test('an action without secrets keeps its payload', () => {
   const payload = { password: 'p' };
   const shape = { fields: [field('password', anyText)], isOpen: false };
   expect(hide(payload, { shape, isWellShaped: true })).toBe(payload);
-  expect(hide(payload, { shape: null, isWellShaped: true })).toBe(payload);
 });
 
 test('any name is data', () => {
@@ -85,4 +84,26 @@ test('any name is data', () => {
   expect(Object.keys(hidden)).toEqual(['__proto__', 'constructor']);
   expect(JSON.stringify(hidden)).not.toContain('"p"');
   expect(Object.getPrototypeOf(hidden)).toBe(Object.prototype);
+});
+
+test('nothing is kept of a payload whose action is not declared, but its digest', () => {
+  const unknown = { shape: null, isWellShaped: false };
+  const payload = { user: 'ann', password: 's3cret', s3cret: [1] };
+  expect(hide(payload, unknown)).toEqual(digestOf('{"password":"s3cret","s3cret":[1],"user":"ann"}'));
+  expect(hide({}, unknown)).toEqual({});
+});
+
+test.each<[string, JsonObject]>([
+  ['a misspelt name', { card_nubmer: 's3cret' }],
+  ['a misspelt name within a record', { login: { user: 'u', pasword: 's3cret' } }],
+  ['what is inside of a text', { vendor: { pin: 's3cret' } }],
+  ['what is inside of a number', { amount: ['s3cret'] }],
+])('in an ill-shaped payload, %s is replaced', (_, payload) => {
+  expect(JSON.stringify(hide(payload, illShaped))).not.toContain('s3cret');
+});
+
+test('an ill-shaped payload hides undeclared fields of actions without secrets, too', () => {
+  const shape = { fields: [field('note', anyText)], isOpen: false };
+  const hidden = hide({ note: 'shown', password: 's3cret' }, { shape, isWellShaped: false });
+  expect(hidden).toEqual({ note: 'shown', password: digestOf('"s3cret"') });
 });

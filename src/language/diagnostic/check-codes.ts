@@ -160,6 +160,7 @@ export const checkWarnings = {
   'pattern-dot-open': 'a dot in the pattern of an address stands for any character',
   'pattern-spans-lines': 'an `allow` rests on a pattern that also accepts a line feed',
   'pattern-stops-at-line': 'a guard rests on a pattern that a line feed ends',
+  'string-as-address': 'a string is compared like a path, a URL, an e-mail address or a host',
   'guard-stops-short': 'a guard ends at an amount above which nothing else guards',
   'silence-code-unknown': 'a silence names a code that no diagnostic has',
   'silence-unused': 'a silence stands where its diagnostic does not',

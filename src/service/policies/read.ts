@@ -85,7 +85,8 @@ export async function readPaths(paths: readonly string[]): Promise<ReadSources> 
     const within = (inner: string): string => [...prefix, inner].join('/');
     for (const file of walked.files) found.set(within(file.path), { ...file, path: within(file.path) });
     diagnostics.push(...walked.diagnostics);
-    for (const one of walked.notRead) notRead.push({ ...one, span: { ...one.span, file: within(one.span.file) } });
+    for (const one of walked.notRead)
+      notRead.push({ ...one, span: { ...one.span, file: within(one.span.file) } });
   }
   const files = [...found.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1));
   const isEmpty = files.length === 0 && diagnostics.length === 0;
@@ -247,9 +248,7 @@ async function kindOf(path: string): Promise<NamedPath> {
 }
 
 /** A file that the caller names is read wherever it leads: the caller chose the file, not a link. */
-async function findOne(
-  path: string,
-): Promise<Omit<Walked, 'root'>> {
+async function findOne(path: string): Promise<Omit<Walked, 'root'>> {
   const stats = await stat(path, { bigint: true });
   if (!stats.isFile()) {
     const failure = sourceDiagnostic('file-unreadable', path, `\`${path}\` is not a regular file`);

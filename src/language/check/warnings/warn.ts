@@ -44,6 +44,7 @@ import { riskNeverReached } from './rules/risk-never-reached.ts';
 import { rulesImplied } from './rules/rules-implied.ts';
 import { rulesNeverDeciding } from './rules/rules-never-deciding.ts';
 import { spellingsNeverMet } from './rules/spellings-never-met.ts';
+import { stringsAsAddresses } from './rules/strings-as-addresses.ts';
 import { unanchoredTexts } from './rules/unanchored-texts.ts';
 import { unusedDeclarations } from './rules/unused-declarations.ts';
 import { metersLowered, upperBoundsAlone } from './rules/upper-bounds-alone.ts';
@@ -65,6 +66,7 @@ const rulesOfParts: readonly ((examined: Examined) => void)[] = [
   openDots,
   patternsMistaken,
   lineBreaks,
+  stringsAsAddresses,
 ];
 
 const rulesOfSets: readonly ((checked: ExaminedRule) => void)[] = [

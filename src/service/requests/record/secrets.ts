@@ -1,7 +1,7 @@
 // A payload into the form in which it may be stored and shown: `{"secret": "hmac-sha256:<hex>"}` replaces
 // each value that the action's shape marks secret. The digest shows whether two secrets are equal, and
 // nothing else. INVARIANT: a well-shaped payload keeps all that a rule can read; in an ill-shaped one, values
-// that might be secret are replaced too.
+// that might be secret are replaced too, and of a payload whose action is not declared nothing is kept.
 
 import { createHmac } from 'node:crypto';
 import { isJsonObject, type Json, type JsonObject } from '../../../language/model/json.ts';
@@ -11,7 +11,7 @@ import { deriveKey } from '../../agents/sealing.ts';
 import { canonicalJson } from '../../store/contract/canonical-json.ts';
 
 interface PayloadForm {
-  /** Null when the action is not declared; such a payload is kept unchanged. */
+  /** Null when the action is not declared: its name may be misspelt, so nobody knows what is secret. */
   readonly shape: Shape | null;
   readonly isWellShaped: boolean;
 }
@@ -20,14 +20,14 @@ export type HideSecrets = (payload: JsonObject, form: PayloadForm) => JsonObject
 
 export function createSecretHider(masterKey: Uint8Array): HideSecrets {
   const key = deriveKey(masterKey, 'secret payload fields');
-  const digest = (value: Json): Json => ({
+  const digest = (value: Json): JsonObject => ({
     secret: `hmac-sha256:${createHmac('sha256', key).update(canonicalJson(value)).digest('hex')}`,
   });
   const namesByShape = new WeakMap<Shape, ReadonlySet<string>>();
   return function hideSecrets(payload, { shape, isWellShaped }) {
-    if (shape === null) return payload;
+    if (shape === null) return Object.keys(payload).length === 0 ? payload : digest(payload);
     const names = memo(namesByShape, shape, secretNames);
-    if (names.size === 0) return payload;
+    if (names.size === 0 && isWellShaped) return payload;
     const isNamedSecret = (name: string) => names.has(nameForm(name));
     return hideInRecord(payload, shape, { digest, isNamedSecret, isWellShaped });
   };
@@ -43,7 +43,9 @@ interface Hiding {
 function hideInRecord(record: JsonObject, shape: Shape, hiding: Hiding): JsonObject {
   return mapFields(record, (name, value) => {
     const field = shape.fields.find((candidate) => candidate.name === name);
-    if (field === undefined) return hideByName(name, value, hiding);
+    // An undeclared field may be a secret whose name is misspelt.
+    if (field === undefined)
+      return hiding.isWellShaped ? hideByName(name, value, hiding) : digestOf(value, hiding);
     if (!hiding.isWellShaped && hiding.isNamedSecret(name)) return digestOf(value, hiding);
     return hideInSlot(value, field, hiding);
   });
@@ -58,11 +60,18 @@ function hideInSlot(value: Json, slot: Slot, hiding: Hiding): Json {
   if (type.kind === 'record' && isJsonObject(value)) return hideInRecord(value, type.shape, hiding);
   // When the shape expects secrets inside and the value is of another kind, the value itself may be the
   // secret.
-  return holdsSecrets(type) ? digestOf(value, hiding) : hideUndeclared(value, hiding);
+  if (holdsSecrets(type)) return digestOf(value, hiding);
+  // So may what stands inside of a value where the shape declares nothing inside.
+  const isOpen = hiding.isWellShaped || type.kind === 'any' || !isComposed(value);
+  return isOpen ? hideUndeclared(value, hiding) : digestOf(value, hiding);
 }
 
 function hideByName(name: string, value: Json, hiding: Hiding): Json {
   return hiding.isNamedSecret(name) ? digestOf(value, hiding) : hideUndeclared(value, hiding);
+}
+
+function isComposed(value: Json): boolean {
+  return typeof value === 'object' && value !== null;
 }
 
 /** Where no shape describes the value, names are the only clue. */
