@@ -6,12 +6,12 @@ import { unknown } from '../../model/value.ts';
 import type { Decimal } from '../../value/decimal.ts';
 import { behindLets, constantValue, type ValueOfLet } from './constants.ts';
 
-export type Side = 'low' | 'high';
+export type RangeEnd = 'low' | 'high';
 
 /** A field or a meter, and the end of its own values at which it drives the calculation. */
 export interface Driver {
   readonly node: FieldRead | MeterRead;
-  readonly side: Side;
+  readonly side: RangeEnd;
 }
 
 const otherSide = { low: 'high', high: 'low' } as const;
@@ -20,9 +20,9 @@ const otherSide = { low: 'high', high: 'low' } as const;
  * Returns what drives the value towards the side: `payload.fee` at its low end drives `payload.fee + 5` down,
  * and `5 - payload.fee` up.
  */
-export function driversOf(expression: Expression, side: Side, valueOfLet: ValueOfLet): readonly Driver[] {
+export function driversOf(expression: Expression, side: RangeEnd, valueOfLet: ValueOfLet): readonly Driver[] {
   const node = behindLets(expression, valueOfLet);
-  const of = (part: Expression, at: Side): readonly Driver[] => driversOf(part, at, valueOfLet);
+  const of = (part: Expression, at: RangeEnd): readonly Driver[] => driversOf(part, at, valueOfLet);
   switch (node.kind) {
     case 'field':
     case 'meter':
@@ -59,7 +59,7 @@ export function driversOf(expression: Expression, side: Side, valueOfLet: ValueO
 function ofExtreme(
   drivers: readonly (readonly Driver[])[],
   builtin: 'min' | 'max',
-  side: Side,
+  side: RangeEnd,
 ): readonly Driver[] {
   const isAny = (builtin === 'min') === (side === 'low');
   return isAny || drivers.every((some) => some.length > 0) ? drivers.flat() : [];

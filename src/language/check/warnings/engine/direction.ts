@@ -6,7 +6,7 @@ import type { Polarity } from '../../logic/polarity.ts';
 /**
  * `opens`: more requests pass when the part is true. `stops`: fewer pass. `either`: neither is sure.
  */
-export type Direction = 'opens' | 'stops' | 'either';
+type Direction = 'opens' | 'stops' | 'either';
 
 /** Returns the direction of a part of the rule's condition. A rule of risk alone moves either way. */
 export function directionOf({ effect }: Pick<Rule, 'effect'>, polarity: Polarity): Direction {

@@ -6,7 +6,7 @@ import type { Compare, Expression, FieldRead, MeterRead } from '../../../model/e
 import type { Meter } from '../../../model/policy.ts';
 import type { ValueOfLet } from '../../logic/constants.ts';
 import { domainAtomsOf, fieldKey } from '../../logic/domains.ts';
-import { type Driver, driversOf, type Side } from '../../logic/drivers.ts';
+import { type Driver, driversOf, type RangeEnd } from '../../logic/drivers.ts';
 import type { Part, Polarity } from '../../logic/polarity.ts';
 import { structureOf } from '../../logic/structure.ts';
 import type { DomainAtom } from '../../logic/value-sets.ts';
@@ -73,7 +73,7 @@ function loweringFields({ aggregate, argument }: Meter, valueOfLet: ValueOfLet):
 
 interface Lowering {
   readonly field: FieldRead;
-  readonly side: Side;
+  readonly side: RangeEnd;
 }
 
 /** Whether the rule stops, or no longer grants, when the meter is high. */
@@ -113,7 +113,7 @@ function isAboveZero({ key, values }: DomainAtom, field: FieldRead): boolean {
 }
 
 /** Returns the fields that a comparison of the condition bounds on this side. */
-export function boundsIn(one: Pick<RuleInPolicy, 'parts'>, side: Side): readonly FieldRead[] {
+export function boundsIn(one: Pick<RuleInPolicy, 'parts'>, side: RangeEnd): readonly FieldRead[] {
   return boundedIn(one, side).flatMap((node) => (node.kind === 'field' ? [node] : []));
 }
 
@@ -148,7 +148,7 @@ function falling({ low, high }: Ends, valueOfLet: ValueOfLet): readonly Driver[]
 }
 
 /** Returns the expressions that a comparison of the condition bounds on this side. */
-function boundedIn({ parts }: Pick<RuleInPolicy, 'parts'>, side: Side): readonly Expression[] {
+function boundedIn({ parts }: Pick<RuleInPolicy, 'parts'>, side: RangeEnd): readonly Expression[] {
   return parts.flatMap(({ node, polarity }) => {
     if (node.kind === 'in-range') return [node.subject];
     if (node.kind !== 'compare' || node.operator === '!=') return [];
@@ -174,7 +174,7 @@ function isOpenBelow({ type }: FieldRead | MeterRead): boolean {
 }
 
 /** Whether the type admits values beyond zero on the side. */
-function mayPassZero({ type }: FieldRead, side: Side): boolean {
+function mayPassZero({ type }: FieldRead, side: RangeEnd): boolean {
   const isAmount = type.kind === 'number' || type.kind === 'integer' || type.kind === 'money';
   if (!isAmount) return false;
   const { [side]: end } = type.range;
