@@ -19,7 +19,7 @@ import { requestStateOf } from '../../src/service/requests/record/request-state.
 import { createRefusalRecorder } from '../../src/service/requests/refusal.ts';
 import { StoreError } from '../../src/service/store/contract/store-error.ts';
 import { openStore } from '../../src/service/store/open.ts';
-import { agentRow, keyRow, refusalRecord, startMs, temporaryFolder } from '../store/rows.ts';
+import { agentRow, everything, keyRow, refusalRecord, startMs, temporaryFolder } from '../store/rows.ts';
 import { bystanders } from './bystanders.ts';
 import { activeWith, allowed, denied, escalated, stepUpAsked } from './policies.ts';
 
@@ -316,12 +316,27 @@ describe('looking a request up', () => {
 describe('idempotency', () => {
   const keyed = { idempotencyKey: 'k-1' };
 
-  test('the same key and body is the same request, decided once', async () => {
-    const { ask, world } = await setUp();
+  test('the same key and body is the same request, recorded once', async () => {
+    const { ask, world, store, agent } = await setUp();
     const first = decided(await ask(keyed));
     world.nowMs += 1000;
     expect(decided(await ask(keyed))).toEqual(first);
-    expect(world.active.asked).toHaveLength(1);
+    expect((await store.requests.count({ ...everything, agentId: agent.id })).count).toBe(1);
+  });
+
+  test('a grant is not repeated to a call that the policies refuse now', async () => {
+    const { ask, world } = await setUp();
+    const first = decided(await ask(keyed));
+    world.active = activeWith(() => denied);
+    expect(decided(await ask(keyed))).toMatchObject({
+      request_id: first.request_id,
+      decision: 'DENY',
+      status: 'rejected',
+      reason: denied.reason,
+      matched_policy: denied.matchedPolicy,
+    });
+    world.active = activeWith(() => allowed);
+    expect(decided(await ask(keyed))).toEqual(first);
   });
 
   test('another body is a mismatch, another agent or key a request of its own', async () => {

@@ -5,7 +5,7 @@
 import type { Contribution, MeterDefinition, MeterEntry } from '../../language/model/metering.ts';
 import type { Reading } from '../../language/model/request.ts';
 import { memo } from '../../language/value/memo.ts';
-import { Window } from './window.ts';
+import { type ReadingOf, Window } from './window.ts';
 
 /** An entry of an earlier request, from the records. */
 export interface PastEntry {
@@ -22,12 +22,14 @@ export interface Entered {
   readonly key: string;
 }
 
+export type ReadingAt = Omit<ReadingOf, 'current'>;
+
 export interface MeterTotals {
   /**
    * Returns the reading of the meter, including the request that asks. Null (unknown) when the meter's past
    * has not been filled in, or when its key or some value is unknown.
    */
-  read(entry: MeterEntry, at: { readonly nowMs: number; readonly requestId: string | null }): Reading | null;
+  read(entry: MeterEntry, at: ReadingAt): Reading | null;
   /** Enters a pending request into every meter that counts it. */
   reserve(requestId: string, entries: readonly MeterEntry[]): void;
   /** Enters a granted request; if it was pending, its wait ends. */
@@ -146,9 +148,9 @@ export function createMeterTotals(): MeterTotals {
   };
 
   return {
-    read: ({ definition, key, contribution }, { nowMs, requestId }) => {
+    read: ({ definition, key, contribution: current }, { nowMs, requestId, grantedAtMs }) => {
       if (key === null || meterOf(definition).meanwhile !== null) return null;
-      return windowOf(definition, key).read({ nowMs, current: contribution, requestId });
+      return windowOf(definition, key).read({ nowMs, current, requestId, grantedAtMs });
     },
     reserve: (requestId, entries) =>
       overCounted(requestId, entries, (window, contribution) => reserveIn(window, requestId, contribution)),

@@ -29,8 +29,10 @@ export interface ReadingOf {
   readonly nowMs: number;
   /** What the request that asks would add if it were granted; null when the meter does not count it. */
   readonly current: Contribution | null;
-  /** The request that asks; it may be pending itself and must not count twice. */
+  /** The request that asks; it may have an entry itself and must not count twice. */
   readonly requestId: string | null;
+  /** When that request was granted; absent while it is not. */
+  readonly grantedAtMs?: number | undefined;
 }
 
 interface Granted {
@@ -65,21 +67,25 @@ export class Window {
   }
 
   /** Returns the reading; null when it is unknown. */
-  read({ nowMs, current, requestId }: ReadingOf): Reading | null {
+  read({ nowMs, current, requestId, grantedAtMs }: ReadingOf): Reading | null {
     this.#moveTo(nowMs);
-    const own = requestId === null ? undefined : this.#pending.get(requestId);
+    const pending = requestId === null ? undefined : this.#pending.get(requestId);
+    const granted = grantedAtMs === undefined ? undefined : this.#countedGrant(requestId, grantedAtMs);
     const { readsResult = false } = this.#options;
     const added = current === null || isAnew(current) || readsResult ? null : current;
     const isUnsure = this.#restarts.hasPendingBeside(requestId);
     const totals = isUnsure ? this.#unsureTotals() : this.#totals;
     if (!isUnsure) this.#unsure = null;
-    const tied = isUnsure || this.#restartMs === Number.NEGATIVE_INFINITY ? none : this.#tied();
+    const counted =
+      isUnsure && granted !== undefined ? uncertain(granted.contribution) : granted?.contribution;
+    const own = pending === undefined ? counted : uncertain(pending);
+    const tied = isUnsure || this.#restartMs === Number.NEGATIVE_INFINITY ? none : this.#tied(granted);
     for (const one of tied) exchange(totals, one, uncertain(one));
-    if (own !== undefined) totals.remove(uncertain(own));
+    if (own !== undefined) totals.remove(own);
     if (added !== null) totals.add(added);
     const ends = totals.ends();
     if (added !== null) totals.remove(added);
-    if (own !== undefined) totals.add(uncertain(own));
+    if (own !== undefined) totals.add(own);
     for (const one of tied) exchange(totals, uncertain(one), one);
     return ends;
   }
@@ -189,12 +195,22 @@ export class Window {
     this.#unsure?.remove(uncertain(contribution));
   }
 
-  /** Entries granted at the exact moment of the last restart. */
-  #tied(): readonly Contribution[] {
+  /** Entries granted at the exact moment of the last restart, except one. */
+  #tied(except: Granted | undefined): readonly Contribution[] {
     const tied: Contribution[] = [];
     for (let at = this.#start; this.#granted[at]?.atMs === this.#restartMs; at += 1)
-      tied.push(this.#granted[at]!.contribution);
+      if (this.#granted[at] !== except) tied.push(this.#granted[at]!.contribution);
     return tied;
+  }
+
+  /** The entry of a request that was granted at that time, if the totals hold it. */
+  #countedGrant(requestId: string | null, atMs: number): Granted | undefined {
+    for (let at = placeAfter(this.#granted, atMs) - 1; at >= this.#start; at -= 1) {
+      const granted = this.#granted[at]!;
+      if (granted.atMs < atMs) return undefined;
+      if (granted.requestId === requestId) return granted;
+    }
+    return undefined;
   }
 
   #unsureTotals(): RunningTotals {

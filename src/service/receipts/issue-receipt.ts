@@ -1,6 +1,7 @@
 // Turns a grant into its receipt: a short-lived JWT (RFC 7519) that a tool checks before it carries out the
 // action. INVARIANT: only a present grant gets a receipt, for the agent that asked, the action, and the
-// payload as it was sent. All receipts of a grant have one id, so a second receipt allows no second use.
+// payload as it was sent. All receipts of a grant have one id, one time of issue and one end: whoever
+// remembers the id until that end takes no other receipt of the grant.
 
 import { sign } from 'node:crypto';
 import type { Decisions } from '../requests/decisions.ts';
@@ -43,9 +44,11 @@ async function issue(deps: ReceiptDeps, requestId: string, by: AgentCaller): Pro
   const { state, agent, stopped, nowMs } = seen;
   if (agent.status !== 'active') return { kind: 'conflict', detail: `the agent is ${agent.status}` };
   if (stopped !== null) return { kind: 'stopped', detail: stopped };
-  const [issuedAt, endsAt] = timesOf(state, nowMs);
-  if (!isGranted(state, nowMs) || endsAt <= issuedAt)
+  if (!isGranted(state, nowMs))
     return { kind: 'conflict', detail: 'there is no grant to prove, or not any more' };
+  if (state.status === 'approved' && state.taken === null) return notTaken;
+  const [issuedAt, endsAt] = timesOf(state);
+  if (nowMs >= endsAt * 1000 || endsAt <= issuedAt) return receiptOver;
   const basis = state.taken?.receipt ?? state.record.receipt;
   const digest = basis === undefined ? null : deps.bases.digestIn(basis, requestId);
   if (basis === undefined || digest === null)
@@ -60,6 +63,17 @@ async function issue(deps: ReceiptDeps, requestId: string, by: AgentCaller): Pro
   return { kind: 'issued', receipt: jwt(claims, await deps.keys.current()), expiresAtMs: endsAt * 1000 };
 }
 
+const notTaken: Issued = {
+  kind: 'conflict',
+  detail:
+    'nobody has taken this approval: ask again with `Prefer: attach, receipt`, or with the same idempotency key',
+};
+
+const receiptOver: Issued = {
+  kind: 'conflict',
+  detail: `the receipt of this grant has ended: it holds for ${receiptSeconds} seconds from the grant, so ask for the action again`,
+};
+
 /**
  * Whether there is a grant to prove. A grant that was taken belongs to the caller that took it, until the
  * agent reports its outcome.
@@ -70,9 +84,12 @@ function isGranted(state: RequestState, nowMs: number): boolean {
   return status === 'auto_approved' || status === 'approved' || isTaken;
 }
 
-/** Returns when the receipt is issued and when it expires, in whole seconds since 1970. */
-function timesOf({ expiresAtMs }: RequestState, nowMs: number): readonly [number, number] {
-  const issuedAt = Math.floor(nowMs / 1000);
+/**
+ * Returns when the receipt is issued and when it expires, in whole seconds since 1970. Both are of the grant
+ * and not of the moment, so that no receipt outlives the memory of another one.
+ */
+function timesOf({ record, taken, expiresAtMs }: RequestState): readonly [number, number] {
+  const issuedAt = Math.floor((taken?.atMs ?? record.createdAtMs) / 1000);
   return [issuedAt, Math.min(issuedAt + receiptSeconds, Math.floor(expiresAtMs / 1000))];
 }
 

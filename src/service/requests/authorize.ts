@@ -18,9 +18,9 @@ import type { FindPeople } from './approvals/people-now.ts';
 import { freshReauths, lastStepUp } from './approvals/step-up.ts';
 import type { SeenSwitches, SwitchesNow } from './approvals/switches-now.ts';
 import { createVoteJudge, type VoteJudge } from './approvals/votes-now.ts';
-import { attach } from './attach.ts';
+import { attach, turnOf } from './attach.ts';
 import { type DecideDeps, type Decided, decide, requestedFacts } from './decide.ts';
-import { earlierReply, findEarlier, findWinner, judged } from './idempotency.ts';
+import { findEarlier, findWinner, resumedReply } from './idempotency.ts';
 import { type Asker, identifyAgain, type NotAllowedNow } from './identify-again.ts';
 import { entryRows, meterPlaces } from './metering/entry-rows.ts';
 import { type Metering, metered } from './metering/metering.ts';
@@ -32,8 +32,6 @@ import { type RequestView, replyView } from './record/reply.ts';
 import type { RequestEvents } from './record/request-events.ts';
 import { freshState } from './record/request-state.ts';
 import { createSecretHider } from './record/secrets.ts';
-import { userFactsOf } from './record/user-facts.ts';
-import { requestDigest } from './record/vote-scope.ts';
 import { createTurns } from './turns.ts';
 
 /**
@@ -146,14 +144,6 @@ export function createAuthorizer(options: AuthorizerOptions): Authorizer {
 }
 
 /**
- * Calls for the same thing run one after the other, so that the second finds the request that the first has
- * made.
- */
-function turnOf({ agent, actionKey, payload, onBehalf }: AuthorizeInput): string {
-  return requestDigest({ agentId: agent.id, actionKey, payload, request: userFactsOf(onBehalf) });
-}
-
-/**
  * Decides by agent, key and switches as first seen, which are nearly always still current; if they have
  * changed, decides by the current ones.
  */
@@ -205,8 +195,10 @@ async function decideAndStore(
   switch (spent.result) {
     case 'stored':
       return recorded(deps, spent.decided.record);
-    case 'duplicate-key':
-      return await onceSettled(deps, input, await findWinner(deps, input, prepared.nowMs));
+    case 'duplicate-key': {
+      const winner = await findWinner(deps, input, prepared.nowMs);
+      return winner === 'basis-changed' ? winner : await onceSettled(deps, input, winner);
+    }
     case 'too-many-open':
       return { kind: 'too-many-open' };
     case 'nonce-used':
@@ -250,9 +242,9 @@ type Moment = Omit<Prepared, 'active'>;
  */
 async function prepareOnce(deps: Deps, input: AuthorizeInput, moment: Moment): Promise<PreparedOrResult> {
   if (input.isAttaching === true) {
-    const earlier = await attach(deps, input);
-    if (earlier === 'basis-changed') return earlier;
-    if (earlier !== null) return earlierReply(await judged(deps, earlier), moment.nowMs);
+    const resumed = await attach(deps, input);
+    if (resumed === 'basis-changed') return resumed;
+    if (resumed !== null) return resumedReply(resumed, moment.nowMs);
   }
   return (await findEarlier(deps, input, moment.nowMs)) ?? (await prepareNew(deps, moment));
 }

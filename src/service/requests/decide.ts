@@ -157,7 +157,13 @@ const firstStatus = {
   REAUTH_REQUIRED: 'pending',
 } as const satisfies Record<Outcome, RequestStatus>;
 
-export function requestedFacts(input: AuthorizeInput, nowMs: number, satisfied: Satisfied): Facts {
+/** What a call says of itself that rules read. */
+export type AskedFacts = Pick<
+  AuthorizeInput,
+  'agent' | 'actionKey' | 'payload' | 'clientAddress' | 'isSigned' | 'session' | 'point' | 'onBehalf'
+>;
+
+export function requestedFacts(input: AskedFacts, nowMs: number, satisfied: Satisfied): Facts {
   return {
     action: input.actionKey,
     payload: input.payload,
@@ -169,7 +175,7 @@ export function requestedFacts(input: AuthorizeInput, nowMs: number, satisfied: 
   };
 }
 
-function requestFacts({ clientAddress, isSigned, session, point, onBehalf }: AuthorizeInput): RequestFacts {
+function requestFacts({ clientAddress, isSigned, session, point, onBehalf }: AskedFacts): RequestFacts {
   const known = { ip: clientAddress, signed: isSigned };
   const plain = session === null ? known : { ...known, session };
   const own = point === undefined ? plain : { ...plain, point: point.name };

@@ -1,15 +1,15 @@
 // `Idempotency-Key`: the same key with the same body is answered with the request that it made, in its
-// present state. INVARIANT: a key is never answered with the request of another body, nor of another agent.
+// present state. INVARIANT: a key is never answered with the request of another body, nor of another agent,
+// and never with a grant that the policies refuse to the call that repeats it.
 
-import type { Store } from '../store/contract/store.ts';
 import type { VoteJudge } from './approvals/votes-now.ts';
 import type { AuthorizeInput, AuthorizeResult } from './authorize.ts';
 import type { RequestRecord } from './record/record.ts';
-import { replyView } from './record/reply.ts';
+import { refusedView, replyView } from './record/reply.ts';
 import { type RequestState, requestStateOf } from './record/request-state.ts';
+import { type RefusedCall, type ResumeDeps, type Resumed, resume } from './resume.ts';
 
-interface Deps {
-  readonly store: Store;
+interface Deps extends ResumeDeps {
   readonly keyedDigest: (sha256: string) => string;
   readonly judge: VoteJudge['judge'];
 }
@@ -21,28 +21,44 @@ export async function findEarlier(
   deps: Deps,
   input: AuthorizeInput,
   nowMs: number,
-): Promise<AuthorizeResult | null> {
+): Promise<AuthorizeResult | 'basis-changed' | null> {
   const { idempotencyKey: key, agent } = input;
   const { requests } = deps.store;
   if (key === null) return null;
   const row = await requests.findByIdempotencyKey({ agentId: agent.id, key, nowMs });
   if (row === null) return null;
   if (row.idempotency?.bodyDigest !== storedDigest(deps, input)) return { kind: 'idempotency-mismatch' };
-  const state = await judged(deps, requestStateOf({ row, events: await requests.events(row.id) }));
-  return earlierReply(state, nowMs);
+  const state = requestStateOf({ row, events: await requests.events(row.id) });
+  if (!holdsGrant.has(state.status)) return earlierReply(await judged(deps, state), nowMs);
+  const resumed = await resume(deps, input, row.id);
+  if (resumed === 'basis-changed') return resumed;
+  return resumedReply(resumed ?? otherCall(state), nowMs);
+}
+
+/** The states from which a call may proceed. */
+const holdsGrant: ReadonlySet<RequestState['status']> = new Set(['auto_approved', 'approved', 'consumed']);
+
+function otherCall(state: RequestState): RefusedCall {
+  const reason =
+    'The request under this idempotency key was another one, such as signed or for another person';
+  return { kind: 'refused', state, reason, matchedPolicy: state.decision.matchedPolicy };
 }
 
 /**
  * The request that was stored first when the same key came twice at the same time. Throws when there is none.
  */
-export async function findWinner(deps: Deps, input: AuthorizeInput, nowMs: number): Promise<AuthorizeResult> {
+export async function findWinner(
+  deps: Deps,
+  input: AuthorizeInput,
+  nowMs: number,
+): Promise<AuthorizeResult | 'basis-changed'> {
   const winner = await findEarlier(deps, input, nowMs);
   if (winner === null) throw new Error('a key refused as used must stand for a request');
   return winner;
 }
 
 /** The answer for an earlier request, as its agent may go on with it now. */
-export function earlierReply(state: RequestState, nowMs: number): AuthorizeResult {
+function earlierReply(state: RequestState, nowMs: number): AuthorizeResult {
   return {
     kind: 'decided',
     request: replyView(state, nowMs),
@@ -51,7 +67,21 @@ export function earlierReply(state: RequestState, nowMs: number): AuthorizeResul
   };
 }
 
-export async function judged({ judge }: Deps, state: RequestState): Promise<RequestState> {
+/** The answer for a request that the call goes on with, or may not go on with. */
+export function resumedReply(
+  resumed: Exclude<Resumed, 'basis-changed' | null>,
+  nowMs: number,
+): AuthorizeResult {
+  if (resumed.kind !== 'refused') return earlierReply(resumed.state, nowMs);
+  return {
+    kind: 'decided',
+    request: refusedView(resumed.state, resumed, nowMs),
+    by: resumed.state.decision.by,
+    decideMicroseconds: null,
+  };
+}
+
+async function judged({ judge }: Deps, state: RequestState): Promise<RequestState> {
   return (await judge([state]))[0] ?? state;
 }
 

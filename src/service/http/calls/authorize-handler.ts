@@ -179,7 +179,8 @@ export function createAuthorizeHandler(options: AuthorizeHandlerOptions): Author
   }
 
   async function take({ view, input }: Answer): Promise<RequestView> {
-    return decidedOf(await authorizer.authorize({ ...input, awaitedId: view.request_id })).request;
+    const again = { ...input, isAttaching: true, awaitedId: view.request_id };
+    return decidedOf(await authorizer.authorize(again)).request;
   }
 
   return { decide, take, refuse, refuseUnknown };

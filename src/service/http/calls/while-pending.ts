@@ -35,6 +35,17 @@ export async function whilePending(
       identity = await deps.identifyAgain(keyText, identity);
     },
   });
-  const isTaking = input.isAttaching === true && latest.status === 'auto_approved';
-  return isTaking ? await deps.authorizeHandler.take({ view: latest, input }) : latest;
+  if (latest.status !== 'auto_approved' || !takes(view, input)) return latest;
+  return await deps.authorizeHandler.take({ view: latest, input });
+}
+
+/**
+ * Whether the call takes what people have approved. The call that made the request may leave it to be looked
+ * up later, unless it wants a receipt: a grant has one, from when it was taken.
+ */
+function takes(
+  { request_id }: RequestView,
+  { isAttaching, receiptFor, requestId }: Answer['input'],
+): boolean {
+  return isAttaching === true || typeof receiptFor === 'string' || request_id !== requestId;
 }

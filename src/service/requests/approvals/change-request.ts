@@ -5,6 +5,7 @@
 
 import type { ActivePolicies } from '../../../language/model/active-policies.ts';
 import type { PayloadIssue } from '../../../language/model/decision.ts';
+import type { Facts } from '../../../language/model/request.ts';
 import { type PointNow, pointNow, seenPoint } from '../../agents/points/point.ts';
 import type { GrantBasis } from '../../store/contract/grant-basis.ts';
 import type { MetersRead, SettledEntryRow } from '../../store/contract/metering.ts';
@@ -18,6 +19,7 @@ import { recordTitle } from '../record/record.ts';
 import type { RequestEvents, RequestNotice } from '../record/request-events.ts';
 import { type RequestState, requestStateOf, withEvents } from '../record/request-state.ts';
 import { recordedFacts } from './decide-again.ts';
+import { usesOf } from './decide-call.ts';
 import type { FindPeople, PersonNow } from './people-now.ts';
 import { askedGroups } from './rights.ts';
 import { type LastStepUp, lastStepUp, type StepUp } from './step-up.ts';
@@ -70,9 +72,9 @@ export interface Seen {
   readonly point: PointNow | null;
   /** Everybody who has voted or stepped up, and the person who asks now. */
   readonly people: ReadonlyMap<string, PersonNow>;
-  /** The agent's last step-up; null when none counts, or when the request is not pending. */
+  /** The agent's last step-up; null when none counts, or when nothing is decided. */
   readonly lastStepUp: StepUp | null;
-  /** The pushed rows that rules read today; null when there are none, or when the request is not pending. */
+  /** The pushed rows that rules read today; null when there are none, or when nothing is decided. */
   readonly rows: RowsRead | null;
   /** Why a kill switch, or the state of the enforcement point, stops the request; null when nothing does. */
   readonly stopped: string | null;
@@ -83,6 +85,8 @@ export interface ChangeRequest {
   readonly id: string;
   /** The id of the person who asks, if the outcome depends on who they are now; null otherwise. */
   readonly asker: string | null;
+  /** The facts of the call that comes for the request, and is decided itself; absent when none does. */
+  readonly call?: Facts;
   readonly judge: (seen: Seen) => Promise<Events | RefusedChange | 'nothing'>;
   /** How the request's entries in meters stand after the change. */
   readonly entries?: (state: RequestState) => readonly SettledEntryRow[];
@@ -101,7 +105,7 @@ export async function changeRequest(deps: DecisionsDeps, change: ChangeRequest):
     const read = await readRequest(deps, change);
     if (read === null) return { kind: 'unknown' };
     const { seen, basis } = read;
-    const meters = await metersNow(deps, seen);
+    const meters = await metersNow(deps, seen, change.call);
     const { state, agent, stopped } = seen;
     const events = await change.judge(seen);
     if (events === 'nothing') return { kind: 'changed', state, agent, stopped };
@@ -130,14 +134,17 @@ export async function changeRequest(deps: DecisionsDeps, change: ChangeRequest):
 
 /**
  * The meters that a decision made now rests on, and up to where the entries of other processes have been
- * taken in. Meters are read only after this. Undefined when the request is not pending, or reads no meters.
+ * taken in. Meters are read only after this. Undefined when nothing is decided, or no meters are read.
  */
 async function metersNow(
   { metering, policies }: DecisionsDeps,
-  { state: { status, record } }: Seen,
+  { state: { status, record }, rows }: Seen,
+  call: Facts | undefined,
 ): Promise<MetersRead | undefined> {
-  if (status !== 'pending') return undefined;
-  const places = meterPlaces(policies().entriesRecorded(recordedFacts(record)) ?? []);
+  if (status !== 'pending' && call === undefined) return undefined;
+  const uses =
+    call === undefined ? policies().entriesRecorded(recordedFacts(record)) : usesOf(call, rows, policies());
+  const places = meterPlaces(uses ?? []);
   return places.length === 0 ? undefined : { places, position: await metering.catchUp() };
 }
 
@@ -149,7 +156,7 @@ interface Read {
 /** Reads the request and its agent, each once; null when there is no such request. */
 export async function readRequest(
   deps: DecisionsDeps,
-  { id, asker }: Pick<ChangeRequest, 'id' | 'asker'>,
+  { id, asker, call }: Pick<ChangeRequest, 'id' | 'asker' | 'call'>,
 ): Promise<Read | null> {
   const { store, policies, clock, findPeople } = deps;
   const switches = await deps.switches.seen();
@@ -158,14 +165,16 @@ export async function readRequest(
   if (history === null || agent === null) return null;
   const state = requestStateOf(history);
   const people = await findPeople([...new Set([...givers(state), ...(asker === null ? [] : [asker])])]);
-  const isPending = state.status === 'pending';
-  const stepUp = isPending ? await lastStepUp({ documents: store.documents, findPeople }, agent) : null;
+  const isDecided = state.status === 'pending' || call !== undefined;
+  const stepUp = isDecided ? await lastStepUp({ documents: store.documents, findPeople }, agent) : null;
   const point = await pointOf(deps, state);
   const active = policies();
-  const facts = { ...recordedFacts(state.record), agent: agentFacts(agent), nowMs: Math.trunc(clock()) };
-  const rows = isPending
-    ? await readPushedRows(store.documents, active, { facts, by: 'decideRecorded' })
-    : null;
+  const nowFacts = { agent: agentFacts(agent), nowMs: Math.trunc(clock()) };
+  const asked =
+    call === undefined
+      ? ({ facts: { ...recordedFacts(state.record), ...nowFacts }, by: 'decideRecorded' } as const)
+      : ({ facts: { ...call, ...nowFacts }, by: 'decideTraced' } as const);
+  const rows = isDecided ? await readPushedRows(store.documents, active, asked) : null;
   const seen: Seen = {
     state: asOfNow(state, { people, agent, asks: active.asks() }),
     agent,

@@ -99,7 +99,12 @@ function factsOf({ record }: RequestState, { agent, rows, nowMs }: AskedNow): Fa
   };
 }
 
-function satisfiedOf(firing: readonly AskedRule[], state: RequestState, today: AskedNow): Satisfied {
+/** The rules whose approval or step-up the request has been given. */
+export function satisfiedOf(
+  firing: readonly AskedRule[],
+  state: RequestState,
+  today: Pick<AskedNow, 'agent' | 'lastStepUp'>,
+): Satisfied {
   const approved = approvedOf(state, today.agent);
   const { createdAtMs } = state.record;
   return {

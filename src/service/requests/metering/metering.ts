@@ -7,7 +7,7 @@ import type { MeterDefinition, MeterUse } from '../../../language/model/metering
 import type { Reading } from '../../../language/model/request.ts';
 import { formatDecimal } from '../../../language/value/decimal.ts';
 import { windowStartMs } from '../../../language/value/meter-window.ts';
-import type { Entered, MeterTotals } from '../../meters/meter-totals.ts';
+import type { Entered, MeterTotals, ReadingAt } from '../../meters/meter-totals.ts';
 import { createMeterTotals } from '../../meters/meter-totals.ts';
 import type { MeterStore, MovedMeterEntry } from '../../store/contract/metering.ts';
 import type { RecordedReading } from '../record/record.ts';
@@ -21,7 +21,7 @@ export interface Metering {
    */
   note(active: MeteredPolicies): Promise<void> | null;
   /** Returns the readings of the meters that the request reads. */
-  read(uses: readonly MeterUse[], at: { readonly nowMs: number; readonly requestId: string }): MeterReadings;
+  read(uses: readonly MeterUse[], at: ReadingAt): MeterReadings;
   /** Counts a request that was just decided: as granted at `grantedAtMs`, or as pending when that is null. */
   enter(requestId: string, uses: readonly MeterUse[], grantedAtMs: number | null): void;
   /** Takes the entries of a request back whose record was not stored after all. */
@@ -102,7 +102,7 @@ class LiveMetering implements Metering {
     return this.#noting;
   }
 
-  read(uses: readonly MeterUse[], at: { readonly nowMs: number; readonly requestId: string }): MeterReadings {
+  read(uses: readonly MeterUse[], at: ReadingAt): MeterReadings {
     const known: Record<string, Reading> = {};
     const recorded: Record<string, RecordedReading> = {};
     let isRead = false;

@@ -159,6 +159,25 @@ export function replyView(state: RequestState, nowMs: number): RequestView {
   }
 }
 
+/**
+ * The reply to a call that may not go on with a request, although that is granted or waits: the policies
+ * refuse the call itself.
+ */
+export function refusedView(
+  state: RequestState,
+  { reason, matchedPolicy }: Pick<RequestView, 'reason'> & { readonly matchedPolicy: string },
+  nowMs: number,
+): RequestView {
+  return {
+    ...replyView(state, nowMs),
+    decision: 'DENY',
+    status: 'rejected',
+    reason,
+    matched_policy: matchedPolicy,
+    message: `Not permitted: ${sentence(reason)} What was granted before is not for this call.`,
+  };
+}
+
 export function requestSummary(state: RequestState, nowMs: number): RequestSummary {
   const { record, decidedAtMs } = state;
   const view = requestView(state, nowMs);

@@ -41,6 +41,8 @@ export interface RequestState extends Pick<LifecycleState, 'status' | 'decidedAt
   readonly record: RequestRecord;
   /** The latest decision. */
   readonly decision: Decision;
+  /** The rules that people had satisfied when the latest decision was made. */
+  readonly satisfied: Satisfied;
   /** The trace of the latest decision; traces that come from an event list the rules in full. */
   readonly trace: Trace | readonly TracedRule[];
   /** How many more rules the action has, none of which took part. */
@@ -57,8 +59,8 @@ export interface RequestState extends Pick<LifecycleState, 'status' | 'decidedAt
   readonly wasExecuted: boolean | null;
   /** The result of the call; null when it is not known. */
   readonly result: JsonObject | null;
-  /** Who has taken the grant, and the receipt then asked for; null when nobody has. */
-  readonly taken: TakenDetail | null;
+  /** Who has taken the grant, when, and the receipt then asked for; null when nobody has. */
+  readonly taken: (TakenDetail & { readonly atMs: number }) | null;
   /** Whether the request was granted but no longer counts in any meter. */
   readonly isReleased: boolean;
   /** How many events the request has. */
@@ -110,10 +112,11 @@ type SteppedUpDetail = Omit<SteppedUp, 'who' | 'atMs'>;
 type SaidDetail = Omit<Said, 'who' | 'atMs'>;
 
 export function freshState(record: RequestRecord): RequestState {
-  const { decision, trace, policySet, status, decidedAtMs, expiresAtMs } = record;
+  const { decision, satisfied, trace, policySet, status, decidedAtMs, expiresAtMs } = record;
   return {
     record,
     decision,
+    satisfied,
     trace,
     others: trace.form.others ?? 0,
     policySet,
@@ -163,15 +166,16 @@ function withEvent(state: RequestState, event: RequestChanged): RequestState {
     case 'taken-back':
       return { ...base, votes: state.votes.map((vote) => withoutApproval(vote, event)) };
     case 'decided': {
-      const { decision, trace, others = 0, policySet } = detailOf<DecidedDetail>(event);
-      return { ...base, decision, trace, others, policySet, decisions: [...state.decisions, decision] };
+      const { decision, satisfied, trace, others = 0, policySet } = detailOf<DecidedDetail>(event);
+      const decisions = [...state.decisions, decision];
+      return { ...base, decision, satisfied, trace, others, policySet, decisions };
     }
     case 'consumed': {
       const { executed, result = null } = detailOf<ConsumedDetail>(event);
       return { ...base, wasExecuted: executed, result };
     }
     case 'taken':
-      return { ...base, taken: detailOf<TakenDetail>(event) };
+      return { ...base, taken: { ...detailOf<TakenDetail>(event), atMs: event.atMs } };
     case 'released':
       return { ...base, isReleased: true };
     case 'withdrawn':
@@ -187,8 +191,17 @@ export interface TakenDetail {
    * no key.
    */
   readonly taker: string | null;
+  /** The call that took the grant, by the facts of its own that rules read, and what allowed it. */
+  readonly call: TakingCall;
   /** What a receipt is made from, if one was asked for when the grant was taken. */
   readonly receipt?: ReceiptBasis;
+}
+
+export interface TakingCall extends Pick<RequestRecord, 'request' | 'meters' | 'rows' | 'satisfied'> {
+  readonly keyId: string;
+  readonly decision: Decision;
+  /** Digest of the policy set that allowed the call. */
+  readonly policySet: string;
 }
 
 export interface ConsumedDetail {

@@ -1,0 +1,83 @@
+// Decides a call that comes for a request made before: to take its approval, to join its wait, or to get its
+// grant again. The call is decided by its own facts; of people's part, only what they have given to that
+// request counts as satisfied. INVARIANT: a call that the policies refuse by itself is never granted by what
+// was granted to another.
+
+import type { ActivePolicies } from '../../../language/model/active-policies.ts';
+import type { MeterUse } from '../../../language/model/metering.ts';
+import type { Facts, Satisfied } from '../../../language/model/request.ts';
+import type { RowsRead } from '../../tables/read-rows.ts';
+import { entryRows } from '../metering/entry-rows.ts';
+import type { Metering } from '../metering/metering.ts';
+import { agentFacts } from '../record/agent-facts.ts';
+import type { RequestRecord } from '../record/record.ts';
+import type { RequestState, TakingCall } from '../record/request-state.ts';
+import type { Seen } from './change-request.ts';
+import { askedBy, recordedFacts, satisfiedOf } from './decide-again.ts';
+
+export type DecidedCall = Pick<TakingCall, 'decision' | 'meters' | 'satisfied'> & {
+  /** Whether the call would count in the meters in which the request counts. */
+  readonly countsAlike: boolean;
+  /** Whether people would be asked for something that the request does not ask of them. */
+  readonly asksMore: boolean;
+};
+
+interface CallDeps {
+  readonly active: ActivePolicies;
+  readonly metering: Pick<Metering, 'read'>;
+}
+
+/** Decides the call as it stands now, with what the request has been given by people. Synchronous. */
+export function decideCall(
+  { active, metering }: CallDeps,
+  call: Facts,
+  { state, agent, lastStepUp, rows, nowMs }: Pick<Seen, 'state' | 'agent' | 'lastStepUp' | 'rows' | 'nowMs'>,
+): DecidedCall {
+  const plain: Facts = { ...withRows(call, rows), agent: agentFacts(agent), nowMs };
+  const uses = active.entries(plain);
+  // The request has entered the meters already, so the call is read in its place.
+  const { record, decidedAtMs } = state;
+  const readings = metering.read(uses, {
+    nowMs,
+    requestId: record.id,
+    grantedAtMs: decidedAtMs ?? undefined,
+  });
+  const facts: Facts = { ...plain, meters: readings.known };
+  const look = active.decideTraced(facts).decision;
+  const firing = askedBy(look, active);
+  const satisfied = withoutOthers(satisfiedOf(firing, state, { agent, lastStepUp }), state);
+  const isNothing = satisfied.escalate.length + satisfied.reauth.length === 0;
+  return {
+    decision: isNothing ? look : active.decideTraced({ ...facts, satisfied }).decision,
+    meters: readings.recorded,
+    satisfied,
+    countsAlike: countsAlike(active, call, state.record),
+    asksMore: firing.some(({ rule }) => !state.decision.rules.includes(rule)),
+  };
+}
+
+/** What the call reads of meters and adds to them. */
+export function usesOf(call: Facts, rows: RowsRead | null, active: ActivePolicies): readonly MeterUse[] {
+  return active.entries(withRows(call, rows));
+}
+
+function withRows(call: Facts, rows: RowsRead | null): Facts {
+  return rows === null ? call : { ...call, rows: rows.rows };
+}
+
+/** A step-up for a request serves the rules that asked that request for one, and no rule that asks the call. */
+function withoutOthers({ escalate, reauth }: Satisfied, state: RequestState): Satisfied {
+  return { escalate, reauth: reauth.filter((rule) => state.satisfied.reauth.includes(rule)) };
+}
+
+/**
+ * An approval is counted once, where its request was counted. A call that counts elsewhere, such as in
+ * another session, is another request.
+ */
+function countsAlike(active: ActivePolicies, { request }: Facts, record: RequestRecord): boolean {
+  const own = recordedFacts(record);
+  const [counted, called] = [own, { ...own, request }].map((facts) =>
+    JSON.stringify(entryRows(active.entriesRecorded(facts) ?? [])),
+  );
+  return counted === called;
+}

@@ -1,0 +1,235 @@
+// A call goes on with a request that was made before: it joins the wait, takes the approval, or hears of its
+// grant again. INVARIANT: nothing is granted to a call that the policies refuse by its own facts, whatever was
+// granted before; of all calls that come for one approval, one proceeds: it takes the approval by a
+// conditional write, on the agent, the switches, the people and the rows as they are at that moment.
+
+import type { JsonObject } from '../../language/model/json.ts';
+import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
+import type { OnBehalf } from '../users/on-behalf.ts';
+import {
+  changeRequest,
+  type DecisionsDeps,
+  type Events,
+  type RefusedChange,
+  readRequest,
+  type Seen,
+} from './approvals/change-request.ts';
+import { type DecidedCall, decideCall } from './approvals/decide-call.ts';
+import { overAs } from './approvals/decide-now.ts';
+import { requestedFacts } from './decide.ts';
+import type { Asker } from './identify-again.ts';
+import { metered } from './metering/metering.ts';
+import { hasAsked } from './record/asked-by.ts';
+import { statusAt } from './record/lifecycle.ts';
+import type { ReceiptBases } from './record/receipt-basis.ts';
+import type { RequestRecord } from './record/record.ts';
+import { eventOf, type RequestState, type TakenDetail } from './record/request-state.ts';
+import type { HideSecrets } from './record/secrets.ts';
+import { userFactsOf } from './record/user-facts.ts';
+import { requestDigest } from './record/vote-scope.ts';
+
+/** A call that comes for a request made before. */
+export interface Resuming extends Asker {
+  readonly actionKey: string;
+  /** The payload as sent. */
+  readonly payload: JsonObject;
+  readonly session: string | null;
+  readonly clientAddress: string;
+  readonly onBehalf?: OnBehalf;
+  readonly idempotencyKey: string | null;
+  readonly receiptFor?: string | null;
+}
+
+export interface ResumeDeps extends DecisionsDeps {
+  readonly hideSecrets: HideSecrets;
+  readonly receiptBases: ReceiptBases;
+}
+
+/** What a call gets of a request; null when there is no such request, or when it is not the same one. */
+export type Resumed =
+  /** The call may proceed, under the request in this state. */
+  | { readonly kind: 'granted'; readonly state: RequestState }
+  | { readonly kind: 'waiting'; readonly state: RequestState }
+  /** The request is over, or another call has taken its grant. */
+  | { readonly kind: 'over'; readonly state: RequestState }
+  | RefusedCall
+  | 'basis-changed'
+  | null;
+
+/** The request is granted, or waits, but not for this call; `reason` is one sentence. */
+export interface RefusedCall {
+  readonly kind: 'refused';
+  readonly state: RequestState;
+  readonly reason: string;
+  readonly matchedPolicy: string;
+}
+
+/** Goes on with a request, and takes its approval if it is approved. */
+export async function resume(deps: ResumeDeps, asking: Resuming, id: string): Promise<Resumed> {
+  // Meters are noted and known before they are read: an unknown one could refuse the call.
+  await metered(deps.metering, deps.policies);
+  await deps.metering.settled();
+  const read = await readRequest(deps, { id, asker: null, call: factsOf(deps, asking) });
+  if (read === null || !samenessOf(deps, asking)(read.seen.state.record)) return null;
+  const { seen } = read;
+  switch (statusAt(seen.state, seen.nowMs)) {
+    case 'approved':
+      return await take(deps, asking, id);
+    case 'pending':
+      return joined(deps, asking, seen);
+    case 'auto_approved':
+      return againGranted(deps, asking, seen);
+    case 'consumed':
+      return isTakenBy(seen.state, asking) && seen.nowMs < seen.state.expiresAtMs
+        ? againGranted(deps, asking, { ...seen, state: asTaken(seen.state) })
+        : { kind: 'over', state: seen.state };
+    case 'rejected':
+    case 'expired':
+    case 'withdrawn':
+      return { kind: 'over', state: seen.state };
+  }
+}
+
+/** Joins a wait that asks people for all that the call needs of them. */
+function joined(deps: ResumeDeps, asking: Resuming, seen: Seen): Resumed {
+  const { state } = seen;
+  const { decision, countsAlike, asksMore } = decided(deps, asking, seen);
+  const isRefused = decision.outcome === 'DENY';
+  const isOther = isRefused || !countsAlike || asksMore;
+  return isOther ? refusedCall(state, { decision, countsAlike }) : { kind: 'waiting', state };
+}
+
+/** A grant that the call, or one under the same idempotency key, has got already. */
+function againGranted(deps: ResumeDeps, asking: Resuming, seen: Seen): Resumed {
+  if (!isCurrent(asking, seen) || seen.stopped !== null) return 'basis-changed';
+  const call = decided(deps, asking, seen);
+  return isGrant(call) ? { kind: 'granted', state: seen.state } : refusedCall(seen.state, call);
+}
+
+/** Takes the approval, and returns the request in its approved state. */
+async function take(deps: ResumeDeps, asking: Resuming, requestId: string): Promise<Resumed> {
+  let taken: Resumed = null;
+  const changed = await changeRequest(deps, {
+    id: requestId,
+    asker: null,
+    call: factsOf(deps, asking),
+    judge: async (seen) => {
+      taken = { kind: 'granted', state: seen.state };
+      const judged = judgeTaking(deps, asking, seen);
+      if ('kind' in judged && judged.kind === 'refused') {
+        taken = judged;
+        return 'nothing';
+      }
+      return judged as Events | RefusedChange;
+    },
+    // The meters have counted the request since it was approved.
+    follow: () => undefined,
+  });
+  if (changed.kind === 'changed') return taken;
+  const isBasis =
+    changed.kind === 'stopped' || (changed.kind === 'conflict' && changed.detail === otherAgent);
+  if (isBasis) return 'basis-changed';
+  // Another call was faster, or the grant has ended.
+  const now = await readRequest(deps, { id: requestId, asker: null });
+  if (now === null) return null;
+  const { state } = now.seen;
+  return isTakenBy(state, asking) ? { kind: 'granted', state: asTaken(state) } : { kind: 'over', state };
+}
+
+const otherAgent = 'the agent, its keys or the enforcement point have changed';
+
+function judgeTaking(deps: ResumeDeps, asking: Resuming, seen: Seen): Events | RefusedChange | RefusedCall {
+  const { state, agent, stopped, nowMs } = seen;
+  if (!isCurrent(asking, seen)) return { kind: 'conflict', detail: otherAgent };
+  if (stopped !== null) return { kind: 'stopped', detail: stopped };
+  const over = overAs(state, 'take', nowMs);
+  if (over !== null) return over;
+  const call = decided(deps, asking, seen);
+  if (!isGrant(call)) return refusedCall(state, call);
+  const receipt = deps.receiptBases.wantedBy({ ...asking, requestId: state.record.id });
+  const detail: TakenDetail = {
+    taker: takerOf(asking),
+    call: {
+      request: factsOf(deps, asking).request,
+      keyId: asking.key.id,
+      decision: call.decision,
+      satisfied: call.satisfied,
+      meters: call.meters,
+      ...(seen.rows && { rows: seen.rows.rows.given }),
+      policySet: deps.policies().digest,
+    },
+    ...receipt,
+  };
+  const { decidedAtMs, expiresAtMs } = state;
+  const after = { status: 'consumed', decidedAtMs, expiresAtMs } as const;
+  return [eventOf('taken', { who: `agent ${agent.id}`, atMs: nowMs, state: after }, detail)];
+}
+
+/** Whether agent, key and enforcement point are as they were when the caller was identified. */
+function isCurrent({ agent, point, key }: Resuming, seen: Seen): boolean {
+  return (
+    seen.agent.version === agent.version &&
+    seen.point?.version === point?.version &&
+    (key.notAfterMs === null || key.notAfterMs > seen.nowMs)
+  );
+}
+
+function decided({ policies, metering }: ResumeDeps, asking: Resuming, seen: Seen): DecidedCall {
+  const active = policies();
+  return decideCall({ active, metering }, factsOf({ clock: () => seen.nowMs }, asking), seen);
+}
+
+function factsOf({ clock }: Pick<ResumeDeps, 'clock'>, asking: Resuming): Facts {
+  return requestedFacts(asking, Math.trunc(clock()), nothingSatisfied);
+}
+
+function isGrant({ decision, countsAlike }: DecidedCall): boolean {
+  return decision.outcome === 'ALLOW' && countsAlike;
+}
+
+function refusedCall(
+  state: RequestState,
+  { decision, countsAlike }: Pick<DecidedCall, 'decision' | 'countsAlike'>,
+): RefusedCall {
+  const { outcome, reason, matchedPolicy } = decision;
+  const why =
+    outcome === 'DENY'
+      ? reason
+      : countsAlike
+        ? `This call needs more than was approved: ${reason}`
+        : 'Meters count this call elsewhere than the request that was made, such as in another session';
+  return { kind: 'refused', state, reason: why, matchedPolicy };
+}
+
+/**
+ * Whether a request is the one that the call asks for: of this caller, for the same action, payload and
+ * person, and signed only if the call is. A caller that has only the key cannot join a request that was signed
+ * with the signing secret.
+ */
+export function samenessOf(
+  { policies, hideSecrets }: Pick<ResumeDeps, 'policies' | 'hideSecrets'>,
+  asking: Resuming,
+): (record: RequestRecord) => boolean {
+  const { agent, actionKey, isSigned, onBehalf } = asking;
+  const shape = policies().shapeOf(actionKey);
+  const payload = hideSecrets(asking.payload, { shape, isWellShaped: true });
+  const digest = requestDigest({ agentId: agent.id, actionKey, payload, request: userFactsOf(onBehalf) });
+  return (record) =>
+    // A request that was approved for an enforcement point is not for the agent itself.
+    hasAsked(asking, record) && (isSigned || !record.isSigned) && requestDigest(record) === digest;
+}
+
+/** A call repeated under its idempotency key is the same call, and goes on with the grant that it took. */
+export function isTakenBy({ taken, wasExecuted }: RequestState, asking: Resuming): boolean {
+  const taker = takerOf(asking);
+  return taken !== null && wasExecuted === null && taker !== null && taken.taker === taker;
+}
+
+export function takerOf({ agent, idempotencyKey }: Resuming): string | null {
+  return idempotencyKey === null ? null : `${agent.id} ${idempotencyKey}`;
+}
+
+/** A taken request, as it stands for the caller that has taken it. */
+function asTaken(state: RequestState): RequestState {
+  return { ...state, status: 'approved' };
+}
