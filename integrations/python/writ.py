@@ -13,6 +13,8 @@ import hmac
 import http.client
 import json
 import math
+import os
+import re
 import threading
 import time
 import urllib.error
@@ -280,20 +282,84 @@ def _problem(status: int, body: Any) -> Denied:
 
 
 class UsedReceipts:
-    """Remembers the receipts that this process has taken. Tools of several processes share another one."""
+    """Remembers the receipts that this process has taken. Tools of several processes share another one.
+
+    `since` is when the memory began: receipts from before are refused, since they may have been used. A memory that
+    outlives the process has none (None).
+    """
+
+    since: Optional[float] = None
 
     def __init__(self) -> None:
+        self.since = time.time()
         self._used: dict = {}
+        # Receipts that end before this may have been forgotten, even if the clock has been set back since.
+        self._forgotten = 0.0
         self._lock = threading.Lock()
 
     def put_if_absent(self, receipt_id: str, expires_at: float) -> bool:
+        """Adds a receipt. False when it is there already, or may have been there."""
         with self._lock:
-            now = time.time()
-            self._used = {one: end for one, end in self._used.items() if end >= now}
-            if receipt_id in self._used:
+            self._forgotten = max(self._forgotten, time.time())
+            self._used = {one: end for one, end in self._used.items() if end >= self._forgotten}
+            if receipt_id in self._used or expires_at < self._forgotten:
                 return False
             self._used[receipt_id] = expires_at
             return True
+
+
+class UsedReceiptFiles(UsedReceipts):
+    """A memory in a folder of its own, one small file a receipt, for all processes of a tool on one machine. It
+    outlives them. Raises OSError when the folder cannot be made or written.
+    """
+
+    # Much longer than any receipt holds, in case the clock is set back.
+    KEPT_SECONDS = 24 * 60 * 60
+    FILES_BETWEEN_SWEEPS = 1_000
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._until_sweep = 0
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+
+    def put_if_absent(self, receipt_id: str, expires_at: float) -> bool:
+        name = hashlib.sha256(receipt_id.encode()).hexdigest()
+        try:
+            self._create(os.path.join(self._folder, name))
+        except FileExistsError:
+            return False
+        if self._until_sweep == 0:
+            self._sweep()
+        self._until_sweep = self.FILES_BETWEEN_SWEEPS if self._until_sweep == 0 else self._until_sweep - 1
+        return True
+
+    def _create(self, path: str) -> None:
+        file = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        try:
+            os.fsync(file)
+        finally:
+            os.close(file)
+        # The name is there after a power failure only once the folder is written, too.
+        folder = os.open(self._folder, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+    def _sweep(self) -> None:
+        for name in os.listdir(self._folder):
+            path = os.path.join(self._folder, name)
+            try:
+                if re.fullmatch("[0-9a-f]{64}", name) and os.stat(path).st_mtime < time.time() - self.KEPT_SECONDS:
+                    os.unlink(path)
+            except FileNotFoundError:
+                pass  # Another process has swept it.
+
+
+TOO_EARLY = (
+    "it may have been used before this tool started, whose memory began then: ask for the action again, "
+    "or give the tool a memory that outlives it (`used`)"
+)
 
 
 def verify_receipt(
@@ -320,12 +386,14 @@ def verify_receipt(
         _require(what["type"] == "writ_action", "it is about something else")
         _require(what["action_key"] == action, "it is for another action")
         _require(what["payload_digest"] == payload_digest(payload), "it is for another payload")
+        since = getattr(used, "since", None)
+        _require(since is None or claims["iat"] >= since + leeway, TOO_EARLY)
+        is_first = used.put_if_absent(claims["jti"], claims["exp"] + leeway)
     except ReceiptRefused:
         raise
     except Exception as error:
         raise ReceiptRefused(f"no good receipt: {error}") from error
-    if not used.put_if_absent(claims["jti"], claims["exp"] + leeway):
-        raise ReceiptRefused("no good receipt: it has been used")
+    _require(is_first is True, "it has been used")
     return claims
 
 

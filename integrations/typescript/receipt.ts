@@ -1,15 +1,26 @@
 // Checks receipts in the tool that carries an action out, before it acts, so that the tool refuses callers
 // that go around the policies. INVARIANT: a receipt is good for one action with one payload, for one
-// audience, for a minute, and once.
+// audience, for a minute, and once: a memory that may have forgotten a receipt refuses it.
 
 import { createHash } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { open, readdir, stat, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { canonicalJson } from '../../src/service/store/contract/canonical-json.ts';
 
 /** Remembers used receipts until they expire. Several processes of a tool share one such memory. */
 export interface UsedReceipts {
-  /** Adds a receipt. False when it is there already. `expiresAt` is in seconds since 1970. */
+  /**
+   * Adds a receipt. False when it is there already, or may have been there. `expiresAt` is in seconds since
+   * 1970; the memory keeps the receipt until then.
+   */
   putIfAbsent(id: string, expiresAt: number): boolean | Promise<boolean>;
+  /**
+   * When the memory began, in seconds since 1970, for a memory that ends with its process: earlier receipts
+   * are refused, since they may have been used before. Absent for a memory that outlives the process.
+   */
+  readonly since?: number;
 }
 
 export interface ReceiptOptions {
@@ -19,7 +30,7 @@ export interface ReceiptOptions {
   readonly audience: string;
   /** The public keys; by default the service's own list. */
   readonly keys?: JWTVerifyGetKey;
-  /** The memory of used receipts; by default that of this process. */
+  /** The memory of used receipts; by default that of this process, which begins with the check. */
   readonly used?: UsedReceipts;
   /** Seconds by which clocks may differ; 5 by default. */
   readonly clockTolerance?: number;
@@ -65,9 +76,10 @@ export function createReceiptCheck(options: ReceiptOptions): VerifyReceipt {
   return async (receipt, action, payload) => {
     if (typeof receipt !== 'string' || receipt === '') throw new ReceiptRefused('none was sent');
     const claims = await verified(receipt, keys, rules);
-    const { jti = '', sub = '', exp = 0 } = claims;
+    const { jti = '', sub = '', iat = 0, exp = 0 } = claims;
     checkSubject(claims, action, payload);
-    if (!(await used.putIfAbsent(jti, exp + clockTolerance))) throw new ReceiptRefused('it has been used');
+    if (used.since !== undefined && iat < used.since + clockTolerance) throw new ReceiptRefused(tooEarly);
+    if (!(await isFirst(used, jti, exp + clockTolerance))) throw new ReceiptRefused('it has been used');
     return {
       requestId: jti,
       agentId: sub.replace(/^agent:/, ''),
@@ -76,6 +88,17 @@ export function createReceiptCheck(options: ReceiptOptions): VerifyReceipt {
       approvedBy: textsOf(claims.approved_by),
     };
   };
+}
+
+const tooEarly =
+  'it may have been used before this tool started, whose memory began then: ask for the action again, or give the tool a memory that outlives it (`used`)';
+
+async function isFirst(used: UsedReceipts, id: string, expiresAt: number): Promise<boolean> {
+  try {
+    return (await used.putIfAbsent(id, expiresAt)) === true;
+  } catch (error) {
+    throw new ReceiptRefused('the memory of used receipts cannot be written', error);
+  }
 }
 
 /** No receipt holds for longer, whatever expiry it names. */
@@ -116,18 +139,76 @@ function textsOf(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
 }
 
-/** A memory for a tool of one process. After a restart, a receipt could be used again until it expires. */
+/** A memory for a tool of one process, which begins now. */
 export function createUsedReceipts(): UsedReceipts {
   const used = new Map<string, number>();
+  /** Receipts that end before this may have been forgotten, even if the clock has been set back since. */
+  let forgotten = 0;
   return {
+    since: Date.now() / 1000,
     putIfAbsent(id, expiresAt) {
-      const now = Date.now() / 1000;
-      for (const [one, end] of used) if (end < now) used.delete(one);
-      if (used.has(id)) return false;
+      forgotten = Math.max(forgotten, Date.now() / 1000);
+      for (const [one, end] of used) if (end < forgotten) used.delete(one);
+      if (used.has(id) || expiresAt < forgotten) return false;
       used.set(id, expiresAt);
       return true;
     },
   };
+}
+
+/** Files are kept for much longer than any receipt holds, in case the clock is set back. */
+const fileKeptMs = 24 * 60 * 60 * 1000;
+const filesBetweenSweeps = 1_000;
+
+/**
+ * A memory in a folder of its own, one small file a receipt, for all processes of a tool on one machine. It
+ * outlives them. Throws when the folder cannot be made.
+ */
+export function createUsedReceiptFiles(folder: string): UsedReceipts {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  let untilSweep = 0;
+  return {
+    async putIfAbsent(id) {
+      const name = createHash('sha256').update(id).digest('hex');
+      try {
+        await createDurably(join(folder, name));
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+        throw error;
+      }
+      if (untilSweep === 0) await sweep(folder);
+      untilSweep = untilSweep === 0 ? filesBetweenSweeps : untilSweep - 1;
+      return true;
+    },
+  };
+}
+
+/** Makes an empty file that is there after a power failure, too. Rejects with EEXIST when it exists. */
+async function createDurably(path: string): Promise<void> {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  const folder = await open(join(path, '..'), 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+async function sweep(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name);
+    try {
+      if (/^[0-9a-f]{64}$/.test(name) && (await stat(path)).mtimeMs < Date.now() - fileKeptMs)
+        await unlink(path);
+    } catch {
+      // Another process has swept it.
+    }
+  }
 }
 
 /** A call of a tool in the form that MCP sends. */

@@ -2,6 +2,7 @@
 
 import { execFile } from 'node:child_process';
 import { createServer } from 'node:http';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createRandom } from '../../src/language/value/random.ts';
@@ -11,6 +12,7 @@ import { listening } from '../http/listening.ts';
 import { firstAdmin, personWith } from '../http/person-client.ts';
 import { type Service, startService } from '../http/service.ts';
 import { give } from '../http/written-policies.ts';
+import { temporaryFolder } from '../store/rows.ts';
 import { python, requireProgram } from './programs.ts';
 
 const run = promisify(execFile);
@@ -122,11 +124,11 @@ describe('with the service', () => {
     const service = await startService();
     const jwks = await (await fetch(`${service.url}/.well-known/jwks.json`)).json();
     const found = await inPython(
-      { ...of(service), jwks },
+      { ...of(service), jwks, folder: join(temporaryFolder(), 'used') },
       "client = writ.Writ(given['url'], given['key'], wait=0, receipts=True)",
       "payload = {'n': 1e-7, 'text': 'Café ☕', 'z': [1.50, None, True]}",
       "receipt = client.authorize('demo.allow', payload).receipt",
-      'used = writ.UsedReceipts()',
+      "used = writ.UsedReceiptFiles(given['folder'])",
       'def check(receipt=receipt, **changes):',
       "    asked = dict(issuer='http://localhost', audience='demo', action='demo.allow', payload=payload, used=used)",
       "    keys = changes.pop('keys', given['jwks'])",
@@ -142,13 +144,17 @@ describe('with the service', () => {
       "refused += [check(None), check(''), check('a.b.c'), check(keys={'keys': []}), check(issuer='x'), check(audience='x')]",
       "refused += [check(action='demo.deny'), check(payload={})]",
       'good = check()',
-      'print(json.dumps([refused, good, check()]))',
+      'again = [check(), check(used=writ.UsedReceiptFiles(given["folder"]))]',
+      'early = check(used=writ.UsedReceipts())',
+      'print(json.dumps([refused, good, again, early]))',
     );
-    const [refused, good, again] = found;
+    const [refused, good, again, early] = found;
     expect(new Set(refused.map(([kind]: readonly string[]) => kind))).toEqual(new Set(['ReceiptRefused']));
     expect(refused.length).toBeGreaterThan(15);
     expect(good).toEqual(['ran', 'demo']);
-    expect(again).toEqual(['ReceiptRefused', 'no good receipt: it has been used']);
+    const used = ['ReceiptRefused', 'no good receipt: it has been used'];
+    expect(again).toEqual([used, used]);
+    expect(early).toEqual(['ReceiptRefused', expect.stringContaining('before this tool started')]);
   });
 });
 

@@ -1,9 +1,12 @@
 // Receipts from the real service, checked as a tool checks them, with `jose`.
 
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { createLocalJWKSet, exportJWK, generateKeyPair, jwtVerify, SignJWT } from 'jose';
 import { describe, expect, test, vi } from 'vitest';
 import {
   createReceiptCheck,
+  createUsedReceiptFiles,
   createUsedReceipts,
   ReceiptRefused,
   receiptMeta,
@@ -12,6 +15,8 @@ import {
 import { firstAdmin, personWith, signedIn } from '../http/person-client.ts';
 import { authorize, type Service, startService } from '../http/service.ts';
 import { codeOf, give, type View } from '../http/written-policies.ts';
+import { temporaryFolder } from '../store/rows.ts';
+import { keptReceipts } from './used-receipts.ts';
 
 const payload = { amount: 120.5, vendor: 'Café ☕', lines: [{ b: 2, a: [1, null, true] }], __proto__x: 1e-7 };
 
@@ -34,7 +39,8 @@ async function keysOf({ url }: Service) {
 
 async function checkOf(service: Service, changes: Partial<Parameters<typeof createReceiptCheck>[0]> = {}) {
   const keys = createLocalJWKSet((await keysOf(service)).body);
-  return createReceiptCheck({ issuer: 'http://localhost', audience: 'demo', keys, ...changes });
+  const used = keptReceipts();
+  return createReceiptCheck({ issuer: 'http://localhost', audience: 'demo', keys, used, ...changes });
 }
 
 function claimsOf(receipt: string) {
@@ -99,8 +105,13 @@ describe('a receipt', () => {
       401,
       'missing_api_key',
     ]);
-    time.aheadMs = 11 * 60_000;
-    expect((await again()).status).toBe(409);
+    expect(second).toBe(receipt);
+    time.aheadMs = 61_000;
+    const late = await again();
+    expect([late.status, late.body.detail]).toEqual([
+      409,
+      expect.stringContaining('ask for the action again'),
+    ]);
   });
 
   test('of a request without the wish has none, nor of one that was used, stopped, or of another agent', async () => {
@@ -123,6 +134,44 @@ describe('a receipt', () => {
     });
     expect(await status(view.request_id)).toBe(409);
     expect(await status('019a0000-0000-7000-8000-000000000000')).toBe(404);
+  });
+
+  test('is not there for an approval that nobody has taken', async () => {
+    const service = await startService();
+    const admin = await firstAdmin(service);
+    const who = { email: 'ben@example.com', roles: ['approver'], groups: ['finance'] } as const;
+    const ben = await personWith(service, admin, who);
+    const { view } = await grant(service, 'receipt', 'demo.escalate', 'call-1');
+    await give(ben, view.request_id, 'approve');
+    const look = async () => {
+      const headers = { 'x-agent-api-key': service.apiKey };
+      return await fetch(`${service.url}/v1/requests/${view.request_id}/receipt`, { headers });
+    };
+    const early = await look();
+    expect([early.status, (await early.json()).detail]).toEqual([
+      409,
+      expect.stringContaining('nobody has taken this approval'),
+    ]);
+    const { receipt } = await grant(service, 'receipt', 'demo.escalate', 'call-1');
+    expect((await (await look()).json()).receipt).toBe(receipt);
+    await (await checkOf(service))(receipt, 'demo.escalate', payload);
+  });
+
+  test('comes with the held answer, which takes the approval', async () => {
+    const service = await startService();
+    const admin = await firstAdmin(service);
+    const who = { email: 'ben@example.com', roles: ['approver'], groups: ['finance'] } as const;
+    const ben = await personWith(service, admin, who);
+    const waiting = grant(service, 'receipt, wait=20', 'demo.escalate');
+    const open = () => service.store.requests.openOf(service.agent.id, 1);
+    await vi.waitFor(async () => expect(await open()).toHaveLength(1), { timeout: 10_000 });
+    const [id = ''] = await open();
+    await give(ben, id, 'approve');
+    const { view, receipt } = await waiting;
+    expect(view).toMatchObject({ request_id: id, decision: 'ALLOW' });
+    await (await checkOf(service))(receipt, 'demo.escalate', payload);
+    const { events } = (await service.store.requests.history(id))!;
+    expect(events.at(-1)?.what).toBe('taken');
   });
 
   test('can be turned off', async () => {
@@ -181,7 +230,8 @@ describe('what a tool refuses', () => {
     };
     const signed = (claims: object, typ = 'writ-receipt+jwt') =>
       new SignJWT(claims as never).setProtectedHeader({ alg: 'EdDSA', kid: 'k', typ }).sign(privateKey);
-    const check = () => createReceiptCheck({ issuer: 'http://localhost', audience: 'demo', keys });
+    const check = () =>
+      createReceiptCheck({ issuer: 'http://localhost', audience: 'demo', keys, used: keptReceipts() });
     await check()(await signed(good), 'demo.allow', {});
     const [detail] = details;
     const wrong: readonly (readonly [string, object])[] = [
@@ -231,11 +281,34 @@ describe('what a tool refuses', () => {
   test('of many who show one receipt at once, all but one', async () => {
     const service = await startService();
     const { receipt } = await grant(service);
-    const check = await checkOf(service, { used: createUsedReceipts() });
+    const check = await checkOf(service, { used: keptReceipts() });
     const shown = await Promise.allSettled(
       Array.from({ length: 20 }, () => check(receipt, 'demo.allow', payload)),
     );
     expect(shown.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  });
+
+  test('one from before its memory began, which may have been used then', async () => {
+    const service = await startService();
+    const { receipt } = await grant(service);
+    const check = await checkOf(service, { used: createUsedReceipts() });
+    await expect(check(receipt, 'demo.allow', payload)).rejects.toThrow('before this tool started');
+    const folder = temporaryFolder();
+    const lasting = async () => await checkOf(service, { used: createUsedReceiptFiles(folder) });
+    await (await lasting())(receipt, 'demo.allow', payload);
+    await expect((await lasting())(receipt, 'demo.allow', payload)).rejects.toThrow('it has been used');
+  });
+
+  test('all of them while its memory cannot be written', async () => {
+    const service = await startService();
+    const { receipt } = await grant(service);
+    const folder = join(temporaryFolder(), 'used');
+    const used = createUsedReceiptFiles(folder);
+    rmSync(folder, { recursive: true });
+    const check = await checkOf(service, { used });
+    await expect(check(receipt, 'demo.allow', payload)).rejects.toThrow('cannot be written');
+    const odd = await checkOf(service, { used: { putIfAbsent: () => 'yes' as never } });
+    await expect(odd(receipt, 'demo.allow', payload)).rejects.toThrow(ReceiptRefused);
   });
 
   test('a call of an MCP tool without one: the tool does not run', async () => {
@@ -243,7 +316,7 @@ describe('what a tool refuses', () => {
     let ran = 0;
     const keys = createLocalJWKSet((await keysOf(service)).body);
     const handler = requireReceipt(
-      { issuer: 'http://localhost', audience: 'demo', keys },
+      { issuer: 'http://localhost', audience: 'demo', keys, used: keptReceipts() },
       (_call: {
         params: { name: string; arguments?: Record<string, unknown>; _meta?: Record<string, unknown> };
       }) => {

@@ -214,7 +214,7 @@ describe('a call', () => {
     const keys = (await import('jose')).createLocalJWKSet(
       await (await fetch(`${service().url}/.well-known/jwks.json`)).json(),
     );
-    const options = { issuer: 'http://localhost', audience: 'files', keys };
+    const options = { issuer: 'http://localhost', audience: 'files', keys, used: keptReceipts() };
     const ran = vi.fn(() => ({ content: [] }));
     const handler = requireReceipt(options, ran as Got);
     const { _meta: meta, ...around } = params;
