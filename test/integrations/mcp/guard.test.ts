@@ -8,6 +8,7 @@ import { addPoint } from '../../../src/service/agents/points/change-point.ts';
 import { shareService } from '../../http/service.ts';
 import { usePolicies } from '../../http/written-policies.ts';
 import { everything } from '../../store/rows.ts';
+import { keptReceipts } from '../used-receipts.ts';
 import {
   countingServer,
   type Got,

@@ -6,6 +6,7 @@ import { isIP } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ProblemError } from '../contract/problem.ts';
+import { repeatedHeader } from './repeated-headers.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -38,6 +39,11 @@ export function addRequestId(app: FastifyInstance): void {
     request.clientAddress = address;
     if (request.headers.host === undefined && request.raw.httpVersionMinor > 0) {
       return done(new ProblemError('malformed_request', 'HTTP/1.1 asks for the header `Host`'));
+    }
+    const repeated = repeatedHeader(request.raw);
+    if (repeated !== null) {
+      const detail = `the header \`${repeated}\` came more than once: send it once`;
+      return done(new ProblemError('malformed_request', detail));
     }
     done();
   });
