@@ -11,6 +11,7 @@ import {
   setUpFirstAdmin,
   withdrawInvitation,
 } from '../../src/service/people/access.ts';
+import { changePerson } from '../../src/service/people/change-person.ts';
 import { actor, emptyDirectory, joinAs, password, startPeople } from './service.ts';
 
 const ben = { email: 'ben@example.com', name: 'Ben' };
@@ -52,6 +53,65 @@ describe('an invitation', () => {
     expect(joined).toMatchObject({ person: { ...ben, roles: ['approver'], groups: ['finance'] } });
     const again = await acceptInvitation(directory, { secret: invited.secret, password });
     expect(again).toEqual({ kind: 'no-invitation' });
+  });
+
+  it.each<[string, object]>([
+    ['disabled', { status: 'disabled' }],
+    ['without the right to invite', { roles: ['auditor'] }],
+    ['without the right to give its groups', { roles: ['operator'] }],
+  ])('does not outlive its sender, who is %s', async (_, change) => {
+    for (const isLate of [false, true]) {
+      const service = await startPeople();
+      const { directory, admin } = service;
+      const sender = await joinAs(service, 'cleo@example.com', ['admin']);
+      const newcomer = { ...ben, roles: ['approver'], groups: ['finance'] } as const;
+      const invited = await invite(directory, { person: sender, roles: sender.roles }, newcomer);
+      if (invited.kind !== 'invited') throw new Error(invited.kind);
+      const changeSender = () => changePerson(directory, admin, { id: sender.id, ...change });
+      // Late is between the last look at the sender and the write.
+      let writes = 0;
+      const late: typeof directory = {
+        ...directory,
+        change: async (...given) => {
+          writes += 1;
+          if (writes === 1) expect((await changeSender()).kind).toBe('changed');
+          return await directory.change(...given);
+        },
+      };
+      if (!isLate) expect((await changeSender()).kind).toBe('changed');
+      const accepted = await acceptInvitation(isLate ? late : directory, {
+        secret: invited.secret,
+        password,
+      });
+      expect(accepted).toEqual({ kind: 'no-invitation' });
+      expect(writes).toBe(isLate ? 1 : 0);
+      expect(await directory.people.findByName(ben.email)).toBeNull();
+    }
+  });
+
+  it('stands a change of its sender that leaves them the right', async () => {
+    const service = await startPeople();
+    const { directory, admin } = service;
+    const sender = await joinAs(service, 'cleo@example.com', ['admin']);
+    const invited = await invite(
+      directory,
+      { person: sender, roles: sender.roles },
+      { ...ben, roles: ['auditor'], groups: [] },
+    );
+    if (invited.kind !== 'invited') throw new Error(invited.kind);
+    let writes = 0;
+    const late: typeof directory = {
+      ...directory,
+      change: async (...given) => {
+        writes += 1;
+        if (writes === 1) await changePerson(directory, admin, { id: sender.id, roles: ['operator'] });
+        return await directory.change(...given);
+      },
+    };
+    expect(await acceptInvitation(late, { secret: invited.secret, password })).toMatchObject({
+      kind: 'joined',
+    });
+    expect(writes).toBe(2);
   });
 
   it('makes one person of two who accept it at once', async () => {

@@ -397,3 +397,30 @@ function outcomesIn(matrix: DecisionMatrix): number {
     .flatMap((row) => Object.values(row))
     .reduce((sum, count) => sum + count, 0);
 }
+
+describe.each([
+  ['that is shorter than in the log', 10],
+  ['that is the same as in the log', 60],
+])('an answer after a deadline of the candidate %s', (_, minutes) => {
+  const rule = `escalate large to finance needs 1 within ${minutes}m when payload.amount > 10`;
+  const answers: Readonly<Record<string, readonly LoggedEvent[]>> = {
+    approval: [vote('ann', 'finance')],
+    rejection: [{ kind: 'rejected', group: 'finance' }],
+    decision: [granted(minutes)],
+  };
+
+  /** How the request ends under the candidate, with an answer in that minute. */
+  const endWith = (minute: number, events: readonly LoggedEvent[]) =>
+    tryOn([asked(before, 'r1', 0, 50), became('r1', minute, ...events)], policies(rule)).waits;
+
+  test.each(Object.keys(answers))('%s: it does not count', (name) => {
+    const events = answers[name]!;
+    expect(endWith(minutes, events)).toMatchObject({ granted: 0, refused: 0 });
+    expect(endWith(minutes + 30, events)).toMatchObject({ granted: 0, refused: 0 });
+  });
+
+  test('before it, it does', () => {
+    expect(endWith(minutes - 1, answers.approval!)).toMatchObject({ granted: 1 });
+    expect(endWith(minutes - 1, answers.rejection!)).toMatchObject({ refused: 1 });
+  });
+});

@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { canonicalEmail } from '../../language/value/email.ts';
 import { nameProblem, textProblem } from '../../language/value/visible-text.ts';
 import { isSameDigest } from '../agents/keys.ts';
+import type { ReadDocument } from '../store/contract/collection.ts';
 import type { DocumentRow } from '../store/contract/documents.ts';
 import type { WaitNeeded } from './attempts.ts';
 import type { Directory } from './directory.ts';
@@ -214,17 +215,21 @@ export interface OpenInvitation {
   readonly inviter: Person;
 }
 
+interface SeenInvitation extends OpenInvitation {
+  readonly version: number;
+  readonly inviterVersion: number;
+}
+
 /**
  * Returns the invitation of a link; null when there is none, or when it was used, was withdrawn or has ended.
  */
-export async function lookAtInvitation(
-  directory: Directory,
-  secret: string,
-): Promise<(OpenInvitation & { readonly version: number }) | null> {
+export async function lookAtInvitation(directory: Directory, secret: string): Promise<SeenInvitation | null> {
   const found = await directory.invitations.findByName(digestOf(secret));
   if (found === null || !isOpen(found.value, directory.clock())) return null;
   const inviter = await backerOf(directory, found.value);
-  return inviter === null ? null : { invitation: found.value, inviter, version: found.version };
+  if (inviter === null) return null;
+  const { value: invitation, version } = found;
+  return { invitation, version, inviter: inviter.value, inviterVersion: inviter.version };
 }
 
 /**
@@ -242,11 +247,28 @@ export async function acceptInvitation(
   if (problems.length > 0) return { kind: 'invalid', problems };
   const person = await newPerson(directory, { id: randomUUID(), email, name, roles, groups, password });
   if (person === null) return busy;
+  // Judged again after the password was hashed, and again whenever the sender has changed meanwhile.
+  for (let tries = 0; tries < acceptTriesMax; tries += 1) {
+    const seen = await lookAtInvitation(directory, secret);
+    if (seen === null) return { kind: 'no-invitation' };
+    if ((await join(directory, seen, person)) === 'changed') return { kind: 'joined', person };
+  }
+  return { kind: 'no-invitation' };
+}
+
+const acceptTriesMax = 5;
+
+/** Makes the person if the invitation is still there and its sender is as they were seen. */
+function join(directory: Directory, seen: SeenInvitation, person: Person) {
   const { invitations, people } = directory;
-  const writes = [invitations.remove(found.invitation, found.version), people.put(person, 0)];
+  const writes = [
+    invitations.remove(seen.invitation, seen.version),
+    // Written as it is: the write conflicts with any change of the sender since they were seen.
+    people.put(seen.inviter, seen.inviterVersion),
+    people.put(person, 0),
+  ];
   const change = { who: recordName(person), what: 'invitation-accepted', subject: person.id, before: null };
-  const result = await directory.change(writes, { ...change, after: shownPerson(person) });
-  return result === 'changed' ? { kind: 'joined', person } : { kind: 'no-invitation' };
+  return directory.change(writes, { ...change, after: shownPerson(person) });
 }
 
 /**
@@ -381,10 +403,11 @@ function aboveActor({ roles }: Pick<Actor, 'roles'>, rolesAndGroups: RolesAndGro
 async function backerOf(
   { people }: Directory,
   { invitedBy, ...rolesAndGroups }: Invitation,
-): Promise<Person | null> {
-  const inviter = (await people.find(invitedBy))?.value;
+): Promise<ReadDocument<Person> | null> {
+  const found = await people.find(invitedBy);
+  const inviter = found?.value;
   if (inviter?.status !== 'active' || grantOf(inviter.roles, 'people.invite') !== 'yes') return null;
-  return aboveActor(inviter, rolesAndGroups) === null ? inviter : null;
+  return aboveActor(inviter, rolesAndGroups) === null ? found : null;
 }
 
 function shownRoles({ roles, groups }: RolesAndGroups) {
