@@ -102,7 +102,15 @@ async function start() {
   const admin = { person: ada, roles: ada.roles };
   const disable = ({ id }: Person) => changePerson(directory, admin, { id, status: 'disabled' });
   return {
-    ...{ real, agent, ask, idOf, callerFor, disable, eve, ben, own },
+    real,
+    agent,
+    ask,
+    idOf,
+    callerFor,
+    disable,
+    eve,
+    ben,
+    own,
     decisions: createDecisions(deps),
     beforeNextChange: (work: () => Promise<unknown>) => {
       beforeChange = work;

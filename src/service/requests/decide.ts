@@ -6,19 +6,17 @@ import { performance } from 'node:perf_hooks';
 import type { ActivePolicies } from '../../language/model/active-policies.ts';
 import type { Outcome } from '../../language/model/decision.ts';
 import type { MeterUse } from '../../language/model/metering.ts';
-import type { Facts, RequestFacts, Satisfied } from '../../language/model/request.ts';
+import type { Facts } from '../../language/model/request.ts';
 import { titleText } from '../../language/model/title.ts';
 import { memo } from '../../language/value/memo.ts';
 import type { RequestStatus } from '../store/contract/records.ts';
 import type { AuthorizeInput } from './authorize.ts';
 import { idempotencyOf } from './idempotency.ts';
 import { type Metering, noReadings } from './metering/metering.ts';
-import { agentFacts } from './record/agent-facts.ts';
 import { requestableMs } from './record/evaluation.ts';
 import type { ReceiptBases } from './record/receipt-basis.ts';
 import type { RequestRecord } from './record/record.ts';
 import type { createSecretHider } from './record/secrets.ts';
-import { userFactsOf } from './record/user-facts.ts';
 import { validSeconds } from './record/validity.ts';
 import { engineVersions } from './record/versions.ts';
 
@@ -138,17 +136,9 @@ export interface Decided {
 }
 
 /** Requests with the same policy set share one object, so that records write that part only once. */
-const policySetOf = remember(({ digest, commit }: ActivePolicies) => ({ digest, commit }));
-const agentFactsOf = remember(agentFacts);
-
-/**
- * Returns a function that makes each value once and keeps it for as long as the object it was made from is in
- * use.
- */
-function remember<From extends object, To extends object>(make: (from: From) => To): (from: From) => To {
-  const made = new WeakMap<From, To>();
-  return (from) => memo(made, from, make);
-}
+const policySets = new WeakMap<ActivePolicies, RequestRecord['policySet']>();
+const policySetOf = (active: ActivePolicies) =>
+  memo(policySets, active, ({ digest, commit }) => ({ digest, commit }));
 
 const firstStatus = {
   ALLOW: 'auto_approved',
@@ -156,31 +146,6 @@ const firstStatus = {
   ESCALATE: 'pending',
   REAUTH_REQUIRED: 'pending',
 } as const satisfies Record<Outcome, RequestStatus>;
-
-/** What a call says of itself that rules read. */
-export type AskedFacts = Pick<
-  AuthorizeInput,
-  'agent' | 'actionKey' | 'payload' | 'clientAddress' | 'isSigned' | 'session' | 'point' | 'onBehalf'
->;
-
-export function requestedFacts(input: AskedFacts, nowMs: number, satisfied: Satisfied): Facts {
-  return {
-    action: input.actionKey,
-    payload: input.payload,
-    agent: agentFactsOf(input.agent),
-    request: requestFacts(input),
-    nowMs,
-    meters: noReadings.known,
-    satisfied,
-  };
-}
-
-function requestFacts({ clientAddress, isSigned, session, point, onBehalf }: AskedFacts): RequestFacts {
-  const known = { ip: clientAddress, signed: isSigned };
-  const plain = session === null ? known : { ...known, session };
-  const own = point === undefined ? plain : { ...plain, point: point.name };
-  return onBehalf === undefined ? own : { ...own, ...userFactsOf(onBehalf) };
-}
 
 function microseconds(from: number, to: number): number {
   return Math.round((to - from) * 1000);

@@ -16,7 +16,7 @@ import {
 } from './approvals/change-request.ts';
 import { type DecidedCall, decideCall } from './approvals/decide-call.ts';
 import { overAs } from './approvals/decide-now.ts';
-import { requestedFacts } from './decide.ts';
+import { requestedFacts } from './asked-facts.ts';
 import type { Asker } from './identify-again.ts';
 import { metered } from './metering/metering.ts';
 import { hasAsked } from './record/asked-by.ts';

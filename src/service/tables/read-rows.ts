@@ -31,6 +31,11 @@ export function readPushedRows(
   return engine.readsPushed(facts.action) ? readAll(documents, engine[by], facts) : null;
 }
 
+/** The facts with the rows that were read; null leaves them as they are. */
+export function withRows(facts: Facts, rows: RowsRead | null): Facts {
+  return rows === null ? facts : { ...facts, rows: rows.rows };
+}
+
 async function readAll(
   documents: DocumentStore,
   decide: Engine['decideTraced'],

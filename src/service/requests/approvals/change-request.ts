@@ -11,7 +11,7 @@ import type { GrantBasis } from '../../store/contract/grant-basis.ts';
 import type { MetersRead, SettledEntryRow } from '../../store/contract/metering.ts';
 import type { AgentRow, RequestEvent } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
-import { type RowsRead, readPushedRows } from '../../tables/read-rows.ts';
+import { type RowsRead, readPushedRows, withRows } from '../../tables/read-rows.ts';
 import { meterPlaces } from '../metering/entry-rows.ts';
 import type { Metering } from '../metering/metering.ts';
 import { agentFacts } from '../record/agent-facts.ts';
@@ -19,7 +19,6 @@ import { recordTitle } from '../record/record.ts';
 import type { RequestEvents, RequestNotice } from '../record/request-events.ts';
 import { type RequestState, requestStateOf, withEvents } from '../record/request-state.ts';
 import { recordedFacts } from './decide-again.ts';
-import { usesOf } from './decide-call.ts';
 import type { FindPeople, PersonNow } from './people-now.ts';
 import { askedGroups } from './rights.ts';
 import { type LastStepUp, lastStepUp, type StepUp } from './step-up.ts';
@@ -143,7 +142,9 @@ async function metersNow(
 ): Promise<MetersRead | undefined> {
   if (status !== 'pending' && call === undefined) return undefined;
   const uses =
-    call === undefined ? policies().entriesRecorded(recordedFacts(record)) : usesOf(call, rows, policies());
+    call === undefined
+      ? policies().entriesRecorded(recordedFacts(record))
+      : policies().entries(withRows(call, rows));
   const places = meterPlaces(uses ?? []);
   return places.length === 0 ? undefined : { places, position: await metering.catchUp() };
 }

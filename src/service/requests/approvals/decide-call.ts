@@ -4,9 +4,8 @@
 // was granted to another.
 
 import type { ActivePolicies } from '../../../language/model/active-policies.ts';
-import type { MeterUse } from '../../../language/model/metering.ts';
 import type { Facts, Satisfied } from '../../../language/model/request.ts';
-import type { RowsRead } from '../../tables/read-rows.ts';
+import { withRows } from '../../tables/read-rows.ts';
 import { entryRows } from '../metering/entry-rows.ts';
 import type { Metering } from '../metering/metering.ts';
 import { agentFacts } from '../record/agent-facts.ts';
@@ -54,15 +53,6 @@ export function decideCall(
     countsAlike: countsAlike(active, call, state.record),
     asksMore: firing.some(({ rule }) => !state.decision.rules.includes(rule)),
   };
-}
-
-/** What the call reads of meters and adds to them. */
-export function usesOf(call: Facts, rows: RowsRead | null, active: ActivePolicies): readonly MeterUse[] {
-  return active.entries(withRows(call, rows));
-}
-
-function withRows(call: Facts, rows: RowsRead | null): Facts {
-  return rows === null ? call : { ...call, rows: rows.rows };
 }
 
 /** A step-up for a request serves the rules that asked that request for one, and no rule that asks the call. */

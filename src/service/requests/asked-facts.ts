@@ -1,0 +1,37 @@
+// A call into the facts that rules read, but for rows and meters, which are read for each decision.
+
+import type { AgentFacts, Facts, RequestFacts, Satisfied } from '../../language/model/request.ts';
+import { memo } from '../../language/value/memo.ts';
+import type { AgentRow } from '../store/contract/records.ts';
+import type { AuthorizeInput } from './authorize.ts';
+import { noReadings } from './metering/metering.ts';
+import { agentFacts } from './record/agent-facts.ts';
+import { userFactsOf } from './record/user-facts.ts';
+
+/** What a call says of itself that rules read. */
+export type AskedFacts = Pick<
+  AuthorizeInput,
+  'agent' | 'actionKey' | 'payload' | 'clientAddress' | 'isSigned' | 'session' | 'point' | 'onBehalf'
+>;
+
+export function requestedFacts(input: AskedFacts, nowMs: number, satisfied: Satisfied): Facts {
+  return {
+    action: input.actionKey,
+    payload: input.payload,
+    agent: memo(factsOfAgents, input.agent, agentFacts),
+    request: requestFacts(input),
+    nowMs,
+    meters: noReadings.known,
+    satisfied,
+  };
+}
+
+/** Requests of one agent share its facts, so that records write that part only once. */
+const factsOfAgents = new WeakMap<AgentRow, AgentFacts>();
+
+function requestFacts({ clientAddress, isSigned, session, point, onBehalf }: AskedFacts): RequestFacts {
+  const known = { ip: clientAddress, signed: isSigned };
+  const plain = session === null ? known : { ...known, session };
+  const own = point === undefined ? plain : { ...plain, point: point.name };
+  return onBehalf === undefined ? own : { ...own, ...userFactsOf(onBehalf) };
+}
