@@ -1,24 +1,31 @@
 // Puts the proxy between clients and one server together from its parts.
 
-import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { Readable, Writable } from 'node:stream';
-import { type Authority, createServiceAuthority } from './calls/authority.ts';
+import { type Authority, createServiceAuthority, sessionOf } from './calls/authority.ts';
 import { type Conversation, createConversation } from './calls/conversation.ts';
 import { createGate, type Gate, type GateSettings } from './calls/gate.ts';
 import { createHttpFront } from './clients/http-front.ts';
+import { createSeats, type Seat, type SeatLimits, type Seats } from './clients/seats.ts';
 import { serveStdio } from './clients/stdio-front.ts';
 import type { Id, Message } from './protocol/messages.ts';
 import { type Catalogue, createCatalogue } from './review/catalogue.ts';
 import type { PossibleActions } from './review/lists.ts';
 import { startServer } from './servers/child-upstream.ts';
 import { connectServer } from './servers/http-upstream.ts';
-import { type OpenUpstream, shareUpstream } from './servers/shared-upstream.ts';
+import { withRestarts } from './servers/restarts.ts';
+import { type OpenUpstream, type SharedUpstream, shareUpstream } from './servers/shared-upstream.ts';
 
 /** How the server is reached: by a command that the proxy starts, or at an address. */
 export type ServerPlace =
   | { readonly kind: 'command'; readonly command: readonly string[]; readonly environment: NodeJS.ProcessEnv }
-  | { readonly kind: 'url'; readonly url: URL; readonly headers: Readonly<Record<string, string>> };
+  | {
+      readonly kind: 'url';
+      readonly url: URL;
+      readonly headers: Readonly<Record<string, string>>;
+      /** How long the server may send nothing while a request waits for its answer; ten minutes by default. */
+      readonly silenceMsMax?: number;
+    };
 
 export interface ProxySettings extends GateSettings {
   /** The address of the service. */
@@ -28,7 +35,7 @@ export interface ProxySettings extends GateSettings {
    * null with an agent's key.
    */
   readonly agent: string | null;
-  /** The session of all conversations; null when each conversation is a session of its own. */
+  /** The session of all conversations; null when each caller has one session. */
   readonly session: string | null;
   readonly areReceiptsSent: boolean;
   readonly server: ServerPlace;
@@ -40,7 +47,8 @@ export interface StdioProxy {
   readonly key: string;
   readonly input: Readable;
   readonly output: Writable;
-  readonly onEnd: () => void;
+  /** Called when the client has ended, with null, or when the server has, with why. */
+  readonly onEnd: (why: string | null) => void;
 }
 
 export function runStdioProxy({ settings, key, input, output, onEnd }: StdioProxy): void {
@@ -52,7 +60,7 @@ export function runStdioProxy({ settings, key, input, output, onEnd }: StdioProx
   serveStdio({
     input,
     output,
-    onEnd,
+    onEnd: () => onEnd(null),
     open: (toClient) => converse(parts, { authority, catalogue, caller: 'stdio', toClient, onEnd }),
   });
 }
@@ -63,30 +71,88 @@ export interface HttpProxy {
   readonly sharedKey: string | null;
   readonly origins: readonly string[];
   readonly hosts: readonly string[];
+  readonly limits: SeatLimits;
 }
 
 /** Makes the HTTP server of the proxy, which does not listen yet. */
-export function createHttpProxy({ settings, ...front }: HttpProxy): Server {
+export function createHttpProxy({ settings, limits, ...front }: HttpProxy): Server {
   const gate = createGate(settings);
-  const open = openServer(settings.server, settings.warn);
-  const forAll = settings.server.kind === 'command' ? shareUpstream(open) : open;
-  return createHttpFront({
+  const seats = createSeats(limits);
+  const servers = createServers(settings, seats);
+  const server = createHttpFront({
     ...front,
     gate,
+    seats,
     warn: settings.warn,
     // A client with a key of its own asks as itself.
     authorityOf: (key) =>
       authorityOf(settings, { key, agent: key === front.sharedKey ? settings.agent : null }),
-    openConversation: (options) =>
-      converse({ settings, gate, open: options.era === 'sessions' ? open : forAll }, options),
+    openConversation: (options) => converse({ settings, gate, open: servers.of(options) }, options),
   });
+  server.on('close', servers.end);
+  return server;
 }
+
+interface Servers {
+  /** Opens connections to the server for one conversation of a caller. */
+  of(conversation: { readonly caller: string; readonly era: 'sessions' | 'stateless' }): OpenUpstream;
+  end(): void;
+}
+
+/**
+ * The servers of all callers. A server that the proxy starts is started for one caller: once for each of its sessions,
+ * and once for all its requests of the stateless era. So no caller meets what a server keeps of another.
+ */
+function createServers({ server, warn }: ProxySettings, seats: Seats): Servers {
+  const ofCallers = new Map<string, { readonly own: OpenUpstream; readonly shared: SharedUpstream }>();
+  const serversOf = (caller: string) => {
+    const known = ofCallers.get(caller);
+    if (known !== undefined) return known;
+    const own = withRestarts(openServer(server, warn));
+    let usedMs = Date.now();
+    const seat: Seat = {
+      caller,
+      idleSinceMs: () => (shared.isBusy() ? null : usedMs),
+      end: () => shared.end(),
+    };
+    const shared = shareUpstream(own, {
+      onStart: () => seats.take(seat),
+      onUse() {
+        usedMs = Date.now();
+      },
+      onEnd: () => seats.leave(seat),
+    });
+    const made = { own, shared };
+    ofCallers.set(caller, made);
+    for (const [one, { shared: idle }] of ofCallers) {
+      if (ofCallers.size <= callersMax) break;
+      if (!idle.isRunning()) ofCallers.delete(one);
+    }
+    return made;
+  };
+  return {
+    of({ caller, era }) {
+      if (server.kind === 'url') return openServer(server, warn);
+      const { own, shared } = serversOf(caller);
+      return era === 'sessions' ? own : shared.open;
+    },
+    end() {
+      for (const { shared } of ofCallers.values()) shared.end();
+    },
+  };
+}
+
+/** The most callers whose servers are remembered while they do not run. */
+const callersMax = 1_000;
 
 /** Returns a function that opens a connection to the server for each conversation. */
 export function openServer(server: ServerPlace, warn: (line: string) => void): OpenUpstream {
   if (server.kind === 'command') return (events) => startServer({ ...events, ...server, warn });
-  return (events, schemaOf) => connectServer({ ...server, schemaOf }, events);
+  const { silenceMsMax = silenceMsMaxDefault } = server;
+  return (events, schemaOf) => connectServer({ ...server, silenceMsMax, schemaOf }, events);
 }
+
+const silenceMsMaxDefault = 600_000;
 
 interface ConverseParts {
   readonly settings: ProxySettings;
@@ -99,7 +165,8 @@ interface ConverseOptions {
   readonly catalogue: Catalogue;
   readonly caller: string;
   readonly toClient: (message: Message, relatedTo: Id | null, status?: number) => void;
-  readonly onEnd: () => void;
+  /** Called when the server has ended, with why. */
+  readonly onEnd: (why: string) => void;
 }
 
 function converse({ settings, gate, open }: ConverseParts, options: ConverseOptions): Conversation {
@@ -109,7 +176,7 @@ function converse({ settings, gate, open }: ConverseParts, options: ConverseOpti
       onMessage: (message, relatedTo, status) => conversation.fromServer(message, relatedTo, status),
       onEnd(why) {
         conversation.serverEnded(why);
-        onEnd();
+        onEnd(why);
       },
     },
     catalogue.schemaOf,
@@ -131,10 +198,11 @@ interface AskedWith {
 }
 
 function authorityOf(settings: ProxySettings, { key, agent }: AskedWith): Authority {
+  const credential = { key, ...(agent === null ? {} : { agent }) };
   return createServiceAuthority({
     url: settings.service,
-    credential: { key, ...(agent === null ? {} : { agent }) },
-    session: settings.session ?? `mcp-${randomUUID()}`,
+    credential,
+    session: settings.session ?? sessionOf(credential),
     receiptsFor: settings.areReceiptsSent ? settings.as : null,
   });
 }

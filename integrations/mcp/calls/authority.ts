@@ -2,6 +2,7 @@
 // the client nor the server of a conversation sees it. INVARIANT: anything but a decision of the service
 // throws or is a refusal.
 
+import { createHash } from 'node:crypto';
 import {
   connect,
   type Decision,
@@ -20,6 +21,16 @@ export interface Credential {
   readonly agent?: string;
   /** The secret by which the agent signs its requests; absent when it does not sign. */
   readonly signingSecret?: string;
+}
+
+/**
+ * The session of a caller. It is the caller's and not the connection's: whoever connects again, by whichever
+ * transport and to whichever server, goes on in the same session, so a new connection clears no meter. An
+ * enforcement point has one session for each agent.
+ */
+export function sessionOf({ key, agent }: Pick<Credential, 'key' | 'agent'>): string {
+  const caller = agent === undefined ? `key ${key}` : `agent ${agent}`;
+  return `agent-${createHash('sha256').update(caller).digest('base64url').slice(0, 22)}`;
 }
 
 export interface AskingOptions {

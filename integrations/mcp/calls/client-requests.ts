@@ -19,7 +19,7 @@ import { guardCall } from './guarded-call.ts';
 import { unavailableAnswer, unknownToolAnswer } from './refusals.ts';
 import { resumed } from './resumed.ts';
 import { withoutProgress } from './sent-call.ts';
-import { answerTaskRequest } from './task-requests.ts';
+import { answerTaskRequest, unknownTask } from './task-requests.ts';
 
 export function answerRequest(
   open: OpenConversation,
@@ -29,6 +29,10 @@ export function answerRequest(
   const { id, method, params } = request;
   if (open.inFlight.has(id) || open.held.has(id)) {
     open.toClient(errorAnswer(id, errorCodes.invalidRequest, 'the id is in use'), id);
+    return;
+  }
+  if (!open.gate.serverTasks.areOwn(open.caller.id, request)) {
+    open.answer(unknownTask(request));
     return;
   }
   const target = isRemoved(method, params) ? null : targetOf(method, params);
@@ -65,9 +69,19 @@ function answerOther(open: OpenConversation, request: RpcRequest, onBehalfOf: st
   }
 }
 
-/** Whether the method no longer exists: the stateless era subscribes by `subscriptions/listen`. */
+/**
+ * Methods that the stateless era no longer has. Each of them changes how the server treats its connection, which
+ * several requests of the stateless era share.
+ */
+const removed: ReadonlySet<string> = new Set([
+  'initialize',
+  'logging/setLevel',
+  'resources/subscribe',
+  'resources/unsubscribe',
+]);
+
 function isRemoved(method: string, params: JsonObject | undefined): boolean {
-  return method === 'resources/subscribe' && eraOf(params) === 'stateless';
+  return removed.has(method) && eraOf(params) === 'stateless';
 }
 
 /** Runs `work` while the request is held; the client may leave meanwhile. */

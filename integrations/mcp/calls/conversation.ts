@@ -88,14 +88,17 @@ export interface OpenConversation extends ConversationParts, CallSurroundings {
 
 export function createConversation(parts: ConversationParts): Conversation {
   const open = openConversation(parts);
+  const { gate, caller } = parts;
   return {
     fromClient(message, onBehalfOf) {
       if (isRequest(message)) answerRequest(open, message, onBehalfOf);
+      else if (!gate.serverTasks.areOwn(caller.id, message)) return;
       else if (!isResponse(message)) passNotification(open, message);
       else if (!open.toClientQuestions.settle(message)) sendSilently(open, message);
     },
     fromServer(message, relatedTo, status) {
       if (!isResponse(message)) {
+        if (!gate.serverTasks.areOwn(caller.id, message)) return refuseForeign(open, message);
         if (message.method === 'notifications/tools/list_changed') open.catalogue.forget();
         open.toClient(message, relatedTo);
       } else if (!open.toServerQuestions.settle(message)) void takeResponse(open, message, status);
@@ -166,6 +169,12 @@ function send(open: OpenConversation, request: RpcRequest, grant: Allowed | null
   }
 }
 
+/** Keeps a message of the server about another caller's task from the client. */
+function refuseForeign(open: OpenConversation, message: Message): void {
+  if (isRequest(message))
+    sendSilently(open, errorAnswer(message.id, errorCodes.invalidParams, 'the client has no such task'));
+}
+
 function passNotification(open: OpenConversation, message: RpcNotification): void {
   const { method, params } = message;
   const abandoned = method === 'notifications/cancelled' ? member(params, 'requestId') : undefined;
@@ -205,6 +214,10 @@ async function takeResponse(open: OpenConversation, response: RpcResponse, statu
   if (waiting === undefined || response.id === null) return;
   open.inFlight.delete(response.id);
   const { request, grant } = waiting;
+  const { serverTasks } = open.gate;
+  serverTasks.note(open.caller.id, request, response);
+  if (request.method === 'tasks/list')
+    return open.toClient(serverTasks.listed(open.caller.id, response), response.id, status);
   if (grant === null) return open.toClient(await shownList(response, request, open), response.id, status);
   const isAsking = response.result?.resultType === 'input_required';
   if (!isAsking) report(open, grant);
@@ -221,6 +234,11 @@ function endServer(open: OpenConversation, why: string): void {
     open.toClient(errorAnswer(id, errorCodes.internal, `${why}${doubt}`), id);
   }
   open.inFlight.clear();
+  for (const [id, stop] of open.held) {
+    stop.abort();
+    open.toClient(errorAnswer(id, errorCodes.internal, `${why}: the call was not carried out`), id);
+  }
+  open.held.clear();
   open.toServerQuestions.end(why);
 }
 

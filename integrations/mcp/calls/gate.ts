@@ -1,10 +1,11 @@
-// Holds what all conversations of one proxy share: its settings, the reviewed tools, and the tasks that wait
-// for people.
+// Holds what all conversations of one proxy share: its settings, the reviewed tools, the tasks that wait for
+// people, and whose the tasks of the server are.
 
 import type { LockedServer } from '../review/lock.ts';
 import type { Authority } from './authority.ts';
 import type { RefusalSettings } from './refusals.ts';
 import { createRequestStates, type RequestStates, stateKeptMs } from './request-state.ts';
+import { createServerTasks, type ServerTasks } from './server-tasks.ts';
 import { createTasks, type Tasks } from './tasks.ts';
 
 export interface GateSettings extends RefusalSettings {
@@ -23,6 +24,7 @@ export interface Gate {
   readonly settings: GateSettings;
   readonly states: RequestStates;
   readonly tasks: Tasks;
+  readonly serverTasks: ServerTasks;
   /** The turns of granted calls that were taken; a turn is good for one try. */
   readonly turns: TakenTurns;
 }
@@ -40,7 +42,13 @@ export interface TakenTurns {
 }
 
 export function createGate(settings: GateSettings): Gate {
-  return { settings, states: createRequestStates(), tasks: createTasks(), turns: createTakenTurns() };
+  return {
+    settings,
+    states: createRequestStates(),
+    tasks: createTasks(),
+    serverTasks: createServerTasks(),
+    turns: createTakenTurns(),
+  };
 }
 
 /**

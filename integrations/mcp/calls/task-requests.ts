@@ -52,16 +52,18 @@ async function cancel(
   { gate, caller }: TaskParts,
 ): Promise<RpcResponse> {
   const task = gate.tasks.find(`writ-${requestId}`, caller.id);
-  await caller.authority.withdraw(requestId);
+  if (task === null && (await caller.authority.look(requestId)) === null) return unknownTask(request);
+  // First of all, so that a grant which arrives meanwhile is not carried out.
   if (task !== null && task.answer === null) {
     task.isCancelled = true;
     task.changedMs = Date.now();
     task.stop.abort();
   }
+  await caller.authority.withdraw(requestId);
   return resultAnswer(request.id, { resultType: 'complete' });
 }
 
-function unknownTask({ id }: RpcRequest): RpcResponse {
+export function unknownTask({ id }: RpcRequest): RpcResponse {
   return errorAnswer(id, errorCodes.invalidParams, 'there is no such task');
 }
 

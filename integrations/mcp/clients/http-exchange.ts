@@ -32,6 +32,8 @@ export interface Exchange {
   onLeave(work: () => void): void;
 }
 
+const unreadBytesMax = 64 * 1024 * 1024;
+
 export function openExchange(request: IncomingMessage, response: ServerResponse): Exchange {
   const begin = () => {
     if (response.headersSent) return;
@@ -51,7 +53,9 @@ export function openExchange(request: IncomingMessage, response: ServerResponse)
   };
   const stream = (message: Message) => {
     begin();
-    response.write(`event: message\ndata: ${writeMessage(message)}\n\n`);
+    // A client that reads nothing may not fill the memory.
+    if (response.writableLength > unreadBytesMax) response.destroy();
+    else response.write(`event: message\ndata: ${writeMessage(message)}\n\n`);
   };
   return {
     request,

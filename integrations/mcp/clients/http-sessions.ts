@@ -1,11 +1,14 @@
 // Holds the conversations of clients over HTTP: one for each session, and one for each request in the
-// stateless era. INVARIANT: a message of a server goes to one client, on one stream.
+// stateless era. INVARIANT: a message of a server goes to one client, on one stream; nothing is begun for a key that
+// the service does not know.
 
 import { createHash, randomUUID } from 'node:crypto';
+import { DeniedError } from '../../typescript/client.ts';
 import type { Authority } from '../calls/authority.ts';
 import type { Conversation } from '../calls/conversation.ts';
 import type { Gate } from '../calls/gate.ts';
 import {
+  errorAnswer,
   errorCodes,
   type Id,
   isRequest,
@@ -16,6 +19,7 @@ import {
 import type { SchemaOf } from '../protocol/mirrored-headers.ts';
 import { type Catalogue, createCatalogue } from '../review/catalogue.ts';
 import { type Exchange, statusOf } from './http-exchange.ts';
+import { NoSeat, type Seat, type Seats } from './seats.ts';
 
 export interface OpenFor {
   readonly authority: Authority;
@@ -31,11 +35,13 @@ export interface SessionParts {
   readonly warn: (line: string) => void;
   readonly authorityOf: (key: string) => Authority;
   readonly openConversation: (options: OpenFor) => Conversation;
+  /** The places for what the proxy keeps for its callers. */
+  readonly seats: Seats;
 }
 
 export interface ClientSessions {
-  take(exchange: Exchange, message: Message, key: string): void;
-  takeAlone(exchange: Exchange, request: RpcRequest, key: string): void;
+  take(exchange: Exchange, message: Message, key: string): Promise<void>;
+  takeAlone(exchange: Exchange, request: RpcRequest, key: string): Promise<void>;
   listen(exchange: Exchange, key: string): void;
   end(exchange: Exchange, key: string): void;
   schemaOf(key: string): SchemaOf;
@@ -44,6 +50,7 @@ export interface ClientSessions {
 
 interface Session {
   readonly caller: string;
+  readonly seat: Seat;
   readonly conversation: Conversation;
   /** Open requests by id; each answer goes back on the request's own POST. */
   readonly exchanges: Map<Id, Exchange>;
@@ -58,13 +65,15 @@ interface Stateless {
   readonly catalogue: Catalogue;
 }
 
-const sessionsMax = 1_000;
-const idleMsMax = 60 * 60_000;
+const agentsMax = 1_000;
+const idleMsMax = 30 * 60_000;
+const sweepMs = 60_000;
 
 export function createSessions(parts: SessionParts): ClientSessions {
-  const sessions = new Map<string, Session>();
+  const open: OpenSessions = { parts, byId: new Map(), isKnown: createAdmission(parts) };
   const agents = new Map<string, Stateless>();
   const alone = new Set<Conversation>();
+  const sweep = setInterval(() => parts.seats.endIdle(Date.now() - idleMsMax), sweepMs).unref();
   const statelessOf = (key: string): Stateless => {
     const caller = callerOf(key);
     const known = agents.get(caller) ?? {
@@ -72,13 +81,13 @@ export function createSessions(parts: SessionParts): ClientSessions {
       catalogue: createCatalogue(parts.gate.settings),
     };
     agents.set(caller, known);
-    if (agents.size > sessionsMax) agents.delete(agents.keys().next().value!);
+    if (agents.size > agentsMax) agents.delete(agents.keys().next().value!);
     return known;
   };
   /** The session of a request. A wrong key gets the same answer as an unknown session. */
   const find = (exchange: Exchange, key: string): Session | null => {
     const id = exchange.request.headers['mcp-session-id'];
-    const session = typeof id === 'string' ? sessions.get(id) : undefined;
+    const session = typeof id === 'string' ? open.byId.get(id) : undefined;
     if (id === undefined)
       exchange.refuse(400, errorCodes.invalidRequest, 'the header Mcp-Session-Id is missing');
     else if (session?.caller !== callerOf(key))
@@ -87,14 +96,15 @@ export function createSessions(parts: SessionParts): ClientSessions {
     return null;
   };
   return {
-    take(exchange, message, key) {
+    async take(exchange, message, key) {
       const isFirst = isRequest(message) && message.method === 'initialize';
-      const session = isFirst ? begin(parts, sessions, { exchange, key }) : find(exchange, key);
+      const session = isFirst ? await begin(open, { exchange, key }) : find(exchange, key);
       if (session !== null) pass(session, exchange, message);
     },
-    takeAlone(exchange, request, key) {
+    async takeAlone(exchange, request, key) {
       const { authority, catalogue } = statelessOf(key);
       const caller = callerOf(key);
+      if (!(await isAdmitted(open, exchange, { key, authority, id: request.id }))) return;
       const conversation = parts.openConversation({
         authority,
         caller,
@@ -128,22 +138,76 @@ export function createSessions(parts: SessionParts): ClientSessions {
     end(exchange, key) {
       const session = find(exchange, key);
       if (session === null) return;
-      session.conversation.close();
-      for (const [id, one] of sessions) if (one === session) sessions.delete(id);
-      session.listener?.end();
+      parts.seats.leave(session.seat);
+      session.seat.end();
       exchange.accept();
     },
     schemaOf: (key) => statelessOf(key).catalogue.schemaOf,
     close() {
-      for (const { conversation } of sessions.values()) conversation.close();
+      clearInterval(sweep);
+      for (const { conversation } of open.byId.values()) conversation.close();
       for (const conversation of alone) conversation.close();
     },
   };
 }
 
 /** An id of the caller: a digest of the key, and not the key itself. */
-function callerOf(key: string): string {
+export function callerOf(key: string): string {
   return createHash('sha256').update(key).digest('base64url');
+}
+
+interface OpenSessions {
+  readonly parts: SessionParts;
+  readonly byId: Map<string, Session>;
+  readonly isKnown: Admission;
+}
+
+/** Whether the service knows a key now. Rejects when the service cannot be asked. */
+type Admission = (key: string, authority: Authority) => Promise<boolean>;
+
+/** How long a key counts as known without being asked about again, in milliseconds. */
+const knownMs = 60_000;
+
+/** A key that the service does not know starts no server, and sees nothing of one. */
+function createAdmission({ gate }: SessionParts): Admission {
+  const untilMs = new Map<string, number>();
+  return async (key, authority) => {
+    const caller = callerOf(key);
+    if ((untilMs.get(caller) ?? 0) > Date.now()) return true;
+    untilMs.delete(caller);
+    try {
+      await authority.possible(`${gate.settings.as}.`);
+    } catch (error) {
+      if (error instanceof DeniedError) return false;
+      throw error;
+    }
+    untilMs.set(caller, Date.now() + knownMs);
+    if (untilMs.size > agentsMax) untilMs.delete(untilMs.keys().next().value!);
+    return true;
+  };
+}
+
+interface Admitted {
+  readonly key: string;
+  readonly authority: Authority;
+  readonly id: Id | null;
+}
+
+/** Answers the exchange itself when the caller is not let in. */
+async function isAdmitted(
+  { isKnown }: OpenSessions,
+  exchange: Exchange,
+  { key, authority, id }: Admitted,
+): Promise<boolean> {
+  try {
+    if (await isKnown(key, authority)) return true;
+    const why = 'the service refuses this key: it is wrong, has ended, or its agent may not ask';
+    exchange.answer(401, errorAnswer(id, errorCodes.invalidRequest, why));
+  } catch (error) {
+    const why = `authorization service unavailable: ${(error as Error).message}`;
+    exchange.answer(503, errorAnswer(id, errorCodes.internal, why));
+  }
+  return false;
 }
 
 interface Beginning {
@@ -151,47 +215,56 @@ interface Beginning {
   readonly key: string;
 }
 
-/** Begins a session; null when there are too many. */
-function begin(
-  parts: SessionParts,
-  sessions: Map<string, Session>,
-  { exchange, key }: Beginning,
-): Session | null {
-  forgetIdle(sessions);
-  if (sessions.size >= sessionsMax) {
-    exchange.refuse(503, errorCodes.internal, 'too many sessions are open');
-    return null;
-  }
+/** Begins a session; null when the exchange has been refused. */
+async function begin(open: OpenSessions, { exchange, key }: Beginning): Promise<Session | null> {
+  const { parts, byId } = open;
+  const authority = parts.authorityOf(key);
+  if (!(await isAdmitted(open, exchange, { key, authority, id: null }))) return null;
   const id = randomUUID();
-  const exchanges = new Map<Id, Exchange>();
-  const conversation = parts.openConversation({
-    authority: parts.authorityOf(key),
-    caller: callerOf(key),
-    catalogue: createCatalogue(parts.gate.settings),
-    era: 'sessions',
-    toClient: (message, relatedTo) => sendBack(session, message, relatedTo),
-    onEnd() {
-      sessions.delete(id);
+  const caller = callerOf(key);
+  const seat: Seat = {
+    caller,
+    idleSinceMs: () => (session.exchanges.size > 0 ? null : session.usedMs),
+    end() {
+      byId.delete(id);
+      session.conversation.close();
       session.listener?.end();
     },
-  });
-  const session: Session = {
-    caller: callerOf(key),
-    conversation,
-    exchanges,
-    listener: null,
-    usedMs: Date.now(),
   };
-  sessions.set(id, session);
+  let session: Session;
+  try {
+    parts.seats.take(seat);
+    session = {
+      caller,
+      seat,
+      conversation: converse(),
+      exchanges: new Map(),
+      listener: null,
+      usedMs: Date.now(),
+    };
+  } catch (error) {
+    parts.seats.leave(seat);
+    const status = error instanceof NoSeat && error.isOwn ? 429 : 503;
+    exchange.refuse(status, errorCodes.internal, (error as Error).message);
+    return null;
+  }
+  byId.set(id, session);
   exchange.setHeader('mcp-session-id', id);
   return session;
-}
 
-function forgetIdle(sessions: Map<string, Session>): void {
-  for (const [id, { usedMs, listener, exchanges, conversation }] of sessions) {
-    if (listener !== null || exchanges.size > 0 || Date.now() - usedMs < idleMsMax) continue;
-    sessions.delete(id);
-    conversation.close();
+  function converse(): Conversation {
+    return parts.openConversation({
+      authority,
+      caller,
+      catalogue: createCatalogue(parts.gate.settings),
+      era: 'sessions',
+      toClient: (message, relatedTo) => sendBack(session, message, relatedTo),
+      onEnd() {
+        parts.seats.leave(seat);
+        byId.delete(id);
+        session.listener?.end();
+      },
+    });
   }
 }
 

@@ -11,19 +11,20 @@ export interface SentEvent {
 
 export interface EventEvents {
   readonly onEvent: (event: SentEvent) => void;
-  /** Called once, however the stream ends. */
-  readonly onEnd: () => void;
+  /** Called once, however the stream ends; with the error that has ended it. */
+  readonly onEnd: (error: Error | null) => void;
 }
 
-const eventCharactersMax = 64 * 1024 * 1024;
+const eventCharactersMax = 16 * 1024 * 1024;
 
 export function readEvents(stream: Readable, { onEvent, onEnd }: EventEvents): void {
   const decoder = new TextDecoder();
   let rest = '';
   let fields: string[] = [];
+  let size = 0;
   let hasEnded = false;
-  const end = () => {
-    if (!hasEnded) onEnd();
+  const end = (error: Error | null) => {
+    if (!hasEnded) onEnd(error);
     hasEnded = true;
   };
   stream.on('data', (part: Buffer) => {
@@ -31,16 +32,18 @@ export function readEvents(stream: Readable, { onEvent, onEnd }: EventEvents): v
     const lines = rest.split(/\r\n|\n|\r(?!$)/);
     rest = lines.pop() ?? '';
     for (const line of lines) {
+      size += line.length;
       if (line !== '') fields.push(line);
       else if (fields.length > 0) {
         onEvent(eventOf(fields));
         fields = [];
+        size = 0;
       }
     }
-    if (rest.length > eventCharactersMax) stream.destroy();
+    if (size + rest.length > eventCharactersMax) stream.destroy();
   });
-  stream.on('end', end);
-  stream.on('close', end);
+  stream.on('end', () => end(null));
+  stream.on('close', () => end(null));
   stream.on('error', end);
 }
 

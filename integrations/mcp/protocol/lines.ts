@@ -8,7 +8,7 @@ export interface LineEvents {
   readonly onEnd: () => void;
 }
 
-const lineBytesMax = 64 * 1024 * 1024;
+const lineBytesMax = 16 * 1024 * 1024;
 
 export function readLines(stream: Readable, { onLine, onEnd }: LineEvents): void {
   let parts: Buffer[] = [];

@@ -1,6 +1,6 @@
 // Connects to a server over streamable HTTP: each message is a POST of its own, and the reply is one message
 // or a stream of events. In the era of sessions the connection keeps the server's session id, and listens on
-// a further stream.
+// a further stream. INVARIANT: what a server sends is bounded in size and in silence, and is never unpacked.
 
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
@@ -32,6 +32,8 @@ export interface HttpServer {
    * headers.
    */
   readonly schemaOf: (tool: string) => JsonObject | null;
+  /** How long the server may send nothing while a request waits for its answer, in milliseconds. */
+  readonly silenceMsMax: number;
 }
 
 interface Line {
@@ -46,7 +48,7 @@ interface Line {
   isClosed: boolean;
 }
 
-const bodyCharactersMax = 64 * 1024 * 1024;
+const bodyCharactersMax = 16 * 1024 * 1024;
 
 export function connectServer(server: HttpServer, events: UpstreamEvents): Upstream {
   const line: Line = {
@@ -81,8 +83,10 @@ function post(line: Line, message: Message): void {
       : sessionHeader(line)),
   });
   const asked = isRequest(message) ? message : null;
-  const failed = (error: Error) => fail(line, asked, `the server cannot be reached: ${error.message}`);
+  const failed = (error: Error) =>
+    fail(line, asked, reasonOf(error, `the server cannot be reached: ${error.message}`));
   sent.on('error', failed);
+  limitSilence(line, sent);
   sent.on('response', (response) => {
     // From this point on, errors are reported by the response.
     sent.off('error', failed).on('error', ignore);
@@ -105,7 +109,8 @@ function sessionHeader({ session }: Line): Readonly<Record<string, string>> {
 
 function exchange({ server, open }: Line, method: string, headers: Readonly<Record<string, string>>) {
   const send = server.url.protocol === 'https:' ? httpsRequest : httpRequest;
-  const sent = send(server.url, { method, headers: { ...server.headers, ...headers } });
+  const own = { ...server.headers, ...headers, 'accept-encoding': 'identity' };
+  const sent = send(server.url, { method, headers: own });
   open.add(sent);
   sent.on('close', () => open.delete(sent));
   // Without this, a reply that switches to another protocol would end the request without an error.
@@ -114,6 +119,44 @@ function exchange({ server, open }: Line, method: string, headers: Readonly<Reco
     sent.emit('error', new Error('it answers in another protocol'));
   });
   return sent;
+}
+
+/** Why the proxy has given up an answer, in words for the client. */
+class GivenUp extends Error {
+  constructor(why: string) {
+    super(`${why}: it is given up, and whether the call was carried out is not known`);
+  }
+}
+
+function reasonOf(error: Error | null, otherwise: string): string {
+  return error instanceof GivenUp ? error.message : otherwise;
+}
+
+/** Gives up an exchange on which the server sends nothing for too long. */
+function limitSilence({ server }: Line, sent: ClientRequest): void {
+  const { silenceMsMax } = server;
+  const timer = setTimeout(() => {
+    const silence = new GivenUp(`the server has sent nothing for ${silenceMsMax / 1_000} s of its answer`);
+    if (answer === null) sent.destroy(silence);
+    else answer.destroy(silence);
+  }, silenceMsMax).unref();
+  let answer: IncomingMessage | null = null;
+  sent.on('response', (response) => {
+    answer = response;
+    timer.refresh();
+    response.on('data', () => timer.refresh());
+  });
+  sent.on('close', () => clearTimeout(timer));
+}
+
+/** Why the body of a response is not read; null when it is. */
+function unreadBody({ headers, statusCode = 0 }: IncomingMessage): string | null {
+  const { 'content-encoding': encoding = 'identity', location } = headers;
+  if (statusCode >= 300 && statusCode < 400)
+    return `the server answers with HTTP status ${statusCode} and leads to another address${location === undefined ? '' : ` (${location})`}, which is not asked: name that address with --url`;
+  return encoding === 'identity'
+    ? null
+    : `the server packs its answer (${encoding}) although it was asked not to, and the proxy unpacks nothing`;
 }
 
 /** Answers the request with an error. No result is made up. */
@@ -126,7 +169,12 @@ function take(line: Line, response: IncomingMessage, asked: RpcRequest | null): 
   const { headers } = response;
   if (asked?.method === 'initialize' && typeof headers['mcp-session-id'] === 'string')
     line.session = headers['mcp-session-id'];
-  if (headers['content-type']?.startsWith('text/event-stream') === true) takeEvents(line, response, asked);
+  const unread = unreadBody(response);
+  if (unread !== null) {
+    response.destroy();
+    fail(line, asked, unread);
+  } else if (headers['content-type']?.startsWith('text/event-stream') === true)
+    takeEvents(line, response, asked);
   else takeBody(line, response, asked);
 }
 
@@ -161,10 +209,11 @@ function takeBody(line: Line, response: IncomingMessage, asked: RpcRequest | nul
   response.on('data', (part: Buffer) => {
     const piece = decoder.decode(part, { stream: true });
     text += piece;
-    if (text.length > bodyCharactersMax) response.destroy(new Error('the body has no end'));
+    if (text.length > bodyCharactersMax)
+      response.destroy(new GivenUp(`the answer of the server has more than ${bodyCharactersMax} characters`));
     if (piece.includes('\n')) takeLines();
   });
-  response.on('error', () => giveUp('the answer of the server stopped before its end'));
+  response.on('error', (error) => giveUp(reasonOf(error, stopped)));
   response.on('end', () => {
     const message = isAnswered ? null : readFromServer(text);
     if (message !== null) give(message);
@@ -179,7 +228,9 @@ function hand(line: Line, message: Message, relatedTo: Id | null, status?: numbe
   line.events.onMessage(message, relatedTo, status);
 }
 
+const stopped = 'the answer of the server stopped before its end';
 const retryMsDefault = 1_000;
+const retryMsMax = 60_000;
 const resumesMax = 1_000;
 
 interface Stream {
@@ -204,7 +255,10 @@ function takeEvents(line: Line, response: IncomingMessage, asked: RpcRequest | n
 function readStream(line: Line, response: IncomingMessage, stream: Stream): void {
   readEvents(response, {
     onEvent: (event) => takeEvent(line, event, stream),
-    onEnd: () => resume(line, stream),
+    onEnd(error) {
+      if (error instanceof GivenUp) giveUpStream(line, stream, error.message);
+      else resume(line, stream);
+    },
   });
 }
 
@@ -219,16 +273,24 @@ function takeEvent(line: Line, { id, retryMs, data }: SentEvent, stream: Stream)
 
 /** Resumes a stream: a server may close the connection and let its client come back for the rest. */
 function resume(line: Line, stream: Stream): void {
-  const { asked, lastEventId, retryMs } = stream;
+  const { lastEventId, retryMs } = stream;
   if (line.isClosed || stream.isAnswered) return;
   if (lastEventId === null || stream.resumes >= resumesMax) {
-    fail(line, asked, 'the answer of the server stopped before its end');
+    giveUpStream(line, stream, stopped);
     return;
   }
   stream.resumes += 1;
-  setTimeout(() => {
-    if (!line.isClosed) listen(line, stream);
-  }, retryMs).unref();
+  setTimeout(
+    () => {
+      if (!line.isClosed) listen(line, stream);
+    },
+    Math.min(retryMs, retryMsMax),
+  ).unref();
+}
+
+function giveUpStream(line: Line, stream: Stream, why: string): void {
+  if (!stream.isAnswered) fail(line, stream.asked, why);
+  stream.isAnswered = true;
 }
 
 /**
@@ -245,14 +307,18 @@ function listen(line: Line, stream: Stream | null): void {
     ...sessionHeader(line),
     ...(resumed === null ? {} : { 'last-event-id': resumed }),
   });
-  sent.on('error', () =>
-    fail(line, stream?.asked ?? null, 'the answer of the server stopped before its end'),
-  );
+  const failed = (why: string): void => {
+    if (stream !== null) giveUpStream(line, stream, why);
+  };
+  // A server may have nothing to say by itself for hours; while a request waits, its silence counts.
+  if (stream !== null) limitSilence(line, sent);
+  sent.on('error', (error) => failed(reasonOf(error, stopped)));
   sent.on('response', (response) => {
     const isStream = response.headers['content-type']?.startsWith('text/event-stream') === true;
-    if (response.statusCode !== 200 || !isStream) {
-      response.resume();
-      fail(line, stream?.asked ?? null, 'the answer of the server stopped before its end');
+    const unread = unreadBody(response);
+    if (response.statusCode !== 200 || !isStream || unread !== null) {
+      response.destroy();
+      failed(unread ?? stopped);
     } else if (stream !== null) readStream(line, response, stream);
     else
       readEvents(response, { onEvent: (event) => takeUnasked(line, event), onEnd: () => listenAgain(line) });

@@ -1,4 +1,4 @@
-// Shares one started server among many conversations of the stateless era. Ids of requests and of their
+// Shares one started server among the conversations of one caller in the stateless era. Ids of requests and of their
 // progress are made unique on the way to the server, and restored on the way back. INVARIANT: messages that
 // belong to a request reach only the conversation that asked.
 
@@ -26,16 +26,46 @@ interface Asked {
 
 const subscription = 'io.modelcontextprotocol/subscriptionId';
 
-export function shareUpstream(open: OpenUpstream): OpenUpstream {
+export interface SharedUpstream {
+  readonly open: OpenUpstream;
+  /** Whether the server runs. */
+  readonly isRunning: () => boolean;
+  /** Whether a request is under way. */
+  readonly isBusy: () => boolean;
+  /** Ends the server; the next message starts it again. */
+  readonly end: () => void;
+}
+
+export interface SharedEvents {
+  /** Called before the server is started; may throw to prevent it. */
+  readonly onStart: () => void;
+  /** Called with each message to the server. */
+  readonly onUse: () => void;
+  /** Called when the server has ended by itself, or could not be started. */
+  readonly onEnd: () => void;
+}
+
+export function shareUpstream(open: OpenUpstream, events: SharedEvents): SharedUpstream {
   const asked = new Map<string, Asked>();
   let count = 0;
   let server: Upstream | null = null;
-  const start = (): Upstream =>
-    open(
+  const start = (): Upstream => {
+    events.onStart();
+    try {
+      return opened();
+    } catch (error) {
+      events.onEnd();
+      throw error;
+    }
+  };
+  const opened = (): Upstream => {
+    const started = open(
       {
         onMessage: (message) => sendHome(asked, message),
         onEnd(why) {
+          if (server !== started) return;
           server = null;
+          events.onEnd();
           const those = new Set([...asked.values()].map(({ by }) => by));
           asked.clear();
           for (const one of those) one.onEnd(why);
@@ -43,8 +73,11 @@ export function shareUpstream(open: OpenUpstream): OpenUpstream {
       },
       () => null,
     );
-  return (by) => ({
+    return started;
+  };
+  const openShared: OpenUpstream = (by) => ({
     send(message) {
+      events.onUse();
       server ??= start();
       if (!isRequest(message)) {
         server.send(renamed(asked, by, message));
@@ -71,6 +104,15 @@ export function shareUpstream(open: OpenUpstream): OpenUpstream {
       }
     },
   });
+  return {
+    open: openShared,
+    isRunning: () => server !== null,
+    isBusy: () => asked.size > 0,
+    end() {
+      server?.close();
+      server = null;
+    },
+  };
 }
 
 function withToken<Sent extends Message>(message: Sent, token: Id | undefined): Sent {

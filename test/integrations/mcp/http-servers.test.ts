@@ -4,6 +4,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
+import { gzipSync } from 'node:zlib';
 import { afterAll, expect, test } from 'vitest';
 import { openServer } from '../../../integrations/mcp/proxy.ts';
 import { readServer } from '../../../integrations/mcp/review/live-server.ts';
@@ -21,9 +22,10 @@ afterAll(() => {
   }
 });
 
-async function serving(answer: Answer): Promise<URL> {
+async function serving(answer: Answer, resumed?: (response: ServerResponse) => void): Promise<URL> {
   const server = createServer(async (request, response) => {
-    if (request.method !== 'POST') response.writeHead(405).end();
+    if (request.method === 'GET' && resumed !== undefined) resumed(response);
+    else if (request.method !== 'POST') response.writeHead(405).end();
     else answer(await json(request), request.headers, response);
   });
   servers.push(server);
@@ -85,7 +87,7 @@ test.each([
   });
   const heard: Got[] = [];
   const line = connectServer(
-    { url, headers: {}, schemaOf: () => null },
+    { url, headers: {}, schemaOf: () => null, silenceMsMax: 60_000 },
     { onMessage: (message) => void heard.push(message), onEnd: () => undefined },
   );
   line.send({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'a' } });
@@ -104,7 +106,7 @@ test.each([
   const answers: Got[] = [];
   const onMessage = (message: Got) => void (message.id === 7 && answers.push(message));
   const line = connectServer(
-    { url, headers: {}, schemaOf: () => null },
+    { url, headers: {}, schemaOf: () => null, silenceMsMax: 60_000 },
     { onMessage, onEnd: () => undefined },
   );
   line.send({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'a' } });
@@ -133,7 +135,7 @@ test.each<[string, (response: ServerResponse) => void, RegExp]>([
       response.on('drain', write);
       write();
     },
-    /stopped before its end/,
+    /more than 16777216 characters/,
   ],
   [
     'is cut',
@@ -146,11 +148,109 @@ test.each<[string, (response: ServerResponse) => void, RegExp]>([
   const answers: Got[] = [];
   const onMessage = (message: Got) => void (message.id === 7 && answers.push(message));
   const line = connectServer(
-    { url, headers: {}, schemaOf: () => null },
+    { url, headers: {}, schemaOf: () => null, silenceMsMax: 60_000 },
     { onMessage, onEnd: () => undefined },
   );
   line.send({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'a' } });
   const told = [{ error: { code: -32603, message: expect.stringMatching(why) } }];
   await expect.poll(() => answers).toMatchObject(told);
+  line.close();
+});
+
+const plain = { 'content-type': 'application/json' };
+const events = { 'content-type': 'text/event-stream' };
+const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024, ' '));
+
+test.each<[string, (response: ServerResponse) => void, RegExp, ((response: ServerResponse) => void)?]>([
+  [
+    'is a gzip bomb',
+    (response) => void response.writeHead(200, { ...plain, 'content-encoding': 'gzip' }).end(bomb),
+    /packs its answer \(gzip\)/,
+  ],
+  [
+    'is packed',
+    (response) =>
+      void response
+        .writeHead(200, { ...plain, 'content-encoding': 'gzip' })
+        .end(gzipSync(JSON.stringify(result))),
+    /packs its answer \(gzip\)/,
+  ],
+  [
+    'is a packed stream',
+    (response) => void response.writeHead(200, { ...events, 'content-encoding': 'deflate' }).end(bomb),
+    /packs its answer \(deflate\)/,
+  ],
+  [
+    'is elsewhere',
+    (response) => void response.writeHead(307, { location: 'http://elsewhere.example/mcp' }).end(),
+    /status 307 and leads to another address \(http:\/\/elsewhere.example\/mcp\)/,
+  ],
+  ['does not begin', () => undefined, /has sent nothing for 0.3 s/],
+  [
+    'stalls within a body',
+    (response) => void response.writeHead(200, plain).write('{"jsonrpc":"2.0","id":7,'),
+    /has sent nothing for 0.3 s/,
+  ],
+  [
+    'stalls within a stream',
+    (response) => void response.writeHead(200, events).write(`data: ${JSON.stringify(progress)}\n\n`),
+    /has sent nothing for 0.3 s/,
+  ],
+  [
+    'stalls within a stream that is resumed',
+    (response) => void response.writeHead(200, events).end('id: 1\nretry: 1\ndata:\n\n'),
+    /has sent nothing for 0.3 s/,
+    (response) => void response.writeHead(200, events).flushHeaders(),
+  ],
+  [
+    'is a packed rest of a stream',
+    (response) => void response.writeHead(200, events).end('id: 1\nretry: 1\ndata:\n\n'),
+    /packs its answer \(br\)/,
+    (response) => void response.writeHead(200, { ...events, 'content-encoding': 'br' }).end(bomb),
+  ],
+  [
+    'is an event without end',
+    (response) => {
+      const line = Buffer.from(`data: ${'x'.repeat(64 * 1024)}\n`);
+      const write = () => {
+        while (response.write(line));
+      };
+      response.writeHead(200, events).on('drain', write);
+      write();
+    },
+    /stopped before its end/,
+  ],
+])('an answer that %s is given up, once, and the client hears why', async (_, answer, why, resumed) => {
+  const url = await serving((_message, _headers, response) => answer(response), resumed);
+  const answers: Got[] = [];
+  const onMessage = (message: Got) => void (message.id === 7 && answers.push(message));
+  const line = connectServer(
+    { url, headers: {}, schemaOf: () => null, silenceMsMax: 300 },
+    { onMessage, onEnd: () => undefined },
+  );
+  line.send({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'a' } });
+  const told = [{ error: { code: -32603, message: expect.stringMatching(why) } }];
+  await expect.poll(() => answers, { timeout: 20_000 }).toMatchObject(told);
+  line.close();
+});
+
+test('a server that says something now and then is waited for', async () => {
+  let stop: NodeJS.Timeout | undefined;
+  const url = await serving((_message, _headers, response) => {
+    let count = 0;
+    response.writeHead(200, events);
+    stop = setInterval(() => {
+      count += 1;
+      response.write(count < 8 ? ': alive\n\n' : `data: ${JSON.stringify(result)}\n\n`);
+    }, 100);
+  });
+  const heard: Got[] = [];
+  const line = connectServer(
+    { url, headers: {}, schemaOf: () => null, silenceMsMax: 600 },
+    { onMessage: (message) => void heard.push(message), onEnd: () => undefined },
+  );
+  line.send({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'a' } });
+  await expect.poll(() => heard, { timeout: 20_000 }).toEqual([result]);
+  clearInterval(stop);
   line.close();
 });

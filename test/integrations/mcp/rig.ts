@@ -136,8 +136,9 @@ export function openWire(settings: ProxySettings, key: string, isKept = false): 
 export async function listenForClients(
   settings: ProxySettings,
   sharedKey: string | null = null,
+  limits = { ofCallerMax: 4, max: 32 },
 ): Promise<URL> {
-  const server = createHttpProxy({ settings, sharedKey, origins: [], hosts: [] });
+  const server = createHttpProxy({ settings, sharedKey, limits, origins: [], hosts: [] });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   onTestFinished(() => {
     server.close();

@@ -1,9 +1,9 @@
 // `writ mcp run`, which is also `writ mcp` alone: runs the proxy over the standard streams or on an address.
 
-import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { createHttpProxy, type ProxySettings, runStdioProxy } from '../../../../integrations/mcp/proxy.ts';
 import { serviceAddress } from '../client/api-client.ts';
+import { isPointKey, keyIn } from '../client/key-file.ts';
 import { type ExitCode, exitCodes, printError, UsageError } from '../output/output.ts';
 import { lockedServer } from './review-server.ts';
 import { nameOfServer, type ServerOptions, serverPlace } from './server-options.ts';
@@ -21,6 +21,8 @@ export interface ProxyOptions extends ServerOptions {
   readonly pass?: readonly string[];
   readonly listen?: string;
   readonly sharedKey?: boolean;
+  readonly sessions: string;
+  readonly sessionsOfCaller: string;
   readonly origin?: readonly string[];
   readonly host?: readonly string[];
 }
@@ -29,9 +31,16 @@ export async function runProxy(command: readonly string[], options: ProxyOptions
   const settings = settingsOf(command, options);
   if (options.lock === undefined)
     settings.warn('without --lock the texts of the server are shown as they are, reviewed by nobody');
-  if (options.listen === undefined) await runOnStreams(settings, keyOf(options));
-  else await listen(settings, options, options.listen);
-  return exitCodes.ok;
+  if (options.listen !== undefined) {
+    await listen(settings, options, options.listen);
+    return exitCodes.ok;
+  }
+  const key = keyOf(options);
+  if (options.keyFile === undefined && isPointKey(key))
+    throw new UsageError(
+      'the key of an enforcement point does not belong into the environment of a program that an agent starts: name a file that only the user of the proxy can read with --key-file',
+    );
+  return await runOnStreams(settings, key);
 }
 
 function settingsOf(command: readonly string[], options: ProxyOptions): ProxySettings {
@@ -72,19 +81,32 @@ function keyOf({ keyFile }: ProxyOptions): string {
   return key;
 }
 
-function keyIn(path: string): string {
-  try {
-    return readFileSync(path, 'utf8').trim();
-  } catch (error) {
-    throw new UsageError(`${path} cannot be read: ${(error as Error).message}`);
-  }
+/** Milliseconds for what is still under way when the proxy ends. */
+const endMs = 3_000;
+
+/** Resolves when the client ends, or the server. A proxy without its server could only refuse, so it ends, too. */
+function runOnStreams(settings: ProxySettings, key: string): Promise<ExitCode> {
+  return new Promise((resolve) => {
+    runStdioProxy({
+      settings,
+      key,
+      input: process.stdin,
+      output: process.stdout,
+      onEnd(why) {
+        // Standard input may never end, and people may take their time. Reports are on their way by then.
+        process.stdin.destroy();
+        setTimeout(() => process.exit(), endMs).unref();
+        if (why !== null) settings.warn(`${why}: so does the proxy`);
+        resolve(why === null ? exitCodes.ok : exitCodes.wrong);
+      },
+    });
+  });
 }
 
-/** Resolves when the client or the server ends. */
-function runOnStreams(settings: ProxySettings, key: string): Promise<void> {
-  return new Promise((resolve) => {
-    runStdioProxy({ settings, key, input: process.stdin, output: process.stdout, onEnd: resolve });
-  });
+function countOf(option: string, text: string): number {
+  const count = Number(text);
+  if (/^\d{1,4}$/.test(text) && count > 0) return count;
+  throw new UsageError(`\`${option} ${text}\` is not a number from 1 to 9999`);
 }
 
 async function listen(settings: ProxySettings, options: ProxyOptions, address: string): Promise<void> {
@@ -95,6 +117,10 @@ async function listen(settings: ProxySettings, options: ProxyOptions, address: s
     sharedKey: options.sharedKey === true ? keyOf(options) : null,
     origins: options.origin ?? [],
     hosts: options.host ?? [],
+    limits: {
+      ofCallerMax: countOf('--sessions-of-caller', options.sessionsOfCaller),
+      max: countOf('--sessions', options.sessions),
+    },
   });
   await begin(server, Number(port), host === '' ? '127.0.0.1' : host);
   const at = server.address();
