@@ -49,7 +49,7 @@ async function registerPoint(): Promise<string> {
   const added = await addAgent(store, draft);
   if (added.kind !== 'added') throw new Error(added.kind);
   const by = { documents: store.documents, who: 'the benchmark', nowMs: Date.now() };
-  const made = await addPoint(by, { name: 'notes proxy', agents: [added.agent.id] });
+  const made = await addPoint(by, { name: 'notes proxy', mayRelease: false, agents: [added.agent.id] });
   if (made.kind !== 'made') throw new Error(made.kind);
   await store.close();
   return made.apiKey;

@@ -2,8 +2,9 @@
 // refused, stopped or fails gets a `deny`.
 
 import { beforeAll, expect, test, vi } from 'vitest';
+import { addPoint } from '../../src/service/agents/points/change-point.ts';
 import { type Client, firstAdmin, personWith, signedIn } from './person-client.ts';
-import { type Service, shareService, wrongKey } from './service.ts';
+import { recordOf, type Service, shareService, wrongKey } from './service.ts';
 import { codeOf, give, usePolicies } from './written-policies.ts';
 
 const shared = shareService({ openRequestsMax: 3 });
@@ -38,14 +39,22 @@ interface Sent {
   readonly query?: string;
   readonly event?: object;
   readonly key?: string;
+  readonly agent?: string;
 }
 
 /** Sends a tool call to the hook. Each call has an id of its own unless `event` names one. */
-async function hook(command: string, { query = '?wait=0', event = {}, key = service.apiKey }: Sent = {}) {
+async function hook(
+  command: string,
+  { query = '?wait=0', event = {}, key = service.apiKey, agent }: Sent = {},
+) {
   calls += 1;
   const reply = await fetch(`${service.url}/v1/hooks/claude-code${query}`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-agent-api-key': key },
+    headers: {
+      'content-type': 'application/json',
+      'x-agent-api-key': key,
+      ...(agent === undefined ? {} : { 'x-writ-agent': agent }),
+    },
     body: JSON.stringify({
       session_id: 's-1',
       transcript_path: '/tmp/t',
@@ -141,4 +150,23 @@ test('what fails is a `deny`, and what is not for a hook an error', async () => 
   expect((await hook('ls', { event: { session_id: '' } })).status).toBe(400);
   expect((await hook('ls', { query: '?wait=soon' })).word).toBe('deny');
   expect((await hook('ls', { event: { session_id: 'point:x/s' } })).word).toBe('deny');
+});
+
+test('the session of a point is that of its agent, whatever session a host names', async () => {
+  const by = { documents: service.store.documents, who: 'test', nowMs: Date.now() };
+  const made = await addPoint(by, { name: 'hooks', agents: [service.agent.id], mayRelease: false });
+  if (made.kind !== 'made') throw new Error(made.kind);
+  const sessions = new Set<unknown>();
+  for (const session_id of ['s-1', 's-2']) {
+    const event = { session_id, tool_use_id: `toolu_${session_id}` };
+    expect((await hook('ls', { key: made.apiKey, agent: service.agent.name, event })).body).toEqual({});
+    const row = await service.store.requests.findByIdempotencyKey({
+      agentId: service.agent.id,
+      key: `point:${made.point.id}/${session_id}/toolu_${session_id}`,
+      nowMs: Date.now(),
+    });
+    const { request } = await recordOf(service, row?.id ?? '');
+    sessions.add((request as { readonly session: string }).session);
+  }
+  expect([...sessions]).toEqual([`point:${made.point.id}/agent-${service.agent.id}`]);
 });

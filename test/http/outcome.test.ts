@@ -174,14 +174,15 @@ test('of several grants together, each is judged by itself', async () => {
   expect((await reportAll(service, told, {})).status).toBe(401);
 });
 
-test('that it was not used frees what it took where an enforcement point says so of its own', async () => {
+test('that it was not used frees what it took only where an enforcement point says so that may release', async () => {
   const service = await startService({ startsWith: metered });
   const admin = await firstAdmin(service);
   const operator = await personWith(service, admin, { email: 'olga@example.com', roles: ['operator'] });
   const body = { name: 'proxy', agents: ['buyer'] };
-  const { api_key: key } = (
+  const { api_key: key, point } = (
     await send(service, '/v1/points', { method: 'POST', body, headers: operator.headers })
   ).body;
+  expect(point.may_release).toBe(false);
   const byPoint = { 'x-agent-api-key': key, 'x-writ-agent': 'buyer' };
   const pay = () => ask(service, 'pay.send', { headers: byPoint });
   const { request_id } = await pay();
@@ -192,5 +193,12 @@ test('that it was not used frees what it took where an enforcement point says so
   expect((await pay()).decision).toBe('DENY');
   const byItself = await reportAll(service, told, byPoint);
   expect(byItself.body.items).toEqual([{ request_id, result: 'reported' }]);
+  expect((await pay()).decision).toBe('DENY');
+  const one = { method: 'POST', body: { executed: false }, headers: byPoint } as const;
+  expect((await send(service, `/v1/requests/${request_id}/outcome`, one)).status).toBe(200);
+  expect((await pay()).decision).toBe('DENY');
+  const allowed = { method: 'PATCH', body: { may_release: true }, headers: operator.headers } as const;
+  expect((await send(service, `/v1/points/${point.id}`, allowed)).body.may_release).toBe(true);
+  expect((await reportAll(service, told, byPoint)).body.items).toEqual([{ request_id, result: 'reported' }]);
   expect((await pay()).decision).toBe('ALLOW');
 });

@@ -133,6 +133,8 @@ async function newClients(): Promise<Readonly<Record<Kind, Called>>> {
           key,
           agent: undefined,
           isDeferring: false,
+          isApart: false,
+          session: null,
           waitMs: waits(isHeld),
           withinMs: 60_000,
         },

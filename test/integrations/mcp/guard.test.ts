@@ -63,7 +63,7 @@ const call = (name: string, args: object) => ({ name, arguments: args });
 test('an enforcement point asks for the agent that it is told, and for no other', async () => {
   const { store, agent } = service();
   const by = { documents: store.documents, who: 'test', nowMs: Date.now() };
-  const made = await addPoint(by, { name: 'gateway', agents: [agent.id] });
+  const made = await addPoint(by, { name: 'gateway', agents: [agent.id], mayRelease: false });
   if (made.kind !== 'made') throw new Error('the point could not be added');
   await usePolicies(service(), policies);
   const server = countingServer(...tools);

@@ -29,7 +29,7 @@ beforeAll(async () => {
   const added = await addAgent(store, { name: 'other', riskTier: 'low', controlOwner: 'ops', tags: [] });
   const made = await addPoint(
     { documents: store.documents, who: 'test', nowMs: Date.now() },
-    { name: 'gateway', agents: [agent.id] },
+    { name: 'gateway', agents: [agent.id], mayRelease: false },
   );
   if (added.kind !== 'added' || made.kind !== 'made') throw new Error('not added');
   [others, point] = [added.apiKey, made.apiKey];

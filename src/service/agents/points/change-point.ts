@@ -16,6 +16,7 @@ export interface PointDraft {
   readonly name: string;
   /** The ids of agents; the caller has checked that these agents exist. */
   readonly agents: readonly string[];
+  readonly mayRelease: boolean;
 }
 
 /** Who makes a change, when, and in which store. */
@@ -57,6 +58,7 @@ export async function addPoint(by: PointChanger, draft: PointDraft): Promise<Poi
     name: draft.name,
     status: 'active',
     agents: [...draft.agents],
+    mayRelease: draft.mayRelease,
     createdAtMs: by.nowMs,
     changedAtMs: by.nowMs,
   };
@@ -71,7 +73,7 @@ export async function addPoint(by: PointChanger, draft: PointDraft): Promise<Poi
   return result === 'changed' ? { kind: 'made', point, apiKey: text } : refused(result);
 }
 
-/** Changes the name or the agents of a point; absent fields stay unchanged. */
+/** Changes what a draft says of a point; absent fields stay unchanged. */
 export function describePoint(
   by: PointChanger,
   id: string,
@@ -167,7 +169,7 @@ function newKey(pointId: string, nowMs: number): { readonly text: string; readon
   return { text, key: { id, pointId, digest, createdAtMs: nowMs, notAfterMs: null } };
 }
 
-function problemsOf({ name, agents }: PointDraft): readonly PointProblem[] {
+function problemsOf({ name, agents }: Pick<PointDraft, 'name' | 'agents'>): readonly PointProblem[] {
   const ofName = nameProblem(name, nameLengthMax);
   return [
     ...(ofName === null ? [] : [{ field: 'name', detail: `the name ${ofName}` } as const]),
@@ -180,8 +182,8 @@ function problemsOf({ name, agents }: PointDraft): readonly PointProblem[] {
   ];
 }
 
-function shown({ name, status, agents }: EnforcementPoint) {
-  return { name, status, agents: [...agents] };
+function shown({ name, status, agents, mayRelease }: EnforcementPoint) {
+  return { name, status, agents: [...agents], may_release: mayRelease };
 }
 
 interface Recorded {

@@ -21,6 +21,11 @@ export interface EnforcementPoint {
   readonly status: AgentStatus;
   /** The ids of the agents that the point asks for. */
   readonly agents: readonly string[];
+  /**
+   * Whether a report by this point that a grant is not used takes the grant out of the meters. Whoever has the key of
+   * such a point can empty the meters of its agents.
+   */
+  readonly mayRelease: boolean;
   readonly createdAtMs: number;
   readonly changedAtMs: number;
 }
@@ -42,6 +47,8 @@ export interface ActingPoint {
   readonly id: string;
   readonly name: string;
   readonly version: number;
+  /** Absent where it is not needed. */
+  readonly mayRelease?: boolean;
 }
 
 export interface Points {
@@ -125,12 +132,12 @@ export async function authenticatePoint(
 ): Promise<PointAuthentication> {
   const known = await findPoint(documents, keyText, nowMs);
   if (known.kind !== 'ok') return known;
-  const { id, name, agents: assigned } = known.value;
+  const { id, name, agents: assigned, mayRelease } = known.value;
   if (agentName === null) return { kind: 'not-named', name };
   const agent = await agents.find(agentName);
   // A caller that may not act for an agent does not learn whether the agent exists.
   if (agent === null || !assigned.includes(agent.id)) return { kind: 'not-assigned', name };
-  const point = { id, name, version: known.version };
+  const point = { id, name, version: known.version, mayRelease };
   const key = keyRow(known.key, agent);
   return { kind: agent.status === 'active' ? 'ok' : agent.status, agent, key, point };
 }

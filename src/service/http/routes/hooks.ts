@@ -162,10 +162,14 @@ function waitSecondsOf(text: string | undefined): number {
 function callOf(request: FastifyRequest, { session, idempotencyKey }: HookedCall): AuthorizeCall {
   const { identity, headers, url, id, clientAddress, startedAtMs } = request;
   if (identity === null) throw new Error('a hook is for agents');
+  // A host names another session after `/clear` and for another run, and an agent can start another run. So the session
+  // of a point is that of its agent.
+  const { point, agent } = identity;
+  const kept = point === undefined ? session : `agent-${agent.id}`;
   const own = {
     ...headers,
     prefer: 'attach',
-    ...(session === null ? {} : { 'x-agent-session': session }),
+    ...(kept === null ? {} : { 'x-agent-session': kept }),
     ...(idempotencyKey === null ? {} : { 'idempotency-key': idempotencyKey }),
   };
   return { identity, headers: own, url, id, clientAddress, startedAtMs };

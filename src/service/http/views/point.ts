@@ -13,7 +13,7 @@ export async function shownPoint(
   { agents, documents }: Pick<Store, 'agents' | 'documents'>,
   point: EnforcementPoint,
 ) {
-  const { id, name, status, createdAtMs, changedAtMs } = point;
+  const { id, name, status, mayRelease, createdAtMs, changedAtMs } = point;
   const assigned = await Promise.all(
     point.agents.map(async (agentId) => ({
       id: agentId,
@@ -27,6 +27,7 @@ export async function shownPoint(
     name,
     status,
     agents: assigned,
+    may_release: mayRelease === true,
     created_at: timeText(createdAtMs),
     changed_at: timeText(changedAtMs),
     last_seen_at: timeTextOrNull(seenAtMs === 0 ? null : seenAtMs),
@@ -44,6 +45,10 @@ export const pointSchema = objectSchema({
   name: text(200),
   status: { type: 'string', enum: agentStatuses },
   agents: assignedSchema,
+  may_release: {
+    type: 'boolean',
+    description: 'Whether its report that a grant is not used takes the grant out of the meters.',
+  },
   created_at: time,
   changed_at: time,
   last_seen_at: {
@@ -57,6 +62,7 @@ export const pointExample = {
   name: 'files proxy',
   status: 'active',
   agents: [{ id: 'a9e27000-0000-4000-8000-000000000000', name: 'buyer' }],
+  may_release: false,
   created_at: '2026-03-02T10:00:00.000Z',
   changed_at: '2026-03-02T10:00:00.000Z',
   last_seen_at: '2026-03-02T10:05:00.000Z',

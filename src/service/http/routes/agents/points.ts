@@ -26,10 +26,12 @@ interface PointBody {
   readonly name: string;
   /** The agents that the point asks for, each by name or id. */
   readonly agents: readonly string[];
+  readonly may_release?: boolean;
 }
 
 const pointId = idParameter('The id in the list.', pointExample.id);
 const name = text(200);
+const mayRelease = { type: 'boolean' } as const;
 const agents = { type: 'array', items: text(200), maxItems: changes.pointAgentsMax } as const;
 
 const listPoints = route<PointDeps>({
@@ -60,8 +62,9 @@ const registerPoint = route<PointDeps, PointBody>({
     description:
       'A proxy, a hook or another program that stands between agents and what they use. With its key it asks for the agents that are assigned to it, each named in `X-Writ-Agent`.',
     body: {
-      description: 'Each agent by name or id.',
-      schema: objectSchema({ name, agents }),
+      description:
+        'Each agent by name or id. With `may_release`, the report of the point that a grant is not used takes the grant out of the meters; without it only a person can do that.',
+      schema: objectSchema({ name, agents }, { may_release: mayRelease }),
       examples: { proxy: { name: 'files proxy', agents: ['buyer'] } },
     },
     replies: { 201: pointWithKey('Registered; `api_key` is shown this once') },
@@ -69,7 +72,9 @@ const registerPoint = route<PointDeps, PointBody>({
   },
   handle: async (deps, call) => {
     const agents = await agentsNamed(deps.store, call.body.agents);
-    const made = madeOf(await changes.addPoint(changer(deps, call), { name: call.body.name, agents }));
+    const { name, may_release = false } = call.body;
+    const draft = { name, agents, mayRelease: may_release };
+    const made = madeOf(await changes.addPoint(changer(deps, call), draft));
     call.reply.code(201);
     return { point: await shownPoint(deps.store, made.point), api_key: made.apiKey };
   },
@@ -95,20 +100,21 @@ const changePoint = route<PointDeps, Partial<PointBody>>({
   access: 'points.change',
   operation: {
     id: 'changePoint',
-    summary: 'Changes the name or the agents; it takes effect with the next request',
+    summary: 'Changes the name, the agents or `may_release`; it takes effect with the next request',
     parameters: [pointId],
     body: {
       description: 'What is not there stays as it is. `agents` are all that it asks for from now on.',
-      schema: objectSchema({}, { name, agents }),
+      schema: objectSchema({}, { name, agents, may_release: mayRelease }),
       examples: { agents: { agents: ['buyer', 'buyer-2'] } },
     },
     replies: { 200: pointReply },
     problems: ['not_found', 'conflict'],
   },
   handle: async (deps, call) => {
-    const { name, agents } = call.body;
+    const { name, agents, may_release } = call.body;
     const change = {
       ...(name === undefined ? {} : { name }),
+      ...(may_release === undefined ? {} : { mayRelease: may_release }),
       ...(agents === undefined ? {} : { agents: await agentsNamed(deps.store, agents) }),
     };
     return shownChange(deps, await changes.describePoint(changer(deps, call), call.params.id ?? '', change));

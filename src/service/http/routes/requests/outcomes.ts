@@ -6,7 +6,7 @@ import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { Changed } from '../../../requests/approvals/change-request.ts';
 import type { Decisions } from '../../../requests/decisions.ts';
 import { callerOf } from '../../calls/people-now.ts';
-import { actorOf, callerIn, type Route, route } from '../../calls/route.ts';
+import { actorOf, callerIn, type ManagedCall, type Route, route } from '../../calls/route.ts';
 import { objectSchema } from '../../contract/schemas.ts';
 import { detailOf } from '../../views/decided.ts';
 import { detailExample, detailSchema } from '../../views/request.ts';
@@ -17,7 +17,7 @@ interface OutcomeDeps {
   readonly decisions: Decisions;
   /**
    * Whether a grant leaves the meters when only its agent reports that it did not use the grant, as it does
-   * when an enforcement point reports so.
+   * when an enforcement point that may release reports so.
    */
   readonly areAgentReportsTrusted: boolean;
 }
@@ -34,7 +34,7 @@ const reportOutcome = route<OutcomeDeps, { executed: boolean; result?: JsonObjec
     id: 'reportOutcome',
     summary: 'Says what became of a grant, which ends it',
     description:
-      'By the agent that made the request, or a person. That a grant was used may be said late; that it will not be, only before `expires_at`. By a person or an enforcement point that takes it out of the meters as well, by the agent only where `meters.trust_agent_reports` is set. The same report again changes nothing. `result` is what the call has returned, of the shape that the action declares; meters that read it are unknown until then.',
+      'By the agent that made the request, or a person. That a grant was used may be said late; that it will not be, only before `expires_at`. By a person that takes it out of the meters as well, by an enforcement point only with `may_release`, by the agent only where `meters.trust_agent_reports` is set. The same report again changes nothing. `result` is what the call has returned, of the shape that the action declares; meters that read it are unknown until then.',
     parameters: [requestId],
     body: {
       description: 'Whether the action was carried out, and what it returned.',
@@ -54,7 +54,7 @@ const reportOutcome = route<OutcomeDeps, { executed: boolean; result?: JsonObjec
   handle: async ({ areAgentReportsTrusted, decisions, signInDeps }, call) => {
     const { executed, result } = call.body;
     const id = call.params.id ?? '';
-    const mayRelease = call.agent === null || call.point !== undefined || areAgentReportsTrusted;
+    const mayRelease = call.agent === null || releases(call, areAgentReportsTrusted);
     const by = call.agent === null ? { person: callerOf(actorOf(call)) } : callerIn(call);
     const { clock } = signInDeps.directory;
     return detailOf(
@@ -64,6 +64,14 @@ const reportOutcome = route<OutcomeDeps, { executed: boolean; result?: JsonObjec
     );
   },
 });
+
+/**
+ * Whether the report of a program that a grant is not used takes it out of the meters. A point answers for itself alone:
+ * what agents' own reports count for says nothing of it.
+ */
+function releases({ point }: Pick<ManagedCall<unknown>, 'point'>, areAgentReportsTrusted: boolean): boolean {
+  return point === undefined ? areAgentReportsTrusted : point.mayRelease === true;
+}
 
 interface ToldOutcomes {
   readonly outcomes: readonly {
@@ -119,7 +127,7 @@ const reportOutcomes = route<OutcomeDeps, ToldOutcomes>({
   },
   handle: async ({ areAgentReportsTrusted, decisions }, call) => {
     const by = callerIn(call);
-    const mayRelease = call.point !== undefined || areAgentReportsTrusted;
+    const mayRelease = releases(call, areAgentReportsTrusted);
     const told = call.body.outcomes.map(async ({ request_id, executed, result }) => {
       const changed = await decisions.report(request_id, {
         executed,

@@ -59,14 +59,20 @@ function defineAdd(command: Command, finish: Finish): void {
     .description('register an enforcement point and print its key, which is shown only this once')
     .argument('<name>', 'the name that people see')
     .option('--agent <agent...>', 'the agents that it asks for, by name or id', [])
-    .action(async (name: string, options: ApiOptions & { readonly agent: readonly string[] }) => {
-      const body = { name, agents: options.agent };
+    .option('--may-release', 'its report that a grant is not used takes the grant out of the meters')
+    .action(async (name: string, options: AddOptions) => {
+      const body = { name, agents: options.agent, may_release: options.mayRelease === true };
       const run = async (api: Api): Promise<void> => {
         const made = await api.post<WithKey>('/v1/points', body);
         show(options, made, () => printKey(made, 'is registered'));
       };
       finish(await withApi(options, run));
     });
+}
+
+interface AddOptions extends ApiOptions {
+  readonly agent: readonly string[];
+  readonly mayRelease?: boolean;
 }
 
 function defineList(command: Command, finish: Finish): void {
