@@ -1,15 +1,13 @@
 // `writ hook` in four dialects: the tool may run only when the service has granted exactly this call,
-// whatever breaks. Also the files that `writ hook install` writes.
+// whatever breaks.
 
-import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { answerHook, type HookAnswer } from '../../src/tools/cli/hook/answer-hook.ts';
 import { type DialectName, dialectNames, dialects } from '../../src/tools/cli/hook/dialects.ts';
 import { listening } from '../http/listening.ts';
-import { shareService, temporaryDirectory, wrongKey } from '../http/service.ts';
+import { shareService, wrongKey } from '../http/service.ts';
 import { usePolicies } from '../http/written-policies.ts';
 import { writProcess } from './writ.ts';
 
@@ -39,8 +37,9 @@ const events: Readonly<Record<DialectName, (tool: string) => object>> = {
   cursor: (tool) => ({
     conversation_id: 's-1',
     hook_event_name: 'beforeMCPExecution',
-    tool_name: `MCP:files:${tool}`,
+    tool_name: tool,
     tool_input: '{"path":"a"}',
+    mcp_server_name: 'files',
   }),
 };
 
@@ -51,6 +50,7 @@ interface Given {
   readonly stream?: Readable;
   readonly withinMs?: number;
   readonly isDeferring?: boolean;
+  readonly isApart?: boolean;
 }
 
 function answer(name: DialectName, given: Given = {}): Promise<HookAnswer> {
@@ -65,6 +65,8 @@ function answer(name: DialectName, given: Given = {}): Promise<HookAnswer> {
       waitMs: 0,
       withinMs: given.withinMs ?? 20_000,
       isDeferring: given.isDeferring ?? false,
+      isApart: given.isApart ?? false,
+      session: null,
     },
     given.stream ?? Readable.from([input]),
   );
@@ -87,7 +89,7 @@ describe.each(dialectNames)('%s', (name) => {
     const [granted, refused, waiting] = await Promise.all(
       ['read', 'write', 'remove'].map((tool) => answer(name, { input: JSON.stringify(events[name](tool)) })),
     );
-    expect(granted).toEqual({ code: 0, stdout: dialects[name].allowed, stderr: '' });
+    expect(granted).toEqual({ code: 0, stdout: dialects[name].allowed, stderr: '', isDecided: true });
     expect(refused).toMatchObject({ code: 2, stdout: '' });
     expect(refused?.stderr).toContain('policy files: nothing is written. This is a decision');
     expect(waiting).toMatchObject({ code: 2, stdout: '' });
@@ -145,8 +147,8 @@ describe.each(dialectNames)('%s', (name) => {
       answer(name, { key: 'a\nb' }),
       answer(name, { url: 'no address' }),
     ]);
-    for (const [i, { code, stdout, stderr }] of answers.entries())
-      expect([i, code, stdout, stderr === '']).toEqual([i, 2, '', false]);
+    for (const [i, { code, stdout, stderr, isDecided }] of answers.entries())
+      expect([i, code, stdout, stderr === '', isDecided]).toEqual([i, 2, '', false, false]);
     // A complete grant from the fake service is accepted.
     const good = await fakeService((reply) => reply.end(JSON.stringify(grant)));
     expect((await answer(name, { url: good })).code).toBe(0);
@@ -183,6 +185,97 @@ test("the hosts' own tools are in areas of their own, which no server takes", as
     expect(dialects.claude.read(claudeEvent(taken))).toBeNull();
 });
 
+test('byte order marks before an event, as PowerShell writes them, change nothing', async () => {
+  await usePolicies(shared(), policies);
+  for (const name of dialectNames)
+    for (const marks of ['\ufeff', '\ufeff\ufeff'])
+      expect((await answer(name, { input: marks + JSON.stringify(events[name]('read')) })).code).toBe(0);
+  const within = JSON.stringify(events.cursor('read')).replace('{', '{\ufeff');
+  expect((await answer('cursor', { input: within })).code).toBe(2);
+  expect((await answer('cursor', { input: '\ufeff' })).code).toBe(2);
+});
+
+describe('a tool of an MCP server', () => {
+  const gemini = (more: object) => ({ ...events.gemini('read'), ...more }) as never;
+  test.each([
+    null,
+    'files',
+    [],
+    {},
+    7,
+    { server_name: 'files' },
+    { tool_name: 'read' },
+    { server_name: '', tool_name: 'read' },
+    { server_name: 'files', tool_name: '' },
+    { server_name: 7, tool_name: 'read' },
+    { server_name: 'gemini', tool_name: 'read' },
+    undefined,
+  ])('of Gemini CLI with the context %j is no tool of the host', (context) => {
+    const { mcp_context: _, ...event } = gemini({}) as { readonly mcp_context: unknown };
+    const given = context === undefined ? event : { ...event, mcp_context: context };
+    expect(dialects.gemini.read(given as never)).toBeNull();
+  });
+
+  const cursor = (more: object) =>
+    ({ ...events.cursor('read'), ...more }) as Parameters<typeof dialects.cursor.read>[0];
+  test.each<[object, string | null]>([
+    [{}, 'files.read'],
+    [{ mcp_server_name: 'others' }, 'others.read'],
+    [{ tool_name: 'MCP:read' }, 'files.read'],
+    [{ tool_name: 'MCP:files:read' }, 'files.read'],
+    [{ tool_name: 'MCP:files:read', mcp_server_name: undefined }, 'files.read'],
+    [{ tool_name: 'MCP:others:read' }, null],
+    [{ mcp_server_name: undefined }, null],
+    [{ mcp_server_name: null }, null],
+    [{ mcp_server_name: '' }, null],
+    [{ mcp_server_name: 7 }, null],
+    [{ mcp_server_name: 'cursor' }, null],
+    [{ mcp_server_name: 'a.b' }, null],
+    [{ tool_input: '[]' }, null],
+  ])('of Cursor with %j has the key %j', (more, key) => {
+    const event = JSON.parse(JSON.stringify(cursor(more)));
+    expect(dialects.cursor.read(event)?.actionKey ?? null).toBe(key);
+  });
+
+  test('of Cursor before any tool is an action that names no server', () => {
+    const event = cursor({ hook_event_name: 'preToolUse', tool_name: 'MCP:read', tool_input: { path: 'a' } });
+    expect(dialects.cursor.read(event)).toMatchObject({
+      actionKey: 'cursor.MCP',
+      payload: { tool: 'read', input: { path: 'a' } },
+    });
+  });
+});
+
+describe('`preToolUse` of Cursor', () => {
+  const event = (tool: string) => ({
+    conversation_id: 's-1',
+    hook_event_name: 'preToolUse',
+    tool_name: tool,
+    tool_input: { file_path: 'a', content: 'b' },
+  });
+  const rules = `action cursor.Write { file_path: string, content: string }
+action cursor.Delete { ... }
+policy cursor on cursor.* { allow writes when action.key == "cursor.Write" }`;
+
+  test('asks about writes and all tools without an event of their own', async () => {
+    await usePolicies(shared(), rules);
+    const codes = async (isApart: boolean) =>
+      Promise.all(
+        ['Write', 'Delete', 'Shell', 'Read', 'MCP:read', 'Task'].map(
+          async (tool) => (await answer('cursor', { input: JSON.stringify(event(tool)), isApart })).code,
+        ),
+      );
+    expect(await codes(true)).toEqual([0, 2, 0, 0, 2, 2]);
+    expect(await codes(false)).toEqual([0, 2, 2, 2, 2, 2]);
+    const shell = { conversation_id: 's', hook_event_name: 'beforeShellExecution', command: 'ls' };
+    expect((await answer('cursor', { input: JSON.stringify(shell), isApart: true })).code).toBe(2);
+    for (const other of ['claude', 'codex', 'gemini'] as const) {
+      const input = JSON.stringify({ ...events[other]('read'), tool_name: 'Shell', mcp_context: undefined });
+      expect((await answer(other, { input, isApart: true })).code).toBe(2);
+    }
+  });
+});
+
 describe('the command', () => {
   const run = (args: readonly string[], input: object | string, env: Record<string, string> = {}) =>
     writProcess(['hook', ...args], {
@@ -191,6 +284,7 @@ describe('the command', () => {
     });
 
   test('ends with 0 or 2', async () => {
+    await usePolicies(shared(), policies);
     const event = events.gemini('read');
     const [granted, away, wrong, unset, none] = await Promise.all([
       run(['--dialect', 'gemini'], event),
@@ -199,54 +293,15 @@ describe('the command', () => {
       run(['--dialect', 'gemini'], event, { WRIT_API_KEY: '' }),
       run([], event),
     ]);
+    // The agent can read its environment, so the key of an enforcement point does not belong there.
+    const open = await run(['--dialect', 'gemini'], event, { WRIT_API_KEY: 'writpep_x' });
+    expect([open.code, open.stdout, open.stderr]).toEqual([
+      2,
+      '',
+      expect.stringContaining('writ hook serve'),
+    ]);
     expect(granted).toEqual({ code: 0, stdout: '{}\n', stderr: '' });
     for (const { code, stdout, stderr } of [away!, wrong!, unset!, none!])
       expect([code, stdout, stderr === '']).toEqual([2, '', false]);
-  });
-
-  test('install keeps what stands in the settings, and writes the hook once', async () => {
-    const file = join(temporaryDirectory(), 'settings.json');
-    const kept = { model: 'm', hooks: { PreToolUse: [{ matcher: 'Bash', hooks: [] }] } };
-    writeFileSync(file, JSON.stringify(kept));
-    for (let times = 0; times < 2; times += 1)
-      expect((await run(['install', 'claude-code', '--file', file], '')).code).toBe(0);
-    const settings = JSON.parse(readFileSync(file, 'utf8'));
-    expect([settings.model, settings.hooks.PreToolUse[0]]).toEqual(['m', kept.hooks.PreToolUse[0]]);
-    expect(settings.hooks.PreToolUse).toHaveLength(2);
-    expect(settings.hooks.PreToolUse[1].hooks[0]).toMatchObject({
-      url: `${shared().url}/v1/hooks/claude-code`,
-      onFailure: 'block',
-    });
-    writeFileSync(file, '{"hooks": 7}');
-    expect((await run(['install', 'gemini', '--file', file], '')).code).toBe(2);
-    expect(readFileSync(file, 'utf8')).toBe('{"hooks": 7}');
-    const shown = await run(['install', 'cursor', '--dry-run'], '');
-    expect(JSON.parse(shown.stdout).hooks.beforeShellExecution[0]).toMatchObject({
-      command: expect.stringMatching(/\|\| exit 2$/),
-      failClosed: true,
-    });
-  });
-
-  test('install writes how long people are waited for, and gives the hook longer than that', async () => {
-    const shown = async (...args: readonly string[]) => {
-      const { code, stdout } = await run(['install', ...args, '--dry-run'], '');
-      return code === 0 ? JSON.parse(stdout).hooks : code;
-    };
-    const [codex, gemini, claude] = await Promise.all([
-      shown('codex', '--wait', '300'),
-      shown('gemini', '--wait', '300'),
-      shown('claude-code', '--wait', '20', '--escalate', 'defer'),
-    ]);
-    expect(codex.PreToolUse[0].hooks[0]).toMatchObject({
-      command: expect.stringMatching(/ --wait 300 \|\| exit 2$/),
-      timeout: 310,
-    });
-    expect(gemini.BeforeTool[0].hooks[0]).toMatchObject({ timeout: 310_000 });
-    expect(claude.PreToolUse[0].hooks[0]).toMatchObject({
-      url: `${shared().url}/v1/hooks/claude-code?wait=20&escalate=defer`,
-      timeout: 30,
-    });
-    expect(await shown('claude-code', '--wait', '56')).toBe(2);
-    expect(await shown('codex', '--escalate', 'defer')).toBe(2);
   });
 });

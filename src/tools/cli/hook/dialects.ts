@@ -1,7 +1,8 @@
 // Reads what four coding agents send to a command hook before a tool runs, and holds what each reads as an
 // answer. A refusal is always exit code 2 with the reason on standard error, which stops the tool in all
 // four. The answer `ask` is never given, because some agents run the tool then. INVARIANT: an event that
-// differs from the known ones in any field that counts is read as null.
+// differs from the known ones in any field that counts is read as null; a tool of an MCP server whose name is
+// not said is no tool of the host.
 
 import { readJson } from '../../../language/json/read.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../language/model/json.ts';
@@ -23,16 +24,20 @@ export interface Dialect {
    * such a word.
    */
   readonly allowed: string;
+  /** Whether another hook of the host decides about this event, where the settings have both. */
+  readonly isDecidedApart: (event: JsonObject) => boolean;
   /** Makes the answer that ends a run until it is resumed; null when the dialect has no such answer. */
   readonly deferred: ((reason: string) => string) | null;
 }
 
 const nothing = '{}';
+const never = (): boolean => false;
 
 export const dialects: Readonly<Record<DialectName, Dialect>> = {
   claude: {
     read: (event) => readToolUse(event, 'claude_code'),
     allowed: nothing,
+    isDecidedApart: never,
     deferred: (permissionDecisionReason) =>
       JSON.stringify({
         hookSpecificOutput: {
@@ -42,9 +47,20 @@ export const dialects: Readonly<Record<DialectName, Dialect>> = {
         },
       }),
   },
-  codex: { read: (event) => readToolUse(event, 'codex'), allowed: nothing, deferred: null },
-  gemini: { read: readGemini, allowed: nothing, deferred: null },
-  cursor: { read: readCursor, allowed: '{"permission":"allow"}', deferred: null },
+  codex: {
+    read: (event) => readToolUse(event, 'codex'),
+    allowed: nothing,
+    isDecidedApart: never,
+    deferred: null,
+  },
+  gemini: { read: readGemini, allowed: nothing, isDecidedApart: never, deferred: null },
+  cursor: {
+    read: readCursor,
+    allowed: '{"permission":"allow"}',
+    isDecidedApart: ({ hook_event_name: name, tool_name: tool }) =>
+      name === 'preToolUse' && (tool === 'Shell' || tool === 'Read'),
+    deferred: null,
+  },
 };
 
 function readToolUse(event: JsonObject, host: Host): HookedCall | null {
@@ -77,7 +93,8 @@ function readGemini(event: JsonObject): HookedCall | null {
   if (event.hook_event_name !== 'BeforeTool' || tool === null || session === null || !isJsonObject(input))
     return null;
   const { mcp_context: mcp } = event;
-  if (mcp === undefined) return called(`gemini.${tool}`, input, session);
+  // Names of tools of servers begin so; without the context, nothing says whose tool it is.
+  if (mcp === undefined) return tool.startsWith('mcp_') ? null : called(`gemini.${tool}`, input, session);
   if (!isJsonObject(mcp)) return null;
   const [server, own] = [textIn(mcp, 'server_name'), textIn(mcp, 'tool_name')];
   return server === null || own === null ? null : called(serverToolKey(server, own), input, session);
@@ -98,6 +115,7 @@ function readCursor(event: JsonObject): HookedCall | null {
       return file_path === null ? null : called('cursor.Read', { file_path }, session);
     }
     case 'beforeMCPExecution':
+      return cursorServerTool(event, session);
     case 'preToolUse':
       return cursorTool(event, session);
     default:
@@ -105,15 +123,28 @@ function readCursor(event: JsonObject): HookedCall | null {
   }
 }
 
-const cursorMcp = /^MCP:(?<server>[^:]+):(?<tool>.+)$/s;
+/** Some versions write the server into the name of the tool. */
+const cursorMcp = /^MCP:(?:(?<server>[^:]+):)?(?<tool>.+)$/s;
 
+function cursorServerTool(event: JsonObject, session: string): HookedCall | null {
+  const [name, input] = [textIn(event, 'tool_name'), objectIn(event.tool_input)];
+  if (name === null || input === null) return null;
+  const { server: written, tool = name } = cursorMcp.exec(name)?.groups ?? {};
+  const { mcp_server_name: said = written } = event;
+  if (typeof said !== 'string' || said === '' || (written !== undefined && written !== said)) return null;
+  return called(serverToolKey(said, tool), input, session);
+}
+
+/**
+ * The event before any tool. It does not say whose tool an MCP tool is, so it is an action of its own; the
+ * tool of its server is decided by `beforeMCPExecution`.
+ */
 function cursorTool(event: JsonObject, session: string): HookedCall | null {
-  const tool = textIn(event, 'tool_name');
-  const input = objectIn(event.tool_input);
-  if (tool === null || input === null) return null;
-  const { server, tool: own } = cursorMcp.exec(tool)?.groups ?? {};
-  const isOwn = server === undefined || own === undefined;
-  return called(isOwn ? toolKey(tool, 'cursor') : serverToolKey(server, own), input, session);
+  const [name, input] = [textIn(event, 'tool_name'), objectIn(event.tool_input)];
+  if (name === null || input === null) return null;
+  if (name.startsWith('MCP:'))
+    return called('cursor.MCP', { tool: name.slice('MCP:'.length), input }, session);
+  return called(toolKey(name, 'cursor'), input, session);
 }
 
 /** The arguments of a tool. Some versions send them as the text of an object. */

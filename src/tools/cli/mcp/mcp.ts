@@ -71,7 +71,6 @@ function defineReview(command: Command, finish: Finish): void {
     .description("put the proxy in front of every server of a client's configuration")
     .argument('<file>', 'such as .mcp.json')
     .requiredOption('--key-file <file>', 'where the proxies find their key')
-    .option('--agent <agent>', 'with the key of an enforcement point: for whom it asks')
     .option('--service <address>', 'where the service is')
     .option('--lock <file>', 'the lock file of the servers')
     .option('--dry-run', 'print the file and leave it as it is')

@@ -5,13 +5,15 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isObject, type Json, type JsonObject } from '../../../../integrations/mcp/protocol/messages.ts';
+import { isPointKey } from '../client/key-file.ts';
+import { readCommentedJson, writeCommentedJson } from '../output/commented-json.ts';
+import { fileError } from '../output/file-error.ts';
 import { type ExitCode, exitCodes, print, printError, UsageError } from '../output/output.ts';
 import { replaceFile } from '../output/replace-file.ts';
 
 export interface WrapOptions {
   readonly service?: string;
   readonly keyFile: string;
-  readonly agent?: string;
   readonly lock?: string;
   readonly dryRun?: boolean;
 }
@@ -20,7 +22,9 @@ export interface WrapOptions {
 const sections = ['mcpServers', 'servers'] as const;
 
 export async function wrapConfiguration(path: string, options: WrapOptions): Promise<ExitCode> {
-  const whole = readConfiguration(path);
+  const text = textIn(path);
+  const whole = configurationIn(path, text);
+  refusePointKey(options.keyFile);
   const section = sections.find((name) => isObject(whole[name]));
   if (section === undefined)
     throw new UsageError(`${path} names no servers: it has no \`${sections.join('` or `')}\``);
@@ -28,9 +32,9 @@ export async function wrapConfiguration(path: string, options: WrapOptions): Pro
   const wrapped = servers.map(
     ([name, entry]) => [name, isObject(entry) ? wrapEntry(name, entry, options) : entry] as const,
   );
-  const text = `${JSON.stringify({ ...whole, [section]: Object.fromEntries(wrapped) }, null, 2)}\n`;
-  if (options.dryRun === true) print(text);
-  else await replaceFile(path, text);
+  const changed = writeCommentedJson(text, { ...whole, [section]: Object.fromEntries(wrapped) });
+  if (options.dryRun === true) print(changed);
+  else await replaceFile(path, changed);
   const count = wrapped.filter(([, entry], at) => entry !== servers[at]?.[1]).length;
   printError(
     `writ mcp: ${count} of ${servers.length} servers of ${path} ${options.dryRun === true ? 'would be' : 'are'} behind the proxy\n`,
@@ -38,15 +42,41 @@ export async function wrapConfiguration(path: string, options: WrapOptions): Pro
   return exitCodes.ok;
 }
 
-function readConfiguration(path: string): JsonObject {
+function textIn(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new UsageError(`cannot read ${path}: ${fileError(error)}`);
+  }
+}
+
+function configurationIn(path: string, text: string): JsonObject {
   let value: unknown;
   try {
-    value = JSON.parse(readFileSync(path, 'utf8'));
+    value = readCommentedJson(text);
   } catch (error) {
     throw new UsageError(`${path} cannot be read as JSON: ${(error as Error).message}`);
   }
   if (!isObject(value)) throw new UsageError(`${path} is not a JSON object`);
   return value;
+}
+
+/**
+ * The client starts a wrapped server as its own user, so the agent can read what the proxy reads. Throws a UsageError
+ * when that would be the key of an enforcement point. A file that is not there yet, or that its owner alone reads, says
+ * nothing.
+ */
+function refusePointKey(path: string): void {
+  let key: string;
+  try {
+    key = readFileSync(path, 'utf8').trim();
+  } catch {
+    return;
+  }
+  if (isPointKey(key))
+    throw new UsageError(
+      `${path} holds the key of an enforcement point, and the client would start the proxy as the user of the agent, which could read it: run \`writ mcp --listen\` as another user, and give the client its address`,
+    );
 }
 
 const entryFile = resolve(import.meta.dirname, '../writ.js');
@@ -88,9 +118,8 @@ function wrapEntry(name: string, entry: JsonObject, options: WrapOptions): JsonO
   };
 }
 
-function chosen({ agent, service, lock }: WrapOptions): readonly string[] {
+function chosen({ service, lock }: WrapOptions): readonly string[] {
   return [
-    ...(agent === undefined ? [] : ['--agent', agent]),
     ...(service === undefined ? [] : ['--service', service]),
     ...(lock === undefined ? [] : ['--lock', resolve(lock)]),
   ];

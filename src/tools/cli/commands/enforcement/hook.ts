@@ -1,28 +1,29 @@
 // `writ hook`: the hook of a coding agent, which decides about a tool call that it reads from standard input.
-// `writ hook install` writes the hook into the agent's settings. INVARIANT: `writ hook` exits with 0 or 2,
-// never with another code.
+// `writ hook serve` is the helper that has the key, and `writ hook install` writes the hook into the agent's
+// settings. INVARIANT: `writ hook` exits with 0 or 2, never with another code.
 
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import { Argument, type Command, Option } from 'commander';
-import { readJson } from '../../../../language/json/read.ts';
-import { isJsonObject, type JsonObject } from '../../../../language/model/json.ts';
-import { answerHook } from '../../hook/answer-hook.ts';
+import { sessionOf } from '../../../../../integrations/mcp/calls/authority.ts';
+import { isPointKey, keyIn } from '../../client/key-file.ts';
+import { answerHook, answerWithin, bytesOf } from '../../hook/answer-hook.ts';
+import { askHelper } from '../../hook/ask-helper.ts';
 import { type DialectName, dialectNames, dialects } from '../../hook/dialects.ts';
-import { type HostName, hookedHosts, hostNames, waitSecondsDefault } from '../../hook/install-hook.ts';
-import { fileError } from '../../output/file-error.ts';
+import { type HostName, hostNames, waitSecondsDefault } from '../../hook/install-hook.ts';
+import { createHelper, listenOnSocket } from '../../hook/serve-hook.ts';
+import { type InstallChoice, installHook } from '../../hook/write-hook.ts';
 import { type ExitCode, exitCodes, print, printError, UsageError } from '../../output/output.ts';
 
 interface HookOptions {
   readonly dialect: DialectName;
   readonly url?: string;
-  readonly agent?: string;
+  readonly socket?: string;
   readonly wait: number;
   readonly escalate: 'deny' | 'defer';
+  readonly apart?: boolean;
 }
 
-/** The longest that the service waits for people when a host asks it itself. */
-const serviceWaitSecondsMax = 55;
+/** The longest that people are waited for: an hour. */
+const waitSecondsMax = 3_600;
 /**
  * Milliseconds for all work besides waiting for people. Together with the default wait, less than the time
  * that hosts give a hook.
@@ -32,14 +33,19 @@ const slackMs = 5_000;
 export function defineHook(command: Command, finish: (code: ExitCode) => void): void {
   command
     .addOption(new Option('--dialect <name>', 'whose event it is').choices(dialectNames))
-    .option('--url <address>', 'where the service is (WRIT_URL)')
-    .option('--agent <agent>', 'with the key of an enforcement point: for whom it asks (WRIT_AGENT)')
+    .option('--url <address>', 'where the service is (WRIT_URL); the key of the agent is in WRIT_API_KEY')
+    .option('--socket <path>', 'ask the helper that listens there, in place of --url')
     .addOption(waitOption())
     .addOption(escalateOption())
+    .option(
+      '--apart',
+      'cursor: let shell commands and reads through in `preToolUse`, as other hooks ask about them',
+    )
     .addHelpText('after', examples)
     .action(async (options: HookOptions) => {
       finish(await hook(options));
     });
+  defineServe(command, finish);
   defineInstall(command, finish);
 }
 
@@ -56,36 +62,34 @@ function escalateOption(): Option {
 
 const examples = `
 Examples:
-  writ hook --dialect gemini < event.json
-  writ hook install claude-code --url https://writ.example.com
+  writ hook serve --socket /run/writ/hook.sock --key-file /etc/writ/hook.key --agent coder --url https://writ.example.com
+  writ hook install claude-code --socket /run/writ/hook.sock
+  writ hook --dialect gemini --socket /run/writ/hook.sock < event.json
   writ hook install codex --url https://writ.example.com --wait 300
 
-The key is in WRIT_API_KEY. Exit codes: 0 the tool may run, 2 it may not, also where anything is in doubt.`;
+Exit codes: 0 the tool may run, 2 it may not, also where anything is in doubt.`;
 
 function readSeconds(text: string): number {
-  if (/^\d{1,4}$/.test(text)) return Number(text);
-  throw new UsageError(`\`${text}\` is not a number of seconds`);
+  if (/^\d{1,4}$/.test(text) && Number(text) <= waitSecondsMax) return Number(text);
+  throw new UsageError(`\`${text}\` is not a number of seconds up to ${waitSecondsMax}`);
 }
 
-async function hook({ dialect, url = process.env.WRIT_URL, agent, wait, escalate }: HookOptions) {
+async function hook(options: HookOptions): Promise<ExitCode> {
   // An error that nothing else catches must not let the tool run.
   process.on('uncaughtException', () => process.exit(exitCodes.usage));
-  const key = process.env.WRIT_API_KEY ?? '';
-  const missing = dialect === undefined ? '--dialect' : url === undefined ? '--url' : 'WRIT_API_KEY';
-  if (dialect === undefined || url === undefined || key === '')
-    throw new UsageError(`nothing was granted: ${missing} is missing`);
-  const answer = await answerHook(
-    {
-      dialect: dialects[dialect],
-      url,
-      key,
-      agent: agent ?? process.env.WRIT_AGENT,
-      waitMs: wait * 1_000,
-      withinMs: wait * 1_000 + slackMs,
-      isDeferring: escalate === 'defer',
-    },
-    process.stdin,
-  );
+  const { dialect, wait, escalate, apart, socket } = options;
+  if (dialect === undefined) throw new UsageError('nothing was granted: --dialect is missing');
+  const form = { waitMs: wait * 1_000, isDeferring: escalate === 'defer', isApart: apart === true };
+  const withinMs = form.waitMs + slackMs;
+  const answer =
+    socket === undefined
+      ? await answerHook(
+          { ...form, ...ownAccess(options), dialect: dialects[dialect], withinMs },
+          process.stdin,
+        )
+      : await answerWithin(withinMs, async (signal) =>
+          askHelper({ ...form, socket, dialect }, await bytesOf(process.stdin), signal),
+        );
   if (answer.stdout !== '') print(`${answer.stdout}\n`);
   printError(answer.stderr);
   // Standard input may never end, so the hook closes it.
@@ -93,71 +97,82 @@ async function hook({ dialect, url = process.env.WRIT_URL, agent, wait, escalate
   return answer.code === 0 ? exitCodes.ok : exitCodes.usage;
 }
 
-interface InstallOptions extends Pick<HookOptions, 'url' | 'wait' | 'escalate'> {
-  readonly file?: string;
-  readonly dryRun?: boolean;
+/** Access to the service with the agent's own key. */
+function ownAccess({ url = process.env.WRIT_URL }: HookOptions) {
+  const key = process.env.WRIT_API_KEY ?? '';
+  if (url === undefined || key === '')
+    throw new UsageError(`nothing was granted: ${url === undefined ? '--url' : 'WRIT_API_KEY'} is missing`);
+  if (isPointKey(key)) throw new UsageError(`nothing was granted: ${pointKeyIsOpen}`);
+  return { url, key, agent: undefined, session: null };
+}
+
+const pointKeyIsOpen =
+  'WRIT_API_KEY is the key of an enforcement point, and the agent can read its own environment: keep the key in a file of another user, and run `writ hook serve` as that user';
+
+interface ServeOptions extends Pick<HookOptions, 'url' | 'socket' | 'wait'> {
+  readonly keyFile: string;
+  readonly agent: string;
+}
+
+function defineServe(command: Command, finish: (code: ExitCode) => void): void {
+  command
+    .command('serve')
+    .description(
+      'keep the key from the agent: decide about events that hooks send to a socket, as another user',
+    )
+    .requiredOption('--key-file <file>', 'the key of an enforcement point is in this file')
+    .requiredOption('--agent <agent>', 'the agent that the point asks for')
+    .action(async (_options: unknown, called: Command) => {
+      finish(await serve(called.optsWithGlobals<ServeOptions>()));
+    });
+}
+
+async function serve({
+  socket,
+  url = process.env.WRIT_URL,
+  keyFile,
+  agent,
+  wait,
+}: ServeOptions): Promise<ExitCode> {
+  if (socket === undefined) throw new UsageError('say with --socket where to listen');
+  if (process.getuid === undefined) throw new UsageError('this system has no sockets that belong to a user');
+  const key = keyIn(keyFile);
+  if (!isPointKey(key)) throw new UsageError(`${keyFile} does not hold the key of an enforcement point`);
+  const options = {
+    url: addressIn(url),
+    key,
+    agent,
+    session: sessionOf({ key, agent }),
+    waitMsMax: wait * 1_000,
+  };
+  const server = createHelper(options);
+  await listenOnSocket(server, socket);
+  printError(`writ hook: listens on ${socket} for ${agent}\n`);
+  await new Promise<void>((resolve) => {
+    server.on('close', resolve);
+    for (const signal of ['SIGINT', 'SIGTERM'] as const)
+      process.once(signal, () => {
+        server.close();
+        server.closeAllConnections();
+      });
+  });
+  return exitCodes.ok;
+}
+
+/** Throws a UsageError when there is no address, or none that can be written into settings. */
+function addressIn(url: string | undefined): string {
+  if (url !== undefined && /^https?:\/\/[^\s']+$/.test(url) && URL.canParse(url)) return url;
+  throw new UsageError('say with --url where the service is, such as https://writ.example.com');
 }
 
 function defineInstall(command: Command, finish: (code: ExitCode) => void): void {
   command
     .command('install')
-    .description('write the hook into the settings of a coding agent')
+    .description('write the hook into the settings of a coding agent, and try it')
     .addArgument(new Argument('<host>', 'the coding agent').choices(hostNames))
-    .option('--url <address>', 'where the service is (WRIT_URL)')
-    .addOption(waitOption())
-    .addOption(escalateOption())
     .option('--file <path>', "the settings; the project's own unless said otherwise")
     .option('--dry-run', 'print the settings and write nothing')
     .action(async (host: HostName, _options: unknown, called: Command) => {
-      finish(await install(host, called.optsWithGlobals<InstallOptions>()));
+      finish(await installHook(host, called.optsWithGlobals<InstallChoice>()));
     });
-}
-
-async function install(host: HostName, options: InstallOptions): Promise<ExitCode> {
-  const { url = process.env.WRIT_URL, wait, escalate, dryRun } = options;
-  if (url === undefined || !/^https?:\/\/[^\s']+$/.test(url))
-    throw new UsageError('say with --url where the service is, such as https://writ.example.com');
-  if (host === 'claude-code' && wait > serviceWaitSecondsMax)
-    throw new UsageError(
-      `claude-code asks the service itself, which waits for people for at most ${serviceWaitSecondsMax} seconds`,
-    );
-  if (host !== 'claude-code' && escalate === 'defer')
-    throw new UsageError('claude-code alone can put a run off: leave --escalate out');
-  const { path, add } = hookedHosts[host];
-  const file = options.file ?? path;
-  const settings = add(await settingsIn(file), {
-    url,
-    waitSeconds: wait,
-    isDeferring: escalate === 'defer',
-  });
-  if (settings === null) throw new UsageError(`${file}: \`hooks\` has another shape than it should`);
-  const text = `${JSON.stringify(settings, null, 2)}\n`;
-  if (dryRun === true) {
-    print(text);
-    return exitCodes.ok;
-  }
-  await mkdir(dirname(file), { recursive: true });
-  await writeFile(file, text);
-  print(`${file} asks ${new URL(url).origin} before each tool. ${outOfReach}\n`);
-  return exitCodes.ok;
-}
-
-const outOfReach =
-  'Set WRIT_API_KEY where the agent starts, and WRIT_AGENT with the key of an enforcement point. What the agent can edit, it can turn off: only managed settings are out of its reach.';
-
-/**
- * Reads the settings; returns an empty object when the file does not exist. Throws a UsageError when the file
- * cannot be read or holds no JSON object.
- */
-async function settingsIn(file: string): Promise<JsonObject> {
-  let bytes: Buffer;
-  try {
-    bytes = await readFile(file);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
-    throw new UsageError(`cannot read ${file}: ${fileError(error)}`);
-  }
-  const json = readJson(bytes);
-  if (json.ok && isJsonObject(json.value)) return json.value;
-  throw new UsageError(`${file} holds no JSON object${json.ok ? '' : `: ${json.issue.detail}`}`);
 }

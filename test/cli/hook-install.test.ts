@@ -1,0 +1,221 @@
+// `writ hook install`: what it writes into settings as people have them, and what it says about them.
+
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { HostName } from '../../src/tools/cli/hook/install-hook.ts';
+import { shareService, temporaryDirectory, wrongKey } from '../http/service.ts';
+import { usePolicies } from '../http/written-policies.ts';
+import { type Ran, writ } from './writ.ts';
+
+const shared = shareService();
+
+beforeAll(() => usePolicies(shared(), 'action files.read { }\npolicy p on files.read { allow all }'));
+
+interface Place {
+  readonly folder: string;
+  readonly home: string;
+}
+
+function place(): Place {
+  const folder = temporaryDirectory();
+  const home = join(folder, 'home');
+  mkdirSync(join(home, 'bin'), { recursive: true });
+  writeFileSync(join(home, 'bin/writ'), '#!/bin/sh\n', { mode: 0o755 });
+  return { folder, home };
+}
+
+function install(
+  { folder, home }: Place,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<Ran> {
+  return writ(['hook', 'install', ...args], {
+    cwd: folder,
+    env: {
+      ...{ WRIT_URL: shared().url, WRIT_API_KEY: shared().apiKey, HOME: home, PATH: join(home, 'bin') },
+      ...{ CLAUDE_CONFIG_DIR: join(home, '.claude'), CODEX_HOME: join(home, '.codex') },
+      ...env,
+    },
+  });
+}
+
+function put({ folder }: Place, file: string, text: string): string {
+  const path = join(folder, file);
+  mkdirSync(join(path, '..'), { recursive: true });
+  writeFileSync(path, text);
+  return path;
+}
+
+const paths: Readonly<Record<HostName, string>> = {
+  'claude-code': '.claude/settings.json',
+  codex: '.codex/hooks.json',
+  gemini: '.gemini/settings.json',
+  cursor: '.cursor/hooks.json',
+};
+const hosts = Object.entries(paths) as [HostName, string][];
+
+describe.each(hosts)('%s', (host, path) => {
+  test('asks from then on, was tried, and says what is not asked about', async () => {
+    const here = place();
+    const { code, stdout } = await install(here, [host]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining(`asks ${shared().url} before `)]);
+    expect(stdout).toContain('Tried with a tool that does not exist: it was refused');
+    expect(stdout.split('\n').length).toBeGreaterThan(4);
+    const text = readFileSync(join(here.folder, path), 'utf8');
+    expect(text).not.toContain(shared().apiKey);
+    expect((await install(here, [host])).code).toBe(0);
+    expect(readFileSync(join(here.folder, path), 'utf8')).toBe(text);
+  });
+
+  test('keeps a byte order mark and comments of settings', async () => {
+    const here = place();
+    const file = put(here, path, '\ufeff{\n  // mine\n  "model": "m", /* too */\n  "hooks": {},\n}\n');
+    expect((await install(here, [host])).code).toBe(0);
+    const text = readFileSync(file, 'utf8');
+    for (const part of ['\ufeff{', '// mine', '/* too */', '"model": "m"']) expect(text).toContain(part);
+    expect(text).toMatch(/hooks\/claude-code|writ hook --dialect/);
+  });
+
+  test.each(['{"hooks": 7}', '[]', '{"hooks": {}', '{"a": 1, "a": 2}'])(
+    'leaves %j as it is',
+    async (text) => {
+      const here = place();
+      const file = put(here, path, text);
+      expect((await install(here, [host])).code).toBe(2);
+      expect(readFileSync(file, 'utf8')).toBe(text);
+    },
+  );
+
+  test('does not say that it asks where hooks are turned off', async () => {
+    for (const file of [path, `home/${path}`]) {
+      const here = place();
+      put(here, file, '{"disableAllHooks": true}');
+      const { code, stdout } = await install(here, [host]);
+      expect([file, code, stdout]).toEqual([file, 1, expect.stringContaining('does not ask as it should')]);
+      expect(stdout).toContain('"disableAllHooks": true');
+      expect(stdout).not.toContain(' before ');
+    }
+  });
+
+  test('says that a way does not work', async () => {
+    for (const env of [{ WRIT_API_KEY: wrongKey(shared().apiKey) }, { WRIT_URL: 'http://127.0.0.1:1' }]) {
+      const { code, stdout } = await install(place(), [host], env);
+      expect([code, stdout]).toEqual([1, expect.stringContaining('it does not work: Not')]);
+    }
+    const untried = await install(place(), [host], { WRIT_API_KEY: '' });
+    expect([untried.code, untried.stdout]).toEqual([0, expect.stringContaining('Not tried')]);
+    const gone = await install(place(), [host, '--socket', '/no/such/hook.sock']);
+    expect([gone.code, gone.stdout]).toEqual([1, expect.stringContaining('cannot be reached')]);
+  });
+
+  test('does not take the key of an enforcement point from the environment', async () => {
+    const { code, stderr } = await install(place(), [host], { WRIT_API_KEY: 'writpep_x' });
+    expect([code, stderr]).toEqual([2, expect.stringContaining('writ hook serve')]);
+  });
+
+  test('with a socket names no address and no key', async () => {
+    const here = place();
+    await install(here, [host, '--socket', '/run/writ/hook.sock', '--wait', '300']);
+    const text = readFileSync(join(here.folder, path), 'utf8');
+    expect(text).toContain("--socket '/run/writ/hook.sock' --wait 300");
+    expect(text).toContain('|| exit 2');
+    expect(text).not.toMatch(/WRIT_API_KEY|WRIT_AGENT|http/);
+  });
+});
+
+test.each<[HostName, string, string, RegExp]>([
+  ['claude-code', '.claude/settings.local.json', '{"disableAllHooks": true}', /settings.local.json/],
+  ['claude-code', 'home/.claude/settings.json', '{"allowManagedHooksOnly": true}', /allowManagedHooksOnly/],
+  [
+    'claude-code',
+    'home/.claude/settings.json',
+    '{"allowedHttpHookUrls": ["https://other.example/*"]}',
+    /allowedHttpHookUrls/,
+  ],
+  [
+    'claude-code',
+    'home/.claude/settings.json',
+    '{"httpHookAllowedEnvVars": ["OTHER"]}',
+    /httpHookAllowedEnvVars/,
+  ],
+  ['codex', 'home/.codex/config.toml', '[features]\nhooks = false\n', /config.toml/],
+  ['codex', '.codex/config.toml', '[features]\ncodex_hooks = false\n', /config.toml/],
+  ['gemini', 'home/.gemini/settings.json', '{"hooksConfig": {"enabled": false}}', /"enabled": false/],
+  ['gemini', '.gemini/settings.json', '{"hooksConfig": {"disabled": ["writ"]}}', /hooksConfig.disabled/],
+  ['gemini', 'home/.gemini/settings.json', '{"tools": {"enableHooks": false}}', /enableHooks/],
+])('%s with %s of %s is said not to ask', async (host, file, text, why) => {
+  const here = place();
+  put(here, file, text);
+  const { code, stdout } = await install(here, [host]);
+  expect([code, stdout]).toEqual([1, expect.stringMatching(why)]);
+});
+
+test('addresses and variables that are allowed are not in the way', async () => {
+  const here = place();
+  const allowed = { allowedHttpHookUrls: ['http://127.0.0.1:*'], httpHookAllowedEnvVars: ['WRIT_API_KEY'] };
+  put(here, 'home/.claude/settings.json', JSON.stringify({ ...allowed, disableAllHooks: false }));
+  expect((await install(here, ['claude-code'])).code).toBe(0);
+});
+
+test('a host that starts `writ` finds it', async () => {
+  const { code, stdout } = await install(place(), ['cursor'], { PATH: '/nowhere' });
+  expect([code, stdout]).toEqual([1, expect.stringContaining('`writ` is not on the PATH')]);
+  expect((await install(place(), ['claude-code'], { PATH: '/nowhere' })).code).toBe(0);
+});
+
+test('Cursor asks before writes, MCP tools and all others', async () => {
+  const here = place();
+  await install(here, ['cursor']);
+  const { version, hooks } = JSON.parse(readFileSync(join(here.folder, paths.cursor), 'utf8'));
+  expect([version, Object.keys(hooks)]).toEqual([
+    1,
+    ['beforeShellExecution', 'beforeMCPExecution', 'beforeReadFile', 'preToolUse'],
+  ]);
+  for (const [event, groups] of Object.entries<{ readonly command: string }[]>(hooks)) {
+    expect(groups).toEqual([
+      { command: expect.stringMatching(/ \|\| exit 2$/), failClosed: true, timeout: 60 },
+    ]);
+    expect(groups[0]?.command.includes('--apart')).toBe(event === 'preToolUse');
+  }
+});
+
+describe('the settings', () => {
+  test('keep what is there, and have the hook once', async () => {
+    const here = place();
+    const kept = { model: 'm', hooks: { PreToolUse: [{ matcher: 'Bash', hooks: [] }] } };
+    const file = put(here, 'settings.json', JSON.stringify(kept));
+    for (let times = 0; times < 2; times += 1)
+      expect((await install(here, ['claude-code', '--file', file])).code).toBe(0);
+    const settings = JSON.parse(readFileSync(file, 'utf8'));
+    expect([settings.model, settings.hooks.PreToolUse[0]]).toEqual(['m', kept.hooks.PreToolUse[0]]);
+    expect(settings.hooks.PreToolUse).toHaveLength(2);
+    expect(settings.hooks.PreToolUse[1].hooks[0]).toMatchObject({
+      url: `${shared().url}/v1/hooks/claude-code`,
+      onFailure: 'block',
+    });
+  });
+
+  test('say how long people are waited for, and give the hook longer than that', async () => {
+    const shown = async (...args: readonly string[]) => {
+      const { code, stdout } = await install(place(), [...args, '--dry-run']);
+      return code === 0 ? JSON.parse(stdout).hooks : code;
+    };
+    const codex = await shown('codex', '--wait', '300');
+    expect(codex.PreToolUse[0].hooks[0]).toMatchObject({
+      command: expect.stringMatching(/ --wait 300 \|\| exit 2$/),
+      timeout: 310,
+    });
+    const gemini = await shown('gemini', '--wait', '300');
+    expect(gemini.BeforeTool[0].hooks[0]).toMatchObject({ timeout: 310_000 });
+    const claude = await shown('claude-code', '--wait', '20', '--escalate', 'defer');
+    expect(claude.PreToolUse[0].hooks[0]).toMatchObject({
+      url: `${shared().url}/v1/hooks/claude-code?wait=20&escalate=defer`,
+      timeout: 30,
+    });
+    const apart = await shown('claude-code', '--wait', '300', '--escalate', 'defer', '--socket', '/run/s');
+    expect(apart.PreToolUse[0].hooks[0].command).toContain(' --wait 300 --escalate defer || exit 2');
+    expect(await shown('claude-code', '--wait', '56')).toBe(2);
+    expect(await shown('codex', '--escalate', 'defer')).toBe(2);
+  });
+});
