@@ -6,7 +6,15 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fdatasyncSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import {
+  fdatasyncSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -30,6 +38,8 @@ const example = join(import.meta.dirname, '../examples/mcp');
 const writ = join(import.meta.dirname, '../src/tools/cli/writ.js');
 const folder = mkdtempSync(join(tmpdir(), 'writ-bench-mcp-'));
 const key = await registerPoint();
+const keyFile = join(folder, 'point.key');
+writeFileSync(keyFile, key, { mode: 0o600 });
 const service = spawn(
   process.execPath,
   [writ, 'serve', '--port', '0', '--data', folder, '--policies', join(example, 'policies')],
@@ -129,7 +139,10 @@ function tell(what: string, found: number, target: number, unit: string): void {
 const url = await addressIn(service.stdout);
 const [direct, proxied, least] = [
   open(server),
-  open([process.execPath, writ, 'mcp', '--as', 'notes', '--service', url, '--', ...server]),
+  open([
+    ...[process.execPath, writ, 'mcp', '--as', 'notes', '--service', url, '--key-file', keyFile],
+    ...['--', ...server],
+  ]),
   open([process.execPath, bare, 'proxy', await addressIn(bareService.stdout), ...server]),
 ];
 try {

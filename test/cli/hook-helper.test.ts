@@ -12,13 +12,15 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, request } from 'node:http';
 import { createServer as createSocket } from 'node:net';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { addPoint } from '../../src/service/agents/points/change-point.ts';
 import { socketFault } from '../../src/tools/cli/hook/ask-helper.ts';
 import { createHelper, listenOnSocket } from '../../src/tools/cli/hook/serve-hook.ts';
+import { listening } from '../http/listening.ts';
 import { recordOf, type Service, shareService, temporaryDirectory } from '../http/service.ts';
 import { usePolicies } from '../http/written-policies.ts';
 import { everything } from '../store/rows.ts';
@@ -68,7 +70,7 @@ interface User {
 }
 
 function start({ uid, gid }: User, args: readonly string[], env: Record<string, string> = {}): ChildProcess {
-  const launcher = join(import.meta.dirname, 'as-user.ts');
+  const launcher = fileURLToPath(new URL('./as-user.ts', import.meta.url));
   return spawn(process.execPath, [launcher, String(uid), String(gid), ...args], {
     env: { PATH: process.env.PATH, NODE_DISABLE_COMPILE_CACHE: '1', ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -285,6 +287,31 @@ describe('in this process', () => {
     if (existsSync(renamed)) renameSync(renamed, path);
     await listenOnSocket(helper(), path);
     expect(statSync(path).mode & 0o777).toBe(0o660);
+  });
+
+  test('whoever asks cannot have it wait for longer than it would', async () => {
+    const path = join(folder(0o755), 's');
+    const waits: string[] = [];
+    const silent = createServer((request) => void waits.push(String(request.headers.prefer)));
+    const url = await listening(silent);
+    const server = createHelper({ url, key, agent: 'coder', session: 'agent-x', waitMsMax: 2_000 });
+    onTestFinished(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    await listenOnSocket(server, path);
+    for (const wait of ['1', '3000', '-1', 'x']) {
+      const sent = request({ socketPath: path, method: 'POST', path: `/hook/claude?wait=${wait}` });
+      sent.on('error', () => undefined);
+      sent.end(JSON.stringify(event('Fetch')));
+      onTestFinished(() => void sent.destroy());
+      await expect.poll(() => waits.length).toBeGreaterThan(0);
+      expect([wait, waits.splice(0)[0]]).toEqual([
+        wait,
+        { 1: 'attach, wait=1', 3000: 'attach, wait=2' }[wait] ?? 'attach, wait=0',
+      ]);
+      sent.destroy();
+    }
   });
 
   test("the agent's own socket counts for nothing", async () => {

@@ -45,6 +45,35 @@ test('puts the proxy in front of the servers of a configuration, once, and keeps
   expect(readFileSync(file, 'utf8')).toBe(text);
 });
 
+test('keeps comments of a configuration, and puts no key of an enforcement point into reach of the client', async () => {
+  const [file, key] = [join(folder(), 'mcp.json'), join(folder(), 'key')];
+  writeFileSync(file, '\ufeff{\n  // mine\n  "servers": { "a": { "command": "x" }, },\n}\n');
+  writeFileSync(key, 'writpep_x');
+  const refused = await writ(['mcp', 'wrap', file, '--key-file', key]);
+  expect([refused.code, refused.stderr]).toEqual([
+    2,
+    expect.stringContaining('`writ mcp --listen` as another user'),
+  ]);
+  writeFileSync(key, 'writ_x');
+  expect((await writ(['mcp', 'wrap', file, '--key-file', key])).code).toBe(0);
+  const text = readFileSync(file, 'utf8');
+  for (const part of ['\ufeff{', '// mine', '"--key-file"']) expect(text).toContain(part);
+});
+
+test('takes no key that others can read, and on standard streams none of an enforcement point from the environment', async () => {
+  const key = join(folder(), 'key');
+  const args = ['mcp', '--as', 'a', '--service', 'http://127.0.0.1:1'];
+  writeFileSync(key, 'writ_x', { mode: 0o644 });
+  const open = await writ([...args, '--key-file', key, '--', 'x']);
+  expect([open.code, open.stderr]).toEqual([2, expect.stringContaining('can be read by other users')]);
+  const named = await writ([...args, '--', 'x'], { env: { WRIT_API_KEY: 'writpep_x' } });
+  expect([named.code, named.stderr]).toEqual([2, expect.stringContaining('--key-file')]);
+  for (const option of ['--sessions', '--sessions-of-caller']) {
+    const none = await writ([...args, '--listen', '0', option, '0', '--', 'x']);
+    expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('is not a number')]);
+  }
+});
+
 test.each([
   [['--as', 'files'], 'name the server'],
   [['--as', 'a.b', '--', 'x'], '`a.b` is not a name'],

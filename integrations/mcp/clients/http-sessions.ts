@@ -152,7 +152,7 @@ export function createSessions(parts: SessionParts): ClientSessions {
 }
 
 /** An id of the caller: a digest of the key, and not the key itself. */
-export function callerOf(key: string): string {
+function callerOf(key: string): string {
   return createHash('sha256').update(key).digest('base64url');
 }
 

@@ -26,7 +26,7 @@ beforeAll(async () => {
   others = added.apiKey;
   await usePolicies(
     service,
-    'action files.work, files.ask { }\naction files.resources.read, files.resources.subscribe { uri: string }\naction files.completion.complete, files.prompts.get { ... }\npolicy p on files.* { allow each when agent.name != "nobody" }',
+    'approvers finance "F"\naction files.people { }\npolicy people on files.people { allow each when agent.name != "nobody"\nescalate asked to finance within 1h when agent.name != "nobody" }\naction files.work, files.ask { }\naction files.resources.read, files.resources.subscribe { uri: string }\naction files.completion.complete, files.prompts.get { ... }\npolicy p on files.work, files.ask, files.resources.*, files.completion.*, files.prompts.* { allow each when agent.name != "nobody" }',
   );
 });
 
@@ -225,6 +225,24 @@ test('the state of a call that the server asks back in', async () => {
   expect(server.got).toHaveLength(before);
   await ann.ask('tools/call', again);
   expect(server.got.at(-1).params.requestState).toBe('server state');
+});
+
+test('a task of the proxy, which waits for people', async () => {
+  const { ann, ben } = await open('stateless');
+  const able = {
+    'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
+  };
+  const call = { name: 'people', arguments: {}, _meta: able };
+  const { taskId } = (await ann.ask('tools/call', call)).result;
+  expect(taskId).toMatch(/^writ-/);
+  for (const method of ['tasks/get', 'tasks/cancel', 'tasks/result', 'tasks/update'])
+    expect([method, (await ben.ask(method, { taskId })).error?.message]).toEqual([
+      method,
+      'there is no such task',
+    ]);
+  expect((await ann.ask('tasks/get', { taskId })).result.status).toBe('working');
+  await ann.ask('tasks/cancel', { taskId });
+  expect((await ann.ask('tasks/get', { taskId })).result.status).toBe('cancelled');
 });
 
 describe('the session of one agent', () => {
