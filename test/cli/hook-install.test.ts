@@ -33,8 +33,12 @@ function install(
   return writ(['hook', 'install', ...args], {
     cwd: folder,
     env: {
-      ...{ WRIT_URL: shared().url, WRIT_API_KEY: shared().apiKey, HOME: home, PATH: join(home, 'bin') },
-      ...{ CLAUDE_CONFIG_DIR: join(home, '.claude'), CODEX_HOME: join(home, '.codex') },
+      WRIT_URL: shared().url,
+      WRIT_API_KEY: shared().apiKey,
+      HOME: home,
+      PATH: join(home, 'bin'),
+      CLAUDE_CONFIG_DIR: join(home, '.claude'),
+      CODEX_HOME: join(home, '.codex'),
       ...env,
     },
   });

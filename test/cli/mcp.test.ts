@@ -4,7 +4,8 @@
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { serverPlace } from '../../src/tools/cli/mcp/server-options.ts';
 import { countingServer, tool } from '../integrations/mcp/rig.ts';
 import { writ } from './writ.ts';
 
@@ -84,4 +85,16 @@ test.each([
 ])('refuses %j', async (args, why) => {
   const { code, stderr } = await writ(['mcp', ...args], { env: { WRIT_API_KEY: 'writ_x' } });
   expect([code, stderr]).toEqual([2, expect.stringContaining(why)]);
+});
+
+test('the server gets the environment without the secrets of the proxy', () => {
+  vi.stubEnv('WRIT_API_KEY', 'writ_x');
+  vi.stubEnv('WRIT_TOKEN', 'writp_x');
+  vi.stubEnv('OF_THE_SERVER', 'kept');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const place = serverPlace(['x'], { as: 'a' });
+  const { environment = {} } = 'environment' in place ? place : {};
+  expect(environment.OF_THE_SERVER).toBe('kept');
+  expect(Object.keys(environment)).not.toContain('WRIT_API_KEY');
+  expect(Object.keys(environment)).not.toContain('WRIT_TOKEN');
 });

@@ -170,7 +170,10 @@ function take(line: Line, response: IncomingMessage, asked: RpcRequest | null): 
   if (asked?.method === 'initialize' && typeof headers['mcp-session-id'] === 'string')
     line.session = headers['mcp-session-id'];
   const unread = unreadBody(response);
-  if (unread !== null) {
+  if (response.statusCode === 404 && line.session !== null && asked?.method !== 'initialize') {
+    response.destroy();
+    endSession(line);
+  } else if (unread !== null) {
     response.destroy();
     fail(line, asked, unread);
   } else if (headers['content-type']?.startsWith('text/event-stream') === true)
@@ -219,6 +222,15 @@ function takeBody(line: Line, response: IncomingMessage, asked: RpcRequest | nul
     if (message !== null) give(message);
     giveUp(`the server answers with HTTP status ${response.statusCode}`);
   });
+}
+
+/** The server knows the session no more, such as after a restart, and only a new session can go on. */
+function endSession(line: Line): void {
+  if (line.isClosed) return;
+  line.isClosed = true;
+  line.session = null;
+  for (const open of line.open) open.destroy();
+  line.events.onEnd('the server has ended the session');
 }
 
 /** Hands on a message, and keeps the agreed protocol version for later messages. */

@@ -9,6 +9,8 @@ import { afterAll, expect, test } from 'vitest';
 import { openServer } from '../../../integrations/mcp/proxy.ts';
 import { readServer } from '../../../integrations/mcp/review/live-server.ts';
 import { connectServer } from '../../../integrations/mcp/servers/http-upstream.ts';
+import { listening } from '../../http/listening.ts';
+import { countingServer, listenForClients, proxySettings } from './rig.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: messages of any shape
 type Got = any;
@@ -253,4 +255,64 @@ test('a server that says something now and then is waited for', async () => {
   await expect.poll(() => heard, { timeout: 20_000 }).toEqual([result]);
   clearInterval(stop);
   line.close();
+});
+
+test('a server that knows its session no more has ended, once, and whoever waits hears so', async () => {
+  const ended: string[] = [];
+  const answers: Got[] = [];
+  const url = await serving(({ id, method }, _headers, response) => {
+    if (method !== 'initialize') return void response.writeHead(404).end();
+    response.writeHead(200, { ...plain, 'mcp-session-id': 's1' });
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, result: { protocolVersion: '2025-11-25' } }));
+  });
+  const line = connectServer(
+    { url, headers: {}, schemaOf: () => null, silenceMsMax: 60_000 },
+    { onMessage: (message) => void answers.push(message), onEnd: (why) => void ended.push(why) },
+  );
+  line.send({ jsonrpc: '2.0', id: 1, method: 'initialize', params: {} });
+  await expect.poll(() => answers.length).toBe(1);
+  for (const id of [2, 3]) line.send({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'a' } });
+  await expect.poll(() => ended).toEqual(['the server has ended the session']);
+  expect(answers).toHaveLength(1);
+});
+
+test('a client whose server knows the session no more begins a new one', async () => {
+  let isNew = true;
+  const url = await serving(({ id, method }, _headers, response) => {
+    if (id === undefined) return void response.writeHead(202).end();
+    if (method !== 'initialize' && !isNew) return void response.writeHead(404).end();
+    isNew ||= method === 'initialize';
+    response.writeHead(200, { ...plain, 'mcp-session-id': 's1' });
+    const result = method === 'initialize' ? { protocolVersion: '2025-11-25', capabilities: {} } : {};
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+  });
+  const service = await listening(
+    createServer((_request, response) => void response.writeHead(200, plain).end('{"items":[]}')),
+  );
+  const place = { kind: 'url' as const, url, headers: {} };
+  const proxy = await listenForClients(proxySettings({ url: service }, countingServer(), { server: place }));
+  const send = async (method: string, session: string | null) => {
+    const reply = await fetch(proxy, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        authorization: 'Bearer writ_x',
+        ...(session === null ? {} : { 'mcp-session-id': session }),
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: {} }),
+    });
+    return {
+      status: reply.status,
+      id: reply.headers.get('mcp-session-id'),
+      body: (await reply.json()) as Got,
+    };
+  };
+  const { id } = await send('initialize', null);
+  expect((await send('ping', id)).status).toBe(200);
+  isNew = false;
+  expect((await send('ping', id)).body.error.message).toMatch(/has ended the session/);
+  expect((await send('ping', id)).status).toBe(404);
+  const again = await send('initialize', null);
+  expect((await send('ping', again.id)).body.result).toEqual({});
 });

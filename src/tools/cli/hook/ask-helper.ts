@@ -8,7 +8,7 @@ import { readJson } from '../../../language/json/read.ts';
 import { isJsonObject } from '../../../language/model/json.ts';
 import { type AnswerForm, type HookAnswer, refusedAnswer } from './answer-hook.ts';
 import type { DialectName } from './dialects.ts';
-import { pathOf } from './serve-hook.ts';
+import { hookPath } from './serve-hook.ts';
 
 export interface HelperQuestion extends AnswerForm {
   readonly socket: string;
@@ -32,7 +32,7 @@ export async function askHelper(
     ...(isDeferring ? { defer: '' } : {}),
     ...(isApart ? { apart: '' } : {}),
   });
-  const text = await exchanged({ socketPath: socket, path: `${pathOf(dialect)}?${form}` }, event, signal);
+  const text = await exchanged({ socketPath: socket, path: `${hookPath(dialect)}?${form}` }, event, signal);
   return readAnswer(text) ?? refusedAnswer('Nothing was granted: the answer of the helper is not readable.');
 }
 

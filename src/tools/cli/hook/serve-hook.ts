@@ -49,7 +49,7 @@ async function answer(
   response: ServerResponse,
 ): Promise<HookAnswer> {
   const { pathname, searchParams } = new URL(request.url ?? '', 'http://helper');
-  const dialect = dialectNames.find((name) => pathname === pathOf(name));
+  const dialect = dialectNames.find((name) => pathname === hookPath(name));
   if (request.method !== 'POST' || dialect === undefined)
     return refusedAnswer('Nothing was granted: this helper answers events of hooks.');
   const wanted = Number(searchParams.get('wait') ?? '0');
@@ -66,7 +66,7 @@ async function answer(
   });
 }
 
-export function pathOf(dialect: DialectName): string {
+export function hookPath(dialect: DialectName): string {
   return `/hook/${dialect}`;
 }
 

@@ -120,8 +120,11 @@ function defineServe(command: Command, finish: (code: ExitCode) => void): void {
     .description(
       'keep the key from the agent: decide about events that hooks send to a socket, as another user',
     )
+    .option('--socket <path>', 'listen there, for users of the group of this process')
     .requiredOption('--key-file <file>', 'the key of an enforcement point is in this file')
     .requiredOption('--agent <agent>', 'the agent that the point asks for')
+    .option('--url <address>', 'where the service is (WRIT_URL)')
+    .addOption(waitOption())
     .action(async (_options: unknown, called: Command) => {
       finish(await serve(called.optsWithGlobals<ServeOptions>()));
     });
@@ -170,6 +173,10 @@ function defineInstall(command: Command, finish: (code: ExitCode) => void): void
     .command('install')
     .description('write the hook into the settings of a coding agent, and try it')
     .addArgument(new Argument('<host>', 'the coding agent').choices(hostNames))
+    .option('--socket <path>', 'ask the helper that listens there: the agent needs no key')
+    .option('--url <address>', 'where the service is (WRIT_URL), with the key of the agent in WRIT_API_KEY')
+    .addOption(waitOption())
+    .addOption(escalateOption())
     .option('--file <path>', "the settings; the project's own unless said otherwise")
     .option('--dry-run', 'print the settings and write nothing')
     .action(async (host: HostName, _options: unknown, called: Command) => {
