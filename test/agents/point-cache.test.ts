@@ -41,7 +41,11 @@ async function start() {
 }
 
 async function register(store: Store, agents: readonly { readonly id: string }[], name = 'proxy') {
-  const made = await changes.addPoint(by(store), { name, agents: agents.map(({ id }) => id), mayRelease: false });
+  const made = await changes.addPoint(by(store), {
+    name,
+    agents: agents.map(({ id }) => id),
+    mayRelease: false,
+  });
   if (made.kind !== 'made') throw new Error(made.kind);
   const cache = createPointCache(store);
   const sent: SentByPoint = { keyText: made.apiKey, agentName: 'buyer' };
