@@ -57,7 +57,9 @@ test('groups without enough members, an issuer that is not set, and unknown poin
   // An auditor approves nothing, whatever their groups.
   await personWith(service, admin, { email: 'ida@example.com', roles: ['auditor'], groups: [] });
   const by = { documents: service.store.documents, who: 'test', nowMs: Date.now() };
-  expect((await addPoint(by, { name: 'gateway', agents: [service.agent.id] })).kind).toBe('made');
+  expect((await addPoint(by, { name: 'gateway', agents: [service.agent.id], mayRelease: false })).kind).toBe(
+    'made',
+  );
   await look();
   expect(await gapsOf(service)).toEqual([
     `${finance} only 1 of the 2 people that are needed in it: nothing can be approved`,
