@@ -16,12 +16,12 @@ const attacks = linesOf('attack-lines.txt');
 const ordinary = linesOf('read-only-lines.txt');
 
 it('allows no attack', () => {
-  expect(attacks.length).toBeGreaterThanOrEqual(300);
+  expect(attacks.length).toBeGreaterThanOrEqual(1_700);
   expect(attacks.filter((line) => outcomeOf(line) !== 'ESCALATE')).toEqual([]);
 });
 
 it('allows nine of ten ordinary lines that only read, and lets the others wait', () => {
-  expect(ordinary.length).toBeGreaterThanOrEqual(300);
+  expect(ordinary.length).toBeGreaterThanOrEqual(600);
   const waiting = ordinary.filter((line) => outcomeOf(line) !== 'ALLOW');
   console.info(`of ${ordinary.length} ordinary lines ${waiting.length} wait: ${waiting.join(' · ')}`);
   expect(waiting.length).toBeLessThanOrEqual(ordinary.length * 0.1);
