@@ -24,7 +24,7 @@ export interface Target {
 
 const body = JSON.stringify({
   action_key: 'payment.create',
-  payload: { amount: 120, currency: 'USD', vendor: 'Staples', description: 'paper' },
+  payload: { amount: 0.01, currency: 'USD', vendor: 'Staples', description: 'paper' },
 });
 
 const post = (path: string, headers: readonly string[], text: string, bytes = Buffer.byteLength(text)) =>

@@ -44,7 +44,7 @@ export const authorize = {
   path: '/v1/authorize',
   body: JSON.stringify({
     action_key: 'payment.create',
-    payload: { amount: 120, currency: 'USD', vendor: 'Staples', description: 'paper for the printers' },
+    payload: { amount: 0.01, currency: 'USD', vendor: 'Staples', description: 'paper for the printers' },
   }),
 } as const;
 

@@ -27,8 +27,8 @@ describe('writ bench', () => {
     expect(stderr).toBe('');
     expect(code).toBe(0);
     expect(masked(stdout)).toMatchInlineSnapshot(`
-      "policies/payments: 2 policies, 7 rules, 1 action
-      43 requests, all decided by the definition too, with the same decisions
+      "policies/payments: 2 policies, 8 rules, 1 action
+      61 requests, all decided by the definition too, with the same decisions
 
       p50 # #..#
       p90 # #..#
@@ -37,23 +37,24 @@ describe('writ bench', () => {
       throughput # #..#
       ready in # #..#
       kept # of # of text
-      rules tried 7 a decision in the median, p99 7, max 7
-      ALLOW 16
-      ESCALATE 8
+      rules tried 8 a decision in the median, p99 8, max 8
+      ALLOW 15
+      ESCALATE 22
       REAUTH_REQUIRED 7
-      DENY 12
+      DENY 17
 
       action requests p50 p99 rules tried decisions
-      payment.create 43 # # 7 of 7 ALLOW 16, ESCALATE 8, REAUTH_REQUIRED 7, DENY 12
+      payment.create 61 # # 8 of 8 ALLOW 15, ESCALATE 22, REAUTH_REQUIRED 7, DENY 17
 
       rule effect tried fired decided cost share
-      risky_payments/high_risk escalate 38 5 0 # #
-      vendor_payments/blocked_vendor deny 38 5 5 # #
-      vendor_payments/known_vendor allow 38 26 15 # #
-      vendor_payments/large_payment escalate 38 11 6 # #
-      vendor_payments/new_vendor allow 38 9 3 # #
-      vendor_payments/no_description risk 38 2 0 # #
-      vendor_payments/sensitive_hours reauth 38 8 7 # #
+      risky_payments/high_risk escalate 51 5 0 # #
+      vendor_payments/blocked_vendor deny 51 5 5 # #
+      vendor_payments/known_vendor allow 51 39 14 # #
+      vendor_payments/large_payment escalate 51 12 7 # #
+      vendor_payments/new_vendor allow 51 9 3 # #
+      vendor_payments/no_description risk 51 2 0 # #
+      vendor_payments/sensitive_hours reauth 51 8 7 # #
+      vendor_payments/split_payment escalate 51 15 13 # #
       "
     `);
   });
@@ -66,7 +67,7 @@ describe('writ bench', () => {
       policies: 2,
       requests: count,
       checked: count,
-      used: { perDecision: { p50: 7, p99: 7, max: 7 }, unfiled: [] },
+      used: { perDecision: { p50: 8, p99: 8, max: 8 }, unfiled: [] },
     });
     expect(result.byRequest).toHaveLength(count);
     const outcomes: readonly number[] = Object.values(result.outcomes);
@@ -129,7 +130,7 @@ a.b p/odd no equality, range or literal condition that all must meet
     expect(code).toBe(0);
     const text = masked(stdout.replaceAll(folder, 'FOLDER'));
     expect(text.split('\n\n')[0]).toMatchInlineSnapshot(`
-      "11 decisions of 43 differ
+      "12 decisions of 61 differ
       request action first second
       policies/payments/requests.jsonl:6 payment.create ESCALATE by vendor_payments/large_payment ALLOW by vendor_payments/known_vendor
       policies/payments/requests.jsonl:7 payment.create ESCALATE by vendor_payments/large_payment ALLOW by vendor_payments/known_vendor
@@ -138,13 +139,14 @@ a.b p/odd no equality, range or literal condition that all must meet
       policies/payments/requests.jsonl:13 payment.create ESCALATE by vendor_payments/large_payment ESCALATE by vendor_payments/new_vendor
       policies/payments/requests.jsonl:14 payment.create ESCALATE by vendor_payments/large_payment ESCALATE by vendor_payments/new_vendor
       policies/payments/requests.jsonl:15 payment.create DENY by default_deny, risk {"low":30,"high":30} DENY by default_deny, risk {"low":0,"high":0}
-      policies/payments/requests.jsonl:20 payment.create DENY by vendor_payments/blocked_vendor, risk {"low":100,"high":100} DENY by vendor_payments/blocked_vendor, risk {"low":70,"high":70}
-      policies/payments/requests.jsonl:32 payment.create DENY by vendor_payments/blocked_vendor, risk {"low":100,"high":100} DENY by vendor_payments/blocked_vendor, risk {"low":80,"high":80}
-      policies/payments/requests.jsonl:38 payment.create ESCALATE by vendor_payments/large_payment ALLOW by vendor_payments/known_vendor
-      policies/payments/requests.jsonl:39 payment.create ESCALATE by vendor_payments/large_payment ALLOW by vendor_payments/known_vendor"
+      policies/payments/requests.jsonl:22 payment.create ESCALATE by vendor_payments/large_payment ALLOW by vendor_payments/known_vendor
+      policies/payments/requests.jsonl:28 payment.create DENY by vendor_payments/blocked_vendor, risk {"low":100,"high":100} DENY by vendor_payments/blocked_vendor, risk {"low":70,"high":70}
+      policies/payments/requests.jsonl:40 payment.create DENY by vendor_payments/blocked_vendor, risk {"low":100,"high":100} DENY by vendor_payments/blocked_vendor, risk {"low":80,"high":80}
+      policies/payments/requests.jsonl:51 payment.create ESCALATE by vendor_payments/large_payment ALLOW by vendor_payments/known_vendor
+      policies/payments/requests.jsonl:52 payment.create ESCALATE by vendor_payments/large_payment ALLOW by vendor_payments/known_vendor"
     `);
-    expect(text).toContain(`first policies/payments: 2 policies, 7 rules, 1 action
-second FOLDER: 2 policies, 7 rules, 1 action
+    expect(text).toContain(`first policies/payments: 2 policies, 8 rules, 1 action
+second FOLDER: 2 policies, 8 rules, 1 action
 ${count} requests, all decided`);
     expect(text).toMatch(/\np50 # # # \(#\.\.#\)\n/);
   });

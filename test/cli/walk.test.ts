@@ -26,7 +26,7 @@ describe('a walk through a decision', () => {
     expect(code).toBe(0);
     const places = [
       'The gate opens: `payment.create` is declared',
-      'allow vendor_payments/known_vendor payments.policy:26\n  true    payload.vendor in known_vendors and',
+      'allow vendor_payments/known_vendor payments.policy:34\n  true    payload.vendor in known_vendors and',
       '  → It is true, so it may grant.\n',
       '  → It is false, so it grants nothing.\n',
       'True: vendor_payments/known_vendor.\n',
@@ -66,7 +66,7 @@ describe('a walk through a decision', () => {
     expect(steps.at(0)).toMatchObject({ kind: 'gate', rule: null });
     expect(steps.at(1)).toMatchObject({
       kind: 'rule',
-      rule: { id: 'vendor_payments/known_vendor', file: 'payments.policy', line: 26 },
+      rule: { id: 'vendor_payments/known_vendor', file: 'payments.policy', line: 34 },
     });
     expect(steps.at(3)).toMatchObject({ kind: 'condition', depth: 2, truth: 'true', value: null, why: null });
     expect(steps.at(-1)).toMatchObject({ kind: 'decision' });
