@@ -73,10 +73,15 @@ function stepOf({ situation, answer, expectation, name }: TestCase, next: TestCa
   return { situation, answer, decision, result: next?.before?.at(-1)?.result ?? null };
 }
 
-interface Asking {
-  readonly service: Service;
+interface Caller {
   readonly key: string;
   readonly signingSecret: string | null;
+}
+
+interface Asking {
+  readonly service: Service;
+  /** The agents, by the ids that the tests of the pack give them. */
+  readonly callers: ReadonlyMap<string, Caller>;
   readonly clock: () => number;
   /** The people, in the order in which they are asked to answer. */
   readonly people: readonly { readonly group: string; readonly client: Client }[];
@@ -99,12 +104,24 @@ async function peopleOf(service: Service, pack: Pack): Promise<Asking['people']>
 
 const ownerEmail = 'owner@example.com';
 
-/** Starts a service for the pack, with the agent of the sequence. */
+/** Starts a service for the pack, with the agents of the sequence. */
 async function startAsking(pack: Pack, steps: readonly Step[], clock: () => number): Promise<Asking> {
   const service = await startService({ startsWith: pack.text, clock });
-  const { agent, request } = steps[0]!.situation;
+  const callers = new Map<string, Caller>();
+  for (const { situation } of steps)
+    if (!callers.has(nameOf(situation))) callers.set(nameOf(situation), await addCaller(service, situation));
+  const people = steps.some(({ answer }) => answer !== null) ? await peopleOf(service, pack) : [];
+  return { service, callers, clock, people };
+}
+
+function nameOf({ agent }: Step['situation']): string {
+  return agent.id ?? 'agt-1';
+}
+
+async function addCaller(service: Service, situation: Step['situation']): Promise<Caller> {
+  const { agent, request } = situation;
   const added = await addAgent(service.store, {
-    name: 'of the pack',
+    name: nameOf(situation),
     riskTier: agent.risk_tier ?? 'low',
     controlOwner: ownerEmail,
     tags: [...(agent.tags ?? [])],
@@ -114,14 +131,16 @@ async function startAsking(pack: Pack, steps: readonly Step[], clock: () => numb
     request.signed === true
       ? await setSigning(service.store, { agentId: added.agent.id, signing: 'optional', nowMs: Date.now() })
       : null;
-  const signingSecret = signing?.kind === 'changed' ? signing.signingSecret : null;
-  const people = steps.some(({ answer }) => answer !== null) ? await peopleOf(service, pack) : [];
-  return { service, key: added.apiKey, signingSecret, clock, people };
+  return { key: added.apiKey, signingSecret: signing?.kind === 'changed' ? signing.signingSecret : null };
 }
 
 let nonce = 0;
 
-function signed({ signingSecret, clock }: Asking, body: string): Readonly<Record<string, string>> {
+function signed(
+  { signingSecret }: Caller,
+  clock: () => number,
+  body: string,
+): Readonly<Record<string, string>> {
   if (signingSecret === null) return {};
   nonce += 1;
   const [time, id] = [Math.trunc(clock() / 1_000), `nonce-${String(nonce).padStart(6, '0')}`];
@@ -129,9 +148,17 @@ function signed({ signingSecret, clock }: Asking, body: string): Readonly<Record
   return { 'x-service-signature': `t=${time},n=${id},v1=${digest.digest('hex')}` };
 }
 
+function callerOf({ callers }: Asking, situation: Step['situation']): Caller {
+  const caller = callers.get(nameOf(situation));
+  if (caller === undefined) throw new Error(`no agent ${nameOf(situation)}`);
+  return caller;
+}
+
 async function askFor(asking: Asking, { situation }: Step): Promise<View> {
   const body = JSON.stringify({ action_key: situation.action, payload: situation.payload });
-  const reply = await authorize(asking.service, { body, key: asking.key, headers: signed(asking, body) });
+  const caller = callerOf(asking, situation);
+  const headers = signed(caller, asking.clock, body);
+  const reply = await authorize(asking.service, { body, key: caller.key, headers });
   if (reply.status !== 200) throw new Error(await reply.text());
   return (await reply.json()) as View;
 }
@@ -155,7 +182,7 @@ async function carryOut(asking: Asking, step: Step): Promise<void> {
     expect(await answered(asking, id, step.answer === 'approved' ? 'approve' : 'reject')).toBe(step.answer);
   if (step.result === null) return;
   const body = { executed: true, result: step.result.json };
-  const headers = { 'x-agent-api-key': asking.key };
+  const headers = { 'x-agent-api-key': callerOf(asking, step.situation).key };
   const told = await send(asking.service, `/v1/requests/${id}/outcome`, { method: 'POST', body, headers });
   expect(told.status).toBe(200);
 }
