@@ -8,7 +8,12 @@ import { createRandom, type Random } from '../../src/language/value/random.ts';
 import { findErrors, type PolicySources } from '../../src/pipeline.ts';
 
 const root = join(import.meta.dirname, '../..');
-const packs = ['policies/payments', 'policies/coding', 'examples/packs/support', 'examples/packs/browser'];
+const packs = [
+  'policies/payments',
+  'examples/packs/mail',
+  'examples/packs/support',
+  'examples/packs/browser',
+];
 
 type Slip = readonly [what: string, pattern: RegExp, write: string];
 
