@@ -13,6 +13,7 @@ import { verifyChain } from '../src/service/audit/verify.ts';
 import { createRequestId } from '../src/service/requests/record/id.ts';
 import { linkHash } from '../src/service/store/contract/chain.ts';
 import type { RequestRow } from '../src/service/store/contract/records.ts';
+import { sealKeyOf } from '../src/service/store/contract/seal.ts';
 import type { Store } from '../src/service/store/contract/store.ts';
 import { openStore } from '../src/service/store/open.ts';
 import { prepareChain } from '../src/service/store/sqlite/chain/chain.ts';
@@ -194,7 +195,12 @@ function measureChain(): void {
     database.pragma('synchronous = OFF');
     const chain = prepareChain(database, hashOf);
     const apply = database.transaction(
-      prepareWrites(database, { chain, actor: 'system', basis: prepareBasisCheck(database) }),
+      prepareWrites(database, {
+        chain,
+        actor: 'system',
+        basis: prepareBasisCheck(database),
+        sealKey: sealKeyOf(randomBytes(32)),
+      }),
     );
     return database.transaction((rows: readonly RequestRow[]) => {
       chain.refresh();

@@ -57,7 +57,12 @@ function prepareBatch(
   database.pragma('cache_size = -65536');
   const chain = prepareChain(database, isChained ? createLinkHasher() : () => chainStart.hash);
   const seal = isSealed ? prepareSeal(database, sealKeyOf(masterKey)) : null;
-  const apply = prepareWrites(database, { chain, actor: 'bench', basis: prepareBasisCheck(database) });
+  const apply = prepareWrites(database, {
+    chain,
+    actor: 'bench',
+    basis: prepareBasisCheck(database),
+    sealKey: sealKeyOf(masterKey),
+  });
   return database.transaction((batch: readonly Waiting[]) => {
     const mayDiffer = chain.refresh();
     seal?.begin(chain.end(), mayDiffer);

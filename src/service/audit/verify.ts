@@ -22,6 +22,7 @@ import {
   laneTuples,
   readLanes,
 } from '../store/contract/lanes.ts';
+import { isSealed, type SealKey, sealKeyOf } from '../store/contract/seal.ts';
 import type { ChainStretch, SignedCheckpoint, Store } from '../store/contract/store.ts';
 import { type CheckpointSigner, createCheckpointSigner } from './checkpoint.ts';
 import { nameOf } from './entry.ts';
@@ -33,6 +34,8 @@ export type ChainDifference =
   | 'inserted'
   | 'content'
   | 'hash'
+  /** The record has its hash, but not the seal that the service gives it. */
+  | 'seal'
   /** A request's stored state contradicts the records of its changes. */
   | 'state'
   /**
@@ -88,6 +91,7 @@ const recordsAtOnceDefault = 500;
 /** Walks the chain from its first record to its last. Rejects with a StoreError. */
 export async function verifyChain(store: Store, options: VerifyOptions = {}): Promise<Verification> {
   const signer = createCheckpointSigner(store.masterKey);
+  const sealKey = sealKeyOf(store.masterKey);
   const checkpoints = [...(await store.chain.checkpoints()), ...(options.checkpoints ?? [])];
   const forged = await findForged(checkpoints, signer);
   if (forged !== null) return broken(forged);
@@ -118,7 +122,7 @@ export async function verifyChain(store: Store, options: VerifyOptions = {}): Pr
     if (pruning !== null && pruning.sequence > ends.last().sequence) ends = createLaneEnds(pruning);
     first ??= ends.last();
     const before = ends.place();
-    const found = checkStretch(ends, stretch, witnesses);
+    const found = checkStretch(ends, stretch, { witnesses, sealKey });
     if (found !== null) return broken(await explain(store, found, ends));
     const end = ends.place();
     const isStopped = (await onStretch?.(records, { before, lastSequence })) === 'stop';
@@ -172,7 +176,11 @@ type Witnesses = ReadonlyMap<number, readonly SignedCheckpoint[]>;
  * Returns what is wrong with the first record that is not as it was written; null when there is none. `ends`
  * are the lane ends before the stretch.
  */
-function checkStretch(ends: LaneEnds, { records }: ChainStretch, witnesses: Witnesses): ChainBreak | null {
+function checkStretch(
+  ends: LaneEnds,
+  { records }: ChainStretch,
+  { witnesses, sealKey }: { readonly witnesses: Witnesses; readonly sealKey: SealKey },
+): ChainBreak | null {
   const contradicted = findContradicted(ends, witnesses);
   if (contradicted !== null) return contradicted;
   for (const record of records) {
@@ -180,6 +188,7 @@ function checkStretch(ends: LaneEnds, { records }: ChainStretch, witnesses: Witn
     const found =
       checkPlace(record, ends) ??
       checkHash(record, hash, records) ??
+      checkSeal(record, sealKey) ??
       checkState(record) ??
       checkKnot(record, ends);
     if (found !== null) return found;
@@ -245,6 +254,13 @@ function checkHash(
   const message =
     'it is not the record that was written here: its content, its place or its hash was changed';
   return { sequence: entry.sequence, name: nameOf(entry), difference: 'record', message };
+}
+
+/** Whether the record has its seal. Without the master key nobody can make one for a record of their own. */
+function checkSeal({ entry, hash, seal }: ChainRecord, key: SealKey): ChainBreak | null {
+  if (seal === undefined || isSealed(key, { hash, seal })) return null;
+  const message = 'it is not the record that was written here: its seal is not one of this service';
+  return { sequence: entry.sequence, name: nameOf(entry), difference: 'seal', message };
 }
 
 /**

@@ -7,6 +7,7 @@ import { setTimeout } from 'node:timers/promises';
 import { firstAgentName, nobodysAddress } from '../agents/first-agent.ts';
 import { randomBase62 } from '../agents/keys.ts';
 import { addAgent } from '../agents/registry.ts';
+import { findChanged } from '../audit/verify-start.ts';
 import { type Clock, clockFault, createClock } from '../clock.ts';
 import { createSetUpLink } from '../people/access.ts';
 import { createDirectory } from '../people/directory.ts';
@@ -17,7 +18,6 @@ import { openPolicies, type PolicyHost, type PolicyLog } from '../policies/polic
 import { startExpiry } from '../requests/expiry.ts';
 import { startMeterUpkeep } from '../requests/metering/meter-upkeep.ts';
 import { createMetering, type Metering } from '../requests/metering/metering.ts';
-import { nameOfDifference } from '../store/contract/state.ts';
 import type { Store } from '../store/contract/store.ts';
 import { tampered } from '../store/contract/store-error.ts';
 import { openStore, shownPlace, storePlaceOf } from '../store/open.ts';
@@ -305,8 +305,8 @@ function configuredDeps(config: Config) {
  * service itself must have written it.
  */
 async function checkState(store: Store, shown: string): Promise<void> {
-  const [first] = await store.state.differences({ isQuick: true });
-  if (first !== undefined) throw tampered(`${nameOfDifference(first)} in \`${shown}\`: ${first.message}`);
+  const changed = await findChanged(store);
+  if (changed !== null) throw tampered(`in \`${shown}\`, ${changed}`);
 }
 
 interface ClockSources {

@@ -33,6 +33,8 @@ export interface ChainEntry {
 export interface ChainRecord {
   readonly entry: ChainEntry;
   readonly hash: string;
+  /** The seal that was stored for it; absent for records that the store does not seal. */
+  readonly seal?: string;
   /** How a request stands after its events; null for all other records. */
   readonly later: LaterStates | null;
 }

@@ -27,15 +27,37 @@ export interface SealedState {
 
 const emptySum: TableSum = { count: 0, sum: '0' };
 
-/** Two keys of one SHA-256 block each; two plain hashes over them make a message code (NMAC). */
+/**
+ * Keys of one SHA-256 block each. Two plain hashes over `inner` and `outer` make a message code (NMAC);
+ * `record` is the key of record seals.
+ */
 export interface SealKey {
   readonly inner: string;
   readonly outer: string;
+  readonly record: string;
 }
 
 export function sealKeyOf(masterKey: Uint8Array): SealKey {
   const derived = (purpose: string) => createHmac('sha256', masterKey).update(purpose).digest('hex');
-  return { inner: derived('writ state seal, inner'), outer: derived('writ state seal, outer') };
+  return {
+    inner: derived('writ state seal, inner'),
+    outer: derived('writ state seal, outer'),
+    record: derived('writ record seal'),
+  };
+}
+
+/**
+ * Returns the seal of a record, 64 hexadecimal digits, from the hash of its link. The hash covers all that the
+ * record says and its number, so a seal fits one record at one place. Every message has the length of a hash,
+ * so one plain hash behind a key of one block is a message code.
+ */
+export function recordSeal({ record }: SealKey, linkHash: string): string {
+  return hash('sha256', record + linkHash);
+}
+
+/** Whether a record has its seal. */
+export function isSealed(key: SealKey, { hash: linkHash, seal }: { hash: string; seal: string }): boolean {
+  return linkHash.length === 64 && seal === recordSeal(key, linkHash);
 }
 
 /**

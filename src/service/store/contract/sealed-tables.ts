@@ -10,6 +10,8 @@ export interface SealedTable {
   readonly keyAt: readonly number[];
   /** Whether the tag of each row is stored beside the sum of the table. */
   readonly hasTags: boolean;
+  /** Whether a quick check reads its rows however many they are. */
+  readonly isAlwaysChecked: boolean;
 }
 
 const unsealed: readonly string[] = [
@@ -26,6 +28,9 @@ const unsealed: readonly string[] = [
  * changed row can be named.
  */
 const tagged: readonly string[] = ['agents', 'keys', 'settings', 'documents'];
+
+/** What says which events a request has while it may still be granted: as many rows as such requests. */
+const heads: readonly string[] = ['request_heads', 'heads_mark'];
 
 /** Returns the sealed tables, those with tags first. */
 export function sealedTables(database: Database): readonly SealedTable[] {
@@ -50,6 +55,7 @@ export function sealedTables(database: Database): readonly SealedTable[] {
       columns: columns.map((column) => column.name),
       keyAt: columns.flatMap(({ pk }, at) => (pk > 0 ? [at] : [])),
       hasTags: tagged.includes(name),
+      isAlwaysChecked: tagged.includes(name) || heads.includes(name),
     };
   });
 }

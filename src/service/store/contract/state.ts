@@ -40,6 +40,8 @@ export function nameOfDifference({ table, row }: StateDifference): string {
     case 'keys':
     case 'settings':
       return `${table.slice(0, -1)} \`${first}\``;
+    case 'requests':
+      return `request \`${first}\``;
     case 'documents':
       return `${first} \`${second}\``;
     default:

@@ -60,6 +60,12 @@ export function isUncertain(error: unknown): boolean {
   return error instanceof StoreError && error.code === 'uncertain';
 }
 
+/** Returns the error for a request that is not as the service wrote it; `what` is such a sentence. */
+export function tamperedRequest(requestId: string, what: string): StoreError {
+  const advice = 'see `writ audit verify`; undo the change, or restore a backup';
+  return new StoreError('tampered', `request \`${requestId}\`: ${what}: ${advice}`);
+}
+
 /** Returns the error; `what` is a sentence in lower case without a final period. */
 export function tampered(what: string): StoreError {
   const advice = 'see `writ audit verify`; restore a backup, or take it as it is with `writ audit accept`';

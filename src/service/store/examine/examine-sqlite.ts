@@ -11,11 +11,11 @@ import {
 import { sealKeyOf } from '../contract/seal.ts';
 import { nameOfDifference } from '../contract/state.ts';
 import { StoreError } from '../contract/store-error.ts';
+import { prepareChainReads } from '../sqlite/chain/chain-reads.ts';
 import { withStoreErrors } from '../sqlite/file/errors.ts';
 import { isServedByProcess } from '../sqlite/file/serving-lock.ts';
 import { checkSchemaVersion } from '../sqlite/migrate.ts';
-import { prepareReads } from '../sqlite/reads.ts';
-import { checkSeal } from '../sqlite/seal/seal-check.ts';
+import { checkStored } from '../sqlite/seal/seal-check.ts';
 import type { ExaminedStore } from './examined-store.ts';
 
 const busyTimeoutMs = 5_000;
@@ -35,7 +35,7 @@ export function examineSqlite(path: string): ExaminedStore {
       return {
         isEarlier,
         isServed: isServedByProcess(path),
-        newestMs: isEarlier ? null : prepareReads(database).latestAtMs(),
+        newestMs: isEarlier ? null : prepareChainReads(database).latestAtMs(),
         serverMs: null,
         difference: isEarlier ? null : firstDifference(database, key),
       };
@@ -56,7 +56,7 @@ function isOfEarlierVersion(database: Database.Database): boolean {
 }
 
 function firstDifference(database: Database.Database, masterKey: Uint8Array): string | null {
-  const checking = checkSeal(database, { key: sealKeyOf(masterKey), isQuick: true });
+  const checking = checkStored(database, { key: sealKeyOf(masterKey), isQuick: true });
   let step = checking.next();
   while (step.done !== true) step = checking.next();
   const [first] = step.value;

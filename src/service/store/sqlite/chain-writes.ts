@@ -6,6 +6,7 @@ import type { Database } from 'better-sqlite3';
 import type { Link } from '../contract/chain.ts';
 import type { StateAcceptance } from '../contract/state.ts';
 import type { SignedCheckpoint } from '../contract/store.ts';
+import { recountEvents } from './seal/seal-earlier.ts';
 import type { WriteContext } from './write-context.ts';
 
 const tables = ['requests', 'refusals', 'changes', 'request_events'] as const;
@@ -31,15 +32,19 @@ export function prepareChainWrites(database: Database, { recordChange: record }:
   const deletions = tables.map((table) =>
     database.prepare<[number]>(`DELETE FROM ${table} WHERE sequence <= ?`),
   );
+  const forgetHeads = database.prepare<[]>(
+    'DELETE FROM request_heads WHERE request_id NOT IN (SELECT id FROM requests)',
+  );
   return {
     'add-checkpoint'({ checkpoint }: NewCheckpoint): 'added' {
       insert.run(checkpoint);
       return 'added';
     },
-    /** The writer makes a new seal after all writes of the batch. */
+    /** The writer makes a new seal after all writes of the batch. What counts events follows from the events. */
     'accept-state'({ acceptance }: { readonly acceptance: StateAcceptance }): 'accepted' {
       const { atMs, differences } = acceptance;
       const before = { differences: differences.map(({ table, row, message }) => ({ table, row, message })) };
+      recountEvents(database);
       record({ atMs, what: 'state-accepted', subject: '', before, after: null });
       return 'accepted';
     },
@@ -51,6 +56,7 @@ export function prepareChainWrites(database: Database, { recordChange: record }:
       // The record comes first, so that its number is higher than those of the deleted records.
       record({ atMs, what: 'records-pruned', subject: '', before, after });
       for (const deletion of deletions) deletion.run(sequence);
+      forgetHeads.run();
       forgetEarlier.run(sequence);
       insert.run(checkpoint);
       return 'pruned';

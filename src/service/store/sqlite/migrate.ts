@@ -13,6 +13,7 @@ import { prepareChainEnd } from './chain/chain.ts';
 import { type Schema, schemaDifference, schemaMadeBy } from './seal/schema.ts';
 import { readSeal, sealAll } from './seal/seal.ts';
 import { checkSeal } from './seal/seal-check.ts';
+import { firstSealed, sealEarlierRecords } from './seal/seal-earlier.ts';
 
 /** "WRIT", as the first migration sets it. */
 const applicationId = 0x57524954;
@@ -48,6 +49,7 @@ export function migrate(database: Database, options: MigrateOptions): void {
       const key = sealKeyOf(options.masterKey);
       checkEarlier(database, key, options);
       applyAfter(database, present);
+      if (present > 0 && present < firstSealed) sealEarlierRecords(database, key);
       database
         .prepare<[string]>("INSERT OR IGNORE INTO settings VALUES ('master_key_check', ?)")
         .run(masterKeyCheck(options.masterKey));

@@ -8,8 +8,10 @@ import type {
   KeyRow,
   PlantRow,
   RefusalRecord,
+  RequestEvent,
   RequestRow,
 } from '../contract/records.ts';
+import type { SealKey } from '../contract/seal.ts';
 import type { AgentPage, IdempotencyQuery } from '../contract/store.ts';
 import { prepareActivityReads } from './agent-activity.ts';
 import { prepareChainReads } from './chain/chain-reads.ts';
@@ -17,7 +19,7 @@ import { prepareChangeReads } from './changes.ts';
 import { prepareDocumentReads } from './documents.ts';
 import { prepareMeterReads } from './meters.ts';
 import { prepareNonceReads } from './nonces.ts';
-import { prepareRequestLists } from './request-lists.ts';
+import { prepareNumbers, prepareRequestLists } from './request-lists.ts';
 import {
   type AgentColumns,
   agentRow,
@@ -26,18 +28,18 @@ import {
   keyRow,
   type RefusalColumns,
   refusalRecord,
-  requestRowOf,
-  type StoredRequestColumns,
 } from './rows.ts';
 import { prepareStatisticsReads } from './statistics.ts';
 
 export type Reads = ReturnType<typeof prepareReads>;
 
-export function prepareReads(database: Database) {
+export function prepareReads(database: Database, key: SealKey) {
+  const lists = prepareRequestLists(database, key);
   return {
     ...prepareAgentReads(database),
-    ...prepareRequestReads(database),
-    ...prepareRequestLists(database),
+    ...prepareRequestReads(database, lists),
+    ...lists,
+    ...prepareNumbers(database),
     ...prepareChainReads(database),
     ...prepareChangeReads(database),
     ...prepareDocumentReads(database),
@@ -91,10 +93,12 @@ function prepareAgentReads(database: Database) {
   };
 }
 
-function prepareRequestReads(database: Database) {
-  const byId = database.prepare<[string], StoredRequestColumns>('SELECT * FROM requests WHERE id = ?');
-  const byKey = database.prepare<[IdempotencyQuery], StoredRequestColumns>(
-    `SELECT * FROM requests
+function prepareRequestReads(
+  database: Database,
+  { history }: Pick<ReturnType<typeof prepareRequestLists>, 'history'>,
+) {
+  const byKey = database.prepare<[IdempotencyQuery], { readonly id: string }>(
+    `SELECT id FROM requests
      WHERE agent_id = @agentId AND idempotency_key = @key AND ${keptUntil} > @nowMs`,
   );
   const openOf = database.prepare<[string, number], { count: number }>(
@@ -104,11 +108,14 @@ function prepareRequestReads(database: Database) {
   const refusalsOf = database.prepare<[string, number], RefusalColumns>(
     'SELECT * FROM refusals WHERE agent_id = ? ORDER BY sequence DESC LIMIT ?',
   );
-  const rowOf = (columns: StoredRequestColumns | undefined) =>
-    columns === undefined ? null : requestRowOf(columns);
+  const request = (id: string): RequestRow | null => history(id)?.row ?? null;
   return {
-    request: (id: string): RequestRow | null => rowOf(byId.get(id)),
-    requestByKey: (query: IdempotencyQuery): RequestRow | null => rowOf(byKey.get(query)),
+    request,
+    events: (id: string): readonly RequestEvent[] => history(id)?.events ?? [],
+    requestByKey(query: IdempotencyQuery): RequestRow | null {
+      const found = byKey.get(query);
+      return found === undefined ? null : request(found.id);
+    },
     countOpen: (agentId: string, nowMs: number): number => openOf.get(agentId, nowMs)?.count ?? 0,
     refusals(agentId: string, countMax: number): readonly RefusalRecord[] {
       return refusalsOf.all(agentId, countMax).map(refusalRecord);

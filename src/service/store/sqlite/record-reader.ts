@@ -3,9 +3,10 @@
 
 import Database from 'better-sqlite3';
 import type { LogRecord, RecordReader } from '../contract/log.ts';
+import { prepareChainReads } from './chain/chain-reads.ts';
 import { withStoreErrors } from './file/errors.ts';
 import { checkSchemaVersion } from './migrate.ts';
-import { prepareReads } from './reads.ts';
+import { prepareNumbers } from './request-lists.ts';
 
 const busyTimeoutMs = 5_000;
 
@@ -27,7 +28,8 @@ export async function openSqliteRecords(path: string): Promise<RecordReader> {
 }
 
 function readerOf(path: string, database: Database.Database): RecordReader {
-  const { stretch, numberBefore } = prepareReads(database);
+  const { stretch } = prepareChainReads(database);
+  const { numberBefore } = prepareNumbers(database);
   const logRecords = prepareLogRecords(database);
   return {
     records: async (after, countMax) => withStoreErrors(path, () => logRecords(after, countMax)),

@@ -37,8 +37,8 @@ export function prepareRecordWrites(database: Database, context: WriteContext) {
   // Bound by position, which takes a third less time than by name.
   const insertRequest = database.prepare<(string | number | null)[]>(
     `INSERT INTO requests (sequence, id, agent_id, action_key, outcome, status, created_ms, decided_ms, expires_ms,
-       idempotency_key, idempotency_digest, idempotency_until_ms, record_json, hash)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+       idempotency_key, idempotency_digest, idempotency_until_ms, record_json, hash, seal)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (id) DO NOTHING`,
   );
   const insertRow = (row: RequestColumns, { sequence, hash }: Link) =>
@@ -57,6 +57,7 @@ export function prepareRecordWrites(database: Database, context: WriteContext) {
       row.idempotency_until_ms,
       row.record_json,
       hash,
+      context.sealOf(hash),
     );
   const insertRefusal = database.prepare<[RefusalColumns & Link]>(
     `INSERT INTO refusals (sequence, id, agent_id, key_id, at_ms, http_status, code, detail, client_address,

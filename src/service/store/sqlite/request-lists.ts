@@ -4,7 +4,7 @@
 
 import type { Database } from 'better-sqlite3';
 import { type AskedPerson, askedOwner } from '../contract/asked-owner.ts';
-import type { RequestEvent } from '../contract/records.ts';
+import type { SealKey } from '../contract/seal.ts';
 import type {
   CountedWaiting,
   HeldQuery,
@@ -16,6 +16,7 @@ import type {
   WaitingCount,
   WaitingPage,
 } from '../contract/store.ts';
+import { createEventCounts, type EventCount } from '../shared/event-counts.ts';
 import {
   endNow,
   lookedThroughMax,
@@ -27,7 +28,8 @@ import {
   walkText,
   wasGranted,
 } from '../shared/request-walk.ts';
-import { type EventColumns, requestEvent, requestRowOf, type StoredRequestColumns } from './rows.ts';
+import { requestEvent, requestRowOf } from './rows.ts';
+import { prepareRequestRead, untilOf } from './seal/request-check.ts';
 
 /**
  * SQL for the status at the time of the query. A wait or a grant past its end is over, even when its end is
@@ -119,11 +121,14 @@ interface Looked extends RequestPlace {
   readonly isFound: 0 | 1;
 }
 
-export function prepareRequestLists(database: Database) {
-  const byId = database.prepare<[string], StoredRequestColumns>('SELECT * FROM requests WHERE id = ?');
-  const eventsOf = database.prepare<[string], EventColumns>(
-    'SELECT * FROM request_events WHERE request_id = ? ORDER BY sequence',
+export function prepareRequestLists(database: Database, key: SealKey) {
+  const read = prepareRequestRead(database, key);
+  const counts = createEventCounts();
+  const headColumns = 'event_count AS count, until_ms AS untilMs FROM request_heads';
+  const heads = database.prepare<[], EventCount & { readonly id: string }>(
+    `SELECT request_id AS id, ${headColumns}`,
   );
+  const head = database.prepare<[string], EventCount>(`SELECT ${headColumns} WHERE request_id = ?`);
   const list = (walk: readonly string[]) => database.prepare<[object], Looked>(listText(walk));
   const lists = {
     agent: list(walks.agent),
@@ -140,13 +145,15 @@ export function prepareRequestLists(database: Database) {
     `SELECT id FROM requests WHERE ${statusNow} = 'pending' AND agent_id = ? ORDER BY ${endNow} LIMIT ?`,
   );
 
-  const events = (id: string): readonly RequestEvent[] => eventsOf.all(id).map(requestEvent);
+  const { numberAfter } = prepareNumbers(database);
 
-  const numberAfter = prepareNumberAfter(database);
-
+  /** To be called in a transaction. Throws StoreError when the request is not as the service wrote it. */
   function find(id: string): RequestHistory | null {
-    const columns = byId.get(id);
-    return columns === undefined ? null : { row: requestRowOf(columns), events: events(id) };
+    const found = read(id);
+    if (found === null) return null;
+    const { row, events } = found;
+    counts.see(id, { count: events.length, untilMs: untilOf(row, events) });
+    return { row: requestRowOf(row), events: events.map(requestEvent) };
   }
 
   const placed = (found: readonly Pick<Looked, 'id' | 'sequence'>[]) =>
@@ -178,9 +185,15 @@ export function prepareRequestLists(database: Database) {
   }
 
   return {
-    events,
-    /** A record number below those of requests made at `atMs` or later; numbers nearly follow times. */
-    numberBefore: (atMs: number): number => numberAfter(atMs - 2 * outOfOrderMs) - 1,
+    /** Remembers the events of all requests that may still be granted: none of them can go from now on. */
+    rememberEvents(): void {
+      for (const { id, ...seen } of heads.iterate()) counts.see(id, seen);
+    },
+    /** Remembers an event that was just stored. */
+    rememberEvent(id: string): void {
+      const stored = head.get(id);
+      if (stored !== undefined) counts.see(id, stored);
+    },
     // A transaction, so that everything is read at one moment.
     history: database.transaction(find),
     requestPage: database.transaction(page),
@@ -188,7 +201,6 @@ export function prepareRequestLists(database: Database) {
     requestsAt: database.transaction((places: readonly RequestPlace[]) =>
       placed(places.flatMap(({ sequence }) => idOf.get(sequence) ?? [])),
     ),
-    numberAfter,
     ...prepareWaiting(database, findAll),
     heldOf: (query: HeldQuery): readonly RequestHistory[] =>
       anyHeld.get(query) === 1 ? readHeld(query) : [],
@@ -218,6 +230,16 @@ function prepareWaiting(database: Database, findAll: (ids: readonly string[]) =>
       const ids = JSON.parse(counted?.touched ?? '[]') as readonly string[];
       return { untouched: counted?.untouched ?? 0, touched: findAll(ids) };
     }),
+  };
+}
+
+/** Returns functions that find record numbers by times, which numbers nearly follow. */
+export function prepareNumbers(database: Database) {
+  const numberAfter = prepareNumberAfter(database);
+  return {
+    numberAfter,
+    /** A record number below those of requests made at `atMs` or later. */
+    numberBefore: (atMs: number): number => numberAfter(atMs - 2 * outOfOrderMs) - 1,
   };
 }
 

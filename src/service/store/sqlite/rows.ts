@@ -71,6 +71,17 @@ export interface StoredRequestColumns extends RequestColumns {
   readonly now_expires_ms: number | null;
 }
 
+/** What a record of the chain has beside its columns. */
+interface RecordPlace {
+  readonly sequence: number;
+  readonly hash: string;
+  /** The seal of the record: see `recordSeal`. */
+  readonly seal: string;
+}
+
+/** A row of `requests`, whole. */
+export interface StoredRequestRow extends StoredRequestColumns, RecordPlace {}
+
 export interface RefusalColumns {
   readonly id: string;
   readonly agent_id: string;
@@ -93,6 +104,9 @@ export interface EventColumns {
   readonly expires_ms: number;
   readonly detail_json: string | null;
 }
+
+/** A row of `request_events`, whole. */
+export interface StoredEventRow extends EventColumns, RecordPlace {}
 
 export function agentColumns(agent: AgentRow): AgentColumns {
   return {

@@ -11,6 +11,7 @@ import { checkDataFiles } from '../contract/file-guards.ts';
 import { type MasterKey, readMasterKey } from '../contract/master-key.ts';
 import type { MeterEntryRow, MeterStore } from '../contract/metering.ts';
 import type { PlantRow, RefusalRecord, RequestRow } from '../contract/records.ts';
+import { sealKeyOf } from '../contract/seal.ts';
 import type { StatisticsStore } from '../contract/statistics.ts';
 import type {
   AgentStore,
@@ -87,7 +88,7 @@ async function openWithWriter(
     new Database(path, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });
   const reader = withStoreErrors(path, openReader);
   try {
-    const reads = withStoreErrors(path, () => prepareReads(reader));
+    const reads = withStoreErrors(path, () => prepareReads(reader, sealKeyOf(masterKey)));
     /** Makes a read asynchronous, so that a store over a network can have the same interface. */
     const read: Read = async (query) => {
       if (!reader.open) throw new StoreError('closed', 'the store is closed');
@@ -121,6 +122,8 @@ async function openWithWriter(
       records: { path },
       async serve() {
         lock ??= lockForServing(path);
+        // From here on this process alone writes events, so none of them can go.
+        await read((reads) => reads.rememberEvents());
         search.follow();
         folding.begin();
       },
@@ -199,7 +202,11 @@ function requestStore(read: Read, queue: WriteQueue, search: SearchThread): Requ
     countWaiting: (query) => read((reads) => reads.countWaiting(query)),
     heldOf: (query) => read((reads) => reads.heldOf(query)),
     openOf: (agentId, countMax) => read((reads) => reads.openOf(agentId, countMax)),
-    change: (change) => queue.write({ kind: 'change-request', ...change }),
+    async change(change) {
+      const result = await queue.write({ kind: 'change-request', ...change });
+      if (result === 'changed') await read((reads) => reads.rememberEvent(change.requestId));
+      return result;
+    },
     expireDue: (atMs, countMax) => queue.write({ kind: 'expire-due', atMs, countMax }),
     async appendRefusal(record: RefusalRecord) {
       const result = await queue.write({ kind: 'append-refusal', record });

@@ -2,6 +2,7 @@
 // grant rests on, and the entries of meters, which change with their request.
 
 import type { Database } from 'better-sqlite3';
+import { recordSeal, type SealKey } from '../contract/seal.ts';
 import type { Chain } from './chain/chain.ts';
 import { prepareChanges, type StoredChange } from './changes.ts';
 import type { BasisCheck } from './grant-basis.ts';
@@ -12,20 +13,29 @@ export interface WriteOptions {
   /** The author of changes of management that name none. */
   readonly actor: string;
   readonly basis: BasisCheck;
+  readonly sealKey: SealKey;
 }
 
 export interface WriteContext {
   readonly chain: Chain;
   readonly basis: BasisCheck;
   readonly meterEntries: MeterEntries;
+  readonly sealKey: SealKey;
+  /** Returns the seal of a record of a request, from the record's hash. */
+  readonly sealOf: (hash: string) => string;
   /** Records a change of management, in the transaction that makes it. */
   readonly recordChange: (change: StoredChange) => void;
 }
 
-export function prepareWriteContext(database: Database, { chain, actor, basis }: WriteOptions): WriteContext {
+export function prepareWriteContext(
+  database: Database,
+  { chain, actor, basis, sealKey }: WriteOptions,
+): WriteContext {
   return {
     chain,
     basis,
+    sealKey,
+    sealOf: (hash) => recordSeal(sealKey, hash),
     meterEntries: prepareMeterEntries(database),
     recordChange: prepareChanges(database, chain, actor),
   };

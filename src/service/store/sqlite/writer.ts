@@ -148,9 +148,10 @@ function prepareBatches(
   { path, actor, masterKey }: WriterData,
 ): (batch: Batch) => FromWriter {
   const chain = prepareChain(database, createLinkHasher());
-  const seal = prepareSeal(database, sealKeyOf(masterKey));
+  const sealKey = sealKeyOf(masterKey);
+  const seal = prepareSeal(database, sealKey);
   const basis = prepareBasisCheck(database);
-  const apply = prepareWrites(database, { chain, actor, basis });
+  const apply = prepareWrites(database, { chain, actor, basis, sealKey });
   // Inside the transaction of the batch this is a savepoint.
   const applyUndoably = database.transaction(apply);
   const noteNonces = prepareNonceWrites(database);

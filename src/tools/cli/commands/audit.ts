@@ -240,8 +240,14 @@ async function accept(store: Store, { yes }: AcceptCommandOptions): Promise<Exit
     return exitCodes.wrong;
   }
   await store.state.accept({ atMs: Date.now(), differences });
-  print('accepted as it is, and recorded\n');
-  return exitCodes.ok;
+  const left = await store.state.differences({ isQuick: false });
+  if (left.length === 0) {
+    print('accepted as it is, and recorded\n');
+    return exitCodes.ok;
+  }
+  for (const difference of left) printDifference(difference);
+  printError('the rest was accepted; what requests say cannot be: undo the change, or restore a backup\n');
+  return exitCodes.wrong;
 }
 
 const why = {

@@ -15,6 +15,8 @@ import type { ChainStretch, SignedCheckpoint } from '../../contract/store.ts';
 interface StoredRow {
   readonly sequence: number;
   readonly hash: string;
+  /** Of requests and their events. */
+  readonly seal?: string;
 }
 
 interface CheckpointColumns extends Link {
@@ -101,11 +103,12 @@ function prepareRequestStretch(database: Database) {
 }
 
 function requestEntry(row: StoredRequest): ChainRecord {
-  const { hash, now_status, now_decided_ms, now_expires_ms, ...rest } = row;
+  const { hash, seal, now_status, now_decided_ms, now_expires_ms, ...rest } = row;
   const { event_status, event_decided_ms, event_expires_ms, ...columns } = rest;
   return {
     entry: { ...columns, kind: 'request' },
     hash,
+    ...(seal !== undefined && { seal }),
     later: {
       stored: { status: now_status, decidedAtMs: now_decided_ms, expiresAtMs: now_expires_ms },
       byEvents: { status: event_status, decidedAtMs: event_decided_ms, expiresAtMs: event_expires_ms },
@@ -118,10 +121,11 @@ function prepareStretch(database: Database, kind: Exclude<RecordKind, 'request'>
     `SELECT * FROM ${table} WHERE sequence > ? AND sequence <= ?`,
   );
   return (after: number, upTo: number): readonly ChainRecord[] =>
-    select.all(after, upTo).map(({ hash, ...columns }) => ({
+    select.all(after, upTo).map(({ hash, seal, ...columns }) => ({
       // Columns hold texts, numbers and nulls.
       entry: { ...columns, kind } as ChainEntry,
       hash,
+      ...(seal !== undefined && { seal }),
       later: null,
     }));
 }

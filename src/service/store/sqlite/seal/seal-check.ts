@@ -13,7 +13,9 @@ import {
 } from '../../contract/seal.ts';
 import { rowKeyOf, type SealedTable, sealedTables } from '../../contract/sealed-tables.ts';
 import type { StateDifference } from '../../contract/state.ts';
+import { endNow, statusNow } from '../../shared/request-walk.ts';
 import { prepareChainEnd } from '../chain/chain.ts';
+import { prepareRequestCheck, prepareRequestRows } from './request-check.ts';
 import { readSeal, rowsOf } from './seal.ts';
 
 /** The most rows that a quick check reads from tables whose rows have no tags. */
@@ -43,8 +45,8 @@ export function* checkSeal(
   const tables = sealedTables(database);
   for (const table of tables) {
     const sealed = state.tables[table.name] ?? createSum().value();
-    if (isQuick && !table.hasTags && sealed.count > rowsLeft) continue;
-    if (!table.hasTags) rowsLeft -= sealed.count;
+    if (isQuick && !table.isAlwaysChecked && sealed.count > rowsLeft) continue;
+    if (!table.isAlwaysChecked) rowsLeft -= sealed.count;
     const counting = sumOf(database, table, key);
     let step = counting.next();
     for (; step.done !== true; step = counting.next()) {
@@ -58,6 +60,33 @@ export function* checkSeal(
   if (hasForeignTags(database, tables))
     found.push(difference('row_seals', 'it has rows that the service never wrote'));
   return found.slice(0, differencesMax);
+}
+
+/**
+ * The same, and then the differences of requests that may still be granted. Requests have seals since version
+ * 140 of the schema.
+ */
+export function* checkStored(
+  database: Database,
+  check: SealCheck,
+): Generator<number, readonly StateDifference[]> {
+  const differences = yield* checkSeal(database, check);
+  const requests = yield* checkRequests(database, check.key);
+  return [...differences, ...requests].slice(0, differencesMax);
+}
+
+function* checkRequests(database: Database, key: SealKey): Generator<number, readonly StateDifference[]> {
+  const requestDifference = prepareRequestDifference(database, key);
+  const found: StateDifference[] = [];
+  let count = 0;
+  for (const id of openRequests(database)) {
+    count += 1;
+    if (count % rowsPerStep === 0) yield count;
+    const message = requestDifference(id);
+    if (message !== null) found.push(difference('requests', message, id));
+    if (found.length >= differencesMax) break;
+  }
+  return found;
 }
 
 function difference(table: string, message: string, row: string | null = null): StateDifference {
@@ -158,6 +187,28 @@ function entryDifference(database: Database): StateDifference | null {
   if (entry === undefined) return null;
   const message = 'it is not what the record of its request says';
   return difference('meter_entries', message, JSON.stringify([entry.definition, entry.id]));
+}
+
+/** Ids of the requests that wait or may still be granted, by what any of their rows say. */
+function openRequests(database: Database): readonly string[] {
+  return database
+    .prepare<[number], string>(
+      `SELECT id FROM requests WHERE ${statusNow} = 'pending' AND ${statusNow} <> 'auto_approved'
+       UNION SELECT id FROM requests WHERE ${statusNow} = 'approved' AND ${statusNow} <> 'auto_approved'
+         AND ${endNow} > ?
+       UNION SELECT request_id FROM request_heads`,
+    )
+    .pluck()
+    .all(Date.now());
+}
+
+function prepareRequestDifference(database: Database, key: SealKey): (id: string) => string | null {
+  const read = prepareRequestRows(database);
+  const differenceOf = prepareRequestCheck(database, key);
+  return (id) => {
+    const request = read(id);
+    return request === null ? 'its record is gone' : differenceOf(request);
+  };
 }
 
 function hasForeignTags(database: Database, tables: readonly SealedTable[]): boolean {

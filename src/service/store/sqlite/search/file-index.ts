@@ -9,7 +9,7 @@ import type { RequestFilter } from '../../contract/store.ts';
 import { walkOf, walkText } from '../../shared/request-walk.ts';
 import type { Asked, LookedAt, NumberStretch, SearchIndex } from '../../shared/search/search-index.ts';
 import { toFailure } from '../file/errors.ts';
-import { filters, parametersOf, prepareRequestLists, walks } from '../request-lists.ts';
+import { filters, parametersOf, prepareNumbers, walks } from '../request-lists.ts';
 import { type IndexFile, type IndexMark, indexPathOf, openIndexFile, removeIndexFile } from './index-file.ts';
 
 interface Unindexed extends SearchedRequest {
@@ -167,7 +167,7 @@ function prepareRecordReads(database: Database.Database) {
     unanswered: walk(walks.unanswered),
     all: walk(walks.all),
   };
-  const { numberAfter } = prepareRequestLists(database);
+  const { numberAfter } = prepareNumbers(database);
   return {
     newer: (high: number, countMax: number) => newer.all(high, countMax),
     older: (low: number, countMax: number) => older.all(low, countMax).toReversed(),

@@ -1,0 +1,44 @@
+// Checks what a start rests on: the rows beside the records, every request that may still be granted, and the
+// last records of the chain. INVARIANT: the cost does not grow with the records.
+
+import { chainStart } from '../store/contract/chain.ts';
+import { type ChainPlace, readLanes } from '../store/contract/lanes.ts';
+import { nameOfDifference } from '../store/contract/state.ts';
+import type { Store } from '../store/contract/store.ts';
+import { verifyChain } from './verify.ts';
+
+/** How many of the last records a start verifies. */
+export const lastRecords = 5_000;
+
+/**
+ * Returns the first thing that is not as the service left it, as a sentence in lower case without a final
+ * period; null when a start may rely on the store. Rejects with a StoreError.
+ */
+export async function findChanged(store: Store): Promise<string | null> {
+  const [difference] = await store.state.differences({ isQuick: true });
+  if (difference !== undefined) return `${nameOfDifference(difference)}: ${difference.message}`;
+  const after = await placeBeforeLast(store, lastRecords);
+  const verification = await verifyChain(store, after === null ? {} : { after });
+  if (verification.kind === 'whole') return null;
+  const { sequence, name, message } = verification.break;
+  return `record ${sequence}${name === null ? '' : ` (${name})`}: ${message}`;
+}
+
+/**
+ * The end of a record that has about `count` records after it; null when the chain is no longer than that. In
+ * a chain of several lanes it is a knot, which names the end of each.
+ */
+async function placeBeforeLast({ chain, replicas }: Store, count: number): Promise<ChainPlace | null> {
+  const { pruning, lastSequence } = await chain.stretch(0, 0);
+  const begin = (pruning ?? chainStart).sequence;
+  for (let sequence = lastSequence - count; sequence > begin; sequence -= count) {
+    const { records } = await chain.stretch(sequence - 1, replicas === null ? 1 : count);
+    const found = records.find(({ entry }) => replicas === null || entry.kind === 'knot');
+    if (found === undefined) continue;
+    const end = { sequence: found.entry.sequence, hash: found.hash };
+    if (replicas === null) return end;
+    const others = readLanes(JSON.parse(String(found.entry.ends_json))) ?? [];
+    return { ...end, lanes: [{ lane: 0, ...end }, ...others] };
+  }
+  return null;
+}
