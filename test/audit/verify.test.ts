@@ -5,6 +5,13 @@ import { describe, expect, test } from 'vitest';
 import { createCheckpointSigner } from '../../src/service/audit/checkpoint.ts';
 import { pruneRecords } from '../../src/service/audit/prune.ts';
 import { verifyChain } from '../../src/service/audit/verify.ts';
+import {
+  type ChainEntry,
+  type ChainRecord,
+  chainStart,
+  linkHash,
+} from '../../src/service/store/contract/chain.ts';
+import type { Store } from '../../src/service/store/contract/store.ts';
 import { requestRow, startMs } from '../store/rows.ts';
 import { type ChainedStore, createChainedStore, listRecords } from './chained.ts';
 
@@ -342,5 +349,36 @@ describe('a walk that goes on where another has stopped', () => {
     const after = await walkTo(chained, 2);
     await pruneRecords(chained.store, { beforeMs: startMs + 100_000_000, nowMs: startMs + 100_000_000 });
     expect(await verifyChain(chained.store, { after })).toMatchObject({ kind: 'whole' });
+  });
+});
+
+test('a lane that was rewritten whole is found by the knot that names its end', async () => {
+  const entry = (outcome: string): ChainEntry => ({
+    kind: 'request',
+    sequence: 1,
+    lane: 1,
+    follows: 0,
+    outcome,
+  });
+  const recordOf = (one: ChainEntry, previous = chainStart.hash): ChainRecord => ({
+    entry: one,
+    hash: linkHash(previous, one),
+    later: null,
+  });
+  const written = recordOf(entry('DENY'));
+  const ends = JSON.stringify([[1, 1, written.hash]]);
+  const knot = recordOf({ kind: 'knot', sequence: 2, at_ms: 1, ends_json: ends, follows: 0 });
+  const verify = (first: ChainRecord) =>
+    verifyChain({
+      masterKey: randomBytes(32),
+      chain: {
+        checkpoints: async () => [],
+        stretch: async () => ({ pruning: null, records: [first, knot], firstSequence: 1, lastSequence: 2 }),
+      },
+    } as unknown as Store);
+  expect(await verify(written)).toMatchObject({ kind: 'whole' });
+  expect(await verify(recordOf(entry('ALLOW')))).toMatchObject({
+    kind: 'broken',
+    break: { sequence: 1, difference: 'rewritten', message: expect.stringContaining('the knot at record 2') },
   });
 });

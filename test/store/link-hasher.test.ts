@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type ChainEntry, linkHash } from '../../src/service/store/contract/chain.ts';
-import { createLinkHasher } from '../../src/service/store/sqlite/chain/link-hasher.ts';
+import { createLinkHasher } from '../../src/service/store/shared/link-hasher.ts';
 
 const text = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 600 }),

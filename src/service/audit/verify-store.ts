@@ -3,7 +3,8 @@
 
 import type { StateDifference } from '../store/contract/state.ts';
 import type { Store } from '../store/contract/store.ts';
-import { type Verification, type VerifyOptions, verifyChain } from './verify.ts';
+import type { Verification } from './verify.ts';
+import { type ThreadOptions, verifyInThreads } from './verify-in-threads.ts';
 
 export interface StoreVerification {
   readonly chain: Verification;
@@ -11,7 +12,7 @@ export interface StoreVerification {
   readonly differences: readonly StateDifference[];
 }
 
-export interface VerifyStoreOptions extends VerifyOptions {
+export interface VerifyStoreOptions extends ThreadOptions {
   /** Called with the number of rows beside the records that have been read. */
   readonly onRows?: (rowCount: number) => void;
 }
@@ -21,7 +22,7 @@ export async function verifyStore(
   store: Store,
   options: VerifyStoreOptions = {},
 ): Promise<StoreVerification> {
-  const chain = await verifyChain(store, options);
+  const chain = await verifyInThreads(store, options);
   const differences = await store.state.differences({ isQuick: false, onProgress: options.onRows });
   return { chain, differences };
 }

@@ -10,6 +10,7 @@ import {
   type ChainRecord,
   chainStart,
   type LaterState,
+  type LaterStates,
   type Link,
   linkHash,
 } from '../store/contract/chain.ts';
@@ -24,6 +25,7 @@ import {
 } from '../store/contract/lanes.ts';
 import { isSealed, type SealKey, sealKeyOf } from '../store/contract/seal.ts';
 import type { ChainStretch, SignedCheckpoint, Store } from '../store/contract/store.ts';
+import { createLinkHasher } from '../store/shared/link-hasher.ts';
 import { type CheckpointSigner, createCheckpointSigner } from './checkpoint.ts';
 import { nameOf } from './entry.ts';
 
@@ -76,6 +78,8 @@ export interface VerifyOptions {
   /** Starts after this place, up to which an earlier walk has found everything whole. */
   readonly after?: ChainPlace;
   readonly recordsAtOnce?: number;
+  /** Called now and then with the number of a record that was checked, and that of the last record. */
+  readonly onChecked?: ((sequence: number, lastSequence: number) => void) | undefined;
   /** Called with each stretch that was found whole; returning `stop` ends the walk there. */
   readonly onStretch?: (records: readonly ChainRecord[], at: StretchPlace) => Promise<'go on' | 'stop'>;
 }
@@ -95,7 +99,7 @@ export async function verifyChain(store: Store, options: VerifyOptions = {}): Pr
   const checkpoints = [...(await store.chain.checkpoints()), ...(options.checkpoints ?? [])];
   const forged = await findForged(checkpoints, signer);
   if (forged !== null) return broken(forged);
-  const witnesses: Witnesses = Map.groupBy(checkpoints, ({ sequence }) => sequence);
+  const witnesses = witnessesOf(checkpoints);
   const gone = options.after === undefined ? null : await checkAfter(store, options.after);
   if (gone !== null) return broken(gone);
   const { recordsAtOnce: atOnce = recordsAtOnceDefault, onStretch } = options;
@@ -125,6 +129,7 @@ export async function verifyChain(store: Store, options: VerifyOptions = {}): Pr
     const found = checkStretch(ends, stretch, { witnesses, sealKey });
     if (found !== null) return broken(await explain(store, found, ends));
     const end = ends.place();
+    options.onChecked?.(end.sequence, lastSequence);
     const isStopped = (await onStretch?.(records, { before, lastSequence })) === 'stop';
     if (!isStopped && !isLast) continue;
     const truncated = isStopped ? null : findTruncated(end, { lastSequence, checkpoints });
@@ -172,19 +177,30 @@ function checkBegin({ pruning, firstSequence }: ChainStretch, signer: Checkpoint
 /** Genuine checkpoints by the number of their record. */
 type Witnesses = ReadonlyMap<number, readonly SignedCheckpoint[]>;
 
+export function witnessesOf(checkpoints: readonly SignedCheckpoint[]): Witnesses {
+  return Map.groupBy(checkpoints, ({ sequence }) => sequence);
+}
+
+interface Checking {
+  readonly witnesses: Witnesses;
+  readonly sealKey: SealKey;
+}
+
+const hashOf = createLinkHasher();
+
 /**
  * Returns what is wrong with the first record that is not as it was written; null when there is none. `ends`
  * are the lane ends before the stretch.
  */
-function checkStretch(
+export function checkStretch(
   ends: LaneEnds,
   { records }: ChainStretch,
-  { witnesses, sealKey }: { readonly witnesses: Witnesses; readonly sealKey: SealKey },
+  { witnesses, sealKey }: Checking,
 ): ChainBreak | null {
   const contradicted = findContradicted(ends, witnesses);
   if (contradicted !== null) return contradicted;
   for (const record of records) {
-    const hash = linkHash(ends.of(laneOf(record.entry)).hash, record.entry);
+    const hash = hashOf(ends.of(laneOf(record.entry)).hash, record.entry);
     const found =
       checkPlace(record, ends) ??
       checkHash(record, hash, records) ??
@@ -268,13 +284,21 @@ function checkSeal({ entry, hash, seal }: ChainRecord, key: SealKey): ChainBreak
  * themselves.
  */
 function checkState({ entry, later }: ChainRecord): ChainBreak | null {
-  if (later === null || isDeepStrictEqual(later.stored, later.byEvents)) return null;
+  if (later === null || isSameState(later)) return null;
   const word = (state: LaterState) => `\`${state.status ?? entry.status}\``;
   const message =
     later.stored.status === later.byEvents.status
       ? `when it was decided or ends is not what the records of its changes say`
       : `it stands as ${word(later.stored)}, but by the records of its changes it is ${word(later.byEvents)}`;
   return { sequence: entry.sequence, name: nameOf(entry), difference: 'state', message };
+}
+
+function isSameState({ stored, byEvents }: LaterStates): boolean {
+  return (
+    stored.status === byEvents.status &&
+    stored.decidedAtMs === byEvents.decidedAtMs &&
+    stored.expiresAtMs === byEvents.expiresAtMs
+  );
 }
 
 function findContradicted(ends: LaneEnds, witnesses: Witnesses): ChainBreak | null {

@@ -10,6 +10,7 @@ import { doors } from './manifests.ts';
 const threads = [
   'src/service/policies/compiler-thread',
   'src/service/playground/thread',
+  'src/service/audit/verify-thread',
   'src/service/replay/reading-thread',
   'src/service/replay/replay-thread',
   'src/service/store/postgres/search/database-searcher',

@@ -64,7 +64,7 @@ export function isSealed(key: SealKey, { hash: linkHash, seal }: { hash: string;
  * Returns 64 hexadecimal digits. The library's own HMAC makes an object for each code and costs ten times as
  * much.
  */
-function codeOf({ inner, outer }: SealKey, text: string): string {
+export function keyedCode({ inner, outer }: SealKey, text: string): string {
   return hash('sha256', outer + hash('sha256', inner + text));
 }
 
@@ -72,7 +72,7 @@ function codeOf({ inner, outer }: SealKey, text: string): string {
  * Returns 64 hexadecimal digits. Columns are in the order of the schema, so the tag needs no column names.
  */
 export function rowTag(key: SealKey, table: string, values: readonly StoredValue[]): string {
-  return codeOf(key, rowText(table, values));
+  return keyedCode(key, rowText(table, values));
 }
 
 /** Returns a text that no other row has: digits outside of quotation marks are a number. */
@@ -153,5 +153,5 @@ export function sealCode(
   key: SealKey,
   { sequence, hash: end, sums_json: sumsJson }: Omit<SealColumns, 'mac'>,
 ): string {
-  return codeOf(key, `seal ${sequence} ${end} ${sumsJson}`);
+  return keyedCode(key, `seal ${sequence} ${end} ${sumsJson}`);
 }

@@ -2,6 +2,7 @@
 // found.
 
 import { masterKeyCheck, masterKeyMismatch, presentKey } from '../contract/master-key.ts';
+import { sealKeyOf } from '../contract/seal.ts';
 import { nameOfDifference } from '../contract/state.ts';
 import { StoreError } from '../contract/store-error.ts';
 import { latestAtMs } from '../postgres/chain.ts';
@@ -24,12 +25,13 @@ export async function examinePostgres({
     if (await isOfEarlierVersion(connection))
       return { isEarlier: true, isServed: false, newestMs: null, serverMs, difference: null };
     const known = await knownKeyOf(connection);
-    if (known !== null && known !== masterKeyCheck(presentKey(keyFile))) throw masterKeyMismatch(keyFile);
+    const key = presentKey(keyFile);
+    if (known !== null && known !== masterKeyCheck(key)) throw masterKeyMismatch(keyFile);
     return {
       isEarlier: false,
       isServed: await isServed(connection),
       serverMs,
-      ...(await recordsOf(url)),
+      ...(await recordsOf(url, key)),
     };
   } catch (error) {
     throw toStoreFailure(error);
@@ -38,10 +40,13 @@ export async function examinePostgres({
   }
 }
 
-async function recordsOf(url: string): Promise<Pick<ExaminedStore, 'newestMs' | 'difference'>> {
+async function recordsOf(
+  url: string,
+  masterKey: Uint8Array,
+): Promise<Pick<ExaminedStore, 'newestMs' | 'difference'>> {
   const pool = createReadPool(url);
   try {
-    const [first] = await consistencyStore(pool).differences({ isQuick: true });
+    const [first] = await consistencyStore(pool, sealKeyOf(masterKey)).differences({ isQuick: true });
     return {
       newestMs: await latestAtMs(pool.rows),
       difference: first === undefined ? null : `${nameOfDifference(first)}: ${first.message}`,

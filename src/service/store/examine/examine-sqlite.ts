@@ -15,7 +15,7 @@ import { prepareChainReads } from '../sqlite/chain/chain-reads.ts';
 import { withStoreErrors } from '../sqlite/file/errors.ts';
 import { isServedByProcess } from '../sqlite/file/serving-lock.ts';
 import { checkSchemaVersion } from '../sqlite/migrate.ts';
-import { checkStored } from '../sqlite/seal/seal-check.ts';
+import { checkStored, quickRowsMax } from '../sqlite/seal/seal-check.ts';
 import type { ExaminedStore } from './examined-store.ts';
 
 const busyTimeoutMs = 5_000;
@@ -56,7 +56,7 @@ function isOfEarlierVersion(database: Database.Database): boolean {
 }
 
 function firstDifference(database: Database.Database, masterKey: Uint8Array): string | null {
-  const checking = checkStored(database, { key: sealKeyOf(masterKey), isQuick: true });
+  const checking = checkStored(database, { key: sealKeyOf(masterKey), rowsMax: quickRowsMax });
   let step = checking.next();
   while (step.done !== true) step = checking.next();
   const [first] = step.value;

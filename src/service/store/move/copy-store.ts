@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { type ChainRecord, chainStart, type Link, linkHash } from '../contract/chain.ts';
 import { copyKey } from '../contract/master-key.ts';
+import { sealKeyOf } from '../contract/seal.ts';
 import type { Store } from '../contract/store.ts';
 import { StoreError, tampered } from '../contract/store-error.ts';
 import { openPostgresStore } from '../postgres/postgres.ts';
@@ -66,7 +67,7 @@ export async function copyStore(options: CopyOptions): Promise<Copied> {
     copyKey(options.keyFile, from.masterKey);
     const to = await openPostgresStore({ url: options.url, keyFile: options.keyFile });
     opened(to, () => to.close());
-    const rows = await openDatabaseRows(options.url);
+    const rows = await openDatabaseRows(options.url, sealKeyOf(from.masterKey));
     opened(rows, () => rows.close());
     const file = openFileRows(options.path);
     opened(file, async () => file.close());

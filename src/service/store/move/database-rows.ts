@@ -2,12 +2,15 @@
 // `finish` has committed, the database notes that it is not whole, and no service uses it.
 
 import pg from 'pg';
-import type { ChainRecord, Link, RecordKind } from '../contract/chain.ts';
+import type { ChainEntry, ChainRecord, Link, RecordKind } from '../contract/chain.ts';
+import type { SealKey } from '../contract/seal.ts';
 import { StoreError } from '../contract/store-error.ts';
+import { eventSeal, requestSeal } from '../postgres/request-seals.ts';
 import { idArray, plainArray, textArray } from '../postgres/server/arrays.ts';
 import { clientConfig } from '../postgres/server/connection.ts';
 import { toStoreFailure } from '../postgres/server/errors.ts';
 import { firstOfIds, lastOfIds } from '../postgres/server/request-ids.ts';
+import type { EventColumns, RequestColumns } from '../sqlite/rows.ts';
 import { bucketDigits, type CopiedTable } from './copied-tables.ts';
 import { bucketOf } from './file-rows.ts';
 import { type Moved, movedId, placementKind } from './placement.ts';
@@ -62,7 +65,7 @@ const rowsAtOnce = 5_000;
 type Query = <R extends object>(text: string, values?: readonly unknown[]) => Promise<readonly R[]>;
 
 /** Connects to a database that has the tables of a store. Rejects with a StoreError. */
-export async function openDatabaseRows(url: string): Promise<DatabaseRows> {
+export async function openDatabaseRows(url: string, key: SealKey): Promise<DatabaseRows> {
   const client = new pg.Client({ ...clientConfig(url), application_name: 'writ store copy' });
   client.on('error', () => {});
   const query: Query = async <R extends object>(text: string, values: readonly unknown[] = []) => {
@@ -95,7 +98,7 @@ export async function openDatabaseRows(url: string): Promise<DatabaseRows> {
   };
   return {
     begin: (place) => together(() => begin(query, place)),
-    append: (records) => together(() => append(query, types, records)),
+    append: (records) => together(() => append({ query, types, key }, records)),
     clear: () => together(async () => void (await query(`TRUNCATE ${tableNames.join(', ')}`))),
     analyze: async () => void (await query('ANALYZE')),
     sums: (table, rows) => sums(query, types, { table, ...rows }),
@@ -190,18 +193,51 @@ async function insert(
   );
 }
 
-async function append(query: Query, types: ColumnTypes, records: readonly ChainRecord[]): Promise<boolean> {
+interface Target {
+  readonly query: Query;
+  readonly types: ColumnTypes;
+  readonly key: SealKey;
+}
+
+async function append({ query, types, key }: Target, records: readonly ChainRecord[]): Promise<boolean> {
+  const numbers = await eventNumbers(query, records);
   const tables = Object.entries(recordTables).flatMap(([kind, table]) => {
     const own = records.filter(({ entry }) => entry.kind === kind);
     const columns = Object.keys(own[0]?.entry ?? {}).filter((name) => name !== 'kind');
-    const rows = own.map(({ entry, hash }) => [...columns.map((name) => entry[name] ?? null), hash]);
-    return rows.length === 0 ? [] : [{ table, columns: [...columns, 'hash'], rows }];
+    const isSealed = kind === 'request' || kind === 'event';
+    const rows = own.map(({ entry, hash }) => {
+      const seals = isSealed ? [sealOf(key, entry, numbers)] : [];
+      return [...columns.map((name) => entry[name] ?? null), hash, ...seals];
+    });
+    const added = isSealed ? ['hash', 'seal'] : ['hash'];
+    return rows.length === 0 ? [] : [{ table, columns: [...columns, ...added], rows }];
   });
   for (const { table, columns, rows } of tables)
     await insert(query, types, table, { columns, rows, added: table === 'changes' ? {} : { slot: '0' } });
   await noteStates(query, records);
   for (const one of tables) if (!(await haveComeOut(query, one))) return false;
   return true;
+}
+
+/** How many events of each request are stored already, by the id of the request. */
+async function eventNumbers(query: Query, records: readonly ChainRecord[]): Promise<Map<string, number>> {
+  const ids = records.flatMap(({ entry }) => (entry.kind === 'event' ? [String(entry.request_id)] : []));
+  if (ids.length === 0) return new Map();
+  const counted = await query<{ id: string; count: number }>(
+    'SELECT request_id AS id, count(*)::int AS count FROM request_events WHERE request_id = ANY ($1) GROUP BY 1',
+    [idArray([...new Set(ids)])],
+  );
+  return new Map(counted.map(({ id, count }) => [id, count]));
+}
+
+/** The seal that the database keeps for a record: a file seals records by their hashes. */
+function sealOf(key: SealKey, entry: ChainEntry, numbers: Map<string, number>): string {
+  // An entry has the columns of its table.
+  if (entry.kind === 'request') return requestSeal(key, entry as unknown as RequestColumns);
+  const event = entry as unknown as EventColumns;
+  const number = (numbers.get(event.request_id) ?? 0) + 1;
+  numbers.set(event.request_id, number);
+  return eventSeal(key, event, number);
 }
 
 interface StoredRecords extends Pick<Rows, 'columns' | 'rows'> {

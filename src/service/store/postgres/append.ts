@@ -6,9 +6,11 @@ import { canonicalJson } from '../contract/canonical-json.ts';
 import { switchKind } from '../contract/grant-basis.ts';
 import type { MeterEntryRow, MeterPlace } from '../contract/metering.ts';
 import type { NonceUse, RequestRow } from '../contract/records.ts';
+import type { SealKey } from '../contract/seal.ts';
 import type { AppendLimits, AppendResult } from '../contract/store.ts';
 import { type RequestColumns, requestColumns } from '../sqlite/rows.ts';
 import type { Fence } from './fence.ts';
+import { requestSeal } from './request-seals.ts';
 import { idArray, plainArray, textArray } from './server/arrays.ts';
 import type { Query } from './server/connection.ts';
 import { zeroByte } from './server/errors.ts';
@@ -38,9 +40,10 @@ export interface PreparedRequest extends NewRequest {
    * number, and after it.
    */
   readonly parts: readonly [head: string, before: string, between: string, after: string];
+  readonly seal: string;
 }
 
-const argumentCount = 43;
+const argumentCount = 44;
 
 export const appendStatement: Query = {
   name: 'append',
@@ -62,18 +65,23 @@ function membersOf(columns: RequestColumns, names: readonly (keyof RequestColumn
  * Prepares a request for sending. Throws RangeError for a text that is not well-formed or an id that is no
  * UUID, and StoreError for a zero byte, which PostgreSQL cannot hold.
  */
-export function prepareRequest(request: NewRequest): PreparedRequest {
+export function prepareRequest(request: NewRequest, sealKey: SealKey): PreparedRequest {
   const columns = requestColumns(request.row);
   if (!columns.record_json.isWellFormed()) throw new RangeError('a record is well-formed text');
   if (requestIdOrNull(columns.id) === null) throw new RangeError('the id of a request is a UUID');
   const meters = [...request.places, ...request.entries].flatMap(({ definition, key }) => [definition, key]);
   const texts = [...Object.values(columns), ...meters];
   if (texts.some((text) => typeof text === 'string' && text.includes('\0'))) throw zeroByte();
+  return { ...request, columns, parts: requestParts(columns), seal: requestSeal(sealKey, columns) };
+}
+
+/** Returns the canonical JSON of a request around its place, without `record_json`. */
+export function requestParts(columns: RequestColumns): PreparedRequest['parts'] {
   const head = `{${membersOf(columns, headNames)}`;
   const before = `${membersOf(columns, beforeNames)}"kind":"request",`;
   const between = `${membersOf(columns, ['outcome'])}"sequence":`;
   const after = `,"status":${canonicalJson(columns.status)}}`;
-  return { ...request, columns, parts: [head, before, between, after] };
+  return [head, before, between, after];
 }
 
 /** Returns the arguments in the order of the parameters of `writ_append`. */
@@ -105,6 +113,7 @@ export function appendValues(
     ...[numbers('created_ms'), numbers('decided_ms'), numbers('expires_ms')],
     ...[texts('idempotency_key'), texts('idempotency_digest'), numbers('idempotency_until_ms')],
     texts('record_json'),
+    textArray(requests.map(({ seal }) => seal)),
     textArray(requests.map(({ parts: [head] }) => head)),
     textArray(requests.map(({ parts: [, before, between] }) => `${before}${lane}${between}`)),
     textArray(requests.map(({ parts: [, , , after] }) => after)),

@@ -4,6 +4,7 @@
 
 import type { MeterEntryRow, MeterPlace, Spending } from '../contract/metering.ts';
 import type { RequestRow } from '../contract/records.ts';
+import type { SealKey } from '../contract/seal.ts';
 import type { AppendLimits, AppendResult } from '../contract/store.ts';
 import { type NewRequest, type PreparedRequest, prepareRequest } from './append.ts';
 import type { CommitQueue } from './commit-queue.ts';
@@ -17,7 +18,7 @@ export interface Asking {
   onOtherPolicies(listener: () => Promise<boolean>): void;
 }
 
-export function createAsking(queue: Pick<CommitQueue, 'ask'>): Asking {
+export function createAsking(queue: Pick<CommitQueue, 'ask'>, sealKey: SealKey): Asking {
   let lookAgain = async (): Promise<boolean> => false;
 
   async function send(
@@ -34,7 +35,7 @@ export function createAsking(queue: Pick<CommitQueue, 'ask'>): Asking {
   }
 
   async function append(request: NewRequest): Promise<AppendResult> {
-    const prepared = preparedOrThrow(request);
+    const prepared = preparedOrThrow(request, sealKey);
     const sent = { places: [], make: () => prepared, takeBack: doNothing };
     const word = await send(sent, () => request.row.id);
     if (word === 'nothing') throw new Error('a request that is made has an answer');
@@ -52,7 +53,7 @@ export function createAsking(queue: Pick<CommitQueue, 'ask'>): Asking {
       const make = (): PreparedRequest | null => {
         const spending = work();
         if (spending !== null) made.push(spending);
-        return spending === null ? null : preparedOrThrow({ ...spending, places });
+        return spending === null ? null : preparedOrThrow({ ...spending, places }, sealKey);
       };
       const sent = { places, make, takeBack: () => made.at(-1)?.takeBack() };
       return await send(sent, () => made.at(-1)?.row.id ?? '');
@@ -63,9 +64,9 @@ export function createAsking(queue: Pick<CommitQueue, 'ask'>): Asking {
   };
 }
 
-function preparedOrThrow(request: NewRequest): PreparedRequest {
+function preparedOrThrow(request: NewRequest, sealKey: SealKey): PreparedRequest {
   try {
-    return prepareRequest(request);
+    return prepareRequest(request, sealKey);
   } catch (error) {
     throw toStoreFailure(error);
   }

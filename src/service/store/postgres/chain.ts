@@ -125,7 +125,7 @@ interface StretchRow extends StoredRequest {
 
 interface OtherRow {
   readonly kind: Exclude<RecordKind, 'request'>;
-  readonly row: Link & LaneColumns & { readonly slot?: number | null };
+  readonly row: Link & LaneColumns & { readonly slot?: number | null; readonly seal?: string };
 }
 
 interface StoredRequest {
@@ -224,7 +224,7 @@ function entryOf(kind: RecordKind, { lane = 0, follows, ...columns }: LaneColumn
 }
 
 function recordOf({ kind, row }: OtherRow): ChainRecord {
-  const { hash, slot: _, ...columns } = row;
+  const { hash, slot: _, seal: __, ...columns } = row;
   return { entry: entryOf(kind, columns), hash, later: null };
 }
 

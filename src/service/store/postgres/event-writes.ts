@@ -4,78 +4,100 @@
 
 import { type GrantBasis, switchKind } from '../contract/grant-basis.ts';
 import type { MetersRead, MovedMeterEntry } from '../contract/metering.ts';
-import type { RefusalRecord, RequestEvent, RequestStatus } from '../contract/records.ts';
+import type { RefusalRecord, RequestEvent } from '../contract/records.ts';
+import type { SealKey } from '../contract/seal.ts';
 import type { RequestChange, RequestChangeResult } from '../contract/store.ts';
-import { StoreError } from '../contract/store-error.ts';
-import { eventColumns, refusalColumns } from '../sqlite/rows.ts';
+import { StoreError, tamperedRequest } from '../contract/store-error.ts';
+import { eventColumns, refusalColumns, requestRowOf } from '../sqlite/rows.ts';
 import { duplicateId } from './asking.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import { isWrittenAfter } from './moved-meters.ts';
+import { readStored } from './request-lists.ts';
+import { eventSeal, requestDifference, type StoredRequest } from './request-seals.ts';
 import { isInUse } from './server/errors.ts';
-import { requestIdOrNull } from './server/request-ids.ts';
 import type { Transaction, Work } from './transaction.ts';
 
-export const requestWrites = { change, expireDue };
+export function requestWrites(sealKey: SealKey) {
+  return {
+    change: (change: RequestChange) => changeWork(change, sealKey),
+    expireDue: (atMs: number, countMax: number) => expireDueWork({ atMs, countMax }, sealKey),
+  };
+}
 
-function change({
-  requestId,
-  events,
-  from,
-  seen,
-  basis,
-  meters,
-  entries = [],
-}: RequestChange): Work<RequestChangeResult> {
+function changeWork(
+  { requestId, events, from, seen, basis, meters, entries = [] }: RequestChange,
+  sealKey: SealKey,
+): Work<RequestChangeResult> {
   return async (transaction) => {
-    const [present] = await transaction.rows<{ readonly status: RequestStatus; readonly count: number }>(
-      `SELECT coalesce(now_status, status) AS status,
-         (SELECT count(*) FROM request_events WHERE request_id = requests.id) AS count
-       FROM requests WHERE id = $1`,
-      [requestIdOrNull(requestId)],
-    );
+    const [present] = await readWhole(transaction, [requestId], sealKey);
     if (present === undefined) return 'unknown-request';
-    const isSeen = seen === null || present.count === seen;
-    if (!from.includes(present.status) || !isSeen) return 'state-differs';
+    const count = present.events.length;
+    const isSeen = seen === null || count === seen;
+    if (!from.includes(requestRowOf(present.row).status) || !isSeen) return 'state-differs';
     const atMs = events[0]?.atMs ?? 0;
     if (basis !== undefined && !(await holds(transaction, basis, atMs))) return 'basis-changed';
     if (meters !== undefined && (await haveMoved(transaction, meters))) return 'basis-changed';
-    for (const event of events) await record(transaction, { ...event, requestId });
+    for (const [at, event] of events.entries())
+      await record(transaction, { ...event, requestId }, { number: count + at + 1, sealKey });
     const grantedAtMs = events.at(-1)?.state.decidedAtMs ?? null;
     for (const entry of entries) await settle(transaction, { ...entry, requestId, grantedAtMs });
     return 'changed';
   };
 }
 
-interface Due {
-  readonly id: string;
-  readonly decidedAtMs: number | null;
-  readonly expiresAtMs: number;
+/** Reads requests with their events. Throws StoreError when one is not as the service wrote it. */
+async function readWhole(
+  { rows }: Transaction,
+  requestIds: readonly string[],
+  sealKey: SealKey,
+): Promise<readonly StoredRequest[]> {
+  const found = await readStored(rows, requestIds);
+  for (const request of found) {
+    const difference = requestDifference(sealKey, request);
+    if (difference !== null) throw tamperedRequest(request.row.id, difference);
+  }
+  return found;
 }
 
 /**
  * Records the end of waits that are over. Returns the ids of their requests; fewer than `countMax` when none
  * is left.
  */
-function expireDue(atMs: number, countMax: number): Work<readonly string[]> {
+function expireDueWork(
+  { atMs, countMax }: { readonly atMs: number; readonly countMax: number },
+  sealKey: SealKey,
+): Work<readonly string[]> {
   return async (transaction) => {
-    const due = await transaction.rows<Due>(
-      `SELECT id, now_decided_ms AS "decidedAtMs", coalesce(now_expires_ms, expires_ms) AS "expiresAtMs"
-       FROM requests
+    const found = await transaction.rows<{ readonly id: string }>(
+      `SELECT id FROM requests
        WHERE coalesce(now_status, status) = 'pending' AND coalesce(now_expires_ms, expires_ms) <= $1
        ORDER BY coalesce(now_expires_ms, expires_ms), id LIMIT $2`,
       [atMs, countMax],
     );
-    for (const { id: requestId, decidedAtMs, expiresAtMs } of due) {
+    const ids = found.map(({ id }) => id);
+    for (const { row, events } of await readWhole(transaction, ids, sealKey)) {
+      const { id: requestId, decidedAtMs, expiresAtMs } = requestRowOf(row);
       const state = { status: 'expired', decidedAtMs, expiresAtMs } as const;
-      await record(transaction, { requestId, atMs, who: 'system', what: 'expired', state, detail: null });
+      const event = { requestId, atMs, who: 'system', what: 'expired', state, detail: null } as const;
+      await record(transaction, event, { number: events.length + 1, sealKey });
     }
-    return due.map(({ id }) => id);
+    return ids;
   };
 }
 
-async function record(transaction: Transaction, event: RequestEvent): Promise<void> {
+interface EventPlace {
+  /** The number of the event among those of its request, from 1. */
+  readonly number: number;
+  readonly sealKey: SealKey;
+}
+
+async function record(
+  transaction: Transaction,
+  event: RequestEvent,
+  { number, sealKey }: EventPlace,
+): Promise<void> {
   const columns = eventColumns(event);
-  transaction.append('event', { ...columns });
+  transaction.append('event', { ...columns }, { seal: eventSeal(sealKey, columns, number) });
   await transaction.rows(
     'UPDATE requests SET now_status = $2, now_decided_ms = $3, now_expires_ms = $4 WHERE id = $1',
     [columns.request_id, columns.status, columns.decided_ms, columns.expires_ms],

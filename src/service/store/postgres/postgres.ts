@@ -3,6 +3,7 @@
 
 import type { Durability } from '../contract/durability.ts';
 import type { PlantRow } from '../contract/records.ts';
+import { sealKeyOf } from '../contract/seal.ts';
 import type { PlantStore, SettingStore, Store } from '../contract/store.ts';
 import { StoreError } from '../contract/store-error.ts';
 import { createKeyUses } from '../shared/key-uses.ts';
@@ -18,6 +19,7 @@ import { createKnotTimer } from './knots.ts';
 import { meterStore } from './meters.ts';
 import { isOwnNonce, replicaStore } from './replicas.ts';
 import { requestStore } from './requests.ts';
+import { sealEarlierRows } from './seal-earlier.ts';
 import { connect } from './server/connection.ts';
 import { toStoreFailure } from './server/errors.ts';
 import { createReadPool, type ReadPool } from './server/read-pool.ts';
@@ -54,7 +56,9 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
 async function prepareDatabase({ url, keyFile }: PostgresOptions): Promise<Buffer> {
   const connection = await connect(url);
   try {
-    await prepareSchema(connection);
+    await prepareSchema(connection, async () => {
+      await sealEarlierRows(connection, sealKeyOf(await keyOfDatabase(connection, keyFile)));
+    });
     return await keyOfDatabase(connection, keyFile);
   } catch (error) {
     throw toStoreFailure(error);
@@ -72,10 +76,11 @@ interface Opened {
 
 function createStore({ url, pool, queue, masterKey }: Opened): Store {
   const uses = createKeyUses((noted) => queue.write(agentWrites.noteUses(noted), 'left'));
-  const asking = createAsking(queue);
+  const sealKey = sealKeyOf(masterKey);
+  const asking = createAsking(queue, sealKey);
   const knots = createKnotTimer(pool, queue);
   const search = createSearchThread(new URL('./search/database-searcher.ts', import.meta.url), { url });
-  const requests = requestStore({ pool, queue, asking, search });
+  const requests = requestStore({ pool, queue, asking, search, sealKey });
   return {
     agents: agentStore(pool, queue, uses.note),
     requests,
@@ -94,7 +99,7 @@ function createStore({ url, pool, queue, masterKey }: Opened): Store {
     meters: meterStore(pool, queue, asking),
     statistics: statisticsStore(pool, queue),
     activity: activityStore(pool),
-    state: consistencyStore(pool),
+    state: consistencyStore(pool, sealKey),
     masterKey,
     records: { url },
     async serve() {

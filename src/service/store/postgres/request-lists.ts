@@ -25,9 +25,10 @@ import {
   walkText,
   wasGranted,
 } from '../shared/request-walk.ts';
-import { type EventColumns, requestEvent, requestRowOf, type StoredRequestColumns } from '../sqlite/rows.ts';
+import { requestEvent, requestRowOf, type StoredEventRow, type StoredRequestRow } from '../sqlite/rows.ts';
+import { type RequestGuard, requireWhole, type StoredRequest } from './request-seals.ts';
 import type { ReadPool, Rows } from './server/read-pool.ts';
-import { leastRequestId } from './server/request-ids.ts';
+import { leastRequestId, requestIdOrNull } from './server/request-ids.ts';
 
 /**
  * SQL conditions of the walks: over one agent's requests, over those of one status, over unanswered ones,
@@ -116,84 +117,124 @@ interface Looked extends RequestPlace {
   readonly isFound: boolean;
 }
 
-export async function findHistory(rows: Rows, id: string | null): Promise<RequestHistory | null> {
-  return id === null ? null : ((await findAll(rows, [id]))[0] ?? null);
+/** Reads of requests. INVARIANT: what is returned is as the service wrote it. */
+export interface RequestReading {
+  readonly rows: Rows;
+  readonly guard: RequestGuard;
 }
 
-/** Returns the requests with these ids, in this order; missing requests are left out. */
-async function findAll(rows: Rows, ids: readonly string[]): Promise<readonly RequestHistory[]> {
-  const requests = await rows<StoredRequestColumns>('SELECT * FROM requests WHERE id = ANY ($1)', [ids]);
-  const events = await rows<EventColumns>(
+export async function findHistory(
+  reading: RequestReading,
+  id: string | null,
+): Promise<RequestHistory | null> {
+  return id === null ? null : ((await findAll(reading, [id]))[0] ?? null);
+}
+
+/**
+ * Returns the requests with these ids, in this order; missing requests are left out. Rejects with a StoreError
+ * when one is not as the service wrote it.
+ */
+async function findAll(
+  { rows, guard }: RequestReading,
+  ids: readonly string[],
+): Promise<readonly RequestHistory[]> {
+  return (await readStored(rows, ids)).map((request) => {
+    requireWhole(guard, request);
+    return { row: requestRowOf(request.row), events: request.events.map(requestEvent) };
+  });
+}
+
+/** Returns requests with their events as they are stored, in the order of the ids. */
+export async function readStored(rows: Rows, ids: readonly string[]): Promise<readonly StoredRequest[]> {
+  const known = ids.filter((id) => requestIdOrNull(id) !== null);
+  if (known.length === 0) return [];
+  const requests = await rows<StoredRequestRow>('SELECT * FROM requests WHERE id = ANY ($1)', [known]);
+  const events = await rows<StoredEventRow>(
     'SELECT * FROM request_events WHERE request_id = ANY ($1) ORDER BY sequence',
-    [ids],
+    [known],
   );
   const byId = new Map(requests.map((columns) => [columns.id, columns]));
-  const byRequest = Map.groupBy(events.map(requestEvent), ({ requestId }) => requestId);
-  return ids.flatMap((id) => {
-    const columns = byId.get(id);
-    return columns === undefined ? [] : { row: requestRowOf(columns), events: byRequest.get(id) ?? [] };
+  const byRequest = Map.groupBy(events, ({ request_id }) => request_id);
+  return known.flatMap((id) => {
+    const row = byId.get(id);
+    return row === undefined ? [] : { row, events: byRequest.get(row.id) ?? [] };
   });
 }
 
 export async function findWaiting(
-  rows: Rows,
+  reading: RequestReading,
   { asked: { groups, owner }, nowMs, after, countMax }: WaitingPage,
 ): Promise<readonly RequestHistory[]> {
-  const waiting = await rows<{ readonly id: string }>(waitingText, [
+  const waiting = await reading.rows<{ readonly id: string }>(waitingText, [
     ...[nowMs, after?.expiresAtMs ?? -1, after?.id ?? leastRequestId, groups, countMax],
     ...[owner?.email ?? null, owner?.id ?? null],
   ]);
   return await findAll(
-    rows,
+    reading,
     waiting.map(({ id }) => id),
   );
 }
 
 export async function countWaiting(
-  rows: Rows,
+  reading: RequestReading,
   { asked: { groups, owner }, nowMs, person }: WaitingCount,
 ): Promise<CountedWaiting> {
-  const [counted] = await rows<{ readonly untouched: number; readonly touched: readonly string[] }>(
+  const [counted] = await reading.rows<{ readonly untouched: number; readonly touched: readonly string[] }>(
     waitingCountText,
     [nowMs, groups, owner?.email ?? null, owner?.id ?? null, person],
   );
-  return { untouched: counted?.untouched ?? 0, touched: await findAll(rows, counted?.touched ?? []) };
+  return { untouched: counted?.untouched ?? 0, touched: await findAll(reading, counted?.touched ?? []) };
 }
 
 /** Returns the request that was taken, then those that wait or are approved, the latest end first. */
 export async function findHeld(
-  rows: Rows,
+  reading: RequestReading,
   { agentId, actionKey, taker, nowMs, countMax }: HeldQuery,
 ): Promise<readonly RequestHistory[]> {
-  const held = await rows<{ readonly id: string }>(heldText, [agentId, actionKey, taker, nowMs, countMax]);
+  const held = await reading.rows<{ readonly id: string }>(heldText, [
+    agentId,
+    actionKey,
+    taker,
+    nowMs,
+    countMax,
+  ]);
   return await findAll(
-    rows,
+    reading,
     held.map(({ id }) => id),
   );
 }
 
-export async function findPage(rows: Rows, asked: RequestPage): Promise<Omit<RequestsFound, 'unsearched'>> {
+export async function findPage(
+  reading: RequestReading,
+  asked: RequestPage,
+): Promise<Omit<RequestsFound, 'unsearched'>> {
   const before =
     asked.after?.sequence ??
-    (asked.untilMs === null ? Number.MAX_SAFE_INTEGER : await numberAfter(rows, asked.untilMs));
-  const looked = await rows<Looked>(listText(databaseWalks[walkOf(asked)]), [...filterValues(asked), before]);
+    (asked.untilMs === null ? Number.MAX_SAFE_INTEGER : await numberAfter(reading.rows, asked.untilMs));
+  const looked = await reading.rows<Looked>(listText(databaseWalks[walkOf(asked)]), [
+    ...filterValues(asked),
+    before,
+  ]);
   const { found, next } = cut(looked, asked);
-  return { found: await placed(rows, found), next };
+  return { found: await placed(reading, found), next };
 }
 
 /** Returns the requests at these places, the latest first; missing requests are left out. */
-export async function findAt(rows: Rows, places: readonly RequestPlace[]): Promise<RequestsFound['found']> {
+export async function findAt(
+  reading: RequestReading,
+  places: readonly RequestPlace[],
+): Promise<RequestsFound['found']> {
   const text = 'SELECT sequence, id FROM requests WHERE sequence = ANY ($1::int8[]) ORDER BY sequence DESC';
   const values = [places.map(({ sequence }) => sequence)];
-  return await placed(rows, await rows<Pick<Looked, 'id' | 'sequence'>>(text, values));
+  return await placed(reading, await reading.rows<Pick<Looked, 'id' | 'sequence'>>(text, values));
 }
 
 async function placed(
-  rows: Rows,
+  reading: RequestReading,
   found: readonly Pick<Looked, 'id' | 'sequence'>[],
 ): Promise<RequestsFound['found']> {
   const histories = await findAll(
-    rows,
+    reading,
     found.map(({ id }) => id),
   );
   return histories.map((history, at) => ({ ...history, sequence: found[at]?.sequence ?? 0 }));

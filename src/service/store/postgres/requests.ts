@@ -1,21 +1,24 @@
 // Requests, their events, and refusals in PostgreSQL: written over the queue of commits, read over the pool.
 
 import type { RequestEvent } from '../contract/records.ts';
+import type { SealKey } from '../contract/seal.ts';
 import type { RequestStore } from '../contract/store.ts';
+import { createEventCounts } from '../shared/event-counts.ts';
 import { endNow, statusNow } from '../shared/request-walk.ts';
 import { type SearchThread, searchedList } from '../shared/search/search-thread.ts';
-import {
-  type EventColumns,
-  type RefusalColumns,
-  refusalRecord,
-  requestEvent,
-  requestRowOf,
-  type StoredRequestColumns,
-} from '../sqlite/rows.ts';
+import { type RefusalColumns, refusalRecord } from '../sqlite/rows.ts';
 import type { Asking } from './asking.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import { createRefusalWrites, requestWrites } from './event-writes.ts';
-import { countWaiting, findAt, findHeld, findHistory, findPage, findWaiting } from './request-lists.ts';
+import {
+  countWaiting,
+  findAt,
+  findHeld,
+  findHistory,
+  findPage,
+  findWaiting,
+  type RequestReading,
+} from './request-lists.ts';
 import type { ReadPool } from './server/read-pool.ts';
 import { requestIdOrNull } from './server/request-ids.ts';
 
@@ -26,14 +29,20 @@ export interface RequestParts {
   readonly queue: CommitQueue;
   readonly asking: Asking;
   readonly search: SearchThread;
+  readonly sealKey: SealKey;
 }
 
-export function requestStore({ pool, queue, asking, search }: RequestParts): RequestStore {
-  const { rows, snapshot } = pool;
+export function requestStore({ pool, queue, asking, search, sealKey }: RequestParts): RequestStore {
+  const { rows } = pool;
+  const guard = { key: sealKey, counts: createEventCounts() };
+  const writes = requestWrites(sealKey);
+  const snapshot = <T>(work: (reading: RequestReading) => Promise<T>): Promise<T> =>
+    pool.snapshot((rows) => work({ rows, guard }));
   const one = async (condition: string, values: readonly unknown[]) => {
-    const [columns] = await rows<StoredRequestColumns>(`SELECT * FROM requests WHERE ${condition}`, values);
-    return columns === undefined ? null : requestRowOf(columns);
+    const [found] = await rows<{ readonly id: string }>(`SELECT id FROM requests WHERE ${condition}`, values);
+    return found === undefined ? null : ((await history(found.id))?.row ?? null);
   };
+  const history = (id: string) => snapshot((read) => findHistory(read, requestIdOrNull(id)));
   return {
     append: (row, limits, entries = []) => asking.append(row, limits, entries),
     find: (id) => one('id = $1', [requestIdOrNull(id)]),
@@ -51,14 +60,11 @@ export function requestStore({ pool, queue, asking, search }: RequestParts): Req
       return open?.count ?? 0;
     },
     async history(id) {
-      const history = await snapshot((read) => findHistory(read, requestIdOrNull(id)));
+      const found = await history(id);
       await queue.settle();
-      return history;
+      return found;
     },
-    async events(id): Promise<readonly RequestEvent[]> {
-      const text = 'SELECT * FROM request_events WHERE request_id = $1 ORDER BY sequence';
-      return (await rows<EventColumns>(text, [requestIdOrNull(id)])).map(requestEvent);
-    },
+    events: async (id): Promise<readonly RequestEvent[]> => (await history(id))?.events ?? [],
     list: searchedList(search, {
       walk: (page) => snapshot((read) => findPage(read, page)),
       at: (places) => snapshot((read) => findAt(read, places)),
@@ -71,11 +77,11 @@ export function requestStore({ pool, queue, asking, search }: RequestParts): Req
       const text = `SELECT id FROM requests WHERE ${isPending} AND agent_id = $1 ORDER BY ${endNow} LIMIT $2`;
       return (await rows<{ readonly id: string }>(text, [agentId, countMax])).map(({ id }) => id);
     },
-    change: (change) => queue.write(requestWrites.change(change), 'left'),
+    change: (change) => queue.write(writes.change(change), 'left'),
     // A write delays all replicas, so a read first finds out whether anything is due; mostly nothing is.
     expireDue: async (atMs, countMax) =>
       (await rows(`SELECT 1 FROM requests WHERE ${isPending} AND ${endNow} <= $1 LIMIT 1`, [atMs])).length > 0
-        ? await queue.write(requestWrites.expireDue(atMs, countMax), 'left')
+        ? await queue.write(writes.expireDue(atMs, countMax), 'left')
         : [],
     appendRefusal: createRefusalWrites(queue),
     async refusals(agentId, countMax) {

@@ -1,8 +1,13 @@
-// Compares the rows of a store with each other, in one snapshot. The database has no seal over the rows
-// beside the records, so the check finds what contradicts the records, not every edit.
+// Compares the rows of a store with each other, in one snapshot, and requests with their seals. The database
+// has no seal over the rows beside the records, so the check finds what contradicts the records there, not
+// every edit.
 
+import type { SealKey } from '../contract/seal.ts';
 import type { StateCheck, StateDifference, StateStore } from '../contract/state.ts';
 import { tampered } from '../contract/store-error.ts';
+import { endNow, statusNow } from '../shared/request-walk.ts';
+import { readStored } from './request-lists.ts';
+import { requestDifference } from './request-seals.ts';
 import type { ReadPool, Rows } from './server/read-pool.ts';
 import { leastRequestId } from './server/request-ids.ts';
 
@@ -13,22 +18,53 @@ interface Found {
   readonly row: string;
 }
 
-export function consistencyStore({ snapshot }: ReadPool): StateStore {
+export function consistencyStore({ snapshot }: ReadPool, sealKey: SealKey): StateStore {
   return {
-    differences: (check) => snapshot((rows) => differencesOf(rows, check)),
+    differences: (check) => snapshot((rows) => differencesOf({ rows, sealKey }, check)),
     accept: () => Promise.reject(tampered('rows contradict the records, and there is no seal to renew')),
   };
 }
 
+interface StateReading {
+  readonly rows: Rows;
+  readonly sealKey: SealKey;
+}
+
 async function differencesOf(
-  rows: Rows,
+  { rows, sealKey }: StateReading,
   { isQuick, onProgress }: StateCheck,
 ): Promise<readonly StateDifference[]> {
   const found = [
     ...(await endDifferences(rows)),
+    ...(await requestDifferences({ rows, sealKey }, isQuick ? openRequests : allRequests)),
     ...(isQuick ? [] : await entryDifferences(rows, onProgress)),
   ];
   return found.slice(0, differencesMax);
+}
+
+/** Requests that wait or may still be granted, by what their rows say. */
+const openRequests = `SELECT id FROM requests WHERE id > $1 AND (${statusNow} = 'pending'
+  OR (${statusNow} = 'approved' AND ${endNow} > extract(epoch FROM clock_timestamp()) * 1000))
+  AND ${statusNow} <> 'auto_approved' ORDER BY id LIMIT $2`;
+const allRequests = 'SELECT id FROM requests WHERE id > $1 ORDER BY id LIMIT $2';
+const requestsAtOnce = 500;
+
+/** Returns the requests that are not as the service wrote them. */
+async function requestDifferences(
+  { rows, sealKey }: StateReading,
+  text: string,
+): Promise<readonly StateDifference[]> {
+  const found: StateDifference[] = [];
+  for (let after = leastRequestId; found.length < differencesMax; ) {
+    const ids = (await rows<{ readonly id: string }>(text, [after, requestsAtOnce])).map(({ id }) => id);
+    for (const request of await readStored(rows, ids)) {
+      const message = requestDifference(sealKey, request);
+      if (message !== null) found.push({ table: 'requests', row: request.row.id, message });
+    }
+    if (ids.length < requestsAtOnce) return found;
+    after = ids.at(-1) ?? after;
+  }
+  return found;
 }
 
 const laneOfTable = {

@@ -34,8 +34,11 @@ export interface Transaction {
    * must come from this store's code.
    */
   insert(table: string, columns: Columns, onConflict?: string): Promise<number>;
-  /** Adds a record, which is put at the end of lane 0 when the write ends. */
-  append(kind: WrittenKind, columns: Columns): void;
+  /**
+   * Adds a record, which is put at the end of lane 0 when the write ends; `beside` are columns of its row that
+   * are no part of the record.
+   */
+  append(kind: WrittenKind, columns: Columns, beside?: Columns): void;
   recordChange(change: Change): void;
   /**
    * Resolves when no batch is under way; none runs until the write ends. For a write that reads what batches
@@ -157,9 +160,9 @@ function createTransaction(
     const text = `INSERT INTO ${table} (${names.join(', ')}) VALUES (${places.join(', ')}) ${onConflict} RETURNING 1`;
     return (await rows(text, Object.values(columns))).length;
   };
-  const append = (kind: WrittenKind, columns: Columns): void => {
+  const append = (kind: WrittenKind, columns: Columns, beside: Columns = {}): void => {
     const by = kind === 'change' || kind === 'knot' ? {} : { slot };
-    const row = JSON.stringify({ ...columns, ...by });
+    const row = JSON.stringify({ ...columns, ...by, ...beside });
     records.push({ table: tables[kind], row, parts: partsOf(kind, columns) });
   };
   const recordChange = ({ atMs, what, who = actor, subject, before, after }: Change): void => {

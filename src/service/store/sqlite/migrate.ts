@@ -110,7 +110,7 @@ function checkEarlier(database: Database, key: SealKey, { isSealed }: MigrateOpt
     if (isSealed) throw tampered(`the seal of \`${database.name}\` is missing`);
     return;
   }
-  const checking = checkSeal(database, { key, isQuick: false });
+  const checking = checkSeal(database, { key, rowsMax: null });
   let step = checking.next();
   while (step.done !== true) step = checking.next();
   const [first] = step.value;

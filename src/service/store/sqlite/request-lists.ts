@@ -17,6 +17,7 @@ import type {
   WaitingPage,
 } from '../contract/store.ts';
 import { createEventCounts, type EventCount } from '../shared/event-counts.ts';
+import { untilOf } from '../shared/request-differences.ts';
 import {
   endNow,
   lookedThroughMax,
@@ -29,7 +30,7 @@ import {
   wasGranted,
 } from '../shared/request-walk.ts';
 import { requestEvent, requestRowOf } from './rows.ts';
-import { prepareRequestRead, untilOf } from './seal/request-check.ts';
+import { prepareRequestRead } from './seal/request-check.ts';
 
 /**
  * SQL for the status at the time of the query. A wait or a grant past its end is over, even when its end is

@@ -6,7 +6,7 @@ import type { Database } from 'better-sqlite3';
 import { type SealKey, sealKeyOf } from '../contract/seal.ts';
 import type { StateCheck, StateDifference, StateStore } from '../contract/state.ts';
 import { withStoreErrors } from './file/errors.ts';
-import { checkStored } from './seal/seal-check.ts';
+import { checkStored, quickRowsMax } from './seal/seal-check.ts';
 import type { WriteQueue } from './write-queue.ts';
 
 export interface StateSource {
@@ -46,7 +46,7 @@ async function differencesOf(
   // A query over an index does not find rows that a damaged index leaves out.
   const damage = isQuick ? 'ok' : withStoreErrors(path, () => integrityOf(database));
   const damaged = damage === 'ok' ? [] : [{ table: 'sqlite_schema', row: null, message: damage }];
-  const checking = checkStored(database, { key, isQuick });
+  const checking = checkStored(database, { key, rowsMax: isQuick ? quickRowsMax : null });
   const next = () => withStoreErrors(path, () => checking.next());
   let step = next();
   for (; step.done !== true; step = next()) {

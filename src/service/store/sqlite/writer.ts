@@ -8,14 +8,15 @@ import Database from 'better-sqlite3';
 import { knownMasterKey, masterKeyCheck, masterKeyMismatch } from '../contract/master-key.ts';
 import type { NonceUse } from '../contract/records.ts';
 import { sealKeyOf } from '../contract/seal.ts';
+import { createLinkHasher } from '../shared/link-hasher.ts';
 import { type BatchMessage, readBatch } from './batch-message.ts';
 import { prepareChain } from './chain/chain.ts';
-import { createLinkHasher } from './chain/link-hasher.ts';
 import { type StoreFailure, toFailure } from './file/errors.ts';
 import { prepareBasisCheck } from './grant-basis.ts';
 import { migrate } from './migrate.ts';
 import { prepareNonceWrites } from './nonces.ts';
 import { prepareSeal } from './seal/seal.ts';
+import { requireStored } from './seal/seal-check.ts';
 import { prepareWrites, type Write, type WriteKind, type WriteResults } from './writes.ts';
 
 export interface WriterData {
@@ -177,7 +178,10 @@ function prepareBatches(
     ({ writes, nonces }: Batch, applyOne: (write: Write) => WriteOutcome) => {
       const mayDiffer = chain.refresh();
       const isAccepting = writes.some(({ kind }) => kind === 'accept-state');
-      if (!isAccepting) seal.begin(chain.end(), mayDiffer);
+      if (!isAccepting) {
+        seal.begin(chain.end(), mayDiffer);
+        if (mayDiffer) requireStored(database, sealKey);
+      }
       if (mayDiffer) basis.forget();
       noteNonces(nonces);
       const outcomes = writes.map(applyOne);

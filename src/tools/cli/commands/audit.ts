@@ -101,11 +101,7 @@ function verifyWithProgress(store: Store, checkpoints: readonly SignedCheckpoint
   const progress = createProgress();
   return verifyStore(store, {
     checkpoints,
-    onStretch: async (records, { lastSequence }) => {
-      const last = records.at(-1)?.entry.sequence;
-      if (last !== undefined) progress.show(`record ${count(last)} of ${count(lastSequence)}`);
-      return 'go on';
-    },
+    onChecked: (sequence, last) => progress.show(`record ${count(sequence)} of ${count(last)}`),
     onRows: (rows) => progress.show(`${count(rows)} rows beside the records`),
   }).finally(progress.clear);
 }

@@ -124,7 +124,7 @@ CREATE OR REPLACE FUNCTION writ_append(
   -- Of each request; `head`, `before` and `after` are its canonical JSON around what it follows and its number.
   r_id uuid[], r_agent text[], r_action text[], r_outcome text[], r_status text[],
   r_created int8[], r_decided int8[], r_expires int8[],
-  r_key text[], r_digest text[], r_until int8[], r_record text[], r_head text[], r_before text[], r_after text[],
+  r_key text[], r_digest text[], r_until int8[], r_record text[], r_seal text[], r_head text[], r_before text[], r_after text[],
   r_open_max int8[],
   -- What its decision rests on; no agent's version where that is not judged.
   b_agent text[], b_version int8[], b_key_end int8[], b_switches int8[], b_policies text[], b_nonce text[],
@@ -249,9 +249,9 @@ BEGIN
   END LOOP;
   -- By idempotency key, so that two processes that use the same ones do not wait for each other.
   INSERT INTO requests (sequence, follows, hash, id, agent_id, action_key, outcome, status, created_ms, decided_ms, expires_ms,
-      idempotency_key, idempotency_digest, idempotency_until_ms, record_json, slot, lane, idempotency_turn)
+      idempotency_key, idempotency_digest, idempotency_until_ms, record_json, seal, slot, lane, idempotency_turn)
     SELECT numbers[at], follows[at], hashes[at], r_id[at], r_agent[at], r_action[at], r_outcome[at], r_status[at],
-      r_created[at], r_decided[at], r_expires[at], r_key[at], r_digest[at], r_until[at], r_record[at], p_slot,
+      r_created[at], r_decided[at], r_expires[at], r_key[at], r_digest[at], r_until[at], r_record[at], r_seal[at], p_slot,
       coalesce(p_slot + 1, 0), turns[at]
     FROM generate_series(1, cardinality(r_id)) AS at
     WHERE numbers[at] IS NOT NULL

@@ -12,8 +12,10 @@ import { isServing } from './serving.ts';
  * The versions of the schema, each with a migration file; after the last one that runs, all functions are
  * created again.
  */
-const steps = [3, 4, 5, 6, 7, 8] as const;
-const latest = 8;
+const steps = [3, 4, 5, 6, 7, 8, 9] as const;
+const latest = 9;
+/** The first version whose requests and events have seals. */
+const firstSealed = 9;
 /** A step may rebuild the indexes of a large database. */
 const stepMaxMs = 60 * 60 * 1000;
 
@@ -23,12 +25,16 @@ const stepMaxMs = 60 * 60 * 1000;
  */
 const makingLock = 0x57524954;
 
-/** Creates or migrates the tables. Rejects with a StoreError, or with what the server reported. */
-export async function prepareSchema(connection: Connection): Promise<void> {
+/**
+ * Creates or migrates the tables; `sealEarlier` seals the rows of a version without seals, in the same
+ * transaction. Rejects with a StoreError, or with what the server reported.
+ */
+export async function prepareSchema(connection: Connection, sealEarlier: () => Promise<void>): Promise<void> {
   await connection.query({ text: 'BEGIN' });
   await connection.query({ text: 'SELECT pg_advisory_xact_lock($1)' }, [makingLock]);
   const version = await schemaVersion(connection);
   if (version < latest) await migrate(connection, version);
+  if (version > 0 && version < firstSealed) await sealEarlier();
   // The tables of the search follow from the records, so they may be added at any later start.
   await connection.query({ text: readFileSync(new URL('../search/search.sql', import.meta.url), 'utf8') });
   await connection.query({ text: 'COMMIT' });

@@ -7,7 +7,8 @@ import type { Database } from 'better-sqlite3';
 import { type ChainEntry, chainStart } from '../../contract/chain.ts';
 import { isSealed, type SealKey } from '../../contract/seal.ts';
 import { tamperedRequest } from '../../contract/store-error.ts';
-import { createLinkHasher } from '../chain/link-hasher.ts';
+import { createLinkHasher } from '../../shared/link-hasher.ts';
+import { stateDifference, untilOf } from '../../shared/request-differences.ts';
 import type { StoredEventRow, StoredRequestRow } from '../rows.ts';
 
 export interface CheckedRequest {
@@ -70,24 +71,6 @@ export function prepareRequestRows(database: Database): (requestId: string) => C
     const row = requests.get(requestId);
     return row === undefined ? null : { row, events: eventsOf.all(requestId) };
   };
-}
-
-/** From when on the request grants nothing, whichever of its events are looked at. */
-export function untilOf(
-  row: Pick<StoredRequestRow, 'expires_ms'>,
-  events: readonly Pick<StoredEventRow, 'expires_ms'>[],
-): number {
-  return Math.max(row.expires_ms, ...events.map((event) => event.expires_ms));
-}
-
-/** Says how the state in the row differs from the one after the last event; null when it does not. */
-function stateDifference(row: StoredRequestRow, last: StoredEventRow | undefined): string | null {
-  const { now_status: status, now_decided_ms: decidedMs, now_expires_ms: expiresMs } = row;
-  const expected = last?.status ?? null;
-  if (status !== expected)
-    return `it stands as \`${status ?? row.status}\`, but by the records of its changes it is \`${expected ?? row.status}\``;
-  if (decidedMs === (last?.decided_ms ?? null) && expiresMs === (last?.expires_ms ?? null)) return null;
-  return 'when it was decided or ends is not what the records of its changes say';
 }
 
 /**

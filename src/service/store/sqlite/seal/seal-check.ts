@@ -12,22 +12,28 @@ import {
   type TableSum,
 } from '../../contract/seal.ts';
 import { rowKeyOf, type SealedTable, sealedTables } from '../../contract/sealed-tables.ts';
-import type { StateDifference } from '../../contract/state.ts';
+import { nameOfDifference, type StateDifference } from '../../contract/state.ts';
+import { tampered } from '../../contract/store-error.ts';
 import { endNow, statusNow } from '../../shared/request-walk.ts';
 import { prepareChainEnd } from '../chain/chain.ts';
 import { prepareRequestCheck, prepareRequestRows } from './request-check.ts';
 import { readSeal, rowsOf } from './seal.ts';
 
 /** The most rows that a quick check reads from tables whose rows have no tags. */
-const quickRowsMax = 20_000;
+export const quickRowsMax = 20_000;
+/** The same for the check before a write, which keeps others waiting. */
+const rowsBeforeWrite = 2_000;
 const rowsPerStep = 1_000;
 /** The most differences that a check returns: enough to see what happened. */
 const differencesMax = 20;
 
 export interface SealCheck {
   readonly key: SealKey;
-  /** Leaves out the rows of large tables. */
-  readonly isQuick: boolean;
+  /**
+   * How many rows are read of tables without tags; a table with more than are left is left out. Null reads
+   * all.
+   */
+  readonly rowsMax: number | null;
 }
 
 /**
@@ -35,17 +41,17 @@ export interface SealCheck {
  */
 export function* checkSeal(
   database: Database,
-  { key, isQuick }: SealCheck,
+  { key, rowsMax }: SealCheck,
 ): Generator<number, readonly StateDifference[]> {
   const state = readSeal(database, key);
   if (state === null) return [difference('state_seal', "the seal is missing, or is not this service's")];
   const found: StateDifference[] = [...endDifferences(state, prepareChainEnd(database)())];
   let rowCount = 0;
-  let rowsLeft = quickRowsMax;
+  let rowsLeft = rowsMax ?? Number.POSITIVE_INFINITY;
   const tables = sealedTables(database);
   for (const table of tables) {
     const sealed = state.tables[table.name] ?? createSum().value();
-    if (isQuick && !table.isAlwaysChecked && sealed.count > rowsLeft) continue;
+    if (!table.isAlwaysChecked && sealed.count > rowsLeft) continue;
     if (!table.isAlwaysChecked) rowsLeft -= sealed.count;
     const counting = sumOf(database, table, key);
     let step = counting.next();
@@ -60,6 +66,19 @@ export function* checkSeal(
   if (hasForeignTags(database, tables))
     found.push(difference('row_seals', 'it has rows that the service never wrote'));
   return found.slice(0, differencesMax);
+}
+
+/**
+ * Throws StoreError for the first difference that a write must not be stored on. For a transaction that begins
+ * after another process has written, so few rows of large tables are read.
+ */
+export function requireStored(database: Database, key: SealKey): void {
+  const checking = checkStored(database, { key, rowsMax: rowsBeforeWrite });
+  let step = checking.next();
+  while (step.done !== true) step = checking.next();
+  const [first] = step.value;
+  if (first !== undefined)
+    throw tampered(`${nameOfDifference(first)} in \`${database.name}\`: ${first.message}`);
 }
 
 /**

@@ -3,8 +3,8 @@
 // definition, for every entry; a law holds them equal.
 
 import { hash } from 'node:crypto';
-import { canonicalJson } from '../../contract/canonical-json.ts';
-import { type ChainEntry, longText } from '../../contract/chain.ts';
+import { canonicalJson } from '../contract/canonical-json.ts';
+import { type ChainEntry, longText } from '../contract/chain.ts';
 
 /**
  * A text of ASCII without quotation marks, backslashes and control characters, which JSON does not change.
