@@ -81,7 +81,7 @@ describe('in a file', () => {
     const faults: string[] = [];
     for (const { name, target, statements, inFile } of edits) {
       intruder.run([...statements(team.ids, facts), ...(inFile?.(team.ids) ?? [])]);
-      const changed = await findChanged(service.store);
+      const changed = await findChanged(service.store, 'the store');
       if (changed === null) faults.push(`${target}: ${name}: a start`);
       if (isWhole(await verifyStore(service.store))) faults.push(`${target}: ${name}: verify`);
       for (const [way, grants] of Object.entries(ways))
@@ -89,7 +89,7 @@ describe('in a file', () => {
       intruder.putBack();
     }
     expect(faults).toEqual([]);
-    expect(await findChanged(service.store)).toBeNull();
+    expect(await findChanged(service.store, 'the store')).toBeNull();
     for (const [way, targets] of Object.entries(grantsBefore))
       for (const target of targets) expect(await ways[way]?.(team, target), `${way} of ${target}`).toBe(true);
   });
@@ -118,7 +118,7 @@ describe('in a file', () => {
       const { service, ids, ann } = await filled();
       const intruder = intruderOf(service);
       intruder.run([statement]);
-      expect(await findChanged(service.store)).toContain(name);
+      expect((await findChanged(service.store, 'the store'))?.message).toContain(name);
       expect((await authorize(service, { body: freeBody })).status).not.toBe(200);
       expect((await give(ann, ids.waiting, 'approve')).status).not.toBe(200);
       intruder.putBack();
@@ -154,7 +154,7 @@ test('an earlier copy of the whole file is genuine, and a checkpoint kept elsewh
   copyFileSync(copy, path);
   const restored = await openStore({ path });
   onTestFinished(() => restored.close());
-  expect(await findChanged(restored)).toBeNull();
+  expect(await findChanged(restored, 'the store')).toBeNull();
   expect(await verifyChain(restored, { checkpoints: [checkpoint] })).toMatchObject({
     kind: 'broken',
     break: { difference: 'truncated' },
@@ -189,14 +189,15 @@ describe('in PostgreSQL', () => {
     const faults: string[] = [];
     for (const { name, target, statements } of edits) {
       await query(`BEGIN; ${statements(team.ids, facts).join(';')}; COMMIT`);
-      if ((await findChanged(service.store)) === null) faults.push(`${target}: ${name}: a start`);
+      if ((await findChanged(service.store, 'the store')) === null)
+        faults.push(`${target}: ${name}: a start`);
       // A call that is repeated under another key makes a request of its own, which cannot be undone here.
       for (const way of ['poll', 'vote', 'attach', 'receipt'])
         if (await ways[way]?.(team, target)) faults.push(`${target}: ${name}: ${way}`);
       await query(`BEGIN; ${putBack}; COMMIT`);
     }
     expect(faults).toEqual([]);
-    expect(await findChanged(service.store)).toBeNull();
+    expect(await findChanged(service.store, 'the store')).toBeNull();
     for (const [way, targets] of Object.entries(grantsBefore))
       for (const target of targets) expect(await ways[way]?.(team, target), `${way} of ${target}`).toBe(true);
   });
@@ -211,7 +212,7 @@ describe('in PostgreSQL', () => {
   ])('what is beside the records has no seal, so this is not seen: %s', async (statement) => {
     const { service, query } = await filledDatabase();
     await query(statement);
-    expect(await findChanged(service.store)).toBeNull();
+    expect(await findChanged(service.store, 'the store')).toBeNull();
     expect(isWhole(await verifyStore(service.store))).toBe(true);
   });
 });

@@ -112,8 +112,16 @@ describe('what was tampered with is found, and named', () => {
   test('what the service appends later does not heal it', async () => {
     const { store, tamper } = await createChainedStore();
     tamper("UPDATE requests SET outcome = 'DENY' WHERE sequence = 7");
-    await store.requests.append(requestRow(), { openMax: 20 });
-    expect(await verifyChain(store)).toMatchObject({ break: { sequence: 7, difference: 'content' } });
+    const appended = store.requests.append(requestRow(), { openMax: 20 });
+    await expect(appended).rejects.toMatchObject({ code: 'tampered' });
+    expect(await verifyChain(store)).toMatchObject({ break: { sequence: 7, difference: 'record' } });
+  });
+
+  test('an earlier request that grants nothing any more stays changed, whatever is appended', async () => {
+    const { store, tamper } = await createChainedStore();
+    tamper("UPDATE requests SET outcome = 'DENY' WHERE sequence = 2");
+    expect(await store.requests.append(requestRow(), { openMax: 20 })).toBe('stored');
+    expect(await verifyChain(store)).toMatchObject({ break: { sequence: 2, difference: 'content' } });
   });
 });
 

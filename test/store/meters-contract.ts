@@ -67,6 +67,17 @@ export function describeMeters(name: string, createPlace: () => Promise<Place>):
       expect(await store.meters.granted('other', always, 10)).toMatchObject([{ value: null }]);
     });
 
+    test.each(['withdrawn', 'rejected', 'expired'] as const)(
+      'a wait that ends as %s counts no more',
+      async (status) => {
+        const waiting = await add(pendingRow(), entry('3'));
+        const other = await add(pendingRow(), entry('4'));
+        expect(await change(waiting.id, status, null)).toBe('changed');
+        expect((await store.meters.pending('spent')).map(({ requestId }) => requestId)).toEqual([other.id]);
+        expect(await store.meters.granted('spent', always, 10)).toEqual([]);
+      },
+    );
+
     test('what calls have returned changes entries with the event that says so, or neither', async () => {
       const row = await add(
         requestRow({ decidedAtMs: startMs + 3 }),

@@ -6,7 +6,7 @@ import Database from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
 import { verifyChain } from '../../src/service/audit/verify.ts';
 import { openStore } from '../../src/service/store/open.ts';
-import { refusalColumns, requestColumns } from '../../src/service/store/sqlite/rows.ts';
+import { refusalColumns, requestColumns } from '../../src/service/store/shared/rows.ts';
 import { refusalRecord, requestRow, temporaryFolder } from './rows.ts';
 
 const firstSchema = readFileSync(

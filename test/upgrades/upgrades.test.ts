@@ -9,7 +9,7 @@ import { readCheckpoint } from '../../src/service/audit/checkpoint.ts';
 import { verifyChain } from '../../src/service/audit/verify.ts';
 import { serve } from '../../src/service/http/main.ts';
 import { openStore } from '../../src/service/store/open.ts';
-import { requestColumns } from '../../src/service/store/sqlite/rows.ts';
+import { requestColumns } from '../../src/service/store/shared/rows.ts';
 import { writ } from '../cli/writ.ts';
 import { requestRow, temporaryFolder } from '../store/rows.ts';
 import { layStore, releases } from './kept-store.ts';

@@ -13,14 +13,17 @@ import type { AskedStretch, CheckedStretch, VerifyThreadData } from './verify-th
 const recordsOfThread = 5_000;
 const threadsMax = 8;
 
-export interface ThreadOptions extends VerifyOptions {
+export interface VerifyThreadsOptions extends VerifyOptions {
   /** How many threads check; as many as the machine has cores when absent. */
   readonly threads?: number;
   readonly recordsOfThread?: number;
 }
 
 /** The same as `verifyChain`, sooner. Rejects with a StoreError. */
-export async function verifyInThreads(store: Store, options: ThreadOptions = {}): Promise<Verification> {
+export async function verifyInThreads(
+  store: Store,
+  options: VerifyThreadsOptions = {},
+): Promise<Verification> {
   const { threads = Math.min(availableParallelism(), threadsMax), recordsOfThread: size = recordsOfThread } =
     options;
   const { records: place } = store;

@@ -5,23 +5,27 @@ import { chainStart } from '../store/contract/chain.ts';
 import { type ChainPlace, readLanes } from '../store/contract/lanes.ts';
 import { nameOfDifference } from '../store/contract/state.ts';
 import type { Store } from '../store/contract/store.ts';
+import { type StoreError, tampered, tamperedRecord } from '../store/contract/store-error.ts';
 import { verifyChain } from './verify.ts';
 
 /** How many of the last records a start verifies. */
 export const lastRecords = 5_000;
 
 /**
- * Returns the first thing that is not as the service left it, as a sentence in lower case without a final
- * period; null when a start may rely on the store. Rejects with a StoreError.
+ * Returns an error that names the first thing that is not as the service left it; null when a start may rely on
+ * the store. `shown` is the place of the store as people may see it. Rejects with a StoreError.
  */
-export async function findChanged(store: Store): Promise<string | null> {
+export async function findChanged(store: Store, shown: string): Promise<StoreError | null> {
   const [difference] = await store.state.differences({ isQuick: true });
-  if (difference !== undefined) return `${nameOfDifference(difference)}: ${difference.message}`;
+  if (difference !== undefined) {
+    const what = `${nameOfDifference(difference)} in \`${shown}\`: ${difference.message}`;
+    return difference.table === 'requests' ? tamperedRecord(what) : tampered(what);
+  }
   const after = await placeBeforeLast(store, lastRecords);
   const verification = await verifyChain(store, after === null ? {} : { after });
   if (verification.kind === 'whole') return null;
   const { sequence, name, message } = verification.break;
-  return `record ${sequence}${name === null ? '' : ` (${name})`}: ${message}`;
+  return tamperedRecord(`record ${sequence}${name === null ? '' : ` (${name})`} in \`${shown}\`: ${message}`);
 }
 
 /**

@@ -4,7 +4,7 @@
 import type { StateDifference } from '../store/contract/state.ts';
 import type { Store } from '../store/contract/store.ts';
 import type { Verification } from './verify.ts';
-import { type ThreadOptions, verifyInThreads } from './verify-in-threads.ts';
+import { type VerifyThreadsOptions, verifyInThreads } from './verify-in-threads.ts';
 
 export interface StoreVerification {
   readonly chain: Verification;
@@ -12,7 +12,7 @@ export interface StoreVerification {
   readonly differences: readonly StateDifference[];
 }
 
-export interface VerifyStoreOptions extends ThreadOptions {
+export interface VerifyStoreOptions extends VerifyThreadsOptions {
   /** Called with the number of rows beside the records that have been read. */
   readonly onRows?: (rowCount: number) => void;
 }

@@ -19,7 +19,6 @@ import { startExpiry } from '../requests/expiry.ts';
 import { startMeterUpkeep } from '../requests/metering/meter-upkeep.ts';
 import { createMetering, type Metering } from '../requests/metering/metering.ts';
 import type { Store } from '../store/contract/store.ts';
-import { tampered } from '../store/contract/store-error.ts';
 import { openStore, shownPlace, storePlaceOf } from '../store/open.ts';
 import { aboutSelf } from './about-self.ts';
 import { type Config, type ConfigSources, loadConfig } from './config.ts';
@@ -305,8 +304,8 @@ function configuredDeps(config: Config) {
  * service itself must have written it.
  */
 async function checkState(store: Store, shown: string): Promise<void> {
-  const changed = await findChanged(store);
-  if (changed !== null) throw tampered(`in \`${shown}\`, ${changed}`);
+  const changed = await findChanged(store, shown);
+  if (changed !== null) throw changed;
 }
 
 interface ClockSources {

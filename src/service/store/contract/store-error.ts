@@ -62,8 +62,13 @@ export function isUncertain(error: unknown): boolean {
 
 /** Returns the error for a request that is not as the service wrote it; `what` is such a sentence. */
 export function tamperedRequest(requestId: string, what: string): StoreError {
+  return tamperedRecord(`request \`${requestId}\`: ${what}`);
+}
+
+/** The same for records, which nobody can accept as they are. */
+export function tamperedRecord(what: string): StoreError {
   const advice = 'see `writ audit verify`; undo the change, or restore a backup';
-  return new StoreError('tampered', `request \`${requestId}\`: ${what}: ${advice}`);
+  return new StoreError('tampered', `${what}: ${advice}`);
 }
 
 /** Returns the error; `what` is a sentence in lower case without a final period. */

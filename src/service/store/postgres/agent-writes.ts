@@ -17,7 +17,7 @@ import {
 } from '../contract/store.ts';
 import { agentOnRecord, descriptionOnRecord, signingOnRecord, statusNames } from '../shared/agent-changes.ts';
 import type { KeyUse } from '../shared/key-uses.ts';
-import { type AgentColumns, agentColumns, agentRow, keyColumns } from '../sqlite/rows.ts';
+import { type AgentColumns, agentColumns, agentRow, keyColumns } from '../shared/rows.ts';
 import type { Transaction, Work } from './transaction.ts';
 
 interface NewAgent extends Named {

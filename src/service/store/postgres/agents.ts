@@ -2,7 +2,7 @@
 
 import type { AgentStore } from '../contract/store.ts';
 import { createChangeCount } from '../shared/change-count.ts';
-import { type AgentColumns, agentRow, type KeyColumns, keyRow } from '../sqlite/rows.ts';
+import { type AgentColumns, agentRow, type KeyColumns, keyRow } from '../shared/rows.ts';
 import { agentWrites } from './agent-writes.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { ReadPool } from './server/read-pool.ts';

@@ -2,15 +2,14 @@
 // stored of a request is what its hash covers: the text around the number of its record is made of the same
 // columns that are sent.
 
-import { canonicalJson } from '../contract/canonical-json.ts';
 import { switchKind } from '../contract/grant-basis.ts';
 import type { MeterEntryRow, MeterPlace } from '../contract/metering.ts';
 import type { NonceUse, RequestRow } from '../contract/records.ts';
 import type { SealKey } from '../contract/seal.ts';
 import type { AppendLimits, AppendResult } from '../contract/store.ts';
-import { type RequestColumns, requestColumns } from '../sqlite/rows.ts';
+import { type RequestColumns, requestColumns } from '../shared/rows.ts';
 import type { Fence } from './fence.ts';
-import { requestSeal } from './request-seals.ts';
+import { type RequestTexts, requestParts, requestSeal } from './seals/request-seals.ts';
 import { idArray, plainArray, textArray } from './server/arrays.ts';
 import type { Query } from './server/connection.ts';
 import { zeroByte } from './server/errors.ts';
@@ -35,11 +34,7 @@ export interface Appended {
 /** A request that is ready to be sent. */
 export interface PreparedRequest extends NewRequest {
   readonly columns: RequestColumns;
-  /**
-   * The canonical JSON of the record in four parts: before `follows`, before `lane`, before the record
-   * number, and after it.
-   */
-  readonly parts: readonly [head: string, before: string, between: string, after: string];
+  readonly parts: RequestTexts;
   readonly seal: string;
 }
 
@@ -49,17 +44,6 @@ export const appendStatement: Query = {
   name: 'append',
   text: `SELECT * FROM writ_append(${Array.from({ length: argumentCount }, (_, at) => `$${at + 1}`).join(', ')})`,
 };
-
-/**
- * Canonical JSON orders all names: those in `headNames` come before `follows`, those in `beforeNames` between
- * `follows` and `kind`; `lane`, `outcome`, `sequence` and `status` come last.
- */
-const headNames = ['action_key', 'agent_id', 'created_ms', 'decided_ms', 'expires_ms'] as const;
-const beforeNames = ['id', 'idempotency_digest', 'idempotency_key', 'idempotency_until_ms'] as const;
-
-function membersOf(columns: RequestColumns, names: readonly (keyof RequestColumns)[]): string {
-  return names.map((name) => `"${name}":${canonicalJson(columns[name])},`).join('');
-}
 
 /**
  * Prepares a request for sending. Throws RangeError for a text that is not well-formed or an id that is no
@@ -73,15 +57,6 @@ export function prepareRequest(request: NewRequest, sealKey: SealKey): PreparedR
   const texts = [...Object.values(columns), ...meters];
   if (texts.some((text) => typeof text === 'string' && text.includes('\0'))) throw zeroByte();
   return { ...request, columns, parts: requestParts(columns), seal: requestSeal(sealKey, columns) };
-}
-
-/** Returns the canonical JSON of a request around its place, without `record_json`. */
-export function requestParts(columns: RequestColumns): PreparedRequest['parts'] {
-  const head = `{${membersOf(columns, headNames)}`;
-  const before = `${membersOf(columns, beforeNames)}"kind":"request",`;
-  const between = `${membersOf(columns, ['outcome'])}"sequence":`;
-  const after = `,"status":${canonicalJson(columns.status)}}`;
-  return [head, before, between, after];
 }
 
 /** Returns the arguments in the order of the parameters of `writ_append`. */

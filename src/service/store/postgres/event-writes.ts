@@ -8,12 +8,12 @@ import type { RefusalRecord, RequestEvent } from '../contract/records.ts';
 import type { SealKey } from '../contract/seal.ts';
 import type { RequestChange, RequestChangeResult } from '../contract/store.ts';
 import { StoreError, tamperedRequest } from '../contract/store-error.ts';
-import { eventColumns, refusalColumns, requestRowOf } from '../sqlite/rows.ts';
+import { eventColumns, refusalColumns, requestRowOf } from '../shared/rows.ts';
 import { duplicateId } from './asking.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import { isWrittenAfter } from './moved-meters.ts';
 import { readStored } from './request-lists.ts';
-import { eventSeal, requestDifference, type StoredRequest } from './request-seals.ts';
+import { eventSeal, requestDifference, type StoredRequest } from './seals/request-seals.ts';
 import { isInUse } from './server/errors.ts';
 import type { Transaction, Work } from './transaction.ts';
 

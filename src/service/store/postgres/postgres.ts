@@ -19,7 +19,7 @@ import { createKnotTimer } from './knots.ts';
 import { meterStore } from './meters.ts';
 import { isOwnNonce, replicaStore } from './replicas.ts';
 import { requestStore } from './requests.ts';
-import { sealEarlierRows } from './seal-earlier.ts';
+import { sealEarlierRows } from './seals/seal-earlier.ts';
 import { connect } from './server/connection.ts';
 import { toStoreFailure } from './server/errors.ts';
 import { createReadPool, type ReadPool } from './server/read-pool.ts';

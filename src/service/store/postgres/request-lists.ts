@@ -25,8 +25,8 @@ import {
   walkText,
   wasGranted,
 } from '../shared/request-walk.ts';
-import { requestEvent, requestRowOf, type StoredEventRow, type StoredRequestRow } from '../sqlite/rows.ts';
-import { type RequestGuard, requireWhole, type StoredRequest } from './request-seals.ts';
+import { requestEvent, requestRowOf, type StoredEventRow, type StoredRequestRow } from '../shared/rows.ts';
+import { type RequestGuard, requireWhole, type StoredRequest } from './seals/request-seals.ts';
 import type { ReadPool, Rows } from './server/read-pool.ts';
 import { leastRequestId, requestIdOrNull } from './server/request-ids.ts';
 

@@ -7,7 +7,7 @@ import type { StateCheck, StateDifference, StateStore } from '../contract/state.
 import { tampered } from '../contract/store-error.ts';
 import { endNow, statusNow } from '../shared/request-walk.ts';
 import { readStored } from './request-lists.ts';
-import { requestDifference } from './request-seals.ts';
+import { requestDifference } from './seals/request-seals.ts';
 import type { ReadPool, Rows } from './server/read-pool.ts';
 import { leastRequestId } from './server/request-ids.ts';
 

@@ -1,7 +1,7 @@
 // What can be told of a stored request from its rows alone: the state in its row against its last event, and
 // from when on it grants nothing.
 
-import type { EventColumns, StoredRequestColumns } from '../sqlite/rows.ts';
+import type { EventColumns, StoredRequestColumns } from './rows.ts';
 
 /** From when on the request grants nothing, whichever of its events are looked at. */
 export function untilOf(

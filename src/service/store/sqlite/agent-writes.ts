@@ -16,7 +16,7 @@ import {
 } from '../contract/store.ts';
 import { agentOnRecord, descriptionOnRecord, signingOnRecord, statusNames } from '../shared/agent-changes.ts';
 import type { KeyUse } from '../shared/key-uses.ts';
-import { type AgentColumns, agentColumns, agentRow, type KeyColumns, keyColumns } from './rows.ts';
+import { type AgentColumns, agentColumns, agentRow, type KeyColumns, keyColumns } from '../shared/rows.ts';
 import type { WriteContext } from './write-context.ts';
 
 interface NewAgent {

@@ -6,7 +6,7 @@
 import type { Database } from 'better-sqlite3';
 import type { RequestEvent } from '../contract/records.ts';
 import type { RequestChange, RequestChangeResult } from '../contract/store.ts';
-import { type EventColumns, eventColumns, requestRowOf, type StoredEventRow } from './rows.ts';
+import { type EventColumns, eventColumns, requestRowOf, type StoredEventRow } from '../shared/rows.ts';
 import { prepareRequestRead } from './seal/request-check.ts';
 import type { WriteContext } from './write-context.ts';
 

@@ -13,13 +13,6 @@ import type {
 } from '../contract/records.ts';
 import type { SealKey } from '../contract/seal.ts';
 import type { AgentPage, IdempotencyQuery } from '../contract/store.ts';
-import { prepareActivityReads } from './agent-activity.ts';
-import { prepareChainReads } from './chain/chain-reads.ts';
-import { prepareChangeReads } from './changes.ts';
-import { prepareDocumentReads } from './documents.ts';
-import { prepareMeterReads } from './meters.ts';
-import { prepareNonceReads } from './nonces.ts';
-import { prepareNumbers, prepareRequestLists } from './request-lists.ts';
 import {
   type AgentColumns,
   agentRow,
@@ -28,7 +21,14 @@ import {
   keyRow,
   type RefusalColumns,
   refusalRecord,
-} from './rows.ts';
+} from '../shared/rows.ts';
+import { prepareActivityReads } from './agent-activity.ts';
+import { prepareChainReads } from './chain/chain-reads.ts';
+import { prepareChangeReads } from './changes.ts';
+import { prepareDocumentReads } from './documents.ts';
+import { prepareMeterReads } from './meters.ts';
+import { prepareNonceReads } from './nonces.ts';
+import { prepareNumbers, prepareRequestLists } from './request-lists.ts';
 import { prepareStatisticsReads } from './statistics.ts';
 
 export type Reads = ReturnType<typeof prepareReads>;

@@ -12,7 +12,7 @@ import {
   type RequestColumns,
   refusalColumns,
   requestColumns,
-} from './rows.ts';
+} from '../shared/rows.ts';
 import type { WriteContext } from './write-context.ts';
 
 interface NewRequest {

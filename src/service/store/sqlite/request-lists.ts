@@ -29,7 +29,7 @@ import {
   walkText,
   wasGranted,
 } from '../shared/request-walk.ts';
-import { requestEvent, requestRowOf } from './rows.ts';
+import { requestEvent, requestRowOf } from '../shared/rows.ts';
 import { prepareRequestRead } from './seal/request-check.ts';
 
 /**

@@ -9,7 +9,7 @@ import { isSealed, type SealKey } from '../../contract/seal.ts';
 import { tamperedRequest } from '../../contract/store-error.ts';
 import { createLinkHasher } from '../../shared/link-hasher.ts';
 import { stateDifference, untilOf } from '../../shared/request-differences.ts';
-import type { StoredEventRow, StoredRequestRow } from '../rows.ts';
+import type { StoredEventRow, StoredRequestRow } from '../../shared/rows.ts';
 
 export interface CheckedRequest {
   readonly row: StoredRequestRow;

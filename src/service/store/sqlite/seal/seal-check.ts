@@ -13,7 +13,7 @@ import {
 } from '../../contract/seal.ts';
 import { rowKeyOf, type SealedTable, sealedTables } from '../../contract/sealed-tables.ts';
 import { nameOfDifference, type StateDifference } from '../../contract/state.ts';
-import { tampered } from '../../contract/store-error.ts';
+import { tampered, tamperedRecord } from '../../contract/store-error.ts';
 import { endNow, statusNow } from '../../shared/request-walk.ts';
 import { prepareChainEnd } from '../chain/chain.ts';
 import { prepareRequestCheck, prepareRequestRows } from './request-check.ts';
@@ -77,8 +77,9 @@ export function requireStored(database: Database, key: SealKey): void {
   let step = checking.next();
   while (step.done !== true) step = checking.next();
   const [first] = step.value;
-  if (first !== undefined)
-    throw tampered(`${nameOfDifference(first)} in \`${database.name}\`: ${first.message}`);
+  if (first === undefined) return;
+  const what = `${nameOfDifference(first)} in \`${database.name}\`: ${first.message}`;
+  throw first.table === 'requests' ? tamperedRecord(what) : tampered(what);
 }
 
 /**

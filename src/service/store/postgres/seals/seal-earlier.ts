@@ -2,11 +2,11 @@
 // transaction. A database has no seal over the end of its records, so what was changed before that is sealed
 // as it is found.
 
-import type { SealKey } from '../contract/seal.ts';
-import type { StoredEventRow, StoredRequestRow } from '../sqlite/rows.ts';
+import type { SealKey } from '../../contract/seal.ts';
+import type { StoredEventRow, StoredRequestRow } from '../../shared/rows.ts';
+import { textArray } from '../server/arrays.ts';
+import type { Connection } from '../server/connection.ts';
 import { eventSeal, requestSeal } from './request-seals.ts';
-import { textArray } from './server/arrays.ts';
-import type { Connection } from './server/connection.ts';
 
 const rowsAtOnce = 1_000;
 

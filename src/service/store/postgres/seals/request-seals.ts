@@ -3,13 +3,38 @@
 // request. INVARIANT: nobody without the master key can add, change, copy or move what a grant rests on, or
 // leave out any but the last events of a request.
 
-import { canonicalJson } from '../contract/canonical-json.ts';
-import { keyedCode, type SealKey } from '../contract/seal.ts';
-import { tamperedRequest } from '../contract/store-error.ts';
-import type { EventCounts } from '../shared/event-counts.ts';
-import { stateDifference, untilOf } from '../shared/request-differences.ts';
-import type { EventColumns, RequestColumns, StoredEventRow, StoredRequestRow } from '../sqlite/rows.ts';
-import { requestParts } from './append.ts';
+import { canonicalJson } from '../../contract/canonical-json.ts';
+import { keyedCode, type SealKey } from '../../contract/seal.ts';
+import { tamperedRequest } from '../../contract/store-error.ts';
+import type { EventCounts } from '../../shared/event-counts.ts';
+import { stateDifference, untilOf } from '../../shared/request-differences.ts';
+import type { EventColumns, RequestColumns, StoredEventRow, StoredRequestRow } from '../../shared/rows.ts';
+
+/**
+ * The canonical JSON of a request in four parts, without `record_json`: before `follows`, before `lane`, before
+ * the record number, and after it.
+ */
+export type RequestTexts = readonly [head: string, before: string, between: string, after: string];
+
+/**
+ * Canonical JSON orders all names: those in `headNames` come before `follows`, those in `beforeNames` between
+ * `follows` and `kind`; `lane`, `outcome`, `sequence` and `status` come last.
+ */
+const headNames = ['action_key', 'agent_id', 'created_ms', 'decided_ms', 'expires_ms'] as const;
+const beforeNames = ['id', 'idempotency_digest', 'idempotency_key', 'idempotency_until_ms'] as const;
+
+function membersOf(columns: RequestColumns, names: readonly (keyof RequestColumns)[]): string {
+  return names.map((name) => `"${name}":${canonicalJson(columns[name])},`).join('');
+}
+
+/** Returns the canonical JSON of a request around its place, without `record_json`. */
+export function requestParts(columns: RequestColumns): RequestTexts {
+  const head = `{${membersOf(columns, headNames)}`;
+  const before = `${membersOf(columns, beforeNames)}"kind":"request",`;
+  const between = `${membersOf(columns, ['outcome'])}"sequence":`;
+  const after = `,"status":${canonicalJson(columns.status)}}`;
+  return [head, before, between, after];
+}
 
 export function requestSeal(key: SealKey, columns: RequestColumns): string {
   return keyedCode(key, `request ${requestParts(columns).join('')}${columns.record_json}`);
