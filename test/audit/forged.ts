@@ -38,12 +38,12 @@ const policies = paymentPolicies
   );
 
 /** Every request has a payload of its own, so that `attach` finds it alone. */
-export const amounts = Object.fromEntries(names.map((name, at) => [name, at + 1])) as Record<
+const amounts = Object.fromEntries(names.map((name, at) => [name, at + 1])) as Record<
   TargetName,
   number
 >;
 
-export const actionOf = (name: TargetName): string => {
+const actionOf = (name: TargetName): string => {
   if (name === 'granted' || name === 'executed') return 'pay.free';
   if (name === 'denied') return 'pay.denied';
   return name === 'halfApproved' || name === 'takenBack' ? 'pay.two' : 'pay.one';
@@ -91,7 +91,7 @@ function expectOk({ status }: { readonly status: number }): void {
 }
 
 /** Asks the same again, and comes for an approval if there is one. */
-export function attach(service: Service, name: TargetName): Promise<Response> {
+function attach(service: Service, name: TargetName): Promise<Response> {
   const body = JSON.stringify({ action_key: actionOf(name), payload: { amount: amounts[name] } });
   return authorize(service, { body, headers: { prefer: 'attach, receipt' } });
 }

@@ -9,7 +9,7 @@ import { type StoreError, tampered, tamperedRecord } from '../store/contract/sto
 import { verifyChain } from './verify.ts';
 
 /** How many of the last records a start verifies. */
-export const lastRecords = 5_000;
+const lastRecords = 5_000;
 
 /**
  * Returns an error that names the first thing that is not as the service left it; null when a start may rely on

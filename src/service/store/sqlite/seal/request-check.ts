@@ -97,7 +97,7 @@ function prepareGenuine(database: Database, key: SealKey) {
 }
 
 /** The columns of a record: all but those that repeat the present state. */
-export function entryOf(kind: 'request' | 'event', columns: object): ChainEntry {
+function entryOf(kind: 'request' | 'event', columns: object): ChainEntry {
   const {
     now_status: _,
     now_decided_ms: __,
