@@ -38,10 +38,7 @@ const policies = paymentPolicies
   );
 
 /** Every request has a payload of its own, so that `attach` finds it alone. */
-const amounts = Object.fromEntries(names.map((name, at) => [name, at + 1])) as Record<
-  TargetName,
-  number
->;
+const amounts = Object.fromEntries(names.map((name, at) => [name, at + 1])) as Record<TargetName, number>;
 
 const actionOf = (name: TargetName): string => {
   if (name === 'granted' || name === 'executed') return 'pay.free';
