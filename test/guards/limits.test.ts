@@ -23,7 +23,9 @@ import { temporaryFolder } from '../store/rows.ts';
 const limitsOfSettings = {
   port: [8_181, 0, 65_535],
   'policies.compile_timeout': [60, 1, 3_600],
+  'bundle.bytes_max': [67_108_864, 1_048_576, 1_073_741_824],
   'bundle.poll_seconds': [10, 1, 86_400],
+  'store.wait_seconds': [60, 0, 86_400],
   connections_max: [1_000, 1, 1_000_000],
   'limits.rate_per_minute': [600, 1, 1_000_000_000],
   'limits.burst': [100, 1, 1_000_000_000],

@@ -162,7 +162,7 @@ test('what Kubernetes sets for a service called writ is left alone', () => {
 });
 
 test('a file that is named must be there', () => {
-  expect(problemsOf({ file: 'other.yaml' })).toBe('other.yaml cannot be read (ENOENT)');
+  expect(problemsOf({ file: 'other.yaml' })).toBe('other.yaml does not exist');
 });
 
 test('`writ config` prints the effective value, where it came from, and no secret', async () => {

@@ -6,6 +6,7 @@ import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'no
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { compileToProgram } from '../../src/pipeline.ts';
 import { bundleContents } from '../../src/service/policies/bundles/bundle-contents.ts';
@@ -98,6 +99,7 @@ async function open(
     key: ours.key,
     isOlderAllowed: false,
     pollMs: 20,
+    bytesMax: 1024 ** 2,
     folder: place.folder,
     ...settings,
   });
@@ -301,5 +303,38 @@ describe('a bundle at an address', () => {
     serve(await bundleOf(limit(20), { madeMs: 2_000 }), '"two"');
     await until(() => changes.length > 3 && changes.at(-1) === undefined);
     expect([allows(host, 20), host.state().status]).toEqual([true, 'current']);
+  });
+
+  it('whose server stalls, compresses it or redirects is told so, and the next look finds the right one', async () => {
+    let answer: (reply: ServerResponse) => void = () => undefined;
+    const server = createServer((_request, reply) => answer(reply));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const place = createPlace();
+    const { port } = server.address() as AddressInfo;
+    const address = `http://127.0.0.1:${port}/policies.writ`;
+    const good = await bundleOf(limit(10), { madeMs: 1_000 });
+    answer = (reply) => reply.end(good);
+    const rate = { withinMs: 200, bytes: 1_024 };
+    const host = await open(place, { place: address, rate });
+    const faults: readonly (readonly [typeof answer, RegExp])[] = [
+      [() => undefined, /the server stalls: nothing came in 0\.2 s/],
+      [(reply) => reply.writeHead(200).flushHeaders(), /the server stalls/],
+      [(reply) => reply.writeHead(302, { location: '/other' }).end(), /redirects to http:\S+\/other/],
+      [(reply) => reply.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(good)), /compressed/],
+      [(reply) => reply.end(Buffer.alloc(1024 ** 2 + 1)), /more than 1048576 bytes \(bundle\.bytes_max\)/],
+    ];
+    for (const [fault, words] of faults) {
+      answer = fault;
+      await until(() => words.test(summaryOf(host) ?? ''));
+      expect([allows(host, 10), allows(host, 11)]).toEqual([true, false]);
+    }
+    const next = await bundleOf(limit(20), { madeMs: 2_000 });
+    answer = (reply) => reply.end(next);
+    await until(() => allows(host, 20));
+    expect(host.state().status).toBe('current');
   });
 });

@@ -7,6 +7,10 @@ export const bundleSettings = {
   bundle: { default: null, kind: { is: 'path-or-address' } },
   'bundle.key': { default: null, kind: { is: 'key' } },
   'bundle.allow_older': { default: false, kind: { is: 'boolean' } },
+  'bundle.bytes_max': {
+    default: 64 * 1024 ** 2,
+    kind: { is: 'integer', from: 1024 ** 2, to: 1024 ** 3 },
+  },
   'bundle.poll_seconds': { default: 10, kind: { is: 'integer', from: 1, to: 86_400 } },
 } as const;
 
@@ -38,6 +42,7 @@ export function bundleOf(settingOf: BundleValues): BundleSettings | null {
     place: String(place),
     key: key === null ? null : String(key),
     isOlderAllowed: settingOf('bundle.allow_older') === true,
+    bytesMax: Number(settingOf('bundle.bytes_max')),
     pollMs: Number(settingOf('bundle.poll_seconds')) * 1_000,
   };
 }

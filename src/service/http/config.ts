@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parseDocument } from 'yaml';
 import { nearestOf } from '../../language/diagnostic/suggest.ts';
+import { faultOfFile } from '../file-fault.ts';
 import type { SsoSettings } from '../people/sso/provider.ts';
 import type { BundleSettings } from '../policies/bundles/bundled-policies.ts';
 import { type Durability, durabilities } from '../store/contract/durability.ts';
@@ -36,6 +37,8 @@ export interface Config {
   readonly store: string | null;
   /** What the server of the PostgreSQL database has to promise. */
   readonly durability: Durability;
+  /** How long a start tries to reach a store that is away or locked, in milliseconds. */
+  readonly storeWaitMs: number;
   /** The token that `/plants` requires; null uses the token that was made at the first start. */
   readonly sandboxToken: string | null;
   readonly ratePerMinute: number;
@@ -102,6 +105,7 @@ export const settings = {
   data: { default: './var', kind: { is: 'path' } },
   store: { default: null, kind: { is: 'database' } },
   'store.durability': { default: 'replicated', kind: { is: 'choice', of: durabilities } },
+  'store.wait_seconds': { default: 60, kind: { is: 'integer', from: 0, to: 86_400 } },
   workers: { default: 1, kind: { is: 'integer', from: 1, to: 64 } },
   'sandbox.token': { default: null, kind: { is: 'secret' } },
   'limits.rate_per_minute': { default: 600, kind: { is: 'integer', from: 1, to: 1_000_000_000 } },
@@ -213,8 +217,8 @@ function readFile({ directory, file, text: given }: ConfigSources, problems: str
   try {
     text = given ?? readFileSync(path, 'utf8');
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : 'unknown error';
-    if (file !== undefined || code !== 'ENOENT') problems.push(`${path} cannot be read (${code})`);
+    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    if (file !== undefined || !isMissing) problems.push(`${path} ${faultOfFile(error)}`);
     return [];
   }
   const document = parseDocument(text);
@@ -362,6 +366,7 @@ function configOf(values: ReadonlyMap<SettingName, Value>): Config {
     data: text('data'),
     store: textOrNull('store'),
     durability: durabilities.find((one) => one === values.get('store.durability')) ?? 'replicated',
+    storeWaitMs: number('store.wait_seconds') * 1_000,
     workers: number('workers'),
     sandboxToken: textOrNull('sandbox.token'),
     ratePerMinute: number('limits.rate_per_minute'),

@@ -4,6 +4,7 @@
 
 import { performance } from 'node:perf_hooks';
 import type { createLocalJWKSet, JSONWebKeySet } from 'jose';
+import { fetchDocument } from '../fetching/fetch-document.ts';
 
 type Keys = ReturnType<typeof createLocalJWKSet>;
 
@@ -18,7 +19,7 @@ export interface KeyTiming {
 
 const timingDefault: KeyTiming = { everyMs: 300_000, leastMs: 5_000, staleMs: 3_600_000 };
 const timeoutMs = 5_000;
-const documentLengthMax = 1_000_000;
+const documentBytesMax = 1_000_000;
 
 export interface IssuerKeys {
   /** Returns the same function as long as the keys are unchanged; null when no keys are known. */
@@ -107,17 +108,10 @@ async function discover(issuer: string, stop: AbortSignal): Promise<string> {
 }
 
 async function readText(address: string, stop: AbortSignal): Promise<string> {
-  const signal = AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]);
-  const reply = await fetch(address, { redirect: 'error', signal, headers: { accept: 'application/json' } });
-  if (!reply.ok || reply.body === null) throw new Error(`the issuer answers with ${reply.status}`);
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  for await (const part of reply.body) {
-    length += part.byteLength;
-    if (length > documentLengthMax) throw new Error('the document of the issuer is too long');
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString('utf8');
+  const limits = { bytesMax: documentBytesMax, timeoutMs, signal: stop };
+  const { status, bytes } = await fetchDocument(address, { accept: 'application/json' }, limits);
+  if (status !== 200) throw new Error(`the issuer answers with ${status}`);
+  return Buffer.from(bytes).toString('utf8');
 }
 
 async function keysOf(text: string): Promise<Keys> {

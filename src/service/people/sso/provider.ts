@@ -3,6 +3,7 @@
 // issuer of the settings, and a signature by one of the provider's present keys.
 
 import * as client from 'openid-client';
+import { boundedFetch } from '../../fetching/fetch-document.ts';
 import type { RoleRule } from './mapping.ts';
 
 export interface SsoSettings {
@@ -71,6 +72,12 @@ export interface Provider {
 }
 
 const timeoutSeconds = 10;
+/** The longest answer of a provider, in bytes. */
+const answerBytesMax = 1_000_000;
+const ask = boundedFetch({
+  bytesMax: answerBytesMax,
+  timeoutMs: timeoutSeconds * 1_000,
+}) as client.CustomFetch;
 /** Milliseconds after which the provider's discovery document is read again. */
 const configurationMs = 60 * 60_000;
 
@@ -132,6 +139,7 @@ function discover(settings: SsoSettings): Promise<client.Configuration> {
   const { issuer, clientId, clientSecret } = settings;
   return client.discovery(new URL(issuer), clientId, clientSecret ?? undefined, authOf(settings), {
     timeout: timeoutSeconds,
+    [client.customFetch]: ask,
     ...(isPlain(settings) ? { execute: [client.allowInsecureRequests] } : {}),
   });
 }
@@ -145,6 +153,7 @@ function withKeysOfNow(known: client.Configuration, settings: SsoSettings): clie
   const metadata = JSON.parse(JSON.stringify(known.serverMetadata())) as client.ServerMetadata;
   const own = new client.Configuration(metadata, clientId, clientSecret ?? undefined, authOf(settings));
   own.timeout = timeoutSeconds;
+  own[client.customFetch] = ask;
   if (isPlain(settings)) client.allowInsecureRequests(own);
   client.enableNonRepudiationChecks(own);
   return own;

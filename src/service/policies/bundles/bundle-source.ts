@@ -2,6 +2,8 @@
 
 import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
+import { type FetchLimits, fetchDocument } from '../../fetching/fetch-document.ts';
+import { faultOfFile } from '../../file-fault.ts';
 
 export interface FoundBundle {
   readonly bytes: Uint8Array;
@@ -15,22 +17,30 @@ export interface FoundBundle {
  */
 export type BundleSource = (mark: string | null, signal: AbortSignal) => Promise<FoundBundle | null>;
 
-/** A bundle of a hundred thousand policies has about 100 MB. */
-const bytesMax = 1024 ** 3;
+/** The longest time that the download of a bundle may take, in milliseconds. */
 const timeoutMs = 60_000;
 
-/** `place`: an absolute path, or an http or https address. */
-export function bundleSource(place: string): BundleSource {
-  return /^https?:\/\//.test(place) ? fromAddress(place) : fromFile(place);
+export interface BundleLimits {
+  /** The largest bundle that is read, in bytes: nobody vouches for it before it is read as a whole. */
+  readonly bytesMax: number;
+  /** The rate below which a server counts as stalled. */
+  readonly rate?: FetchLimits['rate'];
 }
 
-function fromFile(path: string): BundleSource {
+/** `place`: an absolute path, or an http or https address. */
+export function bundleSource(place: string, limits: BundleLimits): BundleSource {
+  return /^https?:\/\//.test(place) ? fromAddress(place, limits) : fromFile(place, limits);
+}
+
+const bytesSetting = 'bundle.bytes_max';
+
+function fromFile(path: string, { bytesMax }: BundleLimits): BundleSource {
   return async (mark) => {
     try {
       const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
       const found = [dev, ino, size, mtimeNs, ctimeNs].join(':');
       if (found === mark) return null;
-      if (size > bytesMax) throw new Error(`it has more than ${bytesMax} bytes`);
+      if (size > bytesMax) throw new Error(`it has more than ${bytesMax} bytes (${bytesSetting})`);
       return { bytes: await readFile(path), mark: found };
     } catch (error) {
       throw new Error(`the bundle cannot be read: ${reasonOf(error)}`, { cause: error });
@@ -38,19 +48,20 @@ function fromFile(path: string): BundleSource {
   };
 }
 
-function fromAddress(address: string): BundleSource {
+function fromAddress(address: string, { bytesMax, rate }: BundleLimits): BundleSource {
   return async (mark, signal) => {
     const etag = mark?.startsWith('etag ') === true ? mark.slice('etag '.length) : null;
+    const headers = {
+      accept: 'application/octet-stream',
+      ...(etag === null ? {} : { 'if-none-match': etag }),
+    };
     try {
-      const reply = await fetch(address, {
-        headers: { accept: 'application/octet-stream', ...(etag === null ? {} : { 'if-none-match': etag }) },
-        signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
-      });
-      if (reply.status === 304) return null;
-      if (reply.status !== 200) throw new Error(`the server answered ${reply.status}`);
-      const bytes = await bodyOf(reply);
-      const given = reply.headers.get('etag');
-      const found = given === null ? `sha256 ${sha256Text(bytes)}` : `etag ${given}`;
+      const limits = { bytesMax, bytesSetting, timeoutMs, signal, ...(rate === undefined ? {} : { rate }) };
+      const { status, headers: given, bytes } = await fetchDocument(address, headers, limits);
+      if (status === 304) return null;
+      if (status !== 200) throw new Error(`the server answered ${status}`);
+      const tag = given.get('etag');
+      const found = tag === null ? `sha256 ${sha256Text(bytes)}` : `etag ${tag}`;
       return found === mark ? null : { bytes, mark: found };
     } catch (error) {
       throw new Error(`the bundle cannot be fetched: ${reasonOf(error)}`, { cause: error });
@@ -58,25 +69,12 @@ function fromAddress(address: string): BundleSource {
   };
 }
 
-async function bodyOf(reply: Response): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  for await (const part of reply.body ?? []) {
-    length += part.length;
-    if (length > bytesMax) throw new Error(`it has more than ${bytesMax} bytes`);
-    parts.push(part);
-  }
-  return Buffer.concat(parts);
-}
-
 export function sha256Text(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** `fetch` puts the real reason into the `cause` of its error. */
 function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const { cause } = error;
-  const code = 'code' in error ? error.code : cause instanceof Error && 'code' in cause ? cause.code : null;
-  return typeof code === 'string' ? code : error.message;
+  const fault = faultOfFile(error);
+  if (fault !== null) return `it ${fault}`;
+  return error instanceof Error ? error.message : String(error);
 }

@@ -16,10 +16,16 @@ import {
   type PolicyOptions,
   type PolicyState,
 } from '../policy-host.ts';
-import { type BundleSource, bundleSource, type FoundBundle, sha256Text } from './bundle-source.ts';
+import {
+  type BundleLimits,
+  type BundleSource,
+  bundleSource,
+  type FoundBundle,
+  sha256Text,
+} from './bundle-source.ts';
 import { openUnpackedBundles, type UnpackedBundles } from './unpacked.ts';
 
-export interface BundleSettings {
+export interface BundleSettings extends BundleLimits {
   /** An absolute path, or an http or https address. */
   readonly place: string;
   /** The public key that must have signed the bundle, 32 bytes in base64url; null accepts any bundle. */
@@ -74,7 +80,7 @@ class BundledPolicies implements PolicyHost {
   constructor(options: BundleOptions, unpacked: UnpackedBundles) {
     this.#options = options;
     this.#unpacked = unpacked;
-    this.#source = bundleSource(options.place);
+    this.#source = bundleSource(options.place, options);
     options.signal?.addEventListener('abort', () => this.#ending.abort(), { once: true });
   }
 
@@ -172,6 +178,8 @@ class BundledPolicies implements PolicyHost {
       key: _key,
       isOlderAllowed: _older,
       pollMs: _poll,
+      bytesMax: _bytes,
+      rate: _rate,
       folder: _folder,
       ...options
     } = this.#options;

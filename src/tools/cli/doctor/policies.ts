@@ -42,7 +42,7 @@ const waitMs = 10_000;
 export async function examineBundle({ bundle, data }: Config): Promise<PartFinding> {
   if (bundle === null) return unused('the service follows the policy directory');
   try {
-    const found = await bundleSource(bundle.place)(null, AbortSignal.timeout(waitMs));
+    const found = await bundleSource(bundle.place, bundle)(null, AbortSignal.timeout(waitMs));
     const read = await readBundle(found!.bytes, bundle.key ?? undefined);
     const { packed, diagnostics } = compileToProgram(sourcesOf(read).sources);
     if (packed === null || hasErrors(diagnostics))

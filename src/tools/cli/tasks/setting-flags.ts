@@ -25,6 +25,7 @@ const descriptions = {
     value: 'boolean',
     meaning: 'whether a bundle that was made before the active one may take over: true or false',
   },
+  'bundle.bytes_max': { value: 'bytes', meaning: 'the largest bundle' },
   'bundle.poll_seconds': { value: 'seconds', meaning: 'how often another bundle is looked for' },
   data: { value: 'directory', meaning: 'the data directory, with the records' },
   store: {
@@ -40,6 +41,10 @@ const descriptions = {
   'store.durability': {
     value: 'choice',
     meaning: 'what the server of the database promises: replicated (a standby has all), managed or single',
+  },
+  'store.wait_seconds': {
+    value: 'seconds',
+    meaning: 'how long a start tries to reach a store that is away or locked',
   },
   'limits.rate_per_minute': { value: 'count', meaning: 'requests of one agent a minute' },
   'limits.in_flight': { value: 'count', meaning: 'decisions of one agent in progress at once' },
