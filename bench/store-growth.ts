@@ -190,7 +190,7 @@ function measureChain(): void {
 
   function openWriter(name: string, hashOf: typeof linkHash) {
     const database = new Database(join(folder, name));
-    migrate(database, { masterKey: randomBytes(32), isSealed: false });
+    migrate(database, { masterKey: randomBytes(32), isSealed: false, isUpgradeAllowed: false });
     database.pragma('journal_mode = WAL');
     database.pragma('synchronous = OFF');
     const chain = prepareChain(database, hashOf);

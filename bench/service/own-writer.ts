@@ -51,7 +51,7 @@ function prepareBatch(
   const database = new Database(path);
   // The same settings as in `writer.ts`.
   database.pragma('page_size = 8192');
-  migrate(database, { masterKey, isSealed: false });
+  migrate(database, { masterKey, isSealed: false, isUpgradeAllowed: false });
   database.pragma('journal_mode = WAL');
   database.pragma('synchronous = FULL');
   database.pragma('cache_size = -65536');

@@ -2,6 +2,7 @@
 // goes away, when a second process starts, and when a stopped process wakes.
 
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -93,6 +94,21 @@ test('a process that was stopped while another went on grants nothing on what it
   const answers = await Promise.all(Array.from({ length: 20 }, () => pay(1)));
   expect(answers.filter(({ body }) => body.decision === 'ALLOW')).toEqual([]);
   expect((await pay(1, next.url)).body).toMatchObject({ decision: 'DENY' });
+});
+
+test('a process that has lost its place says why and ends with code 1, so that its supervisor starts another', async () => {
+  const { database, service, start, pay } = await setUp();
+  service.process.kill('SIGSTOP');
+  await server.query(
+    "UPDATE replicas SET epoch = epoch + 1, instance = 'other' WHERE slot = 0",
+    database.name,
+  );
+  const ended = once(service.process, 'exit');
+  service.process.kill('SIGCONT');
+  expect(await ended).toEqual([1, null]);
+  expect(service.output()).toContain('another process has taken the place of this one');
+  const next = await start();
+  expect((await pay(10, next.url)).body).toMatchObject({ decision: 'ALLOW' });
 });
 
 /** With TEST_STORE=postgres every start has a database address. */

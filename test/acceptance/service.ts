@@ -27,7 +27,7 @@ export interface ServiceOptions {
   readonly data?: string;
   readonly env?: Readonly<Record<string, string>>;
   /** The longest time until the service listens. */
-  readonly startMaxMs?: number;
+  readonly startMaxMs?: number | undefined;
 }
 
 /** Resolves when the service listens. Rejects with its output when the process ends before. */
@@ -47,17 +47,21 @@ export async function startService({
     ...(await storeEnvironment(data)),
     ...env,
   };
-  const started = await startServing(['--policies', policies, '--data', data], settings, startMaxMs);
+  const started = await startServing(['--policies', policies, '--data', data], { env: settings, startMaxMs });
   return { ...started, data };
+}
+
+interface ServingOptions extends Pick<ServiceOptions, 'env' | 'startMaxMs'> {
+  /** The `writ` of another version. */
+  readonly program?: string;
 }
 
 /** Starts `writ serve` with these arguments, on a free port. Rejects as `startService` does. */
 export async function startServing(
   args: readonly string[],
-  env: Readonly<Record<string, string>> = {},
-  startMaxMs = startMaxMsDefault,
+  { env = {}, startMaxMs = startMaxMsDefault, program = entry }: ServingOptions = {},
 ): Promise<Omit<Service, 'data'>> {
-  const child = spawn(process.execPath, [entry, 'serve', '--port', '0', ...args], {
+  const child = spawn(process.execPath, [program, 'serve', '--port', '0', ...args], {
     // This variable belongs to the tests; a service would refuse it as an unknown setting.
     env: { ...process.env, WRIT_TEST_POSTGRES: undefined, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -14,7 +14,7 @@ const looked = /401/;
 
 test('a newcomer signs in with what the page offers, approves, and sees agents at work', async () => {
   const room = temporaryFolder();
-  const demo = await startServing(['--demo'], { TMPDIR: room });
+  const demo = await startServing(['--demo'], { env: { TMPDIR: room } });
   onTestFinished(async () => void (await demo.end('SIGKILL')));
   const { url } = demo;
   const { page } = await open({ url }, { expected: looked });

@@ -45,34 +45,42 @@ export function writProcess(args: readonly string[], options: ProcessOptions = {
   });
 }
 
-/** The kept process ends with the test worker, whose channel it listens to. */
-let kept: ChildProcess | null = null;
-/** The most recent command. */
-let last: Promise<unknown> = Promise.resolve();
+/** Runs `writ ARGS` to its end, in a process that is kept for all commands. */
+export type RunWrit = (args: readonly string[], options?: RunOptions) => Promise<Ran>;
 
 /** Runs `writ ARGS` to its end in the kept process. */
-export function writ(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
-  const ran = last.then(() => runKept(args, options));
-  last = ran.catch(() => undefined);
-  return ran;
+export const writ: RunWrit = keptWrit(new URL('./kept-writ.ts', import.meta.url));
+
+/** `script` is the `kept-writ.ts` of the version to run. The kept process ends with the test worker. */
+export function keptWrit(script: URL): RunWrit {
+  let kept: ChildProcess | null = null;
+  /** The most recent command. */
+  let last: Promise<unknown> = Promise.resolve();
+  const run: RunWrit = async (args, options = {}) => {
+    kept ??= fork(script, { execArgv: [] });
+    const answer = await runKept(kept, { args, cwd: process.cwd(), stdin: '', env: {}, ...options });
+    if ('code' in answer) return answer;
+    kept = null;
+    throw new Error(`the process of \`writ ${args.join(' ')}\` has ended with ${JSON.stringify(answer)}`);
+  };
+  return (args, options) => {
+    const ran = last.then(() => run(args, options));
+    last = ran.catch(() => undefined);
+    return ran;
+  };
 }
 
-async function runKept(args: readonly string[], options: RunOptions): Promise<Ran> {
-  kept ??= fork(new URL('./kept-writ.ts', import.meta.url), { execArgv: [] });
-  const child = kept;
+async function runKept(child: ChildProcess, asked: object): Promise<Ran | { readonly exit: number | null }> {
   child.ref();
   child.channel?.ref();
-  child.send({ args, cwd: process.cwd(), stdin: '', env: {}, ...options });
+  child.send(asked);
   const heard = new AbortController();
   const [answer] = await Promise.race([
     once(child, 'message', heard),
     once(child, 'exit', heard).then(([code]) => [{ exit: code as number | null }] as const),
   ]);
   heard.abort();
-  if ('exit' in (answer as object)) {
-    kept = null;
-    throw new Error(`the process of \`writ ${args.join(' ')}\` has ended with ${JSON.stringify(answer)}`);
-  }
+  if ('exit' in (answer as object)) return answer as { readonly exit: number | null };
   // A worker that is done does not wait for the kept process.
   child.unref();
   child.channel?.unref();

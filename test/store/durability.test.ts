@@ -70,7 +70,8 @@ test('while a store serves, a thread folds the log into the file, and the writer
 test('when the writer is lost, waiting and later writes reject', async () => {
   const path = join(temporaryFolder(), 'writ.db');
   const worker = nextWriter();
-  const data = { path, busyTimeoutMs: 1000, actor: 'system', masterKey: randomBytes(32), isSealed: false };
+  const guards = { masterKey: randomBytes(32), isSealed: false, isUpgradeAllowed: false };
+  const data = { path, busyTimeoutMs: 1000, actor: 'system', ...guards };
   const queue = await openWriteQueue(data, 100);
   const append = () =>
     queue.write({

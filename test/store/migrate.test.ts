@@ -31,7 +31,7 @@ test('records from before the chain are numbered in the order of their ids and c
   }
   database.close();
 
-  const store = await openStore({ path });
+  const store = await openStore({ path, isUpgradeAllowed: true });
   onTestFinished(() => store.close());
   const { records } = await store.chain.stretch(0, 10);
   expect(records.map(({ entry }) => [entry.sequence, entry.id])).toEqual(

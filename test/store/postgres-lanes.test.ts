@@ -402,9 +402,11 @@ test('a database of the version before is brought up to date, unless somebody se
   const hash = linkHash(chainStart.hash, entry);
   await sql(`INSERT INTO changes VALUES (1, ${startMs}, 'ops', 'agent-added', '', NULL, NULL, '${hash}');
     UPDATE chain_end SET sequence = 1, hash = '${hash}'; UPDATE replicas SET instance = 'a', seen_at = now() WHERE slot = 0`);
-  await expect(openStore({ url, keyFile })).rejects.toMatchObject({ code: 'already-served' });
+  const upgrade = () => openStore({ url, keyFile, isUpgradeAllowed: true });
+  await expect(openStore({ url, keyFile })).rejects.toMatchObject({ code: 'older-database' });
+  await expect(upgrade()).rejects.toMatchObject({ code: 'already-served' });
   await sql('UPDATE replicas SET instance = NULL');
-  const store = await openStore({ url, keyFile });
+  const store = await upgrade();
   onTestFinished(() => store.close());
   await store.serve();
   await append(store);

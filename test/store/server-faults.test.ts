@@ -83,7 +83,7 @@ test('a server that has no standby is served from only where that is not promise
   });
   await set("synchronous_standby_names = 'second'");
   await expect(replicated.serve()).rejects.toMatchObject({
-    code: 'unwritable',
+    code: 'unreachable',
     message: expect.stringContaining('none is connected'),
   });
 });

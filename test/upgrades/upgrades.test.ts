@@ -22,7 +22,7 @@ describe.each(releases)('a store of release %s', (release) => {
     const { checkpoint } = layStore(release, data);
     const file = join(data, '../checkpoint.json');
     writeFileSync(file, checkpoint);
-    const store = await openStore({ path: join(data, 'writ.db') });
+    const store = await openStore({ path: join(data, 'writ.db'), isUpgradeAllowed: true });
     const verified = await verifyChain(store, { checkpoints: [readCheckpoint(checkpoint)!] });
     await store.close();
     expect(verified).toMatchObject({ kind: 'whole', firstSequence: 1 });
@@ -84,7 +84,7 @@ describe('a store of an earlier schema', () => {
     const path = earlierStore(temporaryFolder());
     const before = contentOf(path);
     writeFileSync(`${path}.schema-1`, 'of a start that was cut off');
-    await (await openStore({ path })).close();
+    await (await openStore({ path, isUpgradeAllowed: true })).close();
     const copy = `${path}.schema-1`;
     expect(contentOf(copy)).toEqual(before);
     expect(before).toMatchObject({ version: 1, requests: [{ action_key: 'payment.create' }] });
@@ -95,14 +95,16 @@ describe('a store of an earlier schema', () => {
     const store = await openStore({ path });
     await store.requests.append(requestRow(), { openMax: 1 });
     await store.close();
-    expect(readdirSync(join(path, '..')).sort()).toEqual(['writ.db', 'writ.db.key', 'writ.db.schema-1.key']);
+    expect(readdirSync(join(path, '..')).sort()).toEqual([
+      ...['writ.db', 'writ.db.key', 'writ.db.schema-1.key', 'writ.db.serving'],
+    ]);
   });
 
   test('is left as it is where no copy can be made', async () => {
     const path = earlierStore(temporaryFolder());
     const before = readFileSync(path);
     mkdirSync(join(`${path}.schema-1`, 'in the way'), { recursive: true });
-    await expect(openStore({ path })).rejects.toThrow(/schema-1/);
+    await expect(openStore({ path, isUpgradeAllowed: true })).rejects.toThrow(/schema-1/);
     expect(readFileSync(path).equals(before)).toBe(true);
   });
 });

@@ -19,7 +19,8 @@ import { startExpiry } from '../requests/expiry.ts';
 import { startMeterUpkeep } from '../requests/metering/meter-upkeep.ts';
 import { createMetering, type Metering } from '../requests/metering/metering.ts';
 import type { Store } from '../store/contract/store.ts';
-import { openStore, shownPlace, storePlaceOf } from '../store/open.ts';
+import type { StoreError } from '../store/contract/store-error.ts';
+import { openStore, type StorePlace, shownPlace, storePlaceOf } from '../store/open.ts';
 import { aboutSelf } from './about-self.ts';
 import { type Config, type ConfigSources, loadConfig } from './config.ts';
 import { portOf, publicUrlOf, urlOf } from './own-address.ts';
@@ -27,6 +28,7 @@ import type { DemoAccount } from './routes/dashboard.ts';
 import type { ShareMetrics } from './routes/metrics.ts';
 import { tokenDigest } from './routes/plants.ts';
 import { StartError, toStartError } from './start-error.ts';
+import { createWaitForStore } from './start-wait.ts';
 import { openTracing } from './telemetry/tracing.ts';
 import { welcome } from './welcome.ts';
 
@@ -57,6 +59,8 @@ export interface RunningServer {
   readonly setUpUrl: string | null;
   /** Registers something to close before all else when the service stops. */
   readonly onStop: (closing: Closing) => void;
+  /** Resolves when the service stops by itself, because it can store nothing any more. */
+  readonly ended: Promise<void>;
   /**
    * Accepts no new requests, finishes those under way, flushes and closes. A second call waits for the same
    * end.
@@ -98,6 +102,20 @@ export async function serveConfigured(
   }
 }
 
+/** The longest that a process lives on after its service has stopped by itself, in milliseconds. */
+const lingerMs = 5_000;
+
+/**
+ * Ends this process with code 1 when its service stops by itself, whatever still keeps the process alive: so
+ * its supervisor starts another, which can serve again.
+ */
+export function endWithService({ ended }: Pick<RunningServer, 'ended'>): void {
+  void ended.then(() => {
+    process.exitCode = 1;
+    setTimeout(lingerMs, null, { ref: false }).then(() => process.exit(1));
+  });
+}
+
 /** The longest that a start waits until the past of meters is filled in. */
 const meterFillWaitMs = 2_000;
 
@@ -124,19 +142,20 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
   const wall = options.wall ?? Date.now;
   const opening = startPolicies({ config, log, wall, slot: options.worker?.slot ?? 0 }, opened);
   const loading = import('./app.ts');
-  const store = await openStore(place);
+  const logOptions = { level: config.logLevel, stream: options.logStream ?? process.stderr };
+  const waiting = createWaitForStore({ forMs: config.storeWaitMs, log: logOptions });
+  const store = await waiting(() => openServed(place));
   opened.push(() => store.close());
-  await checkState(store, shownPlace(place));
-  await store.serve();
-  const clock = await startClock(config, { store, log, wall });
+  const lost = new Promise<StoreError>((resolve) => store.onEnd(resolve));
+  const clock = await waiting(() => startClock(config, { store, log, wall }));
   const self = aboutSelf(clock());
-  await store.replicas?.introduce(self);
+  await waiting(async () => store.replicas?.introduce(self));
   const policies = await agreedPolicies(await opening, { config, store, clock, log }, opened);
 
   const endpoint = config.otelEndpoint;
   const tracing = endpoint === null ? null : await openTracing({ endpoint, log });
   if (tracing !== null) opened.push(() => tracing.close());
-  const sandbox = await sandboxToken(config, store);
+  const sandbox = await waiting(() => sandboxToken(config, store));
   const { createApp } = await loading;
   const port = await portOf(config);
   const publicUrl = config.publicUrl ?? publicUrlOf(config.host, port);
@@ -166,7 +185,7 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
     tracing,
     shareMetrics: options.worker?.shareMetrics ?? null,
     demo: options.demo ?? null,
-    log: { level: config.logLevel, stream: options.logStream ?? process.stderr },
+    log: logOptions,
   });
   opened.push(() => app.close());
   log.use(app.log);
@@ -193,7 +212,24 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
       ...made,
     }),
   );
-  return { url, config, ...made, onStop: (closing) => void opened.push(closing), stop };
+  const ended = lost.then((why) => {
+    app.log.error({ detail: why.message }, 'this process can store nothing any more, so it ends');
+    stop().catch((err: unknown) => app.log.error({ err }, 'stopping failed'));
+  });
+  return { url, config, ...made, onStop: (closing) => void opened.push(closing), ended, stop };
+}
+
+/** Opens the store and serves it; nothing stays open when that fails. */
+async function openServed(place: StorePlace): Promise<Store> {
+  const store = await openStore({ ...place, isUpgradeAllowed: true });
+  try {
+    await checkState(store, shownPlace(place));
+    await store.serve();
+    return store;
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
 }
 
 interface UpkeepSources {

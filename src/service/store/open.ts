@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Durability } from './contract/durability.ts';
 import type { RecordReader, RecordsPlace } from './contract/log.ts';
+import type { SchemaVersions } from './contract/schema-version.ts';
 import type { Store } from './contract/store.ts';
 import { StoreError } from './contract/store-error.ts';
 import type { ExaminedStore } from './examine/examined-store.ts';
@@ -57,11 +58,43 @@ function refuseBesideKey(path: string): void {
 }
 
 /**
- * Opens the store. Creates what is missing (directories 0700, files 0600) and brings an older store up to
- * date. Rejects with a StoreError.
+ * Opens the store. Creates what is missing (directories 0700, files 0600). A store of an earlier version is
+ * refused unless `isUpgradeAllowed`. Rejects with a StoreError.
  */
 export async function openStore(options: StorePlace): Promise<Store> {
   return await usedInPlace(await openPlace(options));
+}
+
+/** Returns the schema of an existing store, and that of this version. Rejects with a StoreError. */
+export async function schemaVersionsOf(place: StorePlace): Promise<SchemaVersions> {
+  if (!('url' in place)) {
+    refuseBesideKey(place.path);
+    const { sqliteSchemaVersions } = await import('./examine/examine-sqlite.ts');
+    return sqliteSchemaVersions(place.path);
+  }
+  const { postgresSchemaVersions } = await import('./examine/examine-postgres.ts');
+  return await postgresSchemaVersions(place.url);
+}
+
+/** A store that can be copied, of this version or an earlier one. */
+export interface CopySource {
+  /** Whether an earlier version wrote the store; its copy is one for that version, and is not examined. */
+  readonly isEarlier: boolean;
+  copyTo(target: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Opens a store to copy it, which upgrades neither the store nor the copy. Rejects with a StoreError. */
+export async function openToCopy(place: StorePlace): Promise<CopySource> {
+  try {
+    const store = await openStore(place);
+    return { isEarlier: false, copyTo: (target) => store.copyTo(target), close: () => store.close() };
+  } catch (error) {
+    const isEarlier = error instanceof StoreError && error.code === 'older-database';
+    if (!isEarlier || 'url' in place) throw error;
+    const { copyDatabase } = await import('./sqlite/file/copy.ts');
+    return { isEarlier, copyTo: (target) => copyDatabase(place.path, target), close: async () => {} };
+  }
 }
 
 /**

@@ -4,7 +4,7 @@
 
 import cluster from 'node:cluster';
 import type { Config } from '../config.ts';
-import { serveConfigured } from '../main.ts';
+import { endWithService, serveConfigured } from '../main.ts';
 import type { ShareMetrics } from '../routes/metrics.ts';
 import type { SupervisorMessage, WorkerMessage } from './messages.ts';
 
@@ -30,7 +30,7 @@ export async function serveAsWorker(config: Config): Promise<void> {
     if (message.kind === 'stop') void serving.then(({ stop }) => stop()).catch(failStop);
     else metrics.receive(message);
   });
-  await serving;
+  endWithService(await serving);
   send({ kind: 'serving', welcome });
 }
 

@@ -19,6 +19,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
+import { faultOfFile } from '../../file-fault.ts';
 import { checkKeyFile } from './file-guards.ts';
 import { StoreError } from './store-error.ts';
 
@@ -171,8 +172,15 @@ function readText(path: string): string | null {
     return readFileSync(path, 'utf8');
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
-    throw error;
+    throw keyFault(path, error);
   }
+}
+
+/** Names the file: what the system reports of a read or a write does not. */
+function keyFault(path: string, error: unknown): unknown {
+  const fault = faultOfFile(error);
+  if (fault === null) return error;
+  return new StoreError('master-key', `the master key \`${path}\` ${fault}`, { cause: error });
 }
 
 function keyText(key: Buffer): string {
@@ -201,11 +209,19 @@ function noteSealed(path: string, key: Buffer): void {
 
 function writeDraft(path: string, text: string): string {
   const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
-  const file = openSync(draft, 'wx', 0o600);
-  writeSync(file, text);
-  fsyncSync(file);
-  closeSync(file);
-  return draft;
+  try {
+    const file = openSync(draft, 'wx', 0o600);
+    try {
+      writeSync(file, text);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    return draft;
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw keyFault(path, error);
+  }
 }
 
 function linkUnlessThere(draft: string, path: string): void {

@@ -30,6 +30,7 @@ import type { RequestCount } from './search.ts';
 import type { WantedText } from './search-text.ts';
 import type { StateStore } from './state.ts';
 import type { StatisticsStore } from './statistics.ts';
+import type { StoreError } from './store-error.ts';
 
 export interface Store {
   readonly agents: AgentStore;
@@ -72,6 +73,11 @@ export interface Store {
    * What the operator has to change before anything is stored; null when the store knows of no such fault.
    */
   fault(): string | null;
+  /**
+   * Calls the listener once this process can never store anything more, though it has not closed the store:
+   * its writer has ended, or another process has its place.
+   */
+  onEnd(listener: (why: StoreError) => void): void;
   /**
    * The time of the server that several processes share, in milliseconds since 1970-01-01T00:00Z, not
    * rounded; null when this machine's clock is the only one. May go back.

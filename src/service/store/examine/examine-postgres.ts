@@ -2,15 +2,15 @@
 // found.
 
 import { masterKeyCheck, masterKeyMismatch, presentKey } from '../contract/master-key.ts';
+import type { SchemaVersions } from '../contract/schema-version.ts';
 import { sealKeyOf } from '../contract/seal.ts';
 import { nameOfDifference } from '../contract/state.ts';
-import { StoreError } from '../contract/store-error.ts';
 import { latestAtMs } from '../postgres/chain.ts';
 import type { PostgresOptions } from '../postgres/postgres.ts';
 import { type Connection, connect } from '../postgres/server/connection.ts';
 import { toStoreFailure } from '../postgres/server/errors.ts';
 import { createReadPool } from '../postgres/server/read-pool.ts';
-import { isServed, knownKeyOf, requireSchema } from '../postgres/server/schema.ts';
+import { isServed, knownKeyOf, schemaVersions } from '../postgres/server/schema.ts';
 import { consistencyStore } from '../postgres/state.ts';
 import type { ExaminedStore } from './examined-store.ts';
 
@@ -22,7 +22,8 @@ export async function examinePostgres({
   const connection = await connect(url);
   try {
     const serverMs = await clockOf(connection);
-    if (await isOfEarlierVersion(connection))
+    const { found, own } = await schemaVersions(connection);
+    if (found !== own)
       return { isEarlier: true, isServed: false, newestMs: null, serverMs, difference: null };
     const known = await knownKeyOf(connection);
     const key = presentKey(keyFile);
@@ -62,12 +63,14 @@ async function clockOf(connection: Connection): Promise<number | null> {
   return found?.nowMs ?? null;
 }
 
-async function isOfEarlierVersion(connection: Connection): Promise<boolean> {
+/** Returns the schema of the database, and that of this version. Rejects with a StoreError. */
+export async function postgresSchemaVersions(url: string): Promise<SchemaVersions> {
+  const connection = await connect(url);
   try {
-    await requireSchema(connection);
-    return false;
+    return await schemaVersions(connection);
   } catch (error) {
-    if (error instanceof StoreError && error.code === 'older-database') return true;
-    throw error;
+    throw toStoreFailure(error);
+  } finally {
+    await connection.end();
   }
 }

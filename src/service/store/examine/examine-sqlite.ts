@@ -8,13 +8,13 @@ import {
   masterKeyMismatch,
   presentKeyBeside,
 } from '../contract/master-key.ts';
+import type { SchemaVersions } from '../contract/schema-version.ts';
 import { sealKeyOf } from '../contract/seal.ts';
 import { nameOfDifference } from '../contract/state.ts';
-import { StoreError } from '../contract/store-error.ts';
 import { prepareChainReads } from '../sqlite/chain/chain-reads.ts';
 import { withStoreErrors } from '../sqlite/file/errors.ts';
 import { isServedByProcess } from '../sqlite/file/serving-lock.ts';
-import { checkSchemaVersion } from '../sqlite/migrate.ts';
+import { schemaVersions } from '../sqlite/migrate.ts';
 import { checkStored, quickRowsMax } from '../sqlite/seal/seal-check.ts';
 import type { ExaminedStore } from './examined-store.ts';
 
@@ -31,7 +31,8 @@ export function examineSqlite(path: string): ExaminedStore {
       database.exec('BEGIN');
       const known = knownMasterKey(database);
       if (known !== null && known !== masterKeyCheck(key)) throw masterKeyMismatch(`${path}.key`);
-      const isEarlier = isOfEarlierVersion(database);
+      const { found, own } = schemaVersions(database);
+      const isEarlier = found !== own;
       return {
         isEarlier,
         isServed: isServedByProcess(path),
@@ -45,14 +46,16 @@ export function examineSqlite(path: string): ExaminedStore {
   });
 }
 
-function isOfEarlierVersion(database: Database.Database): boolean {
-  try {
-    checkSchemaVersion(database);
-    return false;
-  } catch (error) {
-    if (error instanceof StoreError && error.code === 'older-database') return true;
-    throw error;
-  }
+/** Returns the schema of the file, and that of this version. Throws a StoreError. */
+export function sqliteSchemaVersions(path: string): SchemaVersions {
+  return withStoreErrors(path, () => {
+    const database = new Database(path, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });
+    try {
+      return schemaVersions(database);
+    } finally {
+      database.close();
+    }
+  });
 }
 
 function firstDifference(database: Database.Database, masterKey: Uint8Array): string | null {

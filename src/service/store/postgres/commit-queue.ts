@@ -75,6 +75,7 @@ export class CommitQueue {
   #run: string | null = null;
   /** Why no further write is taken; null while the queue is open. */
   #ended: StoreError | null = null;
+  readonly #endListeners: ((why: StoreError) => void)[] = [];
   #closing: Promise<void> | null = null;
   #connecting: Promise<void> | null = null;
   #keeping: NodeJS.Timeout | null = null;
@@ -122,6 +123,11 @@ export class CommitQueue {
   /** Calls the listener when what is known of meters may be wrong, before anything is decided on it. */
   onUncertain(listener: () => void): void {
     this.#listeners.push(listener);
+  }
+
+  /** Calls the listener when this process can store nothing any more, as another one has its slot. */
+  onEnd(listener: (why: StoreError) => void): void {
+    this.#endListeners.push(listener);
   }
 
   get fence(): Fence {
@@ -328,6 +334,7 @@ export class CommitQueue {
     this.#ended ??= error;
     if (this.#keeping !== null) clearInterval(this.#keeping);
     this.#connection.destroy();
+    if (this.#ended === error) for (const listener of this.#endListeners.splice(0)) listener(error);
   }
 
   #refuseWaiting(error: StoreError): void {

@@ -5,8 +5,9 @@
 import { randomUUID } from 'node:crypto';
 import { StoreError } from '../contract/store-error.ts';
 import type { Connection } from './server/connection.ts';
-import { serverFault } from './server/errors.ts';
+import { serverFault, serverLack } from './server/errors.ts';
 import type { ServerWord } from './server/liveness.ts';
+import { isOwnSchema, requireSchema } from './server/schema.ts';
 import { isServing } from './server/serving.ts';
 
 /** What each batch names. The first three fields are null for a process that does not serve. */
@@ -54,15 +55,16 @@ const clockMaxMs = 60_000;
  * what it has acknowledged or takes no writes, or this machine's clock is wrong.
  */
 export async function checkServer(connection: Connection): Promise<ServerWord> {
-  const [found] = await connection.query<ServerWord & { readonly fault: string | null }>({
+  const [found] = await connection.query<ServerWord & Readonly<Record<'fault' | 'lack', string | null>>>({
     text: `SELECT CASE
+      WHEN pg_is_in_recovery() THEN NULL ELSE writ_fault() END AS fault,
+      CASE
       WHEN pg_is_in_recovery() THEN 'is a standby: name the primary'
-      WHEN writ_fault() IS NOT NULL THEN writ_fault()
       WHEN current_setting('synchronous_standby_names') <> ''
         -- Who may not see how standbys stand sees nulls.
         AND NOT EXISTS (SELECT 1 FROM pg_stat_replication WHERE coalesce(sync_state, 'sync') IN ('sync', 'quorum'))
       THEN 'waits for a standby, and none is connected: start it'
-      END AS fault, (extract(epoch FROM clock_timestamp()) * 1000)::int8 AS "serverMs"`,
+      END AS lack, (extract(epoch FROM clock_timestamp()) * 1000)::int8 AS "serverMs"`,
   });
   const apartMs = Math.abs(Date.now() - (found?.serverMs ?? Number.NaN));
   if (apartMs > clockMaxMs)
@@ -72,10 +74,15 @@ export async function checkServer(connection: Connection): Promise<ServerWord> {
     );
   if (found === undefined) throw new Error('a server has a time');
   if (found.fault !== null) throw serverFault(found.fault);
+  // Both pass by themselves, while a server fails over or starts.
+  if (found.lack !== null) throw serverLack(found.lack);
   return found;
 }
 
-/** Claims the lowest slot that no process has. Rejects with a StoreError when all slots are taken. */
+/**
+ * Claims the lowest slot that no process has. Rejects with a StoreError when all slots are taken, or when
+ * another version has migrated the database since it was opened.
+ */
 export async function claimSlot(connection: Connection, { instance }: Fence): Promise<SlotClaim> {
   const [claimed] = await connection.query<Claimed>(
     {
@@ -83,14 +90,16 @@ export async function claimSlot(connection: Connection, { instance }: Fence): Pr
         SET epoch = epoch + 1, instance = $1, seen_at = clock_timestamp(), wants = NULL, is_ready = false, about_json = NULL
         WHERE slot = (
           SELECT slot FROM replicas
-          WHERE (${isServing}) IS NOT TRUE
+          WHERE (${isServing}) IS NOT TRUE AND ${isOwnSchema}
           ORDER BY slot FOR UPDATE SKIP LOCKED LIMIT 1)
         RETURNING slot, epoch, batch`,
     },
     [instance],
   );
-  if (claimed === undefined)
+  if (claimed === undefined) {
+    await requireSchema(connection);
     throw new StoreError('already-served', 'as many processes as can serve this database serve it already');
+  }
   return await claimOf(connection, claimed, instance);
 }
 

@@ -41,11 +41,16 @@ export interface PostgresOptions {
    * itself.
    */
   readonly actor?: string;
+  /**
+   * Whether an earlier schema is brought up to date when no process serves the database; without this, it is
+   * refused.
+   */
+  readonly isUpgradeAllowed?: boolean;
 }
 
 const writesPendingMaxDefault = 10_000;
 
-/** Opens the store, and creates or migrates its tables. Rejects with a StoreError. */
+/** Opens the store, and creates its tables in an empty database. Rejects with a StoreError. */
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
   const { url, writesPendingMax = writesPendingMaxDefault, actor = 'system', durability = null } = options;
   const masterKey = await prepareDatabase(options);
@@ -53,11 +58,13 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   return createStore({ url, pool: createReadPool(url), queue, masterKey });
 }
 
-async function prepareDatabase({ url, keyFile }: PostgresOptions): Promise<Buffer> {
+async function prepareDatabase({ url, keyFile, isUpgradeAllowed = false }: PostgresOptions): Promise<Buffer> {
   const connection = await connect(url);
   try {
-    await prepareSchema(connection, async () => {
-      await sealEarlierRows(connection, sealKeyOf(await keyOfDatabase(connection, keyFile)));
+    await prepareSchema(connection, {
+      isUpgradeAllowed,
+      sealEarlier: async () =>
+        await sealEarlierRows(connection, sealKeyOf(await keyOfDatabase(connection, keyFile))),
     });
     return await keyOfDatabase(connection, keyFile);
   } catch (error) {
@@ -118,6 +125,7 @@ function createStore({ url, pool, queue, masterKey }: Opened): Store {
       ),
     isWritable: () => queue.isWritable(),
     fault: () => queue.server.fault(),
+    onEnd: (listener) => queue.onEnd(listener),
     serverNow: () => queue.server.clock.now(),
     queueDepth: () => queue.depth(),
     async close() {

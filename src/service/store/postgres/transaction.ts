@@ -8,6 +8,7 @@ import type { RecordKind } from '../contract/chain.ts';
 import type { NonceUse } from '../contract/records.ts';
 import type { Fence } from './fence.ts';
 import type { Connection } from './server/connection.ts';
+import { keepSchema } from './server/schema.ts';
 
 /** What a write does; its result is the answer to the caller. */
 export type Work<T> = (transaction: Transaction) => Promise<T>;
@@ -91,6 +92,8 @@ export async function inTransaction<T>(
   const begun = Promise.all([
     rows('BEGIN'),
     rows(`SELECT ${begin}($1, $2, $3)`, [fence.slot, fence.epoch, fence.batch]),
+    // A migration takes the slots of those who serve.
+    fence.slot === null ? rows(keepSchema) : [],
   ]);
   // The result is awaited below; until then a failure must not count as unhandled.
   begun.catch(() => undefined);

@@ -1,10 +1,11 @@
 // Brings an SQLite file from any earlier schema to the present one, one numbered SQL file at a time.
 // INVARIANT: a database that Writ did not write, or that a later version wrote, is refused before anything in
-// it is changed.
+// it is changed; so is that of an earlier version, unless the caller serves it and upgrades it on purpose.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import { masterKeyCheck } from '../contract/master-key.ts';
+import { newerSchema, olderSchema, type SchemaVersions } from '../contract/schema-version.ts';
 import { type SealKey, sealKeyOf } from '../contract/seal.ts';
 import { nameOfDifference } from '../contract/state.ts';
 import { StoreError, tampered } from '../contract/store-error.ts';
@@ -29,6 +30,11 @@ export interface MigrateOptions {
    * made.
    */
   readonly isSealed: boolean;
+  /**
+   * Whether an earlier schema may be brought up to date. Only a process that holds the serving lock may do
+   * so: the service of an earlier version would go on writing what no longer fits.
+   */
+  readonly isUpgradeAllowed: boolean;
 }
 
 /** What all migrations make: made at the first database that is opened. */
@@ -39,13 +45,19 @@ let presentSchema: Schema | null = null;
  * throws.
  */
 export function migrate(database: Database, options: MigrateOptions): void {
-  const files = migrationFiles();
-  const latest = versionOf(files.at(-1) ?? '');
-  if (schemaVersion(database, latest) !== latest) {
+  const latest = latestVersion();
+  const refuseEarlier = (found: number): void => {
+    if (found === 0 || found === latest || options.isUpgradeAllowed) return;
+    throw olderSchema({ store: `\`${database.name}\``, found, own: latest });
+  };
+  const found = schemaVersion(database, latest);
+  refuseEarlier(found);
+  if (found !== latest) {
     // The version is read again under the lock, since another process may have migrated meanwhile.
     const apply = database.transaction(() => {
       const present = schemaVersion(database, latest);
       if (present === latest) return;
+      refuseEarlier(present);
       const key = sealKeyOf(options.masterKey);
       checkEarlier(database, key, options);
       applyAfter(database, present);
@@ -66,13 +78,27 @@ export function migrate(database: Database, options: MigrateOptions): void {
 
 /** Throws StoreError when the database is not of the present schema. */
 export function checkSchemaVersion(database: Database): void {
-  const latest = versionOf(migrationFiles().at(-1) ?? '');
-  const present = schemaVersion(database, latest);
-  if (present === latest) return;
-  throw new StoreError(
-    'older-database',
-    `\`${database.name}\` was written by an earlier version of Writ (schema ${present}, this one reads ${latest}): start the service of this version once, which brings it up to date`,
-  );
+  const { found, own } = schemaVersions(database);
+  if (found !== own) throw olderSchema({ store: `\`${database.name}\``, found, own });
+}
+
+/**
+ * Returns a function that throws a StoreError when a later version has upgraded the database since this
+ * process opened it.
+ */
+export function prepareSchemaCheck(database: Database): () => void {
+  const latest = latestVersion();
+  const version = database.prepare<[], number>('PRAGMA user_version').pluck();
+  return () => {
+    const found = version.get() ?? 0;
+    if (found !== latest) throw newerSchema({ store: `\`${database.name}\``, found, own: latest });
+  };
+}
+
+/** Throws StoreError when this version cannot use the database. */
+export function schemaVersions(database: Database): SchemaVersions {
+  const own = latestVersion();
+  return { found: schemaVersion(database, own), own };
 }
 
 /**
@@ -80,9 +106,12 @@ export function checkSchemaVersion(database: Database): void {
  * do. Throws StoreError.
  */
 export function schemaVersionBefore(database: Database): number | null {
-  const latest = versionOf(migrationFiles().at(-1) ?? '');
-  const present = schemaVersion(database, latest);
-  return present === 0 || present === latest ? null : present;
+  const { found, own } = schemaVersions(database);
+  return found === 0 || found === own ? null : found;
+}
+
+function latestVersion(): number {
+  return versionOf(migrationFiles().at(-1) ?? '');
 }
 
 function migrationFiles(): readonly string[] {
@@ -134,12 +163,7 @@ function schemaVersion(database: Database, latest: number): number {
       `\`${database.name}\` is a database of another program: name a new file for the store`,
     );
   }
-  if (version > latest) {
-    throw new StoreError(
-      'newer-database',
-      `\`${database.name}\` was written by a later version of Writ (schema ${version}, this one knows ${latest}): run that version, or restore a backup`,
-    );
-  }
+  if (version > latest) throw newerSchema({ store: `\`${database.name}\``, found: version, own: latest });
   return version;
 }
 

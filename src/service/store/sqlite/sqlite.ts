@@ -31,7 +31,7 @@ import { copyEarlier } from './file/copy-earlier.ts';
 import { withStoreErrors } from './file/errors.ts';
 import { createLogFolding } from './file/log-folding.ts';
 import { lockForServing, type ServingLock } from './file/serving-lock.ts';
-import { schemaVersionBefore } from './migrate.ts';
+import { checkSchemaVersion, schemaVersionBefore } from './migrate.ts';
 import { prepareReads, type Reads } from './reads.ts';
 import { stateStore } from './state.ts';
 import { openWriteQueue, type WriteQueue } from './write-queue.ts';
@@ -50,23 +50,34 @@ export interface SqliteOptions {
    * itself.
    */
   readonly actor?: string;
+  /**
+   * Whether an earlier schema is brought up to date. The store is then served from its opening on, so that
+   * no other process serves it meanwhile; without this, an earlier schema is refused.
+   */
+  readonly isUpgradeAllowed?: boolean;
 }
 
 const defaultWritesPendingMax = 10_000;
 const defaultBusyTimeoutMs = 5_000;
 
-/** Opens the store, and creates or migrates its file. Rejects with a StoreError. */
+/** Opens the store, and creates its file where there is none. Rejects with a StoreError. */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
-  const { path, busyTimeoutMs = defaultBusyTimeoutMs, actor = 'system' } = options;
+  const { path, busyTimeoutMs = defaultBusyTimeoutMs, actor = 'system', isUpgradeAllowed = false } = options;
   const { key: masterKey, isSealed, keep } = withStoreErrors(path, () => prepareFiles(path));
-  await copyEarlier(path, schemaVersionBefore);
-  const writerData = { path, busyTimeoutMs, actor, masterKey, isSealed };
-  const queue = await openWriteQueue(writerData, options.writesPendingMax ?? defaultWritesPendingMax);
+  const lock = isUpgradeAllowed ? lockForServing(path) : null;
   try {
-    withStoreErrors(`${path}.key`, keep);
-    return await openWithWriter(writerData, queue);
+    if (isUpgradeAllowed) await copyEarlier(path, schemaVersionBefore);
+    const writerData = { path, busyTimeoutMs, actor, masterKey, isSealed, isUpgradeAllowed };
+    const queue = await openWriteQueue(writerData, options.writesPendingMax ?? defaultWritesPendingMax);
+    try {
+      withStoreErrors(`${path}.key`, keep);
+      return await openWithWriter(writerData, queue, lock);
+    } catch (error) {
+      await queue.close();
+      throw error;
+    }
   } catch (error) {
-    await queue.close();
+    lock?.release();
     throw error;
   }
 }
@@ -83,6 +94,7 @@ function prepareFiles(path: string): MasterKey {
 async function openWithWriter(
   { path, busyTimeoutMs, masterKey }: WriterData,
   queue: WriteQueue,
+  taken: ServingLock | null,
 ): Promise<Store> {
   const openReader = () =>
     new Database(path, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });
@@ -94,7 +106,7 @@ async function openWithWriter(
       if (!reader.open) throw new StoreError('closed', 'the store is closed');
       return withStoreErrors(path, () => query(reads));
     };
-    let lock: ServingLock | null = null;
+    let lock = taken;
     const uses = createKeyUses((noted) => queue.write({ kind: 'note-uses', uses: noted }));
     const search = createSearchThread(new URL('./search/file-searcher.ts', import.meta.url), {
       path,
@@ -122,6 +134,8 @@ async function openWithWriter(
       records: { path },
       async serve() {
         lock ??= lockForServing(path);
+        // A later version may have taken the lock and left it again since the store was opened.
+        withStoreErrors(path, () => checkSchemaVersion(reader));
         // From here on this process alone writes events, so none of them can go.
         await read((reads) => reads.rememberEvents());
         search.follow();
@@ -132,6 +146,7 @@ async function openWithWriter(
       copyTo: (target) => copyDatabase(path, target),
       isWritable: queue.isWritable,
       fault: () => null,
+      onEnd: queue.onEnd,
       serverNow: () => null,
       queueDepth: queue.depth,
       async close() {

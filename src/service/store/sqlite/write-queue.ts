@@ -23,6 +23,8 @@ export interface WriteQueue {
   /** Sends the use of a nonce with the next batch. If that fails, the writer keeps it for the one after. */
   noteNonce(use: NonceUse): void;
   isWritable(): boolean;
+  /** Calls the listener when the writer is lost. */
+  onEnd(listener: (why: StoreError) => void): void;
   /** How many writes are waiting or under way. */
   depth(): number;
   /** Finishes the waiting writes, then closes the database. */
@@ -96,6 +98,7 @@ function createWriteQueue(worker: Worker, writesPendingMax: number): WriteQueue 
   let ended: StoreError | null = null;
   let closing: Promise<void> | null = null;
   let failedAtMs = -Infinity;
+  const listeners: ((why: StoreError) => void)[] = [];
   const { promise: hasEnded, resolve: end } = Promise.withResolvers<void>();
 
   worker.on('message', take);
@@ -151,6 +154,7 @@ function createWriteQueue(worker: Worker, writesPendingMax: number): WriteQueue 
     waiting = [];
     for (const entry of lost) entry.reject(error);
     end();
+    if (ended === error) for (const listener of listeners.splice(0)) listener(error);
   }
 
   const depth = () => underWay.reduce((sum, batch) => sum + batch.length, waiting.length);
@@ -178,6 +182,7 @@ function createWriteQueue(worker: Worker, writesPendingMax: number): WriteQueue 
       scheduleSend();
     },
     isWritable: () => ended === null && performance.now() - failedAtMs > failureShownMs,
+    onEnd: (listener) => void listeners.push(listener),
     depth,
     close() {
       if (closing !== null) return closing;

@@ -13,7 +13,7 @@ import { type BatchMessage, readBatch } from './batch-message.ts';
 import { prepareChain } from './chain/chain.ts';
 import { type StoreFailure, toFailure } from './file/errors.ts';
 import { prepareBasisCheck } from './grant-basis.ts';
-import { migrate } from './migrate.ts';
+import { migrate, prepareSchemaCheck } from './migrate.ts';
 import { prepareNonceWrites } from './nonces.ts';
 import { prepareSeal } from './seal/seal.ts';
 import { requireStored } from './seal/seal-check.ts';
@@ -28,6 +28,8 @@ export interface WriterData {
   readonly masterKey: Uint8Array;
   /** Whether the master key notes that this database has a seal. */
   readonly isSealed: boolean;
+  /** Whether an earlier schema may be brought up to date; the opener then holds the serving lock. */
+  readonly isUpgradeAllowed: boolean;
 }
 
 interface Batch {
@@ -152,6 +154,7 @@ function prepareBatches(
   const sealKey = sealKeyOf(masterKey);
   const seal = prepareSeal(database, sealKey);
   const basis = prepareBasisCheck(database);
+  const checkSchema = prepareSchemaCheck(database);
   const apply = prepareWrites(database, { chain, actor, basis, sealKey });
   // Inside the transaction of the batch this is a savepoint.
   const applyUndoably = database.transaction(apply);
@@ -177,6 +180,7 @@ function prepareBatches(
   const transaction = database.transaction(
     ({ writes, nonces }: Batch, applyOne: (write: Write) => WriteOutcome) => {
       const mayDiffer = chain.refresh();
+      if (mayDiffer) checkSchema();
       const isAccepting = writes.some(({ kind }) => kind === 'accept-state');
       if (!isAccepting) {
         seal.begin(chain.end(), mayDiffer);

@@ -3,7 +3,7 @@
 
 import type { Command } from 'commander';
 import { type ConfigSources, flagOf, type SettingName } from '../../../service/http/config.ts';
-import { configured, serveConfigured } from '../../../service/http/main.ts';
+import { configured, endWithService, serveConfigured } from '../../../service/http/main.ts';
 import { StartError } from '../../../service/http/start-error.ts';
 import { type ExitCode, exitCodes, print, printError, UsageError } from '../output/output.ts';
 import { type SettingFlags, settingsGiven, withSettings } from '../tasks/setting-flags.ts';
@@ -57,7 +57,7 @@ async function startService(given: Pick<ConfigSources, 'file' | 'flags'>): Promi
     const { startWorkers } = await import('../tasks/workers.ts');
     return await startWorkers(config);
   }
-  await serveConfigured(config);
+  endWithService(await serveConfigured(config));
   return exitCodes.ok;
 }
 

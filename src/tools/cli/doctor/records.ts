@@ -43,7 +43,7 @@ function storeFinding({ isEarlier, isServed, difference }: ExaminedStore, shown:
   if (isEarlier)
     return warned(
       `${shown} is of an earlier version`,
-      'the next start of the service keeps a copy and brings it up to date; look again after it',
+      'stop the service of that version; the next start of this one, or `writ store migrate`, brings the store up to date',
     );
   if (difference !== null)
     return wrong(

@@ -1,16 +1,28 @@
 // Turns what PostgreSQL and the network report into a StoreError with a sentence for the operator. INVARIANT:
 // a write whose result is not known is never reported as not stored.
 
+import { faultOfFile, fileOfError } from '../../../file-fault.ts';
 import { StoreError, type StoreErrorCode } from '../../contract/store-error.ts';
 
 type ReportedCode = Extract<
   StoreErrorCode,
-  'fenced' | 'unreachable' | 'locked' | 'full' | 'io' | 'corrupt' | 'unwritable' | 'zero-byte' | 'internal'
+  | 'fenced'
+  | 'newer-database'
+  | 'unreachable'
+  | 'locked'
+  | 'full'
+  | 'io'
+  | 'corrupt'
+  | 'unwritable'
+  | 'zero-byte'
+  | 'internal'
 >;
 
 const messages = {
   fenced:
-    'another process serves this database by now: this one stores nothing any more, so restart it or end it',
+    'another process has taken the place of this one in the database, which had not heard of it for 5 s, or has upgraded it: this one stores nothing any more, so start it again',
+  'newer-database':
+    'another version of Writ has upgraded this database since it was opened here: use that version',
   unreachable: 'the database cannot be reached: nothing is granted until it can',
   locked: 'another transaction of the database holds a lock: end it, or try again once it is done',
   full: 'the disk of the database is full: make room, later writes then succeed by themselves',
@@ -24,6 +36,7 @@ const messages = {
 /** What an error means, by the beginning of its five-character code in PostgreSQL. */
 const beginnings: readonly (readonly [string, ReportedCode])[] = [
   ['WR001', 'fenced'],
+  ['WR007', 'newer-database'],
   ['08', 'unreachable'],
   ['57P', 'unreachable'],
   ['25006', 'unreachable'],
@@ -46,6 +59,8 @@ const beginnings: readonly (readonly [string, ReportedCode])[] = [
 export function toStoreFailure(error: unknown): StoreError {
   if (error instanceof StoreError) return error;
   if (isServerFault(error)) return serverFault(error.message, error);
+  const file = fileOfError(error, '');
+  if (file !== '') return new StoreError('unwritable', `\`${file}\` ${faultOfFile(error)}`, { cause: error });
   const code = classify(error);
   return new StoreError(code, messages[code], { cause: error });
 }
@@ -75,6 +90,11 @@ export function isInUse(error: unknown): boolean {
 /** `fault` is the end of a sentence about the server. */
 export function serverFault(fault: string, cause?: unknown): StoreError {
   return new StoreError('unwritable', `the server of the database ${fault}`, { cause });
+}
+
+/** What the server needs before it can store; `lack` is the end of a sentence about it. */
+export function serverLack(lack: string): StoreError {
+  return new StoreError('unreachable', `the server of the database ${lack}`);
 }
 
 export function unreachable(cause: unknown): StoreError {

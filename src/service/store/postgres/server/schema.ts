@@ -1,19 +1,26 @@
 // Brings a database to the tables of this version, step by step, from an empty database or an earlier
 // version. INVARIANT: a database that Writ did not make, that a later version made, or that an earlier
-// version is serving, is refused before anything in it is changed.
+// version is serving, is refused before anything in it is changed; so is that of an earlier version, unless
+// the caller upgrades it on purpose. A process of an earlier version stores nothing once it is upgraded.
 
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { masterKeyCheck, masterKeyMismatch, masterKeySetting, readKeyOf } from '../../contract/master-key.ts';
+import { newerSchema, olderSchema, type SchemaVersions } from '../../contract/schema-version.ts';
 import { StoreError } from '../../contract/store-error.ts';
 import type { Connection } from './connection.ts';
 import { isServing } from './serving.ts';
 
+const store = 'the database';
+const folder = new URL('./migrations/', import.meta.url);
 /**
  * The versions of the schema, each with a migration file; after the last one that runs, all functions are
  * created again.
  */
-const steps = [3, 4, 5, 6, 7, 8, 9] as const;
-const latest = 9;
+const steps: readonly number[] = readdirSync(folder)
+  .filter((name) => /^\d{3}\.sql$/.test(name))
+  .map((name) => Number.parseInt(name, 10))
+  .sort((a, b) => a - b);
+const [first = 0, latest = 0] = [steps[0], steps.at(-1)];
 /** The first version whose requests and events have seals. */
 const firstSealed = 9;
 /** A step may rebuild the indexes of a large database. */
@@ -26,30 +33,47 @@ const stepMaxMs = 60 * 60 * 1000;
 const makingLock = 0x57524954;
 
 /**
- * Creates or migrates the tables; `sealEarlier` seals the rows of a version without seals, in the same
- * transaction. Rejects with a StoreError, or with what the server reported.
+ * Creates the tables in an empty database, and migrates those of an earlier version where that is allowed;
+ * `sealEarlier` seals the rows of a version without seals, in the same transaction. Rejects with a StoreError, or with
+ * what the server reported.
  */
-export async function prepareSchema(connection: Connection, sealEarlier: () => Promise<void>): Promise<void> {
+export async function prepareSchema(
+  connection: Connection,
+  { isUpgradeAllowed, sealEarlier }: { readonly isUpgradeAllowed: boolean; readonly sealEarlier: () => Promise<void> },
+): Promise<void> {
   await connection.query({ text: 'BEGIN' });
   await connection.query({ text: 'SELECT pg_advisory_xact_lock($1)' }, [makingLock]);
   const version = await schemaVersion(connection);
-  if (version < latest) await migrate(connection, version);
-  if (version > 0 && version < firstSealed) await sealEarlier();
-  // The tables of the search follow from the records, so they may be added at any later start.
-  await connection.query({ text: readFileSync(new URL('../search/search.sql', import.meta.url), 'utf8') });
+  if (version === 0 || isUpgradeAllowed) {
+    if (version < latest) await migrate(connection, version);
+    if (version > 0 && version < firstSealed) await sealEarlier();
+    // The tables of the search follow from the records, so they may be added at any later start.
+    await connection.query({ text: readFileSync(new URL('../search/search.sql', import.meta.url), 'utf8') });
+  } else if (version < latest) throw olderSchema({ store, found: version, own: latest });
   await connection.query({ text: 'COMMIT' });
 }
 
 async function migrate(connection: Connection, version: number): Promise<void> {
-  if (version > 0 && (await isServed(connection)))
-    throw new StoreError(
-      'already-served',
-      'processes of an earlier version of Writ serve this database: stop them, then start this one',
-    );
+  if (version > 0) await takeFromEarlier(connection);
   for (const step of steps.filter((step) => step > version))
     await run(connection, `migrations/${String(step).padStart(3, '0')}.sql`);
   await run(connection, 'functions.sql');
   await connection.query({ text: 'UPDATE control SET schema_version = $1' }, [latest]);
+}
+
+/**
+ * Ends the right of every process of an earlier version to store: of one that has been paused for so long
+ * that it no longer counts as serving, too. Rejects when one serves.
+ */
+async function takeFromEarlier(connection: Connection): Promise<void> {
+  // Nobody claims a slot, stores in one or changes the version until the migration ends.
+  await connection.query({ text: 'LOCK TABLE replicas, control IN EXCLUSIVE MODE' });
+  if (await isServed(connection))
+    throw new StoreError(
+      'already-served',
+      'processes of an earlier version of Writ serve this database: stop them, then start this one',
+    );
+  await connection.query({ text: 'UPDATE replicas SET epoch = epoch + 1, instance = NULL' });
 }
 
 async function run(connection: Connection, file: string): Promise<void> {
@@ -64,17 +88,34 @@ export async function isServed(connection: Connection): Promise<boolean> {
   return serving.length > 0;
 }
 
+/** Rejects with a StoreError when this version cannot use the database. */
+export async function schemaVersions(connection: Connection): Promise<SchemaVersions> {
+  return { found: await schemaVersion(connection), own: latest };
+}
+
 /** Rejects with a StoreError when the database does not have the tables of this version. */
 export async function requireSchema(connection: Connection): Promise<void> {
-  const version = await schemaVersion(connection);
-  if (version === latest) return;
+  const found = await schemaVersion(connection);
+  if (found === latest) return;
+  if (found > 0) throw olderSchema({ store, found, own: latest });
   throw new StoreError(
     'older-database',
-    version === 0
-      ? 'the database is empty: start the service once, which makes its tables'
-      : `the database was made by an earlier version of Writ (schema ${version}): start the service once, which brings it up to date`,
+    'the database is empty: start the service once, which makes its tables',
   );
 }
+
+/**
+ * A statement for the transaction of a process that serves no slot: it fails once another version has
+ * migrated the database, and keeps others from migrating it until the transaction ends.
+ */
+export const keepSchema = `DO $$ BEGIN
+  IF (SELECT schema_version FROM control FOR SHARE) <> ${latest} THEN
+    RAISE EXCEPTION 'another version of Writ has migrated this database' USING ERRCODE = 'WR007';
+  END IF;
+END $$`;
+
+/** SQL condition that holds while the database has the tables of this version. */
+export const isOwnSchema = `EXISTS (SELECT FROM control WHERE schema_version = ${latest})`;
 
 /**
  * Returns the version of the schema, 0 when the database is empty. Rejects with a StoreError when this
@@ -91,15 +132,11 @@ async function schemaVersion(connection: Connection): Promise<number> {
     text: 'SELECT schema_version AS version FROM control',
   });
   const version = control?.version ?? 0;
-  if (version > latest)
-    throw new StoreError(
-      'newer-database',
-      `the database was made by a later version of Writ (schema ${version}, this one knows ${latest}): run that version`,
-    );
-  if (version < steps[0])
+  if (version > latest) throw newerSchema({ store, found: version, own: latest });
+  if (version < first)
     throw new StoreError(
       'older-database',
-      `the database was made by an earlier version of Writ (schema ${version}, this one knows those from ${steps[0]} on): name an empty one`,
+      `the database was made by an earlier version of Writ (schema ${version}, this one knows those from ${first} on): name an empty one`,
     );
   return version;
 }

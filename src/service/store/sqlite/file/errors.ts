@@ -2,6 +2,7 @@
 // is the plain form of the error, which can pass between threads.
 
 import Database from 'better-sqlite3';
+import { faultOfFile, fileOfError, findFault } from '../../../file-fault.ts';
 import { StoreError, type StoreErrorCode } from '../../contract/store-error.ts';
 
 export interface StoreFailure {
@@ -16,6 +17,8 @@ export function toFailure(error: unknown, path: string): StoreFailure {
   const detail = error instanceof Error ? `${codeOf(error)}: ${error.message}` : String(error);
   if (error instanceof StoreError) return { code: error.code, message: error.message, detail };
   const code = classify(error);
+  const fault = faultOfFile(error) ?? (mayBeFile.has(code) ? findFault(path) : null);
+  if (fault !== null) return { code, message: `\`${fileOfError(error, path)}\` ${fault}`, detail };
   return { code, message: `${messages[code]} (database \`${path}\`)`, detail };
 }
 
@@ -51,6 +54,9 @@ type ReportedCode = Exclude<
   | 'tampered'
   | 'unsafe-files'
 >;
+
+/** What SQLite says in few words, though the file system may know more. */
+const mayBeFile: ReadonlySet<StoreErrorCode> = new Set<StoreErrorCode>(['unwritable', 'full', 'io']);
 
 const messages = {
   unwritable: 'the database cannot be opened or written: check that the path is a file and its permissions',

@@ -4,7 +4,7 @@
 import { closeSync, existsSync, openSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { StoreError } from '../../contract/store-error.ts';
-import { toFailure } from './errors.ts';
+import { toFailure, toStoreError, withStoreErrors } from './errors.ts';
 
 export interface ServingLock {
   release(): void;
@@ -32,13 +32,16 @@ const waitMs = 2_000;
 /** Takes the lock for the database at `path`. Throws a StoreError when another process serves it. */
 export function lockForServing(path: string): ServingLock {
   const lockPath = `${path}.serving`;
-  closeSync(openSync(lockPath, 'a', 0o600));
-  const database = new Database(lockPath, { timeout: waitMs });
+  const database = withStoreErrors(lockPath, () => {
+    closeSync(openSync(lockPath, 'a', 0o600));
+    return new Database(lockPath, { timeout: waitMs });
+  });
   try {
     database.exec('BEGIN EXCLUSIVE');
   } catch (error) {
     database.close();
-    if (toFailure(error, lockPath).code !== 'locked') throw error;
+    const failure = toFailure(error, lockPath);
+    if (failure.code !== 'locked') throw toStoreError(failure);
     throw new StoreError(
       'already-served',
       `another process serves \`${path}\`: each would count meters for itself, so stop that one first, or name another data directory`,

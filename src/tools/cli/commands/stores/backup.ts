@@ -3,8 +3,8 @@
 import { dirname } from 'node:path';
 import type { Command } from 'commander';
 import { verifyChain } from '../../../../service/audit/verify.ts';
-import { openStore } from '../../../../service/store/open.ts';
-import { type DataOption, withDataOption, withStore } from '../../client/with-store.ts';
+import { openStore, openToCopy } from '../../../../service/store/open.ts';
+import { commandLineUser, type DataOption, withDataOption, withPlace } from '../../client/with-store.ts';
 import { createMarks, type ExitCode, exitCodes, print, printError } from '../../output/output.ts';
 
 export function defineBackup(command: Command, finish: (code: ExitCode) => void): void {
@@ -13,10 +13,14 @@ export function defineBackup(command: Command, finish: (code: ExitCode) => void)
     .addHelpText('after', examples)
     .action(async (file: string, options: DataOption) => {
       finish(
-        await withStore(options, async (store) => {
-          await store.copyTo(file);
-          return await check(file);
-        }),
+        await withPlace(
+          options,
+          (place) => openToCopy({ ...place, actor: commandLineUser() }),
+          async (source) => {
+            await source.copyTo(file);
+            return source.isEarlier ? tellEarlier(file) : await check(file);
+          },
+        ),
       );
     });
 }
@@ -25,6 +29,15 @@ const examples = `
 Examples:
   writ backup /backup/writ-2026-03-01.db
   cp /backup/writ-2026-03-01.db var/writ.db && cp /backup/writ-2026-03-01.db.key var/writ.db.key   # to restore`;
+
+/** Only the earlier version knows how to verify its records, and the copy must stay one for that version. */
+function tellEarlier(file: string): ExitCode {
+  print(
+    `${createMarks().good('✓')} ${file} and its key are in ${dirname(file)}, as an earlier version wrote them\n` +
+      '  its pages were checked, not its records: `writ audit verify` of that version does that\n',
+  );
+  return exitCodes.ok;
+}
 
 /** Opens the copy as the service would: its key must match, and its records must verify. */
 async function check(file: string): Promise<ExitCode> {

@@ -1,13 +1,21 @@
-// `writ store`: moves the records into a PostgreSQL database, and makes a store that was restored from a backup safe to serve.
+// `writ store`: moves the records into a PostgreSQL database, makes a store that was restored from a backup
+// safe to serve, and brings the store of an earlier version up to date.
 
 import { existsSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import { isDatabaseAddress } from '../../../../service/http/address-forms.ts';
+import type { SchemaVersions } from '../../../../service/store/contract/schema-version.ts';
 import { StoreError } from '../../../../service/store/contract/store-error.ts';
 import { type Copied, type CopyProgress, copyStore } from '../../../../service/store/move/copy-store.ts';
-import { openPlace, shownPlace, storePlaceOf } from '../../../../service/store/open.ts';
+import { openPlace, schemaVersionsOf, shownPlace, storePlaceOf } from '../../../../service/store/open.ts';
 import { createProgress, type Progress } from '../../bench/progress.ts';
-import { commandLineUser, type DataOption, withDataOption, withPlace } from '../../client/with-store.ts';
+import {
+  commandLineUser,
+  commandPlace,
+  type DataOption,
+  withDataOption,
+  withPlace,
+} from '../../client/with-store.ts';
 import {
   createMarks,
   type ExitCode,
@@ -25,13 +33,15 @@ export function defineStore(command: Command, finish: Finish): void {
   command.addHelpText('after', examples);
   defineCopy(command, finish);
   defineRestored(command, finish);
+  defineMigrate(command, finish);
 }
 
 const examples = `
 Examples:
   writ store copy --to postgres://writ@db.example.com/writ    # while the service runs; then stop it
   writ store restored                                         # after a backup was put back
-  writ store restored --store postgres://writ@db.example.com/writ`;
+  writ store restored --store postgres://writ@db.example.com/writ
+  writ store migrate                                          # after an upgrade, while no service runs`;
 
 interface CopyOptions {
   readonly data: string;
@@ -146,6 +156,42 @@ function restored({ metersKnown = false, ...options }: RestoredOptions): Promise
   the kill switch is on for all: look at agents, keys, people and switches that were changed since, then
   writ switch off ${switchId} --reason "looked at what was forgotten"
 `);
+      return exitCodes.ok;
+    },
+  );
+}
+
+interface MigrateOptions extends DataOption {
+  readonly json?: boolean;
+}
+
+function defineMigrate(command: Command, finish: Finish): void {
+  withDataOption(command.command('migrate'))
+    .description('bring the store of an earlier version up to date, as the next start of the service would')
+    .option('--json', 'print the result as JSON')
+    .action(async (options: MigrateOptions) => finish(await migrate(options)));
+}
+
+/** The store is upgraded by opening it, under the same lock as by a start of the service. */
+function migrate(options: MigrateOptions): Promise<ExitCode> {
+  let found: SchemaVersions = { found: 0, own: 0 };
+  return withPlace(
+    options,
+    async (place) => {
+      found = await schemaVersionsOf(place);
+      return await openPlace({ ...place, actor: commandLineUser(), isUpgradeAllowed: true });
+    },
+    async () => {
+      const [before, after] = [found.found, found.own];
+      const place = commandPlace(options);
+      const shown = shownPlace(place);
+      const copy = 'url' in place || before === after ? null : `${place.path}.schema-${before}`;
+      if (options.json === true) printJson({ ok: true, before, after, copy });
+      else if (before === after) print(`${createMarks().good('✓')} ${shown} has schema ${after} already\n`);
+      else {
+        print(`${createMarks().good('✓')} ${shown} had schema ${before} and now has schema ${after}\n`);
+        if (copy !== null) print(`  as it was before, it is in ${copy}: as secret as the store\n`);
+      }
       return exitCodes.ok;
     },
   );

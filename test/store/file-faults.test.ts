@@ -1,0 +1,129 @@
+// What a start says when one of its files cannot be used: which file, what is wrong with it, and nothing of a
+// file that is right.
+
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { faultOfFile, findFault } from '../../src/service/file-fault.ts';
+import { configured } from '../../src/service/http/main.ts';
+import { bundleSource } from '../../src/service/policies/bundles/bundle-source.ts';
+import { openStore } from '../../src/service/store/open.ts';
+import { keptPostgres } from './postgres-server.ts';
+import { temporaryFolder } from './rows.ts';
+
+async function made(): Promise<string> {
+  const path = join(temporaryFolder(), 'writ.db');
+  await (await openStore({ path })).close();
+  return path;
+}
+
+const isDirectory = 'is a directory, and must be a file';
+
+test.each(['', '.serving'])('a directory in place of `writ.db%s` is named', async (end) => {
+  const path = await made();
+  rmSync(path + end, { force: true });
+  mkdirSync(path + end);
+  await expect(openStore({ path, isUpgradeAllowed: true })).rejects.toMatchObject({
+    code: 'unwritable',
+    message: `\`${path}${end}\` ${isDirectory}`,
+  });
+});
+
+test('a directory in place of the master key is named', async () => {
+  const path = await made();
+  rmSync(`${path}.key`);
+  mkdirSync(`${path}.key`);
+  await expect(openStore({ path })).rejects.toMatchObject({
+    code: 'master-key',
+    message: `the master key \`${path}.key\` ${isDirectory}`,
+  });
+});
+
+test('a data directory that is a file is named, whatever lies under it', async () => {
+  const folder = temporaryFolder();
+  const data = join(folder, 'var');
+  writeFileSync(data, '');
+  await expect(openStore({ path: join(data, 'writ.db') })).rejects.toThrow(
+    `\`${data}\` is a file, and must be a directory`,
+  );
+  const under = join(data, 'deep', 'writ.db');
+  await expect(openStore({ path: under })).rejects.toThrow('lies under a file, where a directory must be');
+});
+
+test('a loop of links is named', async () => {
+  const path = await made();
+  rmSync(`${path}.key`);
+  symlinkSync(`${path}.key`, `${path}.key`);
+  await expect(openStore({ path })).rejects.toThrow(`\`${path}.key\` is a loop of links`);
+});
+
+test('the key of a database is named, and its fault is not one of the network', async () => {
+  const server = await keptPostgres();
+  const { url } = await server.createDatabase();
+  const keyFile = join(temporaryFolder(), 'writ.key');
+  mkdirSync(keyFile);
+  await expect(openStore({ url, keyFile })).rejects.toMatchObject({
+    code: 'master-key',
+    message: `the master key \`${keyFile}\` ${isDirectory}`,
+  });
+});
+
+test('a configuration and a bundle that are directories are named', async () => {
+  const directory = temporaryFolder();
+  mkdirSync(join(directory, 'writ.yaml'));
+  expect(() => configured({ directory, environment: {} })).toThrow(
+    `${join(directory, 'writ.yaml')} ${isDirectory}`,
+  );
+  const reading = bundleSource(directory, { bytesMax: 1_024 })(null, new AbortController().signal);
+  await expect(reading).rejects.toThrow(`the bundle cannot be read: it ${isDirectory}`);
+});
+
+test.skipIf(process.getuid?.() === 0)('a file of another mode is named', async () => {
+  const path = await made();
+  chmodSync(path, 0o000);
+  await expect(openStore({ path })).rejects.toThrow(`\`${path}\` may not be read or written by this user`);
+});
+
+/** Runs a script with a folder of its own that takes few files. */
+const script = `
+  import { openStore } from '${import.meta.dirname}/../../src/service/store/open.ts';
+  import { writeFileSync } from 'node:fs';
+  const folder = process.argv[2];
+  const path = folder + '/writ.db';
+  if (process.argv[3] === 'true') await (await openStore({ path })).close();
+  let at = 0;
+  try { for (;;) writeFileSync(folder + '/' + at++, ''); } catch {}
+  console.log(await openStore({ path }).then(() => 'opened', (error) => error.message));
+`;
+const mount = 'mount -t tmpfs -o size=4m,nr_inodes=12 none "$1" && shift && exec "$@"';
+const namespaces = process.getuid?.() === 0 ? ['--mount'] : ['--user', '--map-root-user', '--mount'];
+const canMount = spawnSync('unshare', [...namespaces, 'sh', '-c', 'mount -t tmpfs none /mnt']).status === 0;
+
+test.skipIf(!canMount).each([false, true])(
+  'a file system that takes no more files is named (the store is there: %s)',
+  (isMade) => {
+    const folder = temporaryFolder();
+    const file = join(temporaryFolder(), 'open.mjs');
+    writeFileSync(file, script);
+    const run = [process.execPath, file, folder, String(isMade)];
+    const { stdout, stderr } = spawnSync(
+      'unshare',
+      [...namespaces, 'sh', '-c', mount, 'sh', folder, ...run],
+      {
+        encoding: 'utf8',
+      },
+    );
+    expect(stdout + stderr).toMatch(/has no room: the disk is full, or takes no more files/);
+  },
+);
+
+test('what the system reports is said in words, and what it does not report is not guessed', () => {
+  const of = (code: string) =>
+    faultOfFile(Object.assign(new Error('no'), { code, syscall: 'open', path: '/a' }));
+  for (const code of ['ENOENT', 'EISDIR', 'ENOTDIR', 'EACCES', 'EROFS', 'ENOSPC', 'EMFILE', 'ELOOP', 'EIO'])
+    expect(of(code)).not.toContain(code);
+  expect(of('EWEIRD')).toBe('cannot be read or written (EWEIRD)');
+  expect(faultOfFile(new Error('no'))).toBeNull();
+  expect(findFault(join(temporaryFolder(), 'none'))).toBeNull();
+});
