@@ -247,7 +247,7 @@ describe('a bundle in a file', () => {
 
   it('refuses to start without one, with what was kept damaged, or with what was kept by another key', async () => {
     const place = createPlace();
-    await expect(open(place)).rejects.toThrow(/cannot be read: ENOENT/);
+    await expect(open(place)).rejects.toThrow(/cannot be read: it does not exist/);
     place.put(await bundleOf(limit(10), { madeMs: 1_000 }));
     await (await open(place)).close();
     rmSync(place.file);

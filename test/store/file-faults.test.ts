@@ -96,9 +96,14 @@ const script = `
   try { for (;;) writeFileSync(folder + '/' + at++, ''); } catch {}
   console.log(await openStore({ path }).then(() => 'opened', (error) => error.message));
 `;
+function run([program = '', ...args]: readonly string[]) {
+  return spawnSync(program, args, { encoding: 'utf8' });
+}
+
 const mount = 'mount -t tmpfs -o size=4m,nr_inodes=12 none "$1" && shift && exec "$@"';
-const namespaces = process.getuid?.() === 0 ? ['--mount'] : ['--user', '--map-root-user', '--mount'];
-const canMount = spawnSync('unshare', [...namespaces, 'sh', '-c', 'mount -t tmpfs none /mnt']).status === 0;
+const ownMounts =
+  process.getuid?.() === 0 ? ['unshare', '--mount'] : ['unshare', '--user', '--map-root-user', '--mount'];
+const canMount = run([...ownMounts, 'sh', '-c', 'mount -t tmpfs none /mnt']).status === 0;
 
 test.skipIf(!canMount).each([false, true])(
   'a file system that takes no more files is named (the store is there: %s)',
@@ -106,14 +111,8 @@ test.skipIf(!canMount).each([false, true])(
     const folder = temporaryFolder();
     const file = join(temporaryFolder(), 'open.mjs');
     writeFileSync(file, script);
-    const run = [process.execPath, file, folder, String(isMade)];
-    const { stdout, stderr } = spawnSync(
-      'unshare',
-      [...namespaces, 'sh', '-c', mount, 'sh', folder, ...run],
-      {
-        encoding: 'utf8',
-      },
-    );
+    const opening = [process.execPath, file, folder, String(isMade)];
+    const { stdout, stderr } = run([...ownMounts, 'sh', '-c', mount, 'sh', folder, ...opening]);
     expect(stdout + stderr).toMatch(/has no room: the disk is full, or takes no more files/);
   },
 );

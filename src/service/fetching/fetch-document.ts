@@ -17,9 +17,9 @@ export interface FetchLimits {
 }
 
 interface Rate {
-  /** Within each time of this length, in milliseconds, */
+  /** The length of the times that are looked at, one after the other, in milliseconds. */
   readonly withinMs: number;
-  /** at least so many bytes have to come, unless the body ends. */
+  /** The bytes that have to come within each of these times, unless the body ends. */
   readonly bytes: number;
 }
 
@@ -30,7 +30,7 @@ const leastRate: Rate = { withinMs: 5_000, bytes: 16 * 1024 };
  * Why a document could not be fetched, in words for people. A TypeError, as `fetch` throws where no answer
  * came: libraries that fetch pass it on as that.
  */
-export class FetchFailure extends TypeError {}
+class FetchFailure extends TypeError {}
 
 export interface FetchedDocument {
   readonly status: number;

@@ -196,8 +196,8 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
   // Signals are handled before the welcome is printed, because a process that reads it may send one.
   const stop = superviseSignals(policies, opened, app.log);
   const made = {
-    firstKey: await firstKey(store),
-    setUpUrl: await setUpUrl(store, clock, publicUrl),
+    firstKey: await waiting(() => firstKey(store)),
+    setUpUrl: await waiting(() => setUpUrl(store, clock, publicUrl)),
   };
   const print = options.print ?? ((text) => void process.stdout.write(text));
   print(

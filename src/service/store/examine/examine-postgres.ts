@@ -10,7 +10,7 @@ import type { PostgresOptions } from '../postgres/postgres.ts';
 import { type Connection, connect } from '../postgres/server/connection.ts';
 import { toStoreFailure } from '../postgres/server/errors.ts';
 import { createReadPool } from '../postgres/server/read-pool.ts';
-import { isServed, knownKeyOf, schemaVersions } from '../postgres/server/schema.ts';
+import { isServed, knownKeyOf, schemaOfDatabase } from '../postgres/server/schema.ts';
 import { consistencyStore } from '../postgres/state.ts';
 import type { ExaminedStore } from './examined-store.ts';
 
@@ -22,7 +22,7 @@ export async function examinePostgres({
   const connection = await connect(url);
   try {
     const serverMs = await clockOf(connection);
-    const { found, own } = await schemaVersions(connection);
+    const { found, own } = await schemaOfDatabase(connection);
     if (found !== own)
       return { isEarlier: true, isServed: false, newestMs: null, serverMs, difference: null };
     const known = await knownKeyOf(connection);
@@ -67,7 +67,7 @@ async function clockOf(connection: Connection): Promise<number | null> {
 export async function postgresSchemaVersions(url: string): Promise<SchemaVersions> {
   const connection = await connect(url);
   try {
-    return await schemaVersions(connection);
+    return await schemaOfDatabase(connection);
   } catch (error) {
     throw toStoreFailure(error);
   } finally {

@@ -14,7 +14,7 @@ import { nameOfDifference } from '../contract/state.ts';
 import { prepareChainReads } from '../sqlite/chain/chain-reads.ts';
 import { withStoreErrors } from '../sqlite/file/errors.ts';
 import { isServedByProcess } from '../sqlite/file/serving-lock.ts';
-import { schemaVersions } from '../sqlite/migrate.ts';
+import { schemaOfFile } from '../sqlite/migrate.ts';
 import { checkStored, quickRowsMax } from '../sqlite/seal/seal-check.ts';
 import type { ExaminedStore } from './examined-store.ts';
 
@@ -31,7 +31,7 @@ export function examineSqlite(path: string): ExaminedStore {
       database.exec('BEGIN');
       const known = knownMasterKey(database);
       if (known !== null && known !== masterKeyCheck(key)) throw masterKeyMismatch(`${path}.key`);
-      const { found, own } = schemaVersions(database);
+      const { found, own } = schemaOfFile(database);
       const isEarlier = found !== own;
       return {
         isEarlier,
@@ -51,7 +51,7 @@ export function sqliteSchemaVersions(path: string): SchemaVersions {
   return withStoreErrors(path, () => {
     const database = new Database(path, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });
     try {
-      return schemaVersions(database);
+      return schemaOfFile(database);
     } finally {
       database.close();
     }

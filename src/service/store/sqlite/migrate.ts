@@ -78,7 +78,7 @@ export function migrate(database: Database, options: MigrateOptions): void {
 
 /** Throws StoreError when the database is not of the present schema. */
 export function checkSchemaVersion(database: Database): void {
-  const { found, own } = schemaVersions(database);
+  const { found, own } = schemaOfFile(database);
   if (found !== own) throw olderSchema({ store: `\`${database.name}\``, found, own });
 }
 
@@ -96,7 +96,7 @@ export function prepareSchemaCheck(database: Database): () => void {
 }
 
 /** Throws StoreError when this version cannot use the database. */
-export function schemaVersions(database: Database): SchemaVersions {
+export function schemaOfFile(database: Database): SchemaVersions {
   const own = latestVersion();
   return { found: schemaVersion(database, own), own };
 }
@@ -106,7 +106,7 @@ export function schemaVersions(database: Database): SchemaVersions {
  * do. Throws StoreError.
  */
 export function schemaVersionBefore(database: Database): number | null {
-  const { found, own } = schemaVersions(database);
+  const { found, own } = schemaOfFile(database);
   return found === 0 || found === own ? null : found;
 }
 

@@ -89,7 +89,7 @@ export async function isServed(connection: Connection): Promise<boolean> {
 }
 
 /** Rejects with a StoreError when this version cannot use the database. */
-export async function schemaVersions(connection: Connection): Promise<SchemaVersions> {
+export async function schemaOfDatabase(connection: Connection): Promise<SchemaVersions> {
   return { found: await schemaVersion(connection), own: latest };
 }
 
