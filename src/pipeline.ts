@@ -205,7 +205,10 @@ function withEmpty(one: ParsedFile): ParsedFile {
   const span = { file: file.span.file, start: 0, end: 0 };
   const message = `\`${span.file}\` declares nothing`;
   const help = 'write its declarations, or delete the file';
-  return { ...one, diagnostics: [{ code: 'file-empty', severity: 'error', span, message, help }, ...diagnostics] };
+  return {
+    ...one,
+    diagnostics: [{ code: 'file-empty', severity: 'error', span, message, help }, ...diagnostics],
+  };
 }
 
 const unknown: ReadonlySet<Code> = new Set([

@@ -122,7 +122,7 @@ async function start() {
   await store.agents.add(first, keyRow(first.id));
   const made = await addPoint(
     { documents: store.documents, who: 'ann', nowMs: world.nowMs },
-    { name: 'gateway', agents: [first.id] },
+    { name: 'gateway', agents: [first.id], mayRelease: false },
   );
   if (made.kind !== 'made') throw new Error(made.kind);
   let day = 0;

@@ -29,7 +29,8 @@ export const builtins = {
     example: '"www.example.com/a" in links("see www.example.com/a.")',
   },
   commands: {
-    signature: 'commands(string): [{ program, subcommand: string, args, options, files: [string], only_reads: boolean }]',
+    signature:
+      'commands(string): [{ program, subcommand: string, args, options, files: [string], only_reads: boolean }]',
     meaning: 'what a shell line would run, unknown unless the line itself says it',
     example: 'every c in commands("ls -l") (c.program == "ls")',
   },

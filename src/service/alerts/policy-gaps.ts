@@ -58,7 +58,7 @@ const readMax = 10_000;
 const rulesNamedMax = 3;
 
 /** One sentence for each gap. */
-export async function findPolicyGaps({ directory, knowsUsers, needed }: GapDeps): Promise<readonly string[]> {
+async function findPolicyGaps({ directory, knowsUsers, needed }: GapDeps): Promise<readonly string[]> {
   const { asks, needs } = needed();
   return [
     ...(await groupGaps(directory, asks)),

@@ -5,7 +5,7 @@ import { hash } from 'node:crypto';
 import type { AskedRule } from '../../language/model/asked.ts';
 import { countRules, type Effect, type Policy, type PolicySet } from '../../language/model/policy.ts';
 import { memo } from '../../language/value/memo.ts';
-import { setNeedsOf, type SetNeeds } from './set-needs.ts';
+import { type SetNeeds, setNeedsOf } from './set-needs.ts';
 
 export interface SetSummary {
   /** Keys of the declared actions, sorted. */

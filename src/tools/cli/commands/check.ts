@@ -109,10 +109,7 @@ function judge(checked: Checked, { strict, trials, thorough }: Options): Result 
 }
 
 /** The diagnostics, with those for rules that are proved to be needless. */
-function withProved(
-  { compiled, diagnostics, read }: CheckedPolicies,
-  isThorough: boolean,
-): Linted {
+function withProved({ compiled, diagnostics, read }: CheckedPolicies, isThorough: boolean): Linted {
   const { set, files, silenced } = compiled;
   if (set === null) return { diagnostics, leftOut: [] };
   return withLints({ set, files, silenced, diagnostics, texts: read.sources.files, isThorough });

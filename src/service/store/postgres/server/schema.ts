@@ -39,7 +39,10 @@ const makingLock = 0x57524954;
  */
 export async function prepareSchema(
   connection: Connection,
-  { isUpgradeAllowed, sealEarlier }: { readonly isUpgradeAllowed: boolean; readonly sealEarlier: () => Promise<void> },
+  {
+    isUpgradeAllowed,
+    sealEarlier,
+  }: { readonly isUpgradeAllowed: boolean; readonly sealEarlier: () => Promise<void> },
 ): Promise<void> {
   await connection.query({ text: 'BEGIN' });
   await connection.query({ text: 'SELECT pg_advisory_xact_lock($1)' }, [makingLock]);

@@ -1,5 +1,5 @@
-// What the reader says only reads does only read: random lines of the programs of its tables are run under strace, as far as this
-// machine has the programs, and compared by the programs they start, the files they open and what they change.
+// LAW: a line that the reader says only reads does only read. Random lines of those programs of its tables that the machine
+// has are run under strace, and compared by the programs they start, the files they open and what they change.
 // WRIT_SHELL_LINES sets the number of lines.
 
 import { expect, test } from 'vitest';
@@ -7,6 +7,7 @@ import { createRandom } from '../../src/language/value/random.ts';
 import { shellCommands } from '../../src/language/value/shell/commands.ts';
 import { plainGitCommands } from '../../src/language/value/shell/git.ts';
 import { plainPrograms } from '../../src/language/value/shell/plain-programs.ts';
+import { requireProgram } from './programs.ts';
 import { effectLine } from './shell-effect-lines.ts';
 import { type Effects, hasProgram, makeFolder, seeds, traceEffects } from './shell-effects.ts';
 
@@ -28,7 +29,7 @@ const skipped: readonly string[] = ['sleep', 'wait', 'npm', 'pip', 'pip3', 'dock
 test('a line that is said to only read starts, writes and opens nothing else', {
   timeout: 60_000 + count * 1_000,
 }, () => {
-  if (!hasProgram('strace')) return console.warn('strace is not here: nothing was traced');
+  requireProgram(['strace', '--version'], 'strace');
   const random = createRandom(seed);
   const programs = plainPrograms.filter((program) => !skipped.includes(program) && hasProgram(program));
   const folder = makeFolder();
