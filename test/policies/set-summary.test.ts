@@ -34,6 +34,7 @@ test('it names what the set declares, also where a policy asks nothing', () => {
     ],
     approvers: [{ name: 'finance', title: 'Finance' }],
     meters: ['spent'],
+    needs: { user: [], points: [] },
     ruleNames: [
       { policy: 'asks', name: 'e', effect: 'escalate', isShadow: false, file: '1.policy' },
       { policy: 'asks', name: 's', effect: 'escalate', isShadow: true, file: '1.policy' },

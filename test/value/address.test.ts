@@ -130,6 +130,8 @@ describe('web addresses', () => {
     ['example.com/?next=http://other.example', 'https', 'example.com', 443],
     ['10.0.0.1:80', 'https', '10.0.0.1', 80],
     ['[::1]:80/x', 'https', '[::1]', 80],
+    // As links in a text give it.
+    ['mailto:a@example.com', 'mailto', 'example.com', null],
   ])('%s', (text, scheme, host, port) => {
     expect(parseWebAddress(text)).toEqual({ scheme, host, port });
     expect(parseUrl(text)).toBeNull();
@@ -140,7 +142,8 @@ describe('web addresses', () => {
     'example.',
     'foo/bar',
     'javascript:80/alert(1)',
-    'mailto:a@example.com',
+    'mailto:A@example.com?subject=x',
+    'mailto:nobody',
     'http:example.com',
     '',
     '/x',
