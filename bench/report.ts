@@ -28,6 +28,7 @@ export function report({ results, versions, minutes }: Run): string {
     section('Worst cases: one decision, and how it grows with the payload', worstTable(results)),
     section('Hardest policies: one decision, and how it grows with the rules', hardestTable(results)),
     section('Meters: a reading, a reservation and a grant', meterTable(results)),
+    section('A start with many requests in the window of a meter', startTable(results)),
     section('From text to ready', readyTable(results)),
     section('From the model to ready', modelTable(results)),
   ];
@@ -111,6 +112,22 @@ function meterTable({ meters }: Results): readonly string[] {
   if (meters.length === 0) return [];
   const rows = meters.map(({ grants, figure }) => row([grants.toLocaleString('en'), withSpread(figure)]));
   return [...head(['grants in the window', 'together']), ...rows];
+}
+
+function startTable({ starts }: Results): readonly string[] {
+  if (starts.length === 0) return [];
+  const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
+  const rows = starts.map(({ requests, hasSnapshots, decidedMs, readyMs, missing }) =>
+    row([
+      requests.toLocaleString('en'),
+      hasSnapshots ? 'yes' : 'no',
+      seconds(decidedMs),
+      seconds(readyMs),
+      missing ?? 'nothing',
+    ]),
+  );
+  const columns = ['requests', 'snapshots', 'a guarded request decided', 'ready', 'missing before'];
+  return [...head(columns), ...rows];
 }
 
 function readyTable({ ready }: Results): readonly string[] {

@@ -5,6 +5,7 @@ import type { ChangedFigures, ModelFigures } from './compile.ts';
 import type { DegradedFigures } from './degraded.ts';
 import type { HardFigures } from './hardest.ts';
 import type { MeterFigures } from './meters.ts';
+import type { MetersAtStart } from './meters-at-start.ts';
 import type { PackFigures } from './packs.ts';
 import type { ReloadPause } from './reload-pause.ts';
 import type { RequestFigures } from './request.ts';
@@ -32,6 +33,7 @@ export interface Sections {
     readonly ask: { readonly sizes: readonly number[]; readonly rounds: number };
     readonly answer: readonly MeterFigures[];
   };
+  readonly starts: { readonly ask: { readonly requests: number }; readonly answer: readonly MetersAtStart[] };
   readonly worst: {
     readonly ask: { readonly rounds: number };
     readonly answer: readonly WorstFigures[];
@@ -68,6 +70,7 @@ const sections: { readonly [S in keyof Sections]: Measure<S> } = {
   reload: async (options) => (await import('./reload-pause.ts')).measureReloadPauses(options),
   hardest: async ({ sizes, rounds }) => (await import('./hardest.ts')).measureHardest(sizes, rounds),
   meters: async ({ sizes, rounds }) => (await import('./meters.ts')).measureMeters(sizes, rounds),
+  starts: async ({ requests }) => (await import('./meters-at-start.ts')).measureMetersAtStart(requests),
   worst: async ({ rounds }) => (await import('./worst.ts')).measureWorst(rounds),
   promises: async ({ rounds }) => (await import('./service/promises.ts')).measurePromises(rounds),
 };

@@ -23,6 +23,7 @@ export const sectionNames = [
   'worst',
   'hardest',
   'meters',
+  'starts',
   'ready',
   'warm',
   'changed',
@@ -54,6 +55,9 @@ export interface SuiteOptions {
 
 /** Milliseconds after which a start counts as too slow. */
 const readyLimitMs = 90_000;
+
+/** A million requests are stored before the first start. */
+const startsLimit = { limitMs: 60 * 60_000 };
 
 const ordinary = ['actions', 'wild'] as const satisfies readonly WorkloadName[];
 
@@ -88,6 +92,7 @@ const nothing: Results = {
   packs: [],
   hardest: [],
   meters: [],
+  starts: [],
   worst: [],
   promises: [],
   served: null,
@@ -126,6 +131,8 @@ async function runSection(
       const sizes = isQuick ? [100, 10_000] : [100, 10_000, 1_000_000];
       return { meters: await alone('meters', { sizes, rounds }) };
     }
+    case 'starts':
+      return { starts: await alone('starts', { requests: isQuick ? 100_000 : 1_000_000 }, startsLimit) };
     case 'ready':
       return { ready: await ready(options) };
     case 'warm':

@@ -7,6 +7,7 @@ import type { DegradedFigures } from './degraded.ts';
 import type { EngineKey } from './engines.ts';
 import type { HardFigures } from './hardest.ts';
 import type { MeterFigures } from './meters.ts';
+import type { MetersAtStart } from './meters-at-start.ts';
 import type { PackFigures } from './packs.ts';
 import type { ReadyFigures } from './ready.ts';
 import type { RequestFigures } from './request.ts';
@@ -31,6 +32,7 @@ export interface Results {
   readonly packs: readonly PackFigures[];
   readonly hardest: readonly HardFigures[];
   readonly meters: readonly MeterFigures[];
+  readonly starts: readonly MetersAtStart[];
   readonly worst: readonly WorstFigures[];
   readonly promises: readonly PromiseStep[];
   readonly served: ServedFigures | null;
@@ -63,6 +65,7 @@ export function targets(results: Results): readonly Target[] {
     ...wildTargets(results),
     ...requestTargets(results),
     ...readyTargets(results),
+    ...startTargets(results),
     ...memoryTargets(results),
     ...growthTargets(results),
   ];
@@ -173,6 +176,17 @@ function requestTargets({ request, degraded }: Results): readonly Target[] {
       ),
     ),
   ];
+}
+
+function startTargets({ starts }: Results): readonly Target[] {
+  const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
+  const what = 'a start with 1,000,000 requests in a window: a guarded request decided';
+  const must = '≤ 10 s';
+  const [without, own] = [false, true].map((kept) => starts.find((one) => one.hasSnapshots === kept));
+  if (own === undefined) return [missing(what, must)];
+  const beside = without === undefined ? '' : `${seconds(without.decidedMs)} before there are snapshots`;
+  const figure = `${seconds(own.decidedMs)} with ${own.requests.toLocaleString('en')}`;
+  return [{ what, must, figure, beside, isMet: own.decidedMs <= 10_000 }];
 }
 
 function readyTargets({ ready, warm, changed, reload }: Results): readonly Target[] {

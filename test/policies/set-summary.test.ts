@@ -33,8 +33,8 @@ test('it names what the set declares, also where a policy asks nothing', () => {
       { name: 'last', owner: null, doc: null, rules: 1, file: '2.policy' },
     ],
     approvers: [{ name: 'finance', title: 'Finance' }],
-    meters: ['spent'],
     needs: { user: [], points: [] },
+    meters: [{ name: 'spent', definition: expect.stringMatching(/^[0-9a-f]{64}$/) }],
     ruleNames: [
       { policy: 'asks', name: 'e', effect: 'escalate', isShadow: false, file: '1.policy' },
       { policy: 'asks', name: 's', effect: 'escalate', isShadow: true, file: '1.policy' },

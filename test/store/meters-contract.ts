@@ -7,9 +7,9 @@ import type { Store } from '../../src/service/store/contract/store.ts';
 import { lookedThroughMax } from '../../src/service/store/shared/request-walk.ts';
 import type { Place } from './contract.ts';
 import { pendingRow, requestRow, startMs } from './rows.ts';
+import { grantedEntries, pendingEntries } from './stored-meters.ts';
 
 const limits = { openMax: 20 };
-const always = { grantedAtMs: 0, requestId: '' };
 
 function entry(value: string | null, definition = 'spent'): MeterEntryRow {
   return { definition, key: '"agent-1', isCertain: true, value };
@@ -59,12 +59,10 @@ export function describeMeters(name: string, createPlace: () => Promise<Place>):
         isCertain,
       });
       const granted = [stored(first, startMs + 1, '1'), stored(later, startMs + 5, '2')];
-      expect(await store.meters.granted('spent', always, 10)).toEqual(granted);
-      expect(await store.meters.granted('spent', always, 1)).toEqual(granted.slice(0, 1));
-      const after = { grantedAtMs: startMs + 1, requestId: first.id };
-      expect(await store.meters.granted('spent', after, 10)).toEqual(granted.slice(1));
-      expect(await store.meters.pending('spent')).toEqual([stored(waiting, null, '3', false)]);
-      expect(await store.meters.granted('other', always, 10)).toMatchObject([{ value: null }]);
+      expect(await grantedEntries(store, 'spent')).toEqual(granted);
+      expect(await grantedEntries(store, 'spent', startMs + 2)).toEqual(granted.slice(1));
+      expect(await pendingEntries(store, 'spent')).toEqual([stored(waiting, null, '3', false)]);
+      expect(await grantedEntries(store, 'other')).toMatchObject([{ value: null }]);
     });
 
     test.each(['withdrawn', 'rejected', 'expired'] as const)(
@@ -102,13 +100,13 @@ export function describeMeters(name: string, createPlace: () => Promise<Place>):
           from: ['auto_approved'],
         });
       expect(await settle(1)).toBe('state-differs');
-      expect(await store.meters.granted('spent', always, 10)).toMatchObject([{ value: null }]);
+      expect(await grantedEntries(store, 'spent')).toMatchObject([{ value: null }]);
       expect(await settle(0)).toBe('changed');
       const stored = { requestId: row.id, grantedAtMs: startMs + 3, isCertain: true };
-      expect(await store.meters.granted('spent', always, 10)).toEqual([{ ...entry('5'), ...stored }]);
-      expect(await store.meters.granted('late', always, 10)).toEqual([{ ...entry('6', 'late'), ...stored }]);
-      expect(await store.meters.granted('other', always, 10)).toMatchObject([{ value: '7' }]);
-      expect(await store.meters.granted('dropped', always, 10)).toEqual([]);
+      expect(await grantedEntries(store, 'spent')).toEqual([{ ...entry('5'), ...stored }]);
+      expect(await grantedEntries(store, 'late')).toEqual([{ ...entry('6', 'late'), ...stored }]);
+      expect(await grantedEntries(store, 'other')).toMatchObject([{ value: '7' }]);
+      expect(await grantedEntries(store, 'dropped')).toEqual([]);
       const {
         requests: [counted],
       } = await store.meters.counted({ sinceMs: 0, after: 0, countMax: 9 });
@@ -132,7 +130,7 @@ export function describeMeters(name: string, createPlace: () => Promise<Place>):
     test('a request that is not stored has none', async () => {
       const refused = pendingRow();
       await store.requests.append(refused, { openMax: 0 }, [entry('1')]);
-      expect(await store.meters.pending('spent')).toEqual([]);
+      expect(await pendingEntries(store, 'spent')).toEqual([]);
     });
 
     test.each([
@@ -142,15 +140,15 @@ export function describeMeters(name: string, createPlace: () => Promise<Place>):
     ] as const)('a wait that is %s has the entries for it', async (status, decidedAtMs, grants) => {
       const { id } = await add(pendingRow(), entry('1'));
       expect(await change(id, status, decidedAtMs)).toBe('changed');
-      const granted = await store.meters.granted('spent', always, 10);
+      const granted = await grantedEntries(store, 'spent');
       expect(granted.map(({ grantedAtMs }) => grantedAtMs)).toEqual(grants === 1 ? [startMs + 6] : []);
-      expect(await store.meters.pending('spent')).toHaveLength(status === 'pending' ? 1 : 0);
+      expect(await pendingEntries(store, 'spent')).toHaveLength(status === 'pending' ? 1 : 0);
     });
 
     test('a wait that expires leaves none, and says which it was', async () => {
       const { id } = await add(pendingRow({ expiresAtMs: startMs + 10 }), entry('1'));
       expect(await store.requests.expireDue(startMs + 10, 10)).toEqual([id]);
-      expect(await store.meters.pending('spent')).toEqual([]);
+      expect(await pendingEntries(store, 'spent')).toEqual([]);
     });
 
     test('a meter that goes is forgotten, and comes back as one that may lack requests', async () => {
@@ -158,9 +156,9 @@ export function describeMeters(name: string, createPlace: () => Promise<Place>):
       await add(requestRow(), entry('1'));
       expect(await store.meters.note(['spent', 'other'], startMs + 1)).toEqual([0, null]);
       expect(await store.meters.note(['other'], startMs + 2)).toEqual([null]);
-      expect(await store.meters.granted('spent', always, 10)).toEqual([]);
-      await store.meters.noteWhole('other');
-      expect(await store.meters.note(['spent', 'other'], startMs + 3)).toEqual([null, startMs + 1]);
+      expect(await grantedEntries(store, 'spent')).toEqual([]);
+      await store.meters.noteWhole('other', startMs - 5);
+      expect(await store.meters.note(['spent', 'other'], startMs + 3)).toEqual([null, startMs - 5]);
     });
 
     test('requests that count are told with the time of their grant, also those that were made before', async () => {
@@ -197,15 +195,15 @@ export function describeMeters(name: string, createPlace: () => Promise<Place>):
       await change(rejected.id, 'rejected', startMs + 6);
       const entries = [id, waiting.id, rejected.id, id].map((requestId) => ({ ...entry('1'), requestId }));
       await store.meters.add(entries);
-      expect(await store.meters.granted('spent', always, 10)).toMatchObject([{ requestId: id }]);
-      expect(await store.meters.pending('spent')).toMatchObject([{ requestId: waiting.id }]);
+      expect(await grantedEntries(store, 'spent')).toMatchObject([{ requestId: id }]);
+      expect(await pendingEntries(store, 'spent')).toMatchObject([{ requestId: waiting.id }]);
     });
 
     test('entries that were granted before a moment are forgotten, a few at a time', async () => {
       for (const at of [1, 2, 3]) await add(requestRow({ decidedAtMs: startMs + at }), entry(String(at)));
       expect(await store.meters.forget('spent', startMs + 3, 1)).toBe(1);
       expect(await store.meters.forget('spent', startMs + 3, 10)).toBe(1);
-      expect(await store.meters.granted('spent', always, 10)).toMatchObject([{ value: '3' }]);
+      expect(await grantedEntries(store, 'spent')).toMatchObject([{ value: '3' }]);
     });
   });
 }

@@ -235,6 +235,7 @@ function addRoutes(app: FastifyInstance, furnished: Furnished): void {
     shutdown,
     policies: deps.policies,
     policyGaps: parts.policyGaps,
+    metering: parts.metering,
   });
   app.register(metricsRoute, { metrics, shareMetrics: deps.shareMetrics ?? null });
   app.register(dashboardRoutes, { demo: deps.demo ?? null });

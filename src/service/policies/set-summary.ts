@@ -4,7 +4,9 @@
 import { hash } from 'node:crypto';
 import type { AskedRule } from '../../language/model/asked.ts';
 import { countRules, type Effect, type Policy, type PolicySet } from '../../language/model/policy.ts';
+import { meterDefinitions } from '../../language/program/plan/meters.ts';
 import { memo } from '../../language/value/memo.ts';
+import { sha256 } from '../../pipeline.ts';
 import { type SetNeeds, setNeedsOf } from './set-needs.ts';
 
 export interface SetSummary {
@@ -14,12 +16,18 @@ export interface SetSummary {
   readonly rules: number;
   readonly policies: readonly PolicySummary[];
   readonly approvers: readonly { readonly name: string; readonly title: string }[];
-  readonly meters: readonly string[];
+  readonly meters: readonly MeterSummary[];
   /** The rules, each by policy and name. */
   readonly ruleNames: readonly RuleSummary[];
   /** The enforced rules that ask something of people. */
   readonly asks: readonly AskedRule[];
   readonly needs: SetNeeds;
+}
+
+export interface MeterSummary {
+  readonly name: string;
+  /** The id of its definition, under which it is counted. */
+  readonly definition: string;
 }
 
 export interface PolicySummary {
@@ -42,7 +50,7 @@ export interface RuleSummary {
 
 /** The summary as JSON. The part of a policy that has not changed is reused. */
 export function summaryJson(set: PolicySet): string {
-  const { actions, policies, approvers, meters } = set;
+  const { actions, policies, approvers } = set;
   const parts = policies.map((policy) => memo(written, policy, write));
   const titled = [...approvers.values()].map(({ name, title }) => ({ name, title }));
   return `{
@@ -50,11 +58,16 @@ export function summaryJson(set: PolicySet): string {
     "rules": ${countRules(policies)},
     "policies": ${joined(parts.map(({ policy }) => policy))},
     "approvers": ${JSON.stringify(titled)},
-    "meters": ${JSON.stringify([...meters.keys()])},
+    "meters": ${JSON.stringify(metersOf(set))},
     "ruleNames": ${joined(parts.map(({ ruleNames }) => ruleNames))},
     "asks": ${joined(parts.map(({ asks }) => asks))},
     "needs": ${JSON.stringify(setNeedsOf(set))}
   }`;
+}
+
+function metersOf(set: PolicySet): readonly MeterSummary[] {
+  const definitions = meterDefinitions(set, sha256);
+  return [...definitions].map(([name, { id }]) => ({ name, definition: id }));
 }
 
 /** The enforced rules of the policy that ask something of people. */

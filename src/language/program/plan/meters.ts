@@ -33,6 +33,12 @@ export function createPlanning(set: PolicySet, digest: Digest): Planning {
   return { set, meters: createSetMeters(set, digest) };
 }
 
+/** Returns the definition of each meter, by name. */
+export function meterDefinitions(set: PolicySet, digest: Digest): ReadonlyMap<string, MeterDefinition> {
+  const { definition } = createSetMeters(set, digest);
+  return new Map([...set.meters].map(([name, meter]) => [name, definition(meter)]));
+}
+
 function createSetMeters(set: PolicySet, digest: Digest): SetMeters {
   const byAction = new Map<string, Meter[]>();
   for (const meter of set.meters.values()) {

@@ -5,12 +5,14 @@
 import { type Contribution, type MeterDefinition, startsAnew } from '../../../language/model/metering.ts';
 import { nothingSatisfied } from '../../../language/model/request.ts';
 import { parseDecimal } from '../../../language/value/decimal.ts';
+import { memo } from '../../../language/value/memo.ts';
 import { countsUntilMs, windowStartMs } from '../../../language/value/meter-window.ts';
 import type { MeterTotals, PastEntry } from '../../meters/meter-totals.ts';
 import type {
   CountedRequest,
   CountedRequests,
   MeterEntryRow,
+  MeterPast,
   MeterStore,
   StoredMeterEntry,
 } from '../../store/contract/metering.ts';
@@ -40,42 +42,41 @@ const entriesAtOnce = 2_000;
 const recordsAtOnce = 50;
 
 /** Allows for a clock that is set back, by which older entries count again. */
-const aheadMs = 24 * 60 * 60 * 1000;
+export const aheadMs = 24 * 60 * 60 * 1000;
 
-/** Returns null when the meter is filled or no longer wanted, and otherwise until when its past has gaps. */
-export async function fillMeter(
-  definition: MeterDefinition,
-  options: FillOptions,
-): Promise<MissingPast | null> {
-  const { sinceMs, nowMs } = options;
-  const isStored = sinceMs !== null && sinceMs <= windowStartMs(definition.over, nowMs) - aheadMs;
-  return isStored ? await fillFromEntries(definition, options) : await fillFromRecords(definition, options);
+/** Whether every request of the meter's window has entered it. */
+export function isStored(
+  { over }: MeterDefinition,
+  { sinceMs, nowMs }: Pick<FillOptions, 'sinceMs' | 'nowMs'>,
+): boolean {
+  return sinceMs !== null && sinceMs <= windowStartMs(over, nowMs) - aheadMs;
 }
 
-async function fillFromEntries(
+/** Fills the meter in from its stored entries. */
+export async function fillFromEntries(
   definition: MeterDefinition,
-  { totals, meters, nowMs, isStill }: FillOptions,
+  { pending, granted }: Pick<MeterPast, 'pending' | 'granted'>,
+  { totals, nowMs, isStill }: FillOptions,
 ): Promise<null> {
   // Pending requests come first, so that none is missed that is approved meanwhile: from here on the totals
   // hold them.
-  const pending = await meters.pending(definition.id);
+  const waiting = await pending(definition.id);
   if (!isStill()) return null;
-  totals.fillPart(definition, pastOf(definition, pending));
-  let after = { grantedAtMs: windowStartMs(definition.over, nowMs) - aheadMs, requestId: '\uffff' };
-  for (;;) {
-    const entries = await meters.granted(definition.id, after, entriesAtOnce);
+  totals.fillPart(definition, pastOf(definition, waiting));
+  for await (const entries of granted(definition.id, windowStartMs(definition.over, nowMs) - aheadMs)) {
     if (!isStill()) return null;
     totals.fillPart(definition, pastOf(definition, entries));
-    const last = entries.at(-1);
-    if (last === undefined || last.grantedAtMs === null) break;
-    after = { grantedAtMs: last.grantedAtMs, requestId: last.requestId };
     await pause();
   }
-  totals.fill(definition, []);
+  if (isStill()) totals.fill(definition, []);
   return null;
 }
 
-async function fillFromRecords(
+/**
+ * Computes the past from records. Returns null when the meter is filled or no longer wanted, and otherwise
+ * until when its past has gaps.
+ */
+export async function fillFromRecords(
   definition: MeterDefinition,
   { totals, meters, active, nowMs, isStill }: FillOptions,
 ): Promise<MissingPast | null> {
@@ -111,7 +112,7 @@ async function fillFromRecords(
     totals.fillPart(definition, past.slice(at, at + entriesAtOnce));
     await pause();
   }
-  await meters.noteWhole(definition.id);
+  await meters.noteWhole(definition.id, Math.max(sinceMs, wholeSinceMs ?? 0));
   if (isStill()) totals.fill(definition, []);
   return null;
 }
@@ -140,14 +141,28 @@ function rowsOf(
 }
 
 function pastOf(definition: MeterDefinition, entries: readonly StoredMeterEntry[]): readonly PastEntry[] {
-  return entries.map((entry) => pastEntry(definition, entry));
+  // Many requests add the same, so what they add is one object.
+  const made = new Map<string, Contribution>();
+  return entries.map((entry) => {
+    const { requestId, key, grantedAtMs, isCertain, value } = entry;
+    const contribution = memo(made, `${isCertain} ${typeof value} ${value}`, () =>
+      contributionOf(definition, entry),
+    );
+    return { requestId, key, grantedAtMs, contribution };
+  });
 }
 
-export function pastEntry({ aggregate }: MeterDefinition, entry: StoredMeterEntry): PastEntry {
-  const { requestId, key, grantedAtMs, isCertain, value } = entry;
+export function pastEntry(definition: MeterDefinition, entry: StoredMeterEntry): PastEntry {
+  const { requestId, key, grantedAtMs } = entry;
+  return { requestId, key, grantedAtMs, contribution: contributionOf(definition, entry) };
+}
+
+function contributionOf(
+  { aggregate }: MeterDefinition,
+  { isCertain, value }: Pick<StoredMeterEntry, 'isCertain' | 'value'>,
+): Contribution {
   const isText = value === null || aggregate === 'values' || value === startsAnew.value;
-  const read: Contribution['value'] = isText ? value : parseDecimal(value);
-  return { requestId, key, grantedAtMs, contribution: { isCertain, value: read } };
+  return { isCertain, value: isText ? value : parseDecimal(value) };
 }
 
 /** Lets requests that have arrived meanwhile be served first. */

@@ -12,7 +12,15 @@ import { createMeterTotals } from '../../meters/meter-totals.ts';
 import type { MeterStore, MovedMeterEntry } from '../../store/contract/metering.ts';
 import type { RecordedReading } from '../record/record.ts';
 import type { MeteredPolicies } from './entry-rows.ts';
-import { fillMeter, pastEntry } from './fill-meter.ts';
+import {
+  aheadMs,
+  type FillOptions,
+  fillFromEntries,
+  fillFromRecords,
+  isStored,
+  type MissingPast,
+  pastEntry,
+} from './fill-meter.ts';
 
 export interface Metering {
   /**
@@ -39,12 +47,29 @@ export interface Metering {
   catchUp(): Promise<string | null>;
   /** Resolves when no past is being filled in. */
   settled(): Promise<void>;
+  /** The meters of the set whose past is not known, sorted by definition. */
+  missing(active: Pick<MeteredPolicies, 'meters'>): readonly MissingMeter[];
+  /** Whether the pasts of all meters have been read once since the start, or could not be. */
+  hasBegun(): boolean;
   /**
    * Fills in pasts that are missing and can be filled by now, and forgets entries that no reading counts any
    * more.
    */
   tidy(active: MeteredPolicies): Promise<void>;
   close(): Promise<void>;
+}
+
+/** A meter that is unknown because its past is. */
+export interface MissingMeter {
+  readonly definition: string;
+  /** Since when it has been unknown. */
+  readonly sinceMs: number;
+  /**
+   * `reading`: its past is being read, or will be next. `unreadable`: the last attempt failed, and another
+   * follows. `incomplete`: records that count are gone; `untilMs` is when they no longer count.
+   */
+  readonly why: 'reading' | 'unreadable' | 'incomplete';
+  readonly untilMs: number | null;
 }
 
 export interface MeterReadings {
@@ -82,10 +107,16 @@ class LiveMetering implements Metering {
   /** By definition, the time before which filling the meter in again is useless. */
   readonly #notBefore = new Map<string, number>();
   #filling: Promise<void> = Promise.resolve();
+  #hasBegun = false;
   #isClosed = false;
+  /** Since when no meter has been known, but those that are filled in. */
+  #missingSinceMs: number;
+  /** The meters whose past could not be read at the last attempt. */
+  readonly #unreadable = new Set<string>();
 
   constructor(options: MeteringOptions) {
     this.#options = options;
+    this.#missingSinceMs = options.clock();
     options.meters.onUncertain(() => this.#forget());
     options.meters.onMoved((entries) => this.#move(entries));
   }
@@ -150,6 +181,22 @@ class LiveMetering implements Metering {
     return this.#filling;
   }
 
+  missing({ meters }: Pick<MeteredPolicies, 'meters'>): readonly MissingMeter[] {
+    return meters
+      .filter(({ id }) => !this.#totals.isFilled(id))
+      .map(({ id: definition }) => {
+        const sinceMs = this.#kept.get(definition)?.missingSinceMs ?? this.#missingSinceMs;
+        const untilMs = this.#notBefore.get(definition) ?? null;
+        if (untilMs !== null) return { definition, sinceMs, why: 'incomplete', untilMs };
+        const why = this.#unreadable.has(definition) ? 'unreadable' : 'reading';
+        return { definition, sinceMs, why, untilMs: null };
+      });
+  }
+
+  hasBegun(): boolean {
+    return this.#hasBegun;
+  }
+
   async tidy(active: MeteredPolicies): Promise<void> {
     const { meters, clock } = this.#options;
     if (this.#noted === null || !areSame(this.#noted, active.meters)) return;
@@ -160,6 +207,19 @@ class LiveMetering implements Metering {
     for (const { id, over } of this.#noted) {
       const beforeMs = windowStartMs(over, Math.trunc(nowMs)) - keptBeyondMs;
       while (!this.#isClosed && (await meters.forget(id, beforeMs, forgottenAtOnce)) === forgottenAtOnce);
+    }
+    await this.#keepSnapshots();
+  }
+
+  /** Keeps snapshots of what was granted a while ago, for the next start. */
+  async #keepSnapshots(): Promise<void> {
+    const { meters, clock } = this.#options;
+    for (const { id, over } of this.#noted ?? []) {
+      const nowMs = Math.trunc(clock());
+      const untilMs = nowMs - unsettledMs;
+      let fromMs: number | null = Math.max(0, windowStartMs(over, nowMs) - aheadMs);
+      while (fromMs !== null && !this.#isClosed)
+        fromMs = await meters.keepSnapshot(id, { fromMs: Math.trunc(fromMs), untilMs });
     }
   }
 
@@ -184,6 +244,7 @@ class LiveMetering implements Metering {
     this.#totals = createMeterTotals();
     this.#noted = null;
     this.#kept.clear();
+    this.#missingSinceMs = this.#options.clock();
   }
 
   /**
@@ -200,42 +261,70 @@ class LiveMetering implements Metering {
     this.#noted = definitions;
     for (const id of this.#kept.keys()) if (!ids.includes(id)) this.#kept.delete(id);
     for (const [at, id] of ids.entries()) {
-      if (!this.#kept.has(id)) this.#kept.set(id, { sinceMs: since[at] ?? null });
+      if (!this.#kept.has(id))
+        this.#kept.set(id, { sinceMs: since[at] ?? null, missingSinceMs: this.#missingSinceMs });
     }
+    // Meters that come later are missing from when they come.
+    if (this.#hasBegun) this.#missingSinceMs = clock();
     this.#fillAll(active);
   }
 
   #fillAll(active: MeteredPolicies): void {
     this.#filling = this.#filling.then(async () => {
-      for (const definition of this.#noted ?? []) {
-        if (this.#isClosed || this.#noted === null || !areSame(this.#noted, active.meters)) return;
-        if (!this.#totals.isFilled(definition.id)) await this.#fill(definition, active);
+      const isActive = () => !this.#isClosed && this.#noted !== null && areSame(this.#noted, active.meters);
+      if (!isActive()) return;
+      const waiting = (this.#noted ?? []).flatMap((definition) => this.#fillOf(definition, active));
+      await this.#fillStored(waiting.filter(({ definition, options }) => isStored(definition, options)));
+      for (const { definition, options } of waiting) {
+        if (!isActive()) return;
+        if (!isStored(definition, options))
+          await this.#fill(definition, active, () => fillFromRecords(definition, options));
       }
+      this.#hasBegun = true;
     });
   }
 
-  async #fill(definition: MeterDefinition, active: MeteredPolicies): Promise<void> {
-    const { meters, clock, onFailure } = this.#options;
+  /** Returns how to fill in the meter; an empty list when it is filled in, or cannot be yet. */
+  #fillOf(definition: MeterDefinition, active: MeteredPolicies): readonly Fill[] {
+    const { meters, clock } = this.#options;
     const nowMs = Math.trunc(clock());
-    if (nowMs < (this.#notBefore.get(definition.id) ?? Number.NEGATIVE_INFINITY)) return;
     const kept = this.#kept.get(definition.id);
-    if (kept === undefined) return;
-    const { sinceMs } = kept;
+    if (kept === undefined || this.#totals.isFilled(definition.id)) return [];
+    if (nowMs < (this.#notBefore.get(definition.id) ?? Number.NEGATIVE_INFINITY)) return [];
     // A meter that was removed and added again starts over.
     const isStill = (): boolean => !this.#isClosed && this.#kept.get(definition.id) === kept;
+    const { sinceMs } = kept;
+    return [{ definition, options: { totals: this.#totals, meters, active, nowMs, sinceMs, isStill } }];
+  }
+
+  /** Fills in meters from what is stored of them, which is opened once for all of them. */
+  async #fillStored(fills: readonly Fill[]): Promise<void> {
+    if (fills.length === 0) return;
+    // What happens to requests from here on is noted, so what is opened may be older than what follows.
+    for (const { definition, options } of fills) options.totals.fillPart(definition, []);
+    const opening = this.#options.meters.openPast();
+    for (const { definition, options } of fills) {
+      if (options.isStill())
+        await this.#fill(definition, options.active, async () =>
+          fillFromEntries(definition, await opening, options),
+        );
+    }
+    await opening.then((past) => past.close()).catch(() => undefined);
+  }
+
+  async #fill(
+    { id }: MeterDefinition,
+    active: MeteredPolicies,
+    fill: () => Promise<MissingPast | null>,
+  ): Promise<void> {
     try {
-      const missing = await fillMeter(definition, {
-        totals: this.#totals,
-        meters,
-        active,
-        nowMs,
-        sinceMs,
-        isStill,
-      });
-      if (missing === null) this.#notBefore.delete(definition.id);
-      else this.#notBefore.set(definition.id, missing.untilMs);
+      const missing = await fill();
+      this.#unreadable.delete(id);
+      if (missing === null) this.#notBefore.delete(id);
+      else this.#notBefore.set(id, missing.untilMs);
     } catch (error) {
-      onFailure?.(error);
+      this.#unreadable.add(id);
+      this.#options.onFailure?.(error);
       setTimeout(() => this.#fillAll(active), fillAgainMs).unref();
     }
   }
@@ -248,9 +337,17 @@ class LiveMetering implements Metering {
   }
 }
 
+/** A meter to fill in. */
+interface Fill {
+  readonly definition: MeterDefinition;
+  readonly options: FillOptions;
+}
+
 interface Kept {
   /** Since when every request has entered the meter; null when entries of some requests may be missing. */
   readonly sinceMs: number | null;
+  /** Since when the meter has been unknown, unless it is filled in by now. */
+  readonly missingSinceMs: number;
 }
 
 /**
@@ -271,6 +368,11 @@ export async function metered(
 /** How much longer entries are kept than any reading counts them, in case the clock is set back. */
 const keptBeyondMs = 48 * 60 * 60 * 1000;
 const forgottenAtOnce = 500;
+/**
+ * How old a grant is when a snapshot may hold it: most grants that are given back, and results that are
+ * reported, have come by then.
+ */
+const unsettledMs = 10_000;
 /** Milliseconds before a failed fill is tried again. */
 const fillAgainMs = 1_000;
 

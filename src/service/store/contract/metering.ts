@@ -1,6 +1,7 @@
 // What a store keeps of meters: the entries of requests, and since when every request has entered a meter.
 // Entries are stored with the record of their request and change with it, in one transaction.
 
+import type { Stretch } from './meter-snapshot.ts';
 import type { RequestRow } from './records.ts';
 import type { AppendLimits, AppendResult } from './store.ts';
 
@@ -93,14 +94,24 @@ export interface MeterStore {
    * and these are not the meters of the active policies.
    */
   note(definitions: readonly string[], atMs: number, policies?: string): Promise<readonly (number | null)[]>;
-  /** Notes that the meter also has the requests that were pending when it was new. */
-  noteWhole(definition: string): Promise<void>;
-  /** Entries of pending requests. */
-  pending(definition: string): Promise<readonly StoredMeterEntry[]>;
+  /**
+   * Notes that the meter has every request that was granted since a moment, and those that were pending when
+   * it was new.
+   */
+  noteWhole(definition: string, sinceMs: number): Promise<void>;
+  /**
+   * Opens the entries for reading. Rejects with a StoreError `tampered` when the store can tell that they are
+   * not those that the service wrote.
+   */
+  openPast(): Promise<MeterPast>;
+  /**
+   * Keeps a snapshot of the next granted entries that none holds, so that a start reads them quickly; looks
+   * at those granted within the stretch. Returns from where to go on; null when too few entries are left for
+   * another snapshot.
+   */
+  keepSnapshot(definition: string, within: Stretch): Promise<number | null>;
   /** Entries of one request. */
   enteredBy(requestId: string): Promise<readonly StoredMeterEntry[]>;
-  /** Entries granted after a place, by time. To begin at a moment, `after` names that moment. */
-  granted(definition: string, after: EntryPlace, countMax: number): Promise<readonly StoredMeterEntry[]>;
   /** Adds entries for requests that are already recorded, if these are granted or pending. */
   add(entries: readonly (MeterEntryRow & { readonly requestId: string })[]): Promise<void>;
   /** Requests that were granted after `sinceMs` or are pending, by record number. */
@@ -111,9 +122,13 @@ export interface MeterStore {
   forget(definition: string, beforeMs: number, countMax: number): Promise<number>;
 }
 
-export interface EntryPlace {
-  readonly grantedAtMs: number;
-  readonly requestId: string;
+/** The entries of meters, as they are while it is open or as they were when it was opened. */
+export interface MeterPast {
+  /** Entries of pending requests. */
+  pending(definition: string): Promise<readonly StoredMeterEntry[]>;
+  /** Entries granted since a moment, by time, in parts. */
+  granted(definition: string, sinceMs: number): AsyncIterable<readonly StoredMeterEntry[]>;
+  close(): Promise<void>;
 }
 
 export interface CountedPage {

@@ -90,6 +90,8 @@ export interface RunningSum {
   /** Adds a row with this tag. A null tag adds 1 to the count and nothing to the sum. */
   add(tag: string | null): void;
   remove(tag: string): void;
+  /** Adds what another sum adds up to. */
+  addAll(other: TableSum): void;
   value(): TableSum;
 }
 
@@ -107,6 +109,11 @@ export function createSum(from: TableSum = emptySum): RunningSum {
     remove(tag) {
       count -= 1;
       total -= BigInt(`0x${tag}`);
+      read = null;
+    },
+    addAll(other) {
+      count += other.count;
+      total += BigInt(`0x${other.sum}`);
       read = null;
     },
     value() {

@@ -34,8 +34,8 @@ const tables: readonly (Partial<CopiedTable> & Pick<CopiedTable, 'name'>)[] = [
   { name: 'statistics_mark', left: ['id'], added: { slot } },
 ];
 
-/** Tables that a database does without, since it has no seal. */
-const leftTables: readonly string[] = ['request_heads', 'heads_mark'];
+/** Tables that a database does without: it has no such seal, and makes snapshots of meters again. */
+const leftTables: readonly string[] = ['request_heads', 'heads_mark', 'meter_snapshots'];
 
 /**
  * Returns the tables to copy. Throws StoreError when the file has a table that is not known here, so that no

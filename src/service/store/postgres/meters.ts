@@ -3,15 +3,16 @@
 // knows of meters outlasts a connection, but not the server: meters are read again after the server has
 // restarted, or when a write of another kind is in doubt.
 
-import type { CountedRequest, MeterEntryRow, MeterStore, StoredMeterEntry } from '../contract/metering.ts';
+import type { CountedRequest, MeterEntryRow, MeterStore } from '../contract/metering.ts';
 import type { RequestPlace } from '../contract/store.ts';
 import { lookedThroughMax } from '../shared/request-walk.ts';
 import type { Asking } from './asking.ts';
 import type { CommitQueue } from './commit-queue.ts';
+import { entriesWhere, keepSnapshot, meterPast } from './meter-past.ts';
 import { idArray } from './server/arrays.ts';
 import { otherPolicies } from './server/errors.ts';
 import type { ReadPool } from './server/read-pool.ts';
-import { leastRequestId, requestIdOrNull } from './server/request-ids.ts';
+import { requestIdOrNull } from './server/request-ids.ts';
 import type { Transaction, Work } from './transaction.ts';
 
 /** A consumed grant still counts, unless it was released. */
@@ -25,20 +26,13 @@ const isConsumed = `(coalesce(now_status, status) = 'consumed' AND NOT EXISTS
 const isCounted = `(coalesce(now_status, status) IN ('auto_approved', 'approved', 'pending') OR ${isConsumed}
   OR (coalesce(now_status, status) = 'expired' AND coalesce(now_decided_ms, decided_ms) IS NOT NULL))`;
 
-const entryColumns = `definition, request_id AS "requestId", meter_key AS key, granted_ms AS "grantedAtMs",
-  is_certain AS "isCertain", value`;
-
 const countedColumns = `sequence, id, action_key AS "actionKey", created_ms AS "createdAtMs",
   coalesce(now_decided_ms, decided_ms) AS "grantedAtMs", record_json AS "recordJson",
   (SELECT detail_json FROM request_events
    WHERE request_id = requests.id AND what = 'consumed' ORDER BY sequence LIMIT 1) AS "outcomeJson"`;
 
-export function meterStore({ rows }: ReadPool, queue: CommitQueue, asking: Asking): MeterStore {
-  const entries = (condition: string, values: readonly unknown[]) =>
-    rows<StoredMeterEntry>(
-      `SELECT ${entryColumns} FROM meter_entries WHERE NOT is_gone AND ${condition}`,
-      values,
-    );
+export function meterStore(pool: ReadPool, queue: CommitQueue, asking: Asking): MeterStore {
+  const { rows } = pool;
   return {
     spend: (places, work) => asking.spend(places, work),
     onUncertain: (listener) => queue.onUncertain(listener),
@@ -50,17 +44,16 @@ export function meterStore({ rows }: ReadPool, queue: CommitQueue, asking: Askin
       if (noted === null) throw otherPolicies();
       return noted;
     },
-    noteWhole: (definition) =>
+    noteWhole: (definition, sinceMs) =>
       queue.write(async (transaction) => {
-        await transaction.rows('UPDATE meters SET is_whole = true WHERE definition = $1', [definition]);
+        await transaction.rows('UPDATE meters SET is_whole = true, since_ms = $2 WHERE definition = $1', [
+          definition,
+          sinceMs,
+        ]);
       }),
-    pending: (definition) => entries('definition = $1 AND granted_ms IS NULL', [definition]),
-    enteredBy: (requestId) => entries('request_id = $1', [requestIdOrNull(requestId)]),
-    granted: (definition, after, countMax) =>
-      entries(
-        'definition = $1 AND (granted_ms, request_id) > ($2, $3) ORDER BY granted_ms, request_id LIMIT $4',
-        [definition, after.grantedAtMs, requestIdOrNull(after.requestId) ?? leastRequestId, countMax],
-      ),
+    openPast: async () => meterPast(pool),
+    keepSnapshot: (definition, within) => keepSnapshot(pool, queue, { definition, within }),
+    enteredBy: (requestId) => entriesWhere(pool, 'request_id = $1', [requestIdOrNull(requestId)]),
     add: (late) => queue.write(addEntries(late)),
     async counted({ sinceMs, after, countMax }) {
       const upTo = after + lookedThroughMax;

@@ -35,6 +35,7 @@ export function prepareChainWrites(database: Database, { recordChange: record }:
   const forgetHeads = database.prepare<[]>(
     'DELETE FROM request_heads WHERE request_id NOT IN (SELECT id FROM requests)',
   );
+  const forgetSnapshots = database.prepare('DELETE FROM meter_snapshots');
   return {
     'add-checkpoint'({ checkpoint }: NewCheckpoint): 'added' {
       insert.run(checkpoint);
@@ -46,6 +47,8 @@ export function prepareChainWrites(database: Database, { recordChange: record }:
       const before = { differences: differences.map(({ table, row, message }) => ({ table, row, message })) };
       recountEvents(database);
       record({ atMs, what: 'state-accepted', subject: '', before, after: null });
+      // They were made of entries that may not be those that are accepted.
+      forgetSnapshots.run();
       return 'accepted';
     },
     prune({ checkpoint }: NewCheckpoint): 'pruned' | 'not-there' {

@@ -6,7 +6,6 @@ import type {
   CountedPage,
   CountedRequest,
   CountedRequests,
-  EntryPlace,
   MeterEntryRow,
   SettledEntryRow,
   StoredMeterEntry,
@@ -14,8 +13,9 @@ import type {
 import type { RequestEvent } from '../contract/records.ts';
 import type { RequestPlace } from '../contract/store.ts';
 import { lookedThroughMax } from '../shared/request-walk.ts';
+import { watchMeterEntries } from './meter-snapshots.ts';
 
-interface EntryColumns {
+export interface EntryColumns {
   readonly definition: string;
   readonly request_id: string;
   readonly meter_key: string;
@@ -28,6 +28,7 @@ export type MeterEntries = ReturnType<typeof prepareMeterEntries>;
 
 /** Statements for what a request enters, and for what becomes of its entries later. */
 export function prepareMeterEntries(database: Database) {
+  watchMeterEntries(database);
   const insert = database.prepare<[string, string, string, number | null, number, string | null]>(
     'INSERT INTO meter_entries VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
   );
@@ -69,6 +70,11 @@ interface MetersNow {
   readonly atMs: number;
 }
 
+interface WholeMeter {
+  readonly definition: string;
+  readonly sinceMs: number;
+}
+
 interface OldEntries {
   readonly definition: string;
   readonly beforeMs: number;
@@ -79,7 +85,9 @@ export function prepareMeterWrites(database: Database, meterEntries: MeterEntrie
   const grantOf = database.prepare<[string], { grantedAtMs: number | null }>(
     `SELECT coalesce(now_decided_ms, decided_ms) AS grantedAtMs FROM requests WHERE id = ? AND ${isCounted}`,
   );
-  const makeWhole = database.prepare<[string]>('UPDATE meters SET is_whole = 1 WHERE definition = ?');
+  const makeWhole = database.prepare<[number, string]>(
+    'UPDATE meters SET is_whole = 1, since_ms = ? WHERE definition = ?',
+  );
   const forget = database.prepare<[string, number, number]>(
     `DELETE FROM meter_entries WHERE (definition, request_id) IN
        (SELECT definition, request_id FROM meter_entries WHERE definition = ? AND granted_ms < ? LIMIT ?)`,
@@ -93,8 +101,8 @@ export function prepareMeterWrites(database: Database, meterEntries: MeterEntrie
       return 'added';
     },
     'note-meters': prepareNoteMeters(database),
-    'note-whole-meter'({ definition }: { readonly definition: string }): 'noted' {
-      makeWhole.run(definition);
+    'note-whole-meter'({ definition, sinceMs }: WholeMeter): 'noted' {
+      makeWhole.run(sinceMs, definition);
       return 'noted';
     },
     'forget-meter-entries': ({ definition, beforeMs, countMax }: OldEntries): number =>
@@ -149,13 +157,6 @@ const isCounted = `(coalesce(now_status, status) IN ('auto_approved', 'approved'
   OR (coalesce(now_status, status) = 'expired' AND coalesce(now_decided_ms, decided_ms) IS NOT NULL))`;
 
 export function prepareMeterReads(database: Database) {
-  const pending = database.prepare<[string], EntryColumns>(
-    'SELECT * FROM meter_entries WHERE definition = ? AND granted_ms IS NULL',
-  );
-  const granted = database.prepare<[string, number, string, number], EntryColumns>(
-    `SELECT * FROM meter_entries WHERE definition = ? AND (granted_ms, request_id) > (?, ?)
-     ORDER BY granted_ms, request_id LIMIT ?`,
-  );
   const entered = database.prepare<[string], EntryColumns>(
     'SELECT * FROM meter_entries WHERE request_id = ?',
   );
@@ -176,9 +177,6 @@ export function prepareMeterReads(database: Database) {
        UNION ALL SELECT * FROM (SELECT at_ms FROM request_events ORDER BY sequence LIMIT 1))`,
   );
   return {
-    pendingEntries: (definition: string) => pending.all(definition).map(entryOf),
-    grantedEntries: (definition: string, { grantedAtMs, requestId }: EntryPlace, countMax: number) =>
-      granted.all(definition, grantedAtMs, requestId, countMax).map(entryOf),
     enteredBy: (requestId: string) => entered.all(requestId).map(entryOf),
     counted({ sinceMs, after, countMax }: CountedPage): CountedRequests {
       const upTo = after + lookedThroughMax;
@@ -191,7 +189,7 @@ export function prepareMeterReads(database: Database) {
   };
 }
 
-function entryOf(columns: EntryColumns): StoredMeterEntry {
+export function entryOf(columns: EntryColumns): StoredMeterEntry {
   const { definition, request_id: requestId, meter_key: key, granted_ms: grantedAtMs, value } = columns;
   return { definition, requestId, key, grantedAtMs, isCertain: columns.is_certain === 1, value };
 }

@@ -31,9 +31,10 @@ import { copyEarlier } from './file/copy-earlier.ts';
 import { withStoreErrors } from './file/errors.ts';
 import { createLogFolding } from './file/log-folding.ts';
 import { lockForServing, type ServingLock } from './file/serving-lock.ts';
+import { openMeterPast } from './meter-past.ts';
 import { checkSchemaVersion, schemaVersionBefore } from './migrate.ts';
 import { prepareReads, type Reads } from './reads.ts';
-import { stateStore } from './state.ts';
+import { type StateSource, stateStore } from './state.ts';
 import { openWriteQueue, type WriteQueue } from './write-queue.ts';
 import type { WriterData } from './writer.ts';
 import type { WriteOf } from './writes.ts';
@@ -126,7 +127,7 @@ async function openWithWriter(
       },
       chain: chainStore(read, queue),
       documents: documentStore(read, queue),
-      meters: meterStore(read, queue, requests),
+      meters: meterStore(read, queue, requests, { path, openReader, masterKey }),
       statistics: statisticsStore(read, queue),
       activity: activityStore(read),
       state: stateStore({ path, openReader, masterKey }, queue),
@@ -246,7 +247,12 @@ function chainStore(read: Read, queue: WriteQueue): ChainStore {
 }
 
 /** Meters of a store that one process serves: that process itself has entered all that there is. */
-function meterStore(read: Read, queue: WriteQueue, { append }: Pick<RequestStore, 'append'>): MeterStore {
+function meterStore(
+  read: Read,
+  queue: WriteQueue,
+  { append }: Pick<RequestStore, 'append'>,
+  source: StateSource,
+): MeterStore {
   return {
     onUncertain() {
       // The writer tells of each write whether it is stored, so meters are never uncertain.
@@ -261,13 +267,15 @@ function meterStore(read: Read, queue: WriteQueue, { append }: Pick<RequestStore
       return made === null ? 'nothing' : append(made.row, made.limits, made.entries);
     },
     note: (definitions, atMs) => queue.write({ kind: 'note-meters', definitions, atMs }),
-    async noteWhole(definition) {
-      await queue.write({ kind: 'note-whole-meter', definition });
+    async noteWhole(definition, sinceMs) {
+      await queue.write({ kind: 'note-whole-meter', definition, sinceMs });
     },
-    pending: (definition) => read((reads) => reads.pendingEntries(definition)),
+    openPast: () => openMeterPast(source),
+    async keepSnapshot(definition, within) {
+      const next = await queue.write({ kind: 'keep-meter-snapshot', definition, within });
+      return next === 'nothing-left' ? null : next;
+    },
     enteredBy: (requestId) => read((reads) => reads.enteredBy(requestId)),
-    granted: (definition, after, countMax) =>
-      read((reads) => reads.grantedEntries(definition, after, countMax)),
     async add(entries) {
       await queue.write({ kind: 'add-meter-entries', entries });
     },

@@ -9,6 +9,7 @@ import { prepareAgentWrites } from './agent-writes.ts';
 import { prepareChainWrites } from './chain-writes.ts';
 import { prepareDocumentWrites } from './documents.ts';
 import { prepareEventWrites } from './event-writes.ts';
+import { prepareSnapshotWrites } from './meter-snapshots.ts';
 import { prepareMeterWrites } from './meters.ts';
 import { prepareRecordWrites } from './record-writes.ts';
 import { prepareStatisticsWrites } from './statistics.ts';
@@ -17,12 +18,13 @@ import { prepareWriteContext, type WriteContext, type WriteOptions } from './wri
 /** The kinds of write by name, each as a function that makes the write and returns its result. */
 type WriteKinds = ReturnType<typeof prepareWriteKinds>;
 
-function prepareWriteKinds(database: Database, context: WriteContext) {
+function prepareWriteKinds(database: Database, context: WriteContext, { sealKey }: WriteOptions) {
   return {
     ...prepareBasisWrites(database, context),
     ...prepareRecordWrites(database, context),
     ...prepareEventWrites(database, context),
     ...prepareMeterWrites(database, context.meterEntries),
+    ...prepareSnapshotWrites(database, sealKey),
     ...prepareChainWrites(database, context),
     ...prepareStatisticsWrites(database),
     ...prepareOtherWrites(database),
@@ -67,7 +69,7 @@ export type ApplyWrite = (write: Write) => WriteResults[WriteKind];
 export function prepareWrites(database: Database, options: WriteOptions): ApplyWrite {
   const context = prepareWriteContext(database, options);
   const basisKinds = new Set(Object.keys(prepareBasisWrites(database, context)));
-  const kinds = prepareWriteKinds(database, context);
+  const kinds = prepareWriteKinds(database, context, options);
   return (write) => {
     // The type of a write follows from its kind, but the compiler does not see that through the table.
     const apply = kinds[write.kind] as (write: Write) => WriteResults[WriteKind];

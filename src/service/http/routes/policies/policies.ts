@@ -149,7 +149,7 @@ const getPolicies = route<PolicyDeps>({
     return {
       state: policyReport(policies.state(), policyGaps.current()),
       approvers,
-      meters,
+      meters: meters.map(({ name }) => name),
       items,
       next_cursor: next < all.length ? cursorOf({ createdAtMs: next, id: active.digest }) : null,
     };

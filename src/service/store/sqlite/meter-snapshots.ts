@@ -1,0 +1,99 @@
+// Snapshots of meters in rows. INVARIANT: a snapshot holds exactly the entries that were granted within its
+// stretch. It is made in one transaction with nothing beside it, and whatever changes one of its entries
+// later deletes it, by triggers of the writer's own connection. `tags_sum` is the sum of the seals of its
+// entries, so the entries that no snapshot holds are verified without reading those that one holds.
+
+import type { Database } from 'better-sqlite3';
+import {
+  type GrantedEntry,
+  type Stretch,
+  snapshotEntriesMax,
+  snapshotText,
+  stretchesOf,
+} from '../contract/meter-snapshot.ts';
+import { createSum, rowTag, type SealKey } from '../contract/seal.ts';
+
+/** Deletes a snapshot as soon as an entry within its stretch is added, changed or removed. */
+export function watchMeterEntries(database: Database): void {
+  const forget = (row: 'NEW' | 'OLD') =>
+    `DELETE FROM meter_snapshots WHERE definition = ${row}.definition
+       AND until_ms > ${row}.granted_ms AND from_ms <= ${row}.granted_ms;`;
+  const trigger = (event: string, body: string) =>
+    database.exec(
+      `CREATE TEMP TRIGGER meter_snapshots_${event} AFTER ${event} ON main.meter_entries BEGIN ${body} END`,
+    );
+  trigger('INSERT', forget('NEW'));
+  trigger('UPDATE', forget('OLD') + forget('NEW'));
+  trigger('DELETE', forget('OLD'));
+}
+
+interface NewSnapshot {
+  readonly definition: string;
+  readonly within: Stretch;
+}
+
+type EntryValues = readonly [string, string, string, bigint, bigint, string | null];
+
+export function prepareSnapshotWrites(database: Database, key: SealKey) {
+  const held = prepareHeldStretches(database);
+  const limit = database
+    .prepare<[string, number, number, number], number>(
+      `SELECT granted_ms FROM meter_entries WHERE definition = ? AND granted_ms >= ? AND granted_ms < ?
+       ORDER BY granted_ms LIMIT 1 OFFSET ?`,
+    )
+    .pluck();
+  const entries = database
+    .prepare<[string, number, number], EntryValues>(
+      `SELECT ${entryColumns} FROM meter_entries WHERE definition = ? AND granted_ms >= ? AND granted_ms < ?
+       ORDER BY granted_ms, request_id`,
+    )
+    .raw()
+    .safeIntegers();
+  const insert = database.prepare<[string, number, number, number, string, string]>(
+    'INSERT INTO meter_snapshots VALUES (?, ?, ?, ?, ?, ?)',
+  );
+
+  function keep(definition: string, { fromMs, untilMs }: Stretch): number {
+    const found: GrantedEntry[] = [];
+    const tags = createSum();
+    for (const values of entries.iterate(definition, fromMs, untilMs)) {
+      const [, requestId, meterKey, grantedAtMs, isCertain, value] = values;
+      tags.add(rowTag(key, 'meter_entries', values));
+      found.push({
+        ...{ definition, requestId, key: meterKey, grantedAtMs: Number(grantedAtMs) },
+        ...{ isCertain: isCertain === 1n, value },
+      });
+    }
+    insert.run(definition, fromMs, untilMs, found.length, snapshotText(found), tags.value().sum);
+    return untilMs;
+  }
+
+  return {
+    /** Returns from where to go on. */
+    'keep-meter-snapshot'({ definition, within }: NewSnapshot): number | 'nothing-left' {
+      for (const { isHeld, fromMs, untilMs } of stretchesOf(held(definition, within.fromMs), within)) {
+        if (isHeld) continue;
+        const next = limit.get(definition, fromMs, untilMs, snapshotEntriesMax);
+        // Those of one millisecond stay together.
+        if (next !== undefined)
+          return keep(definition, { fromMs, untilMs: next > fromMs ? next : fromMs + 1 });
+        const hasEntries = limit.get(definition, fromMs, untilMs, 0) !== undefined;
+        // A gap between snapshots is filled however few entries it has, and the last one once there are enough.
+        if (hasEntries && untilMs < within.untilMs) return keep(definition, { fromMs, untilMs });
+      }
+      return 'nothing-left';
+    },
+  };
+}
+
+/** The columns of an entry, in the order of the schema, which its seal follows. */
+export const entryColumns = 'definition, request_id, meter_key, granted_ms, is_certain, value';
+
+/** Returns a function that reads the stretches of snapshots that end after a moment, in the order of time. */
+export function prepareHeldStretches(database: Database) {
+  const held = database.prepare<[string, number], Stretch>(
+    `SELECT from_ms AS fromMs, until_ms AS untilMs FROM meter_snapshots
+     WHERE definition = ? AND until_ms > ? ORDER BY until_ms`,
+  );
+  return (definition: string, fromMs: number): readonly Stretch[] => held.all(definition, fromMs);
+}
