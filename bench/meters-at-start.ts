@@ -90,7 +90,7 @@ async function keepSnapshots(place: StorePlace): Promise<void> {
   const store = await openStore(place);
   const untilMs = Date.now();
   for (let fromMs: number | null = 0; fromMs !== null; )
-    fromMs = await store.meters.keepSnapshot(definition, { fromMs, untilMs });
+    fromMs = await store.meters.keepSnapshot(definition, { fromMs, untilMs, countMax: 2_000 });
   await store.close();
 }
 

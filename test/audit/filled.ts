@@ -36,6 +36,8 @@ export async function fillStore(store: Store): Promise<void> {
     from: ['pending'],
     seen: null,
   });
+  const granted = { fromMs: startMs - 1, untilMs: startMs + 9, countMax: 1 };
+  for (const definition of ['d1', 'd2']) await store.meters.keepSnapshot(definition, granted);
   for (const bodyDigest of ['b1', 'b2']) await store.requests.appendRefusal(refusalRecord({ bodyDigest }));
   for (const [at, kind] of ['person', 'session', 'token', 'switch', 'group', 'webhook'].entries()) {
     const change = {

@@ -59,7 +59,12 @@ export interface AskOptions {
 }
 
 /** Starts the request path on the store in the file, or at the place. */
-export async function begin(path: string | StorePlace, world: World, agent: AgentRow) {
+export async function begin(
+  path: string | StorePlace,
+  world: World,
+  agent: AgentRow,
+  { snapshotEntries }: { readonly snapshotEntries?: number } = {},
+) {
   const store = await openStore(typeof path === 'string' ? { path } : path);
   let isOpen = true;
   const end = async () => {
@@ -75,6 +80,7 @@ export async function begin(path: string | StorePlace, world: World, agent: Agen
   const metering = createMetering({
     meters: store.meters,
     clock,
+    ...(snapshotEntries === undefined ? {} : { snapshotEntries }),
     onFailure: (error) => failures.push(error),
   });
   const authorizer = createAuthorizer({

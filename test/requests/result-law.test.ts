@@ -75,9 +75,12 @@ test.each([1, 2, 3, 4, 5])('reads what its definition reads, history %i', async 
     world.nowMs += random.pick([0, 1, 1, 60_000, 900_000]);
     const open = granted.filter(({ result, facts }) => result === null && facts.action.startsWith('web.'));
     const one = open.at(random.below(Math.max(1, open.length)));
-    if (random.chance(0.04)) {
+    if (random.chance(0.1)) await service.metering.tidy(world.active);
+    if (random.chance(0.06)) {
       await service.end();
-      service = await begin(path, world, agent);
+      // The clock may be behind after a start.
+      if (random.chance(0.3)) world.nowMs -= 90_000;
+      service = await begin(path, world, agent, { snapshotEntries: random.pick([1, 2, 5]) });
     } else if (one !== undefined && random.chance(0.45)) {
       const result = randomResult(random);
       const report = { executed: true, result, by: { agent }, mayRelease: false };

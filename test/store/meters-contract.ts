@@ -1,7 +1,11 @@
 // What every store must do with the entries of meters.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { MeterEntryRow } from '../../src/service/store/contract/metering.ts';
+import type {
+  MeterEntryRow,
+  SettledEntryRow,
+  StoredMeterEntry,
+} from '../../src/service/store/contract/metering.ts';
 import type { RequestRow, RequestStatus } from '../../src/service/store/contract/records.ts';
 import type { Store } from '../../src/service/store/contract/store.ts';
 import { lookedThroughMax } from '../../src/service/store/shared/request-walk.ts';
@@ -204,6 +208,93 @@ export function describeMeters(name: string, createPlace: () => Promise<Place>):
       expect(await store.meters.forget('spent', startMs + 3, 1)).toBe(1);
       expect(await store.meters.forget('spent', startMs + 3, 10)).toBe(1);
       expect(await grantedEntries(store, 'spent')).toMatchObject([{ value: '3' }]);
+    });
+
+    describe('snapshots', () => {
+      const within = { fromMs: 0, untilMs: startMs + 100, countMax: 2 };
+      const keepAll = async () => {
+        let count = 0;
+        for (let fromMs: number | null = 0; fromMs !== null; count += 1)
+          fromMs = await store.meters.keepSnapshot('spent', { ...within, fromMs });
+        return count - 1;
+      };
+      /** Ten grants, two of them at each moment, in snapshots of two but the last. */
+      const fill = async () => {
+        const rows: RequestRow[] = [];
+        for (let at = 0; at < 10; at += 1)
+          rows.push(await add(requestRow({ decidedAtMs: startMs + Math.floor(at / 2) }), entry(String(at))));
+        const all = await grantedEntries(store, 'spent');
+        expect(await keepAll()).toBe(4);
+        expect(await grantedEntries(store, 'spent')).toEqual(all);
+        return { rows, all };
+      };
+
+      test('hold the entries as they are stored, also those of one moment', async () => {
+        const { all } = await fill();
+        expect(await keepAll()).toBe(0);
+        for (let at = 0; at < 3; at += 1) await add(requestRow({ decidedAtMs: startMs + 50 }), entry(null));
+        expect(await keepAll()).toBe(2);
+        const since = await grantedEntries(store, 'spent', startMs + 1);
+        expect(since.filter(({ grantedAtMs }) => grantedAtMs! > startMs).slice(0, 8)).toEqual(all.slice(2));
+        expect(await grantedEntries(store, 'spent')).toHaveLength(13);
+        expect(await store.state.differences({ isQuick: true })).toEqual([]);
+        expect(await store.state.differences({ isQuick: false })).toEqual([]);
+      });
+
+      const changes: Readonly<Record<string, (rows: readonly RequestRow[]) => Promise<unknown>>> = {
+        'a grant is given back': ([row]) => release(row!.id),
+        'a result is reported': ([, row]) => report(row!.id, { ...entry('77'), isGone: false }),
+        'a result takes a request out': ([, , row]) => report(row!.id, { ...entry(null), isGone: true }),
+        'a grant of an earlier moment is stored late': () =>
+          add(requestRow({ decidedAtMs: startMs + 1 }), entry('88')),
+        'an entry is computed from a record': async () => {
+          const { id } = await add(requestRow({ decidedAtMs: startMs + 2 }));
+          await store.meters.add([{ ...entry('99'), requestId: id }]);
+        },
+        'what was granted first is forgotten': () => store.meters.forget('spent', startMs + 1, 3),
+        'a wait is granted at an earlier moment': async () => {
+          const { id } = await add(pendingRow(), entry('66'));
+          await change(id, 'approved', startMs + 3);
+        },
+        'the meter goes and comes back': async () => {
+          await store.meters.note(['other'], startMs);
+          await store.meters.note(['spent'], startMs);
+        },
+      };
+      const release = (requestId: string) => {
+        const state = { status: 'consumed', decidedAtMs: startMs, expiresAtMs: startMs + 9 } as const;
+        const event = { atMs: startMs + 9, who: 'a', what: 'released', state, detail: {} } as const;
+        return store.requests.change({ requestId, events: [event], from: ['auto_approved'], seen: null });
+      };
+      const report = async (requestId: string, row: SettledEntryRow) => {
+        const { decidedAtMs } = (await store.requests.find(requestId))!;
+        const state = { status: 'consumed', decidedAtMs, expiresAtMs: startMs + 9 } as const;
+        const event = { atMs: startMs + 9, who: 'a', what: 'consumed', state, detail: {} } as const;
+        return store.requests.change({
+          requestId,
+          events: [event],
+          from: ['auto_approved'],
+          seen: null,
+          entries: [row],
+        });
+      };
+
+      test.each(Object.entries(changes))('are as if there were none when %s', async (_, make) => {
+        const { rows } = await fill();
+        await make(rows);
+        const found = await grantedEntries(store, 'spent');
+        const own = await Promise.all(
+          (await store.meters.counted({ sinceMs: 0, after: 0, countMax: 99 })).requests.map(async ({ id }) =>
+            (await store.meters.enteredBy(id)).filter(({ definition }) => definition === 'spent'),
+          ),
+        );
+        const byId = (a: StoredMeterEntry, b: StoredMeterEntry) => (a.requestId < b.requestId ? -1 : 1);
+        expect(found.toSorted(byId)).toEqual(own.flat().toSorted(byId));
+        // What has changed is in a snapshot again.
+        await keepAll();
+        expect(await grantedEntries(store, 'spent')).toEqual(found);
+        expect(await store.state.differences({ isQuick: true })).toEqual([]);
+      });
     });
   });
 }

@@ -225,5 +225,6 @@ function problemsOf(access: Access, own: readonly ProblemCode[], hasBody: boolea
     'invalid_query',
     'internal_error',
     'record_failed',
+    'store_busy',
   ];
 }

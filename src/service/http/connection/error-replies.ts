@@ -67,6 +67,8 @@ export function toProblem(thrown: unknown): ProblemError {
       'malformed_request',
       'a text of it has a zero byte, which the database cannot hold',
     );
+  if (error instanceof StoreError && error.code === 'overloaded')
+    return withCause(new ProblemError('store_busy', busyDetail, { headers: { 'retry-after': '1' } }), error);
   if (error instanceof StoreError) {
     const detail = isUncertain(error) ? uncertainDetail : 'nothing was decided or granted';
     return withCause(new ProblemError('record_failed', detail), error);
@@ -75,6 +77,8 @@ export function toProblem(thrown: unknown): ProblemError {
   if (known !== undefined) return new ProblemError(...known);
   return withCause(new ProblemError('internal_error', 'nothing was decided or granted'), error);
 }
+
+const busyDetail = 'too many requests wait for the store: nothing was decided or granted, ask again in a moment';
 
 const uncertainDetail =
   'it is not known whether the request was recorded, and nothing may be done on it: send it again with the same `Idempotency-Key`';

@@ -144,6 +144,7 @@ const problemHeaders: Readonly<Partial<Record<ProblemCode, readonly ReplyHeader[
   rate_limited: ['Retry-After'],
   too_many_in_flight: ['Retry-After'],
   too_many_waits: ['Retry-After'],
+  store_busy: ['Retry-After'],
   too_many_connections: ['Retry-After'],
   too_many_attempts: ['Retry-After'],
   playground_busy: ['Retry-After'],

@@ -56,6 +56,7 @@ export const problems = {
   playground_busy: { status: 429, title: 'The playground is busy' },
   internal_error: { status: 500, title: 'Something failed in the service' },
   record_failed: { status: 500, title: 'The request could not be recorded' },
+  store_busy: { status: 503, title: 'The store has too much to do' },
   too_many_connections: { status: 503, title: 'Too many connections are open' },
   playground_failed: { status: 503, title: 'The playground did not answer' },
 } as const satisfies Readonly<Record<string, { readonly status: number; readonly title: string }>>;

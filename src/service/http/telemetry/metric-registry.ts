@@ -23,6 +23,8 @@ export interface MetricRegistry {
   counter(options: MetricOptions): Counter;
   /** Adds a gauge; `read` is called when the metrics are requested. */
   gauge(options: MetricOptions, read: () => readonly GaugeReading[]): void;
+  /** Adds a counter that is kept elsewhere; `read` is called when the metrics are requested. */
+  counted(options: Omit<MetricOptions, 'labels'>, read: () => number): void;
   /** Adds a histogram; `bounds` are the upper ends of all buckets but the last, rising. */
   histogram(options: MetricOptions, bounds: readonly number[]): HistogramMetric;
   text(): string;
@@ -83,6 +85,9 @@ export function createMetricRegistry(): MetricRegistry {
           ({ value, labels: values = [] }) => `${name}${labelText(labels, values)} ${numberText(value)}`,
         ),
       ]);
+    },
+    counted({ name, help }, read) {
+      metrics.push(() => [...head(name, help, 'counter'), `${name} ${read()}`]);
     },
     histogram({ name, help }, bounds) {
       const counts = new Float64Array(bounds.length + 1);

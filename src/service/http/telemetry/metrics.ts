@@ -22,7 +22,7 @@ export interface Metrics {
 }
 
 export interface MetricsOptions {
-  readonly store: Pick<Store, 'isWritable' | 'queueDepth' | 'replicas'>;
+  readonly store: Pick<Store, 'isWritable' | 'queueDepth' | 'readQueue' | 'replicas'>;
   readonly clock: Clock;
   readonly policies: Pick<PolicyHost, 'state' | 'onChange'>;
 }
@@ -96,6 +96,13 @@ function addStoreMetrics(registry: MetricRegistry, store: MetricsOptions['store'
   registry.gauge({ name: 'writ_store_queue_depth', help: 'Writes that wait for the disk.' }, () => [
     { value: store.queueDepth() },
   ]);
+  registry.gauge({ name: 'writ_store_reads_waiting', help: 'Reads that wait for a connection.' }, () => [
+    { value: store.readQueue().waiting },
+  ]);
+  registry.counted(
+    { name: 'writ_store_reads_refused_total', help: 'Reads that were refused because too many waited.' },
+    () => store.readQueue().refused,
+  );
   registry.gauge({ name: 'writ_store_writable', help: '1 while records can be written.' }, () => [
     { value: Number(store.isWritable()) },
   ]);

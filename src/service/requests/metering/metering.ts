@@ -82,6 +82,8 @@ export interface MeterReadings {
 export interface MeteringOptions {
   readonly meters: MeterStore;
   readonly clock: () => number;
+  /** The most entries in a snapshot: the store makes one between two commits, about 10 ms by default. */
+  readonly snapshotEntries?: number;
   /** Called when a meter's past could not be filled in; the meter stays unknown and is tried again. */
   readonly onFailure?: (error: unknown) => void;
 }
@@ -213,13 +215,13 @@ class LiveMetering implements Metering {
 
   /** Keeps snapshots of what was granted a while ago, for the next start. */
   async #keepSnapshots(): Promise<void> {
-    const { meters, clock } = this.#options;
+    const { meters, clock, snapshotEntries: countMax = snapshotEntriesDefault } = this.#options;
     for (const { id, over } of this.#noted ?? []) {
       const nowMs = Math.trunc(clock());
       const untilMs = nowMs - unsettledMs;
       let fromMs: number | null = Math.max(0, windowStartMs(over, nowMs) - aheadMs);
       while (fromMs !== null && !this.#isClosed)
-        fromMs = await meters.keepSnapshot(id, { fromMs: Math.trunc(fromMs), untilMs });
+        fromMs = await meters.keepSnapshot(id, { fromMs: Math.trunc(fromMs), untilMs, countMax });
     }
   }
 
@@ -368,6 +370,7 @@ export async function metered(
 /** How much longer entries are kept than any reading counts them, in case the clock is set back. */
 const keptBeyondMs = 48 * 60 * 60 * 1000;
 const forgottenAtOnce = 500;
+const snapshotEntriesDefault = 2_000;
 /**
  * How old a grant is when a snapshot may hold it: most grants that are given back, and results that are
  * reported, have come by then.

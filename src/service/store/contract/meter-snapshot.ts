@@ -14,8 +14,11 @@ export interface HeldStretch extends Stretch {
   readonly isHeld: boolean;
 }
 
-/** The most entries in a snapshot, except for those that were granted within one millisecond. */
-export const snapshotEntriesMax = 2_000;
+/** Where to look for the entries of a snapshot. */
+export interface SnapshotRange extends Stretch {
+  /** The most entries in it, except for those that were granted within one millisecond. */
+  readonly countMax: number;
+}
 
 /** The columns have equal lengths. */
 interface Columns {

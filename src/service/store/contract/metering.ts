@@ -1,7 +1,7 @@
 // What a store keeps of meters: the entries of requests, and since when every request has entered a meter.
 // Entries are stored with the record of their request and change with it, in one transaction.
 
-import type { Stretch } from './meter-snapshot.ts';
+import type { SnapshotRange } from './meter-snapshot.ts';
 import type { RequestRow } from './records.ts';
 import type { AppendLimits, AppendResult } from './store.ts';
 
@@ -109,7 +109,7 @@ export interface MeterStore {
    * at those granted within the stretch. Returns from where to go on; null when too few entries are left for
    * another snapshot.
    */
-  keepSnapshot(definition: string, within: Stretch): Promise<number | null>;
+  keepSnapshot(definition: string, within: SnapshotRange): Promise<number | null>;
   /** Entries of one request. */
   enteredBy(requestId: string): Promise<readonly StoredMeterEntry[]>;
   /** Adds entries for requests that are already recorded, if these are granted or pending. */

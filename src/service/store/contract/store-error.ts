@@ -19,7 +19,7 @@ export type StoreErrorCode =
    * stored.
    */
   | 'zero-byte'
-  /** More writes wait than the limit allows. */
+  /** More writes or reads wait than the limits allow, or one has waited for too long; nothing was stored. */
   | 'overloaded'
   /** Another process serves this store. */
   | 'already-served'

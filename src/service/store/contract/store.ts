@@ -85,6 +85,8 @@ export interface Store {
   serverNow(): number | null;
   /** How many writes are waiting for the disk. */
   queueDepth(): number;
+  /** How many reads are waiting for a connection, and how many were refused since too many did. */
+  readQueue(): { readonly waiting: number; readonly refused: number };
   /** Finishes the writes under way, then closes all files. Another call changes nothing. */
   close(): Promise<void>;
 }

@@ -3,9 +3,9 @@
 // stretch; a trigger deletes it with the first change of one of them.
 
 import {
+  type SnapshotRange,
   type Stretch,
   snapshotEntries,
-  snapshotEntriesMax,
   stretchesOf,
 } from '../contract/meter-snapshot.ts';
 import type { MeterPast, StoredMeterEntry } from '../contract/metering.ts';
@@ -79,7 +79,7 @@ async function textOf({ rows }: ReadPool, definition: string, untilMs: number): 
 export async function keepSnapshot(
   pool: ReadPool,
   queue: Pick<CommitQueue, 'write'>,
-  { definition, within }: { readonly definition: string; readonly within: Stretch },
+  { definition, within }: { readonly definition: string; readonly within: SnapshotRange },
 ): Promise<number | null> {
   const next = await nextStretch(pool, definition, within);
   if (next === null) return null;
@@ -102,7 +102,7 @@ export async function keepSnapshot(
 }
 
 /** The stretch of the next snapshot; null when there is nothing left to keep. */
-async function nextStretch(pool: ReadPool, definition: string, within: Stretch): Promise<Stretch | null> {
+async function nextStretch(pool: ReadPool, definition: string, within: SnapshotRange): Promise<Stretch | null> {
   for (const { isHeld, fromMs, untilMs } of stretchesOf(
     await held(pool, definition, within.fromMs),
     within,
@@ -113,7 +113,7 @@ async function nextStretch(pool: ReadPool, definition: string, within: Stretch):
            ORDER BY granted_ms LIMIT 1 OFFSET $4) AS next,
          EXISTS (SELECT FROM meter_entries WHERE definition = $1 AND granted_ms >= $2 AND granted_ms < $3)
            AS "hasEntries"`,
-      [definition, fromMs, untilMs, snapshotEntriesMax],
+      [definition, fromMs, untilMs, within.countMax],
     );
     const next = bound?.next ?? null;
     // Those of one millisecond stay together.

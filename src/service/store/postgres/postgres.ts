@@ -128,6 +128,7 @@ function createStore({ url, pool, queue, masterKey }: Opened): Store {
     onEnd: (listener) => queue.onEnd(listener),
     serverNow: () => queue.server.clock.now(),
     queueDepth: () => queue.depth(),
+    readQueue: () => ({ waiting: pool.waiting(), refused: pool.refused() }),
     async close() {
       await search.close();
       await uses.flush();

@@ -6,8 +6,8 @@
 import type { Database } from 'better-sqlite3';
 import {
   type GrantedEntry,
+  type SnapshotRange,
   type Stretch,
-  snapshotEntriesMax,
   snapshotText,
   stretchesOf,
 } from '../contract/meter-snapshot.ts';
@@ -29,7 +29,7 @@ export function watchMeterEntries(database: Database): void {
 
 interface NewSnapshot {
   readonly definition: string;
-  readonly within: Stretch;
+  readonly within: SnapshotRange;
 }
 
 type EntryValues = readonly [string, string, string, bigint, bigint, string | null];
@@ -73,7 +73,7 @@ export function prepareSnapshotWrites(database: Database, key: SealKey) {
     'keep-meter-snapshot'({ definition, within }: NewSnapshot): number | 'nothing-left' {
       for (const { isHeld, fromMs, untilMs } of stretchesOf(held(definition, within.fromMs), within)) {
         if (isHeld) continue;
-        const next = limit.get(definition, fromMs, untilMs, snapshotEntriesMax);
+        const next = limit.get(definition, fromMs, untilMs, within.countMax);
         // Those of one millisecond stay together.
         if (next !== undefined)
           return keep(definition, { fromMs, untilMs: next > fromMs ? next : fromMs + 1 });

@@ -150,6 +150,8 @@ async function openWithWriter(
       onEnd: queue.onEnd,
       serverNow: () => null,
       queueDepth: queue.depth,
+      // A read is done before the next one begins.
+      readQueue: () => ({ waiting: 0, refused: 0 }),
       async close() {
         await search.close();
         await folding.close();

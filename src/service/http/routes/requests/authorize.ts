@@ -225,6 +225,7 @@ function describeOperation(bodyBytesMax: number): Operation {
       'too_many_waits',
       'internal_error',
       'record_failed',
+      'store_busy',
     ],
   };
 }

@@ -1,10 +1,13 @@
 // Runs queries on connections of their own; each query sees the latest commit of any process. INVARIANT:
-// queries read the primary, and one without an answer in time is given up.
+// queries read the primary, and one without an answer in time is given up. Queries that find all connections
+// in use take turns in the order in which they came; a queue that is too long, or too slow, is told apart
+// from a server that does not answer.
 
 import pg from 'pg';
 import { StoreError } from '../../contract/store-error.ts';
 import { answerMaxMs, clientConfig } from './connection.ts';
 import { toStoreFailure } from './errors.ts';
+import { Turns } from './turns.ts';
 
 /** Returns the rows of a query; a query with a name is planned once for each connection. */
 export type Rows = <R>(text: string, values?: readonly unknown[], name?: string) => Promise<readonly R[]>;
@@ -14,12 +17,26 @@ export interface ReadPool {
   readonly rows: Rows;
   /** Runs `work`, whose reads are all of one moment. Rejects with a StoreError. */
   snapshot<T>(work: (rows: Rows) => Promise<T>): Promise<T>;
+  /** How many reads wait for a connection. */
+  waiting(): number;
+  /** How many reads were refused, since too many waited or they had waited too long. */
+  refused(): number;
   close(): Promise<void>;
 }
 
 const connectionsMax = 4;
+/** A read that finds this many waiting is refused. */
+const waitingMax = 2_000;
+/** A read that has waited this long for a connection is refused, in milliseconds. */
+const waitMaxMs = 10_000;
 
-export function createReadPool(url: string): ReadPool {
+export interface ReadPoolLimits {
+  readonly waitingMax?: number;
+  readonly waitMaxMs?: number;
+}
+
+export function createReadPool(url: string, limits: ReadPoolLimits = {}): ReadPool {
+  const turns = new Turns({ atOnce: connectionsMax, waitingMax, waitMaxMs, ...limits });
   const pool = new pg.Pool({
     ...clientConfig(url),
     max: connectionsMax,
@@ -35,6 +52,7 @@ export function createReadPool(url: string): ReadPool {
 
   const withClient = async <T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
     if (closing !== null) throw new StoreError('closed', 'the store is closed');
+    await turns.take();
     try {
       const client = await pool.connect();
       let isUsable = false;
@@ -47,10 +65,14 @@ export function createReadPool(url: string): ReadPool {
       }
     } catch (error) {
       throw toStoreFailure(error);
+    } finally {
+      turns.giveBack();
     }
   };
 
   return {
+    waiting: () => turns.waiting,
+    refused: () => turns.refused,
     rows: (text, values, name) => withClient((client) => rowsOf(client)(text, values, name)),
     snapshot: (work) =>
       withClient(async (client) => {
