@@ -385,6 +385,56 @@ export function describeStore(name: string, createPlace: () => Promise<Place>): 
         expect(await verifyChain(store)).toMatchObject({ kind: 'whole', end: { sequence: 2 } });
       });
 
+      test('many changes at once are made, those of one request one after the other', async () => {
+        const rows = Array.from({ length: 90 }, () => pendingRow());
+        await Promise.all(rows.map((row) => store.requests.append(row, { openMax: 1_000 })));
+        const vote = (requestId: string, who: string, seen: number | null) => {
+          const state = { status: 'pending', decidedAtMs: null, expiresAtMs: startMs + 600_000 } as const;
+          const event = { atMs: startMs + 1, who, what: 'approved', detail: { person: who }, state } as const;
+          return store.requests.change({ requestId, events: [event], from: ['pending'], seen });
+        };
+        const [first, ...others] = rows.map(({ id }) => id);
+        const results = await Promise.all([
+          ...['ann', 'bob', 'carl'].map((who) => vote(first!, who, 0)),
+          ...others.map((id) => vote(id, 'ann', 0)),
+          vote(others[0]!, 'bob', 1),
+          vote(others[1]!, 'bob', null),
+          vote(first!, 'dora', 2),
+          vote('00000000-0000-7000-8000-000000000000', 'ann', 0),
+        ]);
+        expect(results.slice(0, 3).toSorted()).toEqual(['changed', 'state-differs', 'state-differs']);
+        expect(new Set(results.slice(3, 92))).toEqual(new Set(['changed']));
+        expect(results.slice(92)).toEqual(['changed', 'changed', 'state-differs', 'unknown-request']);
+        expect(await store.requests.events(first!)).toHaveLength(1);
+        expect((await store.requests.events(others[0]!)).map(({ who }) => who)).toEqual(['ann', 'bob']);
+        const chain = await verifyChain(store);
+        expect(chain.kind).toBe('whole');
+      });
+
+      test('a change that the store cannot hold harms no other that comes with it', async () => {
+        const rows = Array.from({ length: 6 }, () => requestRow());
+        await Promise.all(rows.map((row) => store.requests.append(row, { openMax: 9 })));
+        const results = await Promise.allSettled(
+          rows.map(({ id, decidedAtMs, expiresAtMs }, at) => {
+            const state = { status: 'consumed', decidedAtMs, expiresAtMs } as const;
+            // No store has a number that is none.
+            const atMs = at === 2 ? Number.NaN : startMs + 1;
+            const event = { atMs, who: 'agent a', what: 'consumed', detail: {}, state } as const;
+            return store.requests.change({
+              requestId: id,
+              events: [event],
+              from: ['auto_approved'],
+              seen: 0,
+            });
+          }),
+        );
+        expect(results.map(({ status }) => status)).toEqual(
+          rows.map((_, at) => (at === 2 ? 'rejected' : 'fulfilled')),
+        );
+        const stored = await Promise.all(rows.map(({ id }) => store.requests.events(id)));
+        expect(stored.map(({ length }) => length)).toEqual([1, 1, 0, 1, 1, 1]);
+      });
+
       test('waits end at their deadline, so many at once, and only waits', async () => {
         const waits = [10, 20, 20, 30].map((ms) => pendingRow({ expiresAtMs: startMs + ms }));
         const grant = requestRow({ expiresAtMs: startMs + 10 });

@@ -1,8 +1,10 @@
 // Reads of a store in PostgreSQL when there are more of them than connections.
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { createReadPool, type ReadPoolLimits } from '../../src/service/store/postgres/server/read-pool.ts';
 import { openStore } from '../../src/service/store/open.ts';
+import { createReadPool, type ReadPoolLimits } from '../../src/service/store/postgres/server/read-pool.ts';
+import { Turns } from '../../src/service/store/postgres/server/turns.ts';
 import { keptPostgres, type TestDatabase } from './postgres-server.ts';
 
 let database: TestDatabase;
@@ -29,16 +31,21 @@ describe('more reads than connections', () => {
     expect([pool.waiting(), pool.refused()]).toEqual([0, 0]);
   });
 
-  test('are answered in the order in which they came', async () => {
-    const pool = openPool();
-    const ends: number[] = [];
-    await Promise.all(
-      Array.from({ length: 12 }, async (_, at) => {
-        await pool.rows(sleep, [0.1]);
-        ends.push(Math.floor(at / 4));
-      }),
-    );
-    expect(ends).toEqual(ends.toSorted());
+  test('have their turns in the order in which they came', async () => {
+    const turns = new Turns({ atOnce: 2, waitingMax: 100, waitMaxMs: 60_000 });
+    const begun: number[] = [];
+    const all = Array.from({ length: 8 }, async (_, at) => {
+      await turns.take();
+      begun.push(at);
+    });
+    for (let given = 0; given < 8; given += 1) {
+      await nextTurn();
+      expect(begun).toEqual([0, 1, 2, 3, 4, 5, 6, 7].slice(0, 2 + given));
+      turns.giveBack();
+    }
+    await Promise.all(all);
+    await turns.take();
+    expect(turns.waiting).toBe(0);
   });
 
   test('beyond the limits are refused as too many, and counted, while the others go on', async () => {

@@ -23,9 +23,19 @@ export function readBody(request: FastifyRequest, schema: JsonSchema, bodyMax: J
 
 const placesMax = 10;
 
+/** In UTF-8: no longer text can be looked up in every store. */
+const parameterBytesMax = 2_046;
+
+/** Throws a ProblemError for a text that not every store can look for. */
+function checkText(name: string, value: string, bytesMax: number): void {
+  if (value.includes('\0')) throw new ProblemError('invalid_query', `\`${name}\` must not have a zero byte`);
+  if (Buffer.byteLength(value) > bytesMax)
+    throw new ProblemError('invalid_query', `\`${name}\` must have at most ${bytesMax} bytes`);
+}
+
 /**
- * The query parameters that the route names. Throws a ProblemError when a parameter is unknown, repeated or
- * has a value that is not listed.
+ * The query parameters that the route names. Throws a ProblemError when a parameter is unknown, repeated,
+ * too long, or has a value that is not listed.
  */
 export function readQuery(
   request: FastifyRequest,
@@ -44,6 +54,7 @@ export function readQuery(
     }
     if (typeof value !== 'string')
       throw new ProblemError('invalid_query', `\`${name}\` is there more than once`);
+    checkText(name, value, parameter.bytesMax ?? parameterBytesMax);
     const { enum: values } = parameter.schema as { enum?: readonly string[] };
     if (values !== undefined && !values.includes(value)) {
       throw new ProblemError('invalid_query', `\`${name}\` must be one of ${values.join(', ')}`);

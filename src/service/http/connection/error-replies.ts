@@ -78,7 +78,8 @@ export function toProblem(thrown: unknown): ProblemError {
   return withCause(new ProblemError('internal_error', 'nothing was decided or granted'), error);
 }
 
-const busyDetail = 'too many requests wait for the store: nothing was decided or granted, ask again in a moment';
+const busyDetail =
+  'too many requests wait for the store: nothing was decided or granted, ask again in a moment';
 
 const uncertainDetail =
   'it is not known whether the request was recorded, and nothing may be done on it: send it again with the same `Idempotency-Key`';

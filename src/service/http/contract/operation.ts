@@ -51,6 +51,8 @@ export interface Parameter {
   readonly description: string;
   readonly schema: JsonSchema;
   readonly example: string;
+  /** The most bytes of a value in UTF-8, where it is not what every parameter may have. */
+  readonly bytesMax?: number;
 }
 
 /** A parameter of the query that may be left out. */

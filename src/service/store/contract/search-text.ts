@@ -3,6 +3,7 @@
 // In writing without spaces between words, each letter begins a word. INVARIANT: a text that is searched for
 // as it stands in a request finds that request.
 
+import { hash } from 'node:crypto';
 import { BoundedMap, memo } from '../../../language/value/memo.ts';
 import type { RequestRow } from './records.ts';
 
@@ -217,8 +218,16 @@ const markLetters = {
 export function markWords(marks: RequestMarks): readonly string[] {
   return (Object.keys(markLetters) as (keyof RequestMarks)[]).flatMap((name) => {
     const value = marks[name];
-    return value === null ? [] : [markLetters[name] + value.replace(/[^a-z0-9]/g, escapedUnit)];
+    return value === null ? [] : [markLetters[name] + markText(value)];
   });
+}
+
+/** PostgreSQL indexes no word of more bytes than this, less the letter before a mark. */
+const markBytesMax = 2_000;
+
+function markText(value: string): string {
+  const escaped = value.replace(/[^a-z0-9]/g, escapedUnit);
+  return Buffer.byteLength(escaped) <= markBytesMax ? escaped : `\u{e005}${hash('sha256', value)}`;
 }
 
 function escapedUnit(unit: string): string {

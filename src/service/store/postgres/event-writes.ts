@@ -8,41 +8,80 @@ import type { RefusalRecord, RequestEvent } from '../contract/records.ts';
 import type { SealKey } from '../contract/seal.ts';
 import type { RequestChange, RequestChangeResult } from '../contract/store.ts';
 import { StoreError, tamperedRequest } from '../contract/store-error.ts';
-import { eventColumns, refusalColumns, requestRowOf } from '../shared/rows.ts';
+import { type EventColumns, eventColumns, refusalColumns, requestRowOf } from '../shared/rows.ts';
 import { duplicateId } from './asking.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import { isWrittenAfter } from './moved-meters.ts';
 import { readStored } from './request-lists.ts';
 import { eventSeal, requestDifference, type StoredRequest } from './seals/request-seals.ts';
+import { idArray } from './server/arrays.ts';
 import { isInUse } from './server/errors.ts';
 import type { Transaction, Work } from './transaction.ts';
 
 export function requestWrites(sealKey: SealKey) {
-  return {
-    change: (change: RequestChange) => changeWork(change, sealKey),
-    expireDue: (atMs: number, countMax: number) => expireDueWork({ atMs, countMax }, sealKey),
-  };
+  return { expireDue: (atMs: number, countMax: number) => expireDueWork({ atMs, countMax }, sealKey) };
 }
 
-function changeWork(
-  { requestId, events, from, seen, basis, meters, entries = [] }: RequestChange,
+/** What became of a change, or why the request cannot be changed at all. */
+type ChangeOutcome = RequestChangeResult | StoreError;
+
+/**
+ * Makes changes of different requests, those that may be made; returns what became of each. Statements that
+ * do not wait for each other go out together.
+ */
+async function makeTogether(
+  transaction: Transaction,
+  changes: readonly RequestChange[],
   sealKey: SealKey,
-): Work<RequestChangeResult> {
-  return async (transaction) => {
-    const [present] = await readWhole(transaction, [requestId], sealKey);
-    if (present === undefined) return 'unknown-request';
-    const count = present.events.length;
-    const isSeen = seen === null || count === seen;
-    if (!from.includes(requestRowOf(present.row).status) || !isSeen) return 'state-differs';
-    const atMs = events[0]?.atMs ?? 0;
-    if (basis !== undefined && !(await holds(transaction, basis, atMs))) return 'basis-changed';
-    if (meters !== undefined && (await haveMoved(transaction, meters))) return 'basis-changed';
-    for (const [at, event] of events.entries())
-      await record(transaction, { ...event, requestId }, { number: count + at + 1, sealKey });
+): Promise<readonly ChangeOutcome[]> {
+  const found = await readStored(
+    transaction.rows,
+    changes.map(({ requestId }) => requestId),
+  );
+  const present = new Map(found.map((request) => [request.row.id, request]));
+  const outcomes = await all(
+    changes.map((one) => judge(transaction, one, { present: present.get(one.requestId), sealKey })),
+  );
+  const made = changes.filter((_, at) => outcomes[at] === 'changed');
+  const events = made.flatMap(({ requestId, events }) => {
+    const count = present.get(requestId)?.events.length ?? 0;
+    return events.map((event, at) => ({ event: { ...event, requestId }, number: count + at + 1 }));
+  });
+  await recordAll(transaction, events, sealKey);
+  for (const { requestId, events, entries = [] } of made) {
     const grantedAtMs = events.at(-1)?.state.decidedAtMs ?? null;
-    for (const entry of entries) await settle(transaction, { ...entry, requestId, grantedAtMs });
-    return 'changed';
-  };
+    await all(entries.map((entry) => settle(transaction, { ...entry, requestId, grantedAtMs })));
+  }
+  return outcomes;
+}
+
+/** Whether the change may be made, as the result that says so or why not. */
+async function judge(
+  transaction: Transaction,
+  { requestId, events, from, seen, basis, meters }: RequestChange,
+  { present, sealKey }: { readonly present: StoredRequest | undefined; readonly sealKey: SealKey },
+): Promise<ChangeOutcome> {
+  if (present === undefined) return 'unknown-request';
+  const difference = requestDifference(sealKey, present);
+  if (difference !== null) return tamperedRequest(requestId, difference);
+  const isSeen = seen === null || present.events.length === seen;
+  if (!from.includes(requestRowOf(present.row).status) || !isSeen) return 'state-differs';
+  const atMs = events[0]?.atMs ?? 0;
+  if (basis !== undefined && !(await holds(transaction, basis, atMs))) return 'basis-changed';
+  if (meters !== undefined && (await haveMoved(transaction, meters))) return 'basis-changed';
+  return 'changed';
+}
+
+/**
+ * Waits for all, and then throws the first failure: nothing may be sent after a failure, behind which the
+ * transaction is rolled back.
+ */
+async function all<T>(promises: readonly Promise<T>[]): Promise<readonly T[]> {
+  const settled = await Promise.allSettled(promises);
+  return settled.map((one) => {
+    if (one.status === 'rejected') throw one.reason;
+    return one.value;
+  });
 }
 
 /** Reads requests with their events. Throws StoreError when one is not as the service wrote it. */
@@ -75,34 +114,49 @@ function expireDueWork(
       [atMs, countMax],
     );
     const ids = found.map(({ id }) => id);
-    for (const { row, events } of await readWhole(transaction, ids, sealKey)) {
+    const events = (await readWhole(transaction, ids, sealKey)).map(({ row, events }): NumberedEvent => {
       const { id: requestId, decidedAtMs, expiresAtMs } = requestRowOf(row);
       const state = { status: 'expired', decidedAtMs, expiresAtMs } as const;
       const event = { requestId, atMs, who: 'system', what: 'expired', state, detail: null } as const;
-      await record(transaction, event, { number: events.length + 1, sealKey });
-    }
+      return { event, number: events.length + 1 };
+    });
+    await recordAll(transaction, events, sealKey);
     return ids;
   };
 }
 
-interface EventPlace {
+interface NumberedEvent {
+  readonly event: RequestEvent;
   /** The number of the event among those of its request, from 1. */
   readonly number: number;
-  readonly sealKey: SealKey;
 }
 
-async function record(
+/** Records events, and notes in the row of each request the state of its last one. */
+async function recordAll(
   transaction: Transaction,
-  event: RequestEvent,
-  { number, sealKey }: EventPlace,
+  events: readonly NumberedEvent[],
+  sealKey: SealKey,
 ): Promise<void> {
-  const columns = eventColumns(event);
-  transaction.append('event', { ...columns }, { seal: eventSeal(sealKey, columns, number) });
-  await transaction.rows(
-    'UPDATE requests SET now_status = $2, now_decided_ms = $3, now_expires_ms = $4 WHERE id = $1',
-    [columns.request_id, columns.status, columns.decided_ms, columns.expires_ms],
-  );
-  await followInMeters(transaction, event);
+  const last = new Map<string, EventColumns>();
+  for (const { event, number } of events) {
+    const columns = eventColumns(event);
+    transaction.append('event', { ...columns }, { seal: eventSeal(sealKey, columns, number) });
+    last.set(columns.request_id, columns);
+  }
+  if (last.size === 0) return;
+  const rows = [...last.values()];
+  await all<unknown>([
+    transaction.rows(
+      `UPDATE requests SET now_status = now.status, now_decided_ms = now.decided, now_expires_ms = now.expires
+       FROM unnest($1::uuid[], $2::text[], $3::int8[], $4::int8[]) AS now(id, status, decided, expires)
+       WHERE requests.id = now.id`,
+      [
+        ...[idArray(rows.map((one) => one.request_id)), rows.map(({ status }) => status)],
+        ...[rows.map((one) => one.decided_ms), rows.map((one) => one.expires_ms)],
+      ],
+    ),
+    ...events.map(({ event }) => followInMeters(transaction, event)),
+  ]);
 }
 
 /**
@@ -179,6 +233,106 @@ async function holds({ rows }: Transaction, basis: GrantBasis, atMs: number): Pr
     ],
   );
   return found?.holds === true;
+}
+
+interface WaitingChange {
+  readonly change: RequestChange;
+  readonly resolve: (result: RequestChangeResult) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+function answer({ resolve, reject }: WaitingChange, outcome: ChangeOutcome): void {
+  if (outcome instanceof StoreError) reject(outcome);
+  else resolve(outcome);
+}
+
+/** The most changes in one commit; more would delay other writes for long. */
+const changesAtOnce = 64;
+
+/**
+ * Returns a function that changes a request; its promise resolves once the change is stored, or refused. A
+ * commit is expensive, so one commit stores the changes that wait when its turn comes. INVARIANT: no two of
+ * them concern the same request, so each sees all that is recorded of its request; and a change that rests on
+ * meters looks at them after all changes before it have been made.
+ */
+export function createChangeWrites(
+  queue: Pick<CommitQueue, 'write'>,
+  sealKey: SealKey,
+): (change: RequestChange) => Promise<RequestChangeResult> {
+  let waiting: readonly WaitingChange[] = [];
+  let isQueued = false;
+
+  function queueNext(): void {
+    if (isQueued || waiting.length === 0) return;
+    isQueued = true;
+    void writeNext();
+  }
+
+  async function writeNext(): Promise<void> {
+    let taken: readonly WaitingChange[] = [];
+    try {
+      const outcomes = await queue.write(async (transaction) => {
+        [taken, waiting] = takeChanges(waiting);
+        isQueued = false;
+        queueNext();
+        return await makeChanges(
+          transaction,
+          taken.map(({ change }) => change),
+          sealKey,
+        );
+      }, 'left');
+      for (const [at, one] of taken.entries()) answer(one, outcomes[at]!);
+    } catch (error) {
+      if (taken.length > 1 && isOfOne(error)) return taken.forEach(writeAlone);
+      if (taken.length === 0) [taken, waiting, isQueued] = [waiting, [], false];
+      for (const { reject } of taken) reject(error);
+    }
+  }
+
+  function writeAlone(one: WaitingChange): void {
+    queue
+      .write((transaction) => makeTogether(transaction, [one.change], sealKey), 'left')
+      .then(([outcome]) => answer(one, outcome!), one.reject);
+  }
+
+  return (change) =>
+    new Promise((resolve, reject) => {
+      waiting = [...waiting, { change, resolve, reject }];
+      queueNext();
+    });
+}
+
+/** Takes the first changes, one for each request; the others keep their order. */
+function takeChanges(
+  waiting: readonly WaitingChange[],
+): readonly [taken: readonly WaitingChange[], left: readonly WaitingChange[]] {
+  const requests = new Set<string>();
+  const left: WaitingChange[] = [];
+  const taken: WaitingChange[] = [];
+  for (const one of waiting) {
+    const { requestId } = one.change;
+    const isTaken = taken.length < changesAtOnce && !requests.has(requestId);
+    (isTaken ? taken : left).push(one);
+    requests.add(requestId);
+  }
+  return [taken, left];
+}
+
+/** Makes the changes in one transaction, those that rest on meters last and one after the other. */
+async function makeChanges(
+  transaction: Transaction,
+  changes: readonly RequestChange[],
+  sealKey: SealKey,
+): Promise<readonly ChangeOutcome[]> {
+  const outcomes = new Map<RequestChange, ChangeOutcome>();
+  const make = async (together: readonly RequestChange[]): Promise<void> => {
+    if (together.length === 0) return;
+    const made = await makeTogether(transaction, together, sealKey);
+    for (const [at, one] of together.entries()) outcomes.set(one, made[at]!);
+  };
+  await make(changes.filter(({ meters }) => meters === undefined));
+  for (const one of changes) if (one.meters !== undefined) await make([one]);
+  return changes.map((one) => outcomes.get(one)!);
 }
 
 interface WaitingRefusal {

@@ -102,7 +102,11 @@ export async function keepSnapshot(
 }
 
 /** The stretch of the next snapshot; null when there is nothing left to keep. */
-async function nextStretch(pool: ReadPool, definition: string, within: SnapshotRange): Promise<Stretch | null> {
+async function nextStretch(
+  pool: ReadPool,
+  definition: string,
+  within: SnapshotRange,
+): Promise<Stretch | null> {
   for (const { isHeld, fromMs, untilMs } of stretchesOf(
     await held(pool, definition, within.fromMs),
     within,

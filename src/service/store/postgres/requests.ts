@@ -9,7 +9,7 @@ import { type RefusalColumns, refusalRecord } from '../shared/rows.ts';
 import { type SearchThread, searchedList } from '../shared/search/search-thread.ts';
 import type { Asking } from './asking.ts';
 import type { CommitQueue } from './commit-queue.ts';
-import { createRefusalWrites, requestWrites } from './event-writes.ts';
+import { createChangeWrites, createRefusalWrites, requestWrites } from './event-writes.ts';
 import {
   countWaiting,
   findAt,
@@ -77,7 +77,7 @@ export function requestStore({ pool, queue, asking, search, sealKey }: RequestPa
       const text = `SELECT id FROM requests WHERE ${isPending} AND agent_id = $1 ORDER BY ${endNow} LIMIT $2`;
       return (await rows<{ readonly id: string }>(text, [agentId, countMax])).map(({ id }) => id);
     },
-    change: (change) => queue.write(writes.change(change), 'left'),
+    change: createChangeWrites(queue, sealKey),
     // A write delays all replicas, so a read first finds out whether anything is due; mostly nothing is.
     expireDue: async (atMs, countMax) =>
       (await rows(`SELECT 1 FROM requests WHERE ${isPending} AND ${endNow} <= $1 LIMIT 1`, [atMs])).length > 0

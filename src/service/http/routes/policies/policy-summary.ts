@@ -57,6 +57,7 @@ const actionsParameter: Parameter = {
   example: 'payment.create,payment.cancel',
   description: `Keys between commas; the first ${actionsMax} are looked at.`,
   schema: { type: 'string' },
+  bytesMax: 8_192,
 };
 
 const getChangedSentences = route<SummaryDeps>({
