@@ -1,6 +1,7 @@
 // Exported lines: their content, and that a reader without this program can check them.
 
 import { createHash } from 'node:crypto';
+import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { type ExportOptions, exportRecords } from '../../src/service/audit/export.ts';
 import { pruneRecords } from '../../src/service/audit/prune.ts';
@@ -40,6 +41,21 @@ test('each JSON line can be checked against the one before', async () => {
     at: '2026-03-02T10:00:01.000Z',
     entry: { kind: 'request', outcome: 'ALLOW', record_json: expect.stringContaining('Staples') },
   });
+});
+
+test('a reader that stands still keeps no part of the write-ahead log', async () => {
+  const { store } = await createChainedStore();
+  const lines = exportRecords(store, { format: 'jsonl', recordsAtOnce: 2 });
+  expect((await lines.next()).done).toBe(false);
+  for (let count = 0; count < 50; count += 1) await store.requests.appendRefusal(refusalRecord());
+  const path = 'path' in store.records ? store.records.path : '';
+  const database = new Database(path);
+  // A reader within a transaction would keep the log from being folded whole.
+  expect(database.pragma('wal_checkpoint(TRUNCATE)')).toMatchObject([{ busy: 0, log: 0 }]);
+  database.close();
+  let count = 1;
+  for await (const _ of lines) count += 1;
+  expect(count).toBeGreaterThan(8);
 });
 
 test('`since` is the first moment that is in, `until` the first that is not', async () => {

@@ -59,7 +59,7 @@ const refusals: Readonly<Record<number, readonly string[]>> = {
   ],
   431: ['headers_too_large'],
   500: ['internal_error', 'record_failed'],
-  503: ['playground_failed', 'too_many_connections'],
+  503: ['playground_failed', 'store_busy', 'too_many_connections'],
 };
 
 test('each refusal has its status', () => {

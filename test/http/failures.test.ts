@@ -11,8 +11,10 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { cachedMsMax } from '../../src/service/agents/found-keys.ts';
 import { setSigning } from '../../src/service/agents/registry.ts';
 import type { Store } from '../../src/service/store/contract/store.ts';
+import { StoreError } from '../../src/service/store/contract/store-error.ts';
 import { openStore } from '../../src/service/store/open.ts';
 import { nextWriter } from '../store/next-writer.ts';
+import { firstAdmin, tokenClient } from './person-client.ts';
 import {
   allowBody,
   authorize,
@@ -130,7 +132,7 @@ describe('the store', () => {
     expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
   });
 
-  test('more writes wait than may: 500 for those beyond, and the others are answered', async () => {
+  test('more writes wait than may: 503 for those beyond, and the others are answered', async () => {
     const { store, path } = await openWatchedStore({ writesPendingMax: 5 });
     const service = await startService({ store });
     await expectAllowed(service);
@@ -140,9 +142,27 @@ describe('the store', () => {
     const waiting = Promise.all(Array.from({ length: 40 }, () => authorize(service)));
     await pause(500);
     other.exec('ROLLBACK');
-    const statuses = (await waiting).map((reply) => reply.status);
-    expect(new Set(statuses)).toEqual(new Set([200, 500]));
+    const replies = await waiting;
+    const statuses = replies.map((reply) => reply.status);
+    expect(new Set(statuses)).toEqual(new Set([200, 503]));
+    const refused = replies.find(({ status }) => status === 503)!;
+    expect(refused.headers.get('retry-after')).toBe('1');
+    expect(await problemOf(refused)).toMatchObject({ code: 'store_busy' });
+    expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
     expect(grantsIn(path)).toBe(1 + statuses.filter((status) => status === 200).length);
+    await expectAllowed(service);
+  });
+
+  test('more reads wait than may: 503 for those beyond, and the service stays ready', async () => {
+    const { store } = await openWatchedStore({});
+    const busy = new StoreError('overloaded', 'too many reads wait for the database');
+    const requests = { ...store.requests, list: () => Promise.reject(busy) };
+    const service = await startService({ store: { ...store, requests } });
+    const admin = await tokenClient(service, await firstAdmin(service));
+    const reply = await admin.send('/v1/requests');
+    expect(reply).toMatchObject({ status: 503, body: { type: 'urn:writ:error:store_busy' } });
+    expect(reply.headers.get('retry-after')).toBe('1');
+    expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
     await expectAllowed(service);
   });
 

@@ -5,6 +5,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openPolicies } from '../../src/service/policies/policy-host.ts';
+import { createMetering } from '../../src/service/requests/metering/metering.ts';
+import { StoreError } from '../../src/service/store/contract/store-error.ts';
+import { openStore } from '../../src/service/store/open.ts';
 import { authorize, policyText, startService, temporaryDirectory } from './service.ts';
 
 test('alive and ready', async () => {
@@ -15,9 +18,69 @@ test('alive and ready', async () => {
   expect(await reply.json()).toMatchObject({
     status: 'ready',
     store: { status: 'writable' },
+    meters: { missing: [] },
     policies: { status: 'current', actions: 4, rules: 5, failure: null },
   });
 });
+
+test('a meter whose past is read after a start is named, and the service is not ready until then', async () => {
+  const metered = `${policyText}
+    meter asked = count() of demo.allow per agent over 1h
+    policy budget on demo.allow { deny many when asked > 1_000 }`;
+  const { store } = await metersHeldBack();
+  const metering = createMetering({ meters: store.held.meters, clock: Date.now });
+  // A start does not wait for long until the pasts are read; this one does not wait at all.
+  metering.settled = () => Promise.resolve();
+  const service = await startService({ store: store.held, metering, startsWith: metered });
+  const look = async () => {
+    const reply = await fetch(`${service.url}/readyz`);
+    return { code: reply.status, ...((await reply.json()) as Record<string, unknown>) };
+  };
+  const since = expect.stringMatching(/^2\d{3}-/);
+  expect(await look()).toMatchObject({
+    code: 503,
+    status: 'not-ready',
+    why: expect.stringContaining('`asked`'),
+    meters: { missing: [{ name: 'asked', since, why: 'reading', until: null }] },
+  });
+  expect(await (await authorize(service)).json()).toMatchObject({ decision: 'DENY' });
+  store.fail();
+  await expect.poll(look).toMatchObject({
+    code: 200,
+    status: 'ready',
+    meters: { missing: [{ name: 'asked', since, why: 'unreadable', until: null }] },
+  });
+  store.letGo();
+  await expect.poll(look).toMatchObject({ code: 200, why: null, meters: { missing: [] } });
+  expect(await (await authorize(service)).json()).toMatchObject({ decision: 'ALLOW' });
+});
+
+/** A store whose entries of meters are read only when the test says so, or whose reading fails. */
+async function metersHeldBack() {
+  const store = await openStore({ path: join(temporaryDirectory(), 'writ.db') });
+  let isFailing = true;
+  let settle: { readonly resolve: () => void; readonly reject: (error: Error) => void } | null = null;
+  const first = new Promise<void>((resolve, reject) => {
+    settle = { resolve, reject };
+  });
+  first.catch(() => undefined);
+  const openPast = async () => {
+    await first.catch((error: unknown) => {
+      if (isFailing) throw error;
+    });
+    return store.meters.openPast();
+  };
+  const held = { ...store, meters: { ...store.meters, openPast } };
+  return {
+    store: {
+      held,
+      fail: () => settle!.reject(new StoreError('io', 'the disk reported an error')),
+      letGo: () => {
+        isFailing = false;
+      },
+    },
+  };
+}
 
 test('a broken reload is told with its diagnostics and without paths, while the last good set decides', async () => {
   const service = await startService();

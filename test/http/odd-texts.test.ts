@@ -2,11 +2,23 @@
 // in a file and on one in PostgreSQL: the service refuses them or takes them, and never fails.
 
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { OpenApiDocument } from '../../src/service/http/contract/openapi.ts';
 import { openStore } from '../../src/service/store/open.ts';
 import { keptPostgres } from '../store/postgres-server.ts';
 import { type Client, firstAdmin, signedIn } from './person-client.ts';
 import { startService } from './service.ts';
+
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>;
+}
+
+interface DocumentedOperation {
+  readonly parameters?: readonly { readonly name: string; readonly in: string }[];
+  readonly requestBody?: {
+    readonly content: Readonly<
+      Record<string, { readonly examples?: Readonly<Record<string, { readonly value: unknown }>> }>
+    >;
+  };
+}
 
 const texts: Readonly<Record<string, string>> = {
   'a zero byte': 'a\0b',
@@ -60,7 +72,7 @@ describe.each(['a file', 'PostgreSQL'])('odd texts on %s', (engine) => {
   test('in queries and paths', async () => {
     const service = await startOn(engine);
     const admin = await signedIn(service, (await firstAdmin(service)).email);
-    const { paths } = (await (await fetch(`${service.url}/openapi.json`)).json()) as OpenApiDocument;
+    const { paths } = (await (await fetch(`${service.url}/openapi.json`)).json()) as Document;
     const faults: Faults = { found: [], count: 0 };
     for (const [path, { get }] of Object.entries(paths)) {
       if (get === undefined || /events|stream/.test(path)) continue;
@@ -93,7 +105,7 @@ describe.each(['a file', 'PostgreSQL'])('odd texts on %s', (engine) => {
   test('in bodies', async () => {
     const service = await startOn(engine);
     const { email } = await firstAdmin(service);
-    const { paths } = (await (await fetch(`${service.url}/openapi.json`)).json()) as OpenApiDocument;
+    const { paths } = (await (await fetch(`${service.url}/openapi.json`)).json()) as Document;
     const faults: Faults = { found: [], count: 0 };
     for (const [path, operations] of Object.entries(paths)) {
       for (const [method, operation] of Object.entries(operations)) {
