@@ -140,6 +140,7 @@ describe('the store', () => {
     onTestFinished(() => void other.close());
     other.exec('BEGIN IMMEDIATE');
     const waiting = Promise.all(Array.from({ length: 40 }, () => authorize(service)));
+    await expect.poll(() => store.queueDepth(), { interval: 5 }).toBeGreaterThanOrEqual(5);
     await pause(500);
     other.exec('ROLLBACK');
     const replies = await waiting;
