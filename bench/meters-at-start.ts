@@ -79,9 +79,15 @@ async function fill(place: StorePlace, requests: number): Promise<void> {
 
 function grant(atMs: number): RequestRow {
   return {
-    ...{ id: createRequestId(atMs), agentId: 'filled', actionKey: request.action_key },
-    ...{ outcome: 'ALLOW', status: 'auto_approved', idempotency: null },
-    ...{ createdAtMs: atMs, decidedAtMs: atMs, expiresAtMs: atMs + 60_000 },
+    id: createRequestId(atMs),
+    agentId: 'filled',
+    actionKey: request.action_key,
+    outcome: 'ALLOW',
+    status: 'auto_approved',
+    idempotency: null,
+    createdAtMs: atMs,
+    decidedAtMs: atMs,
+    expiresAtMs: atMs + 60_000,
     recordJson: JSON.stringify({ payload: request.payload }),
   };
 }

@@ -37,9 +37,15 @@ while (stores.length < processesMax) {
 function granted(): RequestRow {
   const atMs = Date.now();
   return {
-    ...{ id: createRequestId(atMs), agentId: 'agent', actionKey: 'pay.send', idempotency: null },
-    ...{ outcome: 'ALLOW', status: 'auto_approved' },
-    ...{ createdAtMs: atMs, decidedAtMs: atMs, expiresAtMs: atMs + lastsMs },
+    id: createRequestId(atMs),
+    agentId: 'agent',
+    actionKey: 'pay.send',
+    idempotency: null,
+    outcome: 'ALLOW',
+    status: 'auto_approved',
+    createdAtMs: atMs,
+    decidedAtMs: atMs,
+    expiresAtMs: atMs + lastsMs,
     recordJson: '{"payload":{"amount":10,"currency":"USD"}}',
   };
 }

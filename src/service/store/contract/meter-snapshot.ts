@@ -4,18 +4,18 @@
 import type { StoredMeterEntry } from './metering.ts';
 
 /** A stretch of time: `fromMs` belongs to it, `untilMs` does not. */
-export interface Stretch {
+export interface TimeStretch {
   readonly fromMs: number;
   readonly untilMs: number;
 }
 
 /** A stretch whose entries a snapshot holds, or a gap between snapshots. */
-export interface HeldStretch extends Stretch {
+export interface HeldStretch extends TimeStretch {
   readonly isHeld: boolean;
 }
 
 /** Where to look for the entries of a snapshot. */
-export interface SnapshotRange extends Stretch {
+export interface SnapshotRange extends TimeStretch {
   /** The most entries in it, except for those that were granted within one millisecond. */
   readonly countMax: number;
 }
@@ -60,9 +60,9 @@ export function snapshotEntries(definition: string, text: string): readonly Gran
  * Returns the stretches from one moment to another, snapshots and the gaps between them. `held` are the
  * stretches of snapshots in the order of time.
  */
-export function* stretchesOf(
-  held: Iterable<Stretch>,
-  { fromMs, untilMs }: Stretch,
+export function* timeStretches(
+  held: Iterable<TimeStretch>,
+  { fromMs, untilMs }: TimeStretch,
 ): Generator<HeldStretch, void> {
   let atMs = fromMs;
   for (const one of held) {

@@ -4,9 +4,9 @@
 
 import {
   type SnapshotRange,
-  type Stretch,
   snapshotEntries,
-  stretchesOf,
+  type TimeStretch,
+  timeStretches,
 } from '../contract/meter-snapshot.ts';
 import type { MeterPast, StoredMeterEntry } from '../contract/metering.ts';
 import type { CommitQueue } from './commit-queue.ts';
@@ -46,7 +46,10 @@ export function meterPast(pool: ReadPool): MeterPast {
     pending: (definition) => entriesWhere(pool, 'definition = $1 AND granted_ms IS NULL', [definition]),
     async *granted(definition, sinceMs): AsyncGenerator<readonly StoredMeterEntry[], void> {
       const all = { fromMs: Math.max(sinceMs, 0), untilMs: Number.MAX_SAFE_INTEGER };
-      for (const { isHeld, fromMs, untilMs } of stretchesOf(await held(pool, definition, all.fromMs), all)) {
+      for (const { isHeld, fromMs, untilMs } of timeStretches(
+        await held(pool, definition, all.fromMs),
+        all,
+      )) {
         const text = isHeld ? await textOf(pool, definition, untilMs) : null;
         if (text !== null) yield snapshotEntries(definition, text);
         else yield* loose(definition, fromMs, untilMs);
@@ -58,8 +61,8 @@ export function meterPast(pool: ReadPool): MeterPast {
 
 const lastRequestId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-function held({ rows }: ReadPool, definition: string, fromMs: number): Promise<readonly Stretch[]> {
-  return rows<Stretch>(
+function held({ rows }: ReadPool, definition: string, fromMs: number): Promise<readonly TimeStretch[]> {
+  return rows<TimeStretch>(
     `SELECT from_ms AS "fromMs", until_ms AS "untilMs" FROM meter_snapshots
      WHERE definition = $1 AND until_ms > $2 ORDER BY until_ms`,
     [definition, fromMs],
@@ -106,8 +109,8 @@ async function nextStretch(
   pool: ReadPool,
   definition: string,
   within: SnapshotRange,
-): Promise<Stretch | null> {
-  for (const { isHeld, fromMs, untilMs } of stretchesOf(
+): Promise<TimeStretch | null> {
+  for (const { isHeld, fromMs, untilMs } of timeStretches(
     await held(pool, definition, within.fromMs),
     within,
   )) {

@@ -3,14 +3,13 @@
 
 import { setImmediate as pause } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
-import { snapshotEntries, stretchesOf } from '../contract/meter-snapshot.ts';
+import { snapshotEntries, timeStretches } from '../contract/meter-snapshot.ts';
 import type { MeterPast, StoredMeterEntry } from '../contract/metering.ts';
 import { sealKeyOf } from '../contract/seal.ts';
 import { tampered } from '../contract/store-error.ts';
 import { withStoreErrors } from './file/errors.ts';
-import { prepareHeldStretches } from './meter-snapshots.ts';
 import { type EntryColumns, entryOf } from './meters.ts';
-import { checkMeters } from './seal/meter-check.ts';
+import { checkMeters, prepareHeldStretches } from './seal/meter-check.ts';
 import type { StateSource } from './state.ts';
 
 /** Entries that are read between two pauses. */
@@ -70,7 +69,7 @@ function prepareEntries(path: string, database: Database): Pick<MeterPast, 'pend
     pending: async (definition) => read(() => pending.all(definition)).map(entryOf),
     async *granted(definition, sinceMs): AsyncGenerator<readonly StoredMeterEntry[], void> {
       const all = { fromMs: sinceMs, untilMs: Number.MAX_SAFE_INTEGER };
-      for (const { isHeld, fromMs, untilMs } of stretchesOf(
+      for (const { isHeld, fromMs, untilMs } of timeStretches(
         read(() => held(definition, sinceMs)),
         all,
       )) {

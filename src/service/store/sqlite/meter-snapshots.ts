@@ -7,11 +7,12 @@ import type { Database } from 'better-sqlite3';
 import {
   type GrantedEntry,
   type SnapshotRange,
-  type Stretch,
   snapshotText,
-  stretchesOf,
+  type TimeStretch,
+  timeStretches,
 } from '../contract/meter-snapshot.ts';
 import { createSum, rowTag, type SealKey } from '../contract/seal.ts';
+import { entryColumns, prepareHeldStretches } from './seal/meter-check.ts';
 
 /** Deletes a snapshot as soon as an entry within its stretch is added, changed or removed. */
 export function watchMeterEntries(database: Database): void {
@@ -53,15 +54,19 @@ export function prepareSnapshotWrites(database: Database, key: SealKey) {
     'INSERT INTO meter_snapshots VALUES (?, ?, ?, ?, ?, ?)',
   );
 
-  function keep(definition: string, { fromMs, untilMs }: Stretch): number {
+  function keep(definition: string, { fromMs, untilMs }: TimeStretch): number {
     const found: GrantedEntry[] = [];
     const tags = createSum();
     for (const values of entries.iterate(definition, fromMs, untilMs)) {
       const [, requestId, meterKey, grantedAtMs, isCertain, value] = values;
       tags.add(rowTag(key, 'meter_entries', values));
       found.push({
-        ...{ definition, requestId, key: meterKey, grantedAtMs: Number(grantedAtMs) },
-        ...{ isCertain: isCertain === 1n, value },
+        definition,
+        requestId,
+        key: meterKey,
+        grantedAtMs: Number(grantedAtMs),
+        isCertain: isCertain === 1n,
+        value,
       });
     }
     insert.run(definition, fromMs, untilMs, found.length, snapshotText(found), tags.value().sum);
@@ -71,7 +76,7 @@ export function prepareSnapshotWrites(database: Database, key: SealKey) {
   return {
     /** Returns from where to go on. */
     'keep-meter-snapshot'({ definition, within }: NewSnapshot): number | 'nothing-left' {
-      for (const { isHeld, fromMs, untilMs } of stretchesOf(held(definition, within.fromMs), within)) {
+      for (const { isHeld, fromMs, untilMs } of timeStretches(held(definition, within.fromMs), within)) {
         if (isHeld) continue;
         const next = limit.get(definition, fromMs, untilMs, within.countMax);
         // Those of one millisecond stay together.
@@ -84,16 +89,4 @@ export function prepareSnapshotWrites(database: Database, key: SealKey) {
       return 'nothing-left';
     },
   };
-}
-
-/** The columns of an entry, in the order of the schema, which its seal follows. */
-export const entryColumns = 'definition, request_id, meter_key, granted_ms, is_certain, value';
-
-/** Returns a function that reads the stretches of snapshots that end after a moment, in the order of time. */
-export function prepareHeldStretches(database: Database) {
-  const held = database.prepare<[string, number], Stretch>(
-    `SELECT from_ms AS fromMs, until_ms AS untilMs FROM meter_snapshots
-     WHERE definition = ? AND until_ms > ? ORDER BY until_ms`,
-  );
-  return (definition: string, fromMs: number): readonly Stretch[] => held.all(definition, fromMs);
 }

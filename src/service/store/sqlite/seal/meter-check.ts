@@ -2,7 +2,7 @@
 // snapshot has the sum of those that it holds, so only snapshots and the entries that none holds are read.
 
 import type { Database } from 'better-sqlite3';
-import { stretchesOf } from '../../contract/meter-snapshot.ts';
+import { type TimeStretch, timeStretches } from '../../contract/meter-snapshot.ts';
 import {
   createSum,
   isSameSum,
@@ -13,7 +13,6 @@ import {
   type TableSum,
 } from '../../contract/seal.ts';
 import { sealedTables } from '../../contract/sealed-tables.ts';
-import { entryColumns, prepareHeldStretches } from '../meter-snapshots.ts';
 import { readSeal, rowsOf } from './seal.ts';
 
 const rowsPerStep = 500;
@@ -92,7 +91,19 @@ function* looseEntries(database: Database): Generator<readonly StoredValue[], vo
   const all = { fromMs: Number.MIN_SAFE_INTEGER, untilMs: Number.MAX_SAFE_INTEGER };
   for (const definition of definitions.all()) {
     yield* pending.iterate(definition);
-    for (const { isHeld, fromMs, untilMs } of stretchesOf(held(definition, all.fromMs), all))
+    for (const { isHeld, fromMs, untilMs } of timeStretches(held(definition, all.fromMs), all))
       if (!isHeld) yield* granted.iterate(definition, fromMs, untilMs);
   }
+}
+
+/** The columns of an entry, in the order of the schema, which its seal follows. */
+export const entryColumns = 'definition, request_id, meter_key, granted_ms, is_certain, value';
+
+/** Returns a function that reads the stretches of snapshots that end after a moment, in the order of time. */
+export function prepareHeldStretches(database: Database) {
+  const held = database.prepare<[string, number], TimeStretch>(
+    `SELECT from_ms AS fromMs, until_ms AS untilMs FROM meter_snapshots
+     WHERE definition = ? AND until_ms > ? ORDER BY until_ms`,
+  );
+  return (definition: string, fromMs: number): readonly TimeStretch[] => held.all(definition, fromMs);
 }
