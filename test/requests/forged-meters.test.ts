@@ -4,6 +4,8 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
+import { createMetering } from '../../src/service/requests/metering/metering.ts';
+import { openStore } from '../../src/service/store/open.ts';
 import { agentRow, startMs, temporaryFolder } from '../store/rows.ts';
 import { activeOf, begin, type World } from './metered.ts';
 
@@ -64,12 +66,24 @@ describe('an edit of the file leaves no more to spend', () => {
     const database = new Database(path);
     database.exec(edit);
     database.close();
-    const service = await begin(path, world, agent, { snapshotEntries });
+    const store = await openStore({ path });
     // A start of the service looks first, and ends there.
-    expect(await service.store.state.differences({ isQuick: true })).not.toEqual([]);
-    expect((await service.ask(pay(20))).decision).toBe('DENY');
-    expect(service.failures).toMatchObject([{ code: 'tampered' }]);
-    expect(service.metering.missing(world.active)).toMatchObject([{ why: 'unreadable' }]);
+    expect(await store.state.differences({ isQuick: true })).not.toEqual([]);
+    await expect(store.meters.openPast()).rejects.toMatchObject({ code: 'tampered' });
+    const failures: unknown[] = [];
+    const metering = createMetering({
+      // As if the edit came after the service had begun.
+      meters: { ...store.meters, note: async (definitions) => definitions.map(() => 0) },
+      clock: () => world.nowMs,
+      onFailure: (error) => failures.push(error),
+    });
+    await metering.note(world.active);
+    await metering.settled();
+    expect(failures).toMatchObject([{ code: 'tampered' }]);
+    expect(metering.missing(world.active)).toMatchObject([{ why: 'unreadable' }]);
+    await metering.close();
+    await store.close();
+    await expect(begin(path, world, agent)).rejects.toMatchObject({ code: 'tampered' });
   });
 
   test('nor does an earlier seal with what it sealed', async () => {
@@ -98,10 +112,10 @@ test('a start reads what snapshots hold and what is beside them, and an accepted
   expect(database.prepare('SELECT count(*) FROM meter_snapshots').pluck().get()).toBe(2);
   database.exec(`DELETE FROM meter_entries WHERE ${earliest}`);
   database.close();
-  const edited = await begin(path, world, agent, { snapshotEntries });
-  const differences = await edited.store.state.differences({ isQuick: false });
-  await edited.store.state.accept({ atMs: world.nowMs, differences });
-  await edited.end();
+  const edited = await openStore({ path });
+  const differences = await edited.state.differences({ isQuick: false });
+  await edited.state.accept({ atMs: world.nowMs, differences });
+  await edited.close();
   const accepted = await begin(path, world, agent, { snapshotEntries });
   expect(accepted.failures).toEqual([]);
   expect((await accepted.ask(pay(20))).decision).toBe('ALLOW');

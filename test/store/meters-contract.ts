@@ -75,8 +75,9 @@ export function describeMeters(name: string, createPlace: () => Promise<Place>):
         const waiting = await add(pendingRow(), entry('3'));
         const other = await add(pendingRow(), entry('4'));
         expect(await change(waiting.id, status, null)).toBe('changed');
-        expect((await store.meters.pending('spent')).map(({ requestId }) => requestId)).toEqual([other.id]);
-        expect(await store.meters.granted('spent', always, 10)).toEqual([]);
+        const waits = await pendingEntries(store, 'spent');
+        expect(waits.map(({ requestId }) => requestId)).toEqual([other.id]);
+        expect(await grantedEntries(store, 'spent')).toEqual([]);
       },
     );
 
