@@ -25,6 +25,6 @@ export function olderSchema({ store, found, own }: OtherSchema): StoreError {
 export function newerSchema({ store, found, own }: OtherSchema): StoreError {
   return new StoreError(
     'newer-database',
-    `${store} was written by a later version of Writ (schema ${found}, this one knows ${own}): use that version, or put back a backup from before`,
+    `${store} was written by a later version of Writ (schema ${found}, this one knows ${own}): use that version, or restore a backup from before`,
   );
 }
