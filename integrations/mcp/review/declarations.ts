@@ -1,8 +1,10 @@
 // Turns input schemas of tools into declarations of actions, for a person to read and to edit. INVARIANT:
 // arguments that are valid by the schema, and are JSON that the service takes, are a payload that the
-// declaration takes; no text of a server can end a line.
+// declaration takes, but for texts that the type of a path or an address refuses; no text of a server can end
+// a line.
 
 import { isObject, type Json, type JsonObject, member } from '../protocol/messages.ts';
+import { type FieldKind, fieldKind, isSecret, type Named, possibleKinds } from './field-kinds.ts';
 
 export interface DeclarationOptions {
   readonly as: string;
@@ -26,8 +28,11 @@ export function declareTools(tools: readonly JsonObject[], options: DeclarationO
   const [reading, acting] = [true, false].map((wanted) =>
     declared.filter(({ isReading }) => isReading === wanted),
   );
+  const kinds = new Set(declared.flatMap((one) => [...one.kinds]));
+  const explained = (Object.keys(explanations) as (FieldKind | 'secret')[]).filter((kind) => kinds.has(kind));
+  const first = `# Actions of the server \`${options.as}\`, from the schemas of its tools. Read them before you use them.\n`;
   const parts = [
-    `# Actions of the server \`${options.as}\`, from the schemas of its tools. Read them before you use them.\n`,
+    `${first}${explained.map((kind) => comment(explanations[kind], '')).join('')}`,
     ...section('the server calls these read-only, which nobody has checked', reading ?? []),
     ...section('these may change something', acting ?? []),
   ];
@@ -38,6 +43,16 @@ export function declareTools(tools: readonly JsonObject[], options: DeclarationO
   };
 }
 
+/** What the types of the file refuse, and what to write where a tool needs it. */
+const explanations: Readonly<Record<FieldKind | 'secret', string>> = {
+  path: '`path`: rules see it without `..`, and `inside` holds. It refuses `../x` and backslashes. A tool that needs them gets `string` here, and no `allow` that rests on the field.',
+  url: '`url`: rules see its one spelling. It refuses relative addresses, `data:` and user names: write `string` where a tool needs them, or `web_address` where the scheme may be missing.',
+  host: '`host`: rules see its one spelling. It refuses ports and odd numbers: write `string` where a tool needs them.',
+  email:
+    '`email`: rules see its one spelling. It refuses names around an address (`Ann <ann@example.com>`) and several in one text: write `string` where a tool needs them.',
+  secret: '`secret`: neither stored nor shown. Leave the word out where the field is no secret.',
+};
+
 /** Names that a quoted key can hold. */
 const keyForm = /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/;
 
@@ -45,6 +60,7 @@ interface Declared {
   readonly text: string;
   readonly isReading: boolean;
   readonly anyCount: number;
+  readonly kinds: ReadonlySet<FieldKind | 'secret'>;
 }
 
 function section(title: string, those: readonly Declared[]): readonly string[] {
@@ -57,19 +73,33 @@ interface Context extends DeclarationOptions {
   /** References that are being written out, to detect a schema within itself. */
   readonly within: readonly string[];
   readonly indent: string;
+  /** The property that is being written. */
+  readonly named: Named;
   readonly count: { any: number };
+  /** The kinds that have been written. */
+  readonly kinds: Set<FieldKind | 'secret'>;
 }
 
 function declare(tool: JsonObject, options: DeclarationOptions): Declared {
   const { name, description, inputSchema } = tool;
   const root = isObject(inputSchema) ? inputSchema : {};
-  const context: Context = { ...options, root, within: [], indent: '', count: { any: 0 } };
-  const says = comment(typeof description === 'string' ? description : '', '');
+  const words = typeof description === 'string' ? description : '';
+  const context: Context = {
+    ...options,
+    root,
+    within: [],
+    indent: '',
+    named: { name: '', about: `${String(name).replaceAll(/[_.-]/g, ' ')} ${words}` },
+    count: { any: 0 },
+    kinds: new Set(),
+  };
+  const says = comment(words, '');
   const text = `${says}action ${keyText(`${options.as}.${String(name)}`)} ${recordText(root, context)}\n`;
   return {
     text,
     isReading: member(tool, 'annotations', 'readOnlyHint') === true,
     anyCount: context.count.any,
+    kinds: context.kinds,
   };
 }
 
@@ -107,10 +137,13 @@ function recordText(schema: JsonObject, context: Context): string {
   const properties = isObject(schema.properties) ? Object.entries(schema.properties) : [];
   const required = Array.isArray(schema.required) ? schema.required : [];
   const lines = properties.map(([name, property]) => {
-    const { type, notes } = typeOf(property, { ...context, indent: inner });
-    const all = [...notes, ...hints(name, property, type)];
+    const { type, notes } = fieldType(property, {
+      ...context,
+      indent: inner,
+      named: { ...context.named, name },
+    });
     const field = `${fieldName(name)}${required.includes(name) ? '' : '?'}: ${type}`;
-    return `${all.map((note) => comment(note, inner)).join('')}${inner}${field}\n`;
+    return `${notes.map((note) => comment(note, inner)).join('')}${inner}${field}\n`;
   });
   if (context.isOpen) lines.push(`${inner}...\n`);
   return lines.length === 0 ? '{ }' : `{\n${lines.join('')}${context.indent}}`;
@@ -120,15 +153,22 @@ function fieldName(name: string): string {
   return isWord(name) ? name : JSON.stringify(name);
 }
 
-/** Hints at declarations that a person may want to use for a property. */
-function hints(name: string, property: Json, type: string): readonly string[] {
-  if (!/^(\[?string|any)/.test(type)) return [];
-  const isSecret = member(property, 'writeOnly') === true || member(property, 'format') === 'password';
-  if (isSecret || /password|passphrase|token|secret|api_?key/i.test(name))
-    return ['A secret? Declared as `secret string`, it is neither stored nor shown.'];
-  return /(^|_)(path|paths|file|dir|directory|source|destination)$/i.test(name)
-    ? ['A path? Declared as `path`, rules can say `inside`.']
-    : [];
+/** The type of a property, with what a person has to know or to decide. */
+function fieldType(property: Json, context: Context): Typed {
+  const found = typeOf(property, context);
+  const { name } = context.named;
+  const isText = /^\[*string/.test(found.type);
+  if (isSecret(property, name) && (isText || member(property, 'writeOnly') === true)) {
+    context.kinds.add('secret');
+    return { ...found, type: `secret ${found.type}` };
+  }
+  if (isSecret(property, name) && found.type === 'any')
+    return { ...found, notes: [...found.notes, 'A secret? A `secret` type is neither stored nor shown.'] };
+  if (!isText && found.type !== 'any') return found;
+  const kinds = possibleKinds(isObject(property) ? property : {}, context.named);
+  if (kinds.length === 0) return found;
+  const types = kinds.map((kind) => `\`${kind}\``).join(' or ');
+  return { ...found, notes: [...found.notes, `Perhaps ${types}: as it is, no \`allow\` may rest on it.`] };
 }
 
 interface Typed {
@@ -215,8 +255,10 @@ function typeOfValues(values: readonly Json[], context: Context): Typed {
   if (values.every((value) => typeof value === 'string')) return { type: 'string', notes: [] };
   if (values.every((value) => typeof value === 'boolean')) return { type: 'boolean', notes: [] };
   const notes = [`One of ${values.map((value) => JSON.stringify(value)).join(', ')}.`];
-  if (values.every((value) => Number.isInteger(value))) return { type: 'integer', notes };
-  if (values.every((value) => typeof value === 'number')) return { type: 'number', notes };
+  if (values.every((value) => typeof value === 'number')) {
+    const ends = range(Math.min(...values), Math.max(...values));
+    return { type: `${values.every(Number.isInteger) ? 'integer' : 'number'}${ends}`, notes };
+  }
   return anyType('values of several types', context);
 }
 
@@ -229,7 +271,7 @@ function plainType(schema: JsonObject, context: Context): Typed {
     case 'boolean':
       return { type: 'boolean', notes: [] };
     case 'string':
-      return textType(schema);
+      return textType(schema, context);
     case 'integer':
     case 'number':
       return numberType(schema, schema.type);
@@ -245,25 +287,48 @@ function plainType(schema: JsonObject, context: Context): Typed {
 }
 
 const formats: Readonly<Record<string, string>> = {
-  email: 'email',
   date: 'date',
   'date-time': 'timestamp',
   ipv4: 'ip',
   ipv6: 'ip',
 };
 
-function textType({ format, pattern, minLength, maxLength }: JsonObject): Typed {
+function textType(schema: JsonObject, { named, kinds }: Context): Typed {
+  const { format, pattern, minLength, maxLength } = schema;
   const notes = typeof pattern === 'string' ? [`By the server it matches ${pattern}`] : [];
   const known = typeof format === 'string' ? formats[format] : undefined;
   if (known !== undefined) return { type: known, notes };
-  return { type: `string${range(minLength, maxLength)}`, notes };
+  // The value of a secret is not read by anybody: any text is one.
+  const kind = isSecret(schema, named.name) ? null : fieldKind(schema, named);
+  if (kind !== null) kinds.add(kind);
+  return { type: `${kind ?? 'string'}${range(minLength, maxLength)}`, notes };
 }
 
+/** Exclusive ends are ends of an integer one step further in; other numbers keep the end, and a note. */
 function numberType(schema: JsonObject, type: string): Typed {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema;
-  const ends = [exclusiveMinimum, exclusiveMaximum].filter((end) => typeof end === 'number');
+  const step = type === 'integer' ? 1 : 0;
+  const low = stricter(Math.max, minimum, inward(exclusiveMinimum, step));
+  const high = stricter(Math.min, maximum, inward(exclusiveMaximum, -step));
+  const ends =
+    step === 1 ? [] : [exclusiveMinimum, exclusiveMaximum].filter((end) => typeof end === 'number');
   const notes = ends.length === 0 ? [] : [`By the server it ends before ${ends.join(', ')}.`];
-  return { type: `${type}${range(minimum, maximum)}`, notes };
+  return { type: `${type}${range(low, high)}`, notes };
+}
+
+/** The first integer that an exclusive end leaves; the end itself for numbers. */
+function inward(end: Json | undefined, step: number): number | undefined {
+  if (typeof end !== 'number') return undefined;
+  if (step === 0) return end;
+  return step > 0 ? Math.floor(end) + 1 : Math.ceil(end) - 1;
+}
+
+function stricter(
+  choose: (...ends: number[]) => number,
+  ...ends: readonly (Json | undefined)[]
+): number | undefined {
+  const numbers = ends.filter((end) => typeof end === 'number');
+  return numbers.length === 0 ? undefined : choose(...numbers);
 }
 
 /** The service takes no number with more digits. */
