@@ -28,6 +28,7 @@ const checkErrors = {
   'currency-field-unfit': 'money names no fitting field with its currency',
   'number-unfit': 'a number has more digits than are exact',
   'unknown-currency': 'a currency that ISO 4217 does not list',
+  'amount-too-fine': 'an amount that is finer than the smallest unit of its currency',
   'duration-unfit': 'a duration of another form than a number and a unit',
   'duration-not-positive': 'a duration that leaves no time',
   'date-unfit': 'a date that the calendar does not have',

@@ -66,6 +66,11 @@ export const payloadFaults = {
   root: 'must be a record',
   missing: 'is required',
   undeclared: 'is not declared',
+  /** Of an amount that its currency has no coins for; `digits` is how many decimal places the currency has. */
+  finer: (digits: number): string =>
+    digits === 0
+      ? 'must be whole, since its currency has no smaller unit'
+      : `must have at most ${digits} decimal places, as its currency has`,
   mistyped: (slot: Slot): string => `must be ${describeSlot(slot)}${noteOn(slot.type)}`,
 } as const;
 

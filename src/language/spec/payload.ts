@@ -11,7 +11,7 @@ import { unknownPayload } from '../model/possibility.ts';
 import type { Facts } from '../model/request.ts';
 import type { MoneyType, Range, Shape, Slot, TextType, Type } from '../model/type.ts';
 import { canonicalText } from '../value/canonical-text.ts';
-import { isCurrency } from '../value/currency.ts';
+import { isCurrency, isInUnits, unitDigits } from '../value/currency.ts';
 import { type Decimal, fromNumber, isInRange } from '../value/decimal.ts';
 import { parseIp } from '../value/ip.ts';
 import { compileRegex } from '../value/regex.ts';
@@ -109,7 +109,7 @@ function slotIssues(slot: Slot, json: Json, { payload, pointer, record }: Place)
     case 'integer':
       return unless(isNumber(json) && Number.isInteger(json) && isInRange(type.range, fromNumber(json)));
     case 'money':
-      return unless(isMoney(type, json, { payload, record }));
+      return moneyIssues(slot, type, json, { payload, pointer, record });
     case 'date':
       return unless(isTime(parseDate, type.range, json));
     case 'timestamp':
@@ -144,17 +144,22 @@ export function isOfTextType(type: TextType, sent: string): boolean {
 }
 
 /**
- * Whether a number is an amount of the type. A currency that is missing or no text is an issue of its own
- * field only.
+ * Finds out whether a number is an amount of the type, in whole units of its currency. A currency that is
+ * missing or no text is an issue of its own field only.
  */
-function isMoney(
+function moneyIssues(
+  slot: Slot,
   type: MoneyType,
   json: Json,
-  { payload, record }: Pick<Place, 'payload' | 'record'>,
-): boolean {
-  if (!isNumber(json) || !isInRange(type.range, fromNumber(json))) return false;
+  { payload, pointer, record }: Place,
+): readonly PayloadIssue[] {
+  const mistyped = [{ pointer, message: payloadFaults.mistyped(slot) }];
+  if (!isNumber(json) || !isInRange(type.range, fromNumber(json))) return mistyped;
   const currency = currencyOfJson(type, record, payload);
-  return typeof currency !== 'string' || isCurrency(currency);
+  if (typeof currency !== 'string') return [];
+  if (!isCurrency(currency)) return mistyped;
+  if (isInUnits(fromNumber(json), currency)) return [];
+  return [{ pointer, message: payloadFaults.finer(unitDigits(currency)) }];
 }
 
 function isTime(parse: (text: string) => Decimal | null, range: Range, json: Json): boolean {

@@ -145,6 +145,11 @@ export function isInteger(d: Decimal): boolean {
   return d.exponent >= 0;
 }
 
+/** Returns how many decimal places the number has. */
+export function fractionDigits(d: Decimal): number {
+  return Math.max(0, -d.exponent);
+}
+
 /** Returns the largest integer not above `d`. An integer is its own floor. */
 export function floor(d: Decimal): Decimal {
   if (d.exponent >= 0) return d;

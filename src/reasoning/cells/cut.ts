@@ -74,8 +74,10 @@ function valueCells(leaf: Leaf, after: number, faults: Faults): readonly Cell[] 
     values.map((value) => ({ value, isOther: false }));
   switch (domain) {
     case 'number':
-    case 'integer':
-      return plain(numberCells(marksOf(leaf), { isWhole: domain === 'integer', fits, faults }));
+    case 'integer': {
+      const { isMoney } = leaf;
+      return plain(numberCells(marksOf(leaf), { isWhole: domain === 'integer', isMoney, fits, faults }));
+    }
     case 'boolean':
       return plain([true, false]);
     case 'closed':

@@ -67,6 +67,8 @@ export interface Leaf {
    * the texts apart.
    */
   isEachApart: boolean;
+  /** Whether the numbers are amounts of money. */
+  readonly isMoney: boolean;
   /** Values that have a cell of their own, besides the values that conditions name. */
   readonly marks: Value[];
   /** The cells in order; empty until the leaf is cut. */

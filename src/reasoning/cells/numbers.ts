@@ -14,17 +14,23 @@ import {
   toNumber,
 } from '../../language/value/decimal.ts';
 import type { Faults } from './faults.ts';
+import { coarsestBetween } from './units.ts';
 
 export interface Line {
   readonly isWhole: boolean;
+  /** Whether the numbers are amounts, of which a cell shows the coarsest. */
+  readonly isMoney: boolean;
   readonly fits: (value: Value) => boolean;
   readonly faults: Faults;
 }
 
 /** The values of the cells, in order, without those that the declared shape excludes. */
-export function numberCells(marks: readonly Decimal[], { isWhole, fits, faults }: Line): readonly Decimal[] {
+export function numberCells(
+  marks: readonly Decimal[],
+  { isWhole, isMoney, fits, faults }: Line,
+): readonly Decimal[] {
   const sorted = sortedMarks(faults.has('numbers-lack-a-constant') ? marks.slice(1) : marks);
-  const gapBetween = isWhole ? wholeGap : gap;
+  const gapBetween = isWhole ? wholeGap : isMoney ? moneyGap : gap;
   const cells = sorted.flatMap((mark, at) => [gapBetween(sorted[at - 1] ?? null, mark), mark]);
   const last = faults.has('numbers-lack-the-last-gap') ? null : gapBetween(sorted.at(-1) ?? null, null);
   return [...cells, last].filter(
@@ -50,6 +56,12 @@ function gap(low: Decimal | null, high: Decimal | null): Decimal | null {
     if (near !== null && compare(near, high) < 0) return near;
   }
   return between(low, high);
+}
+
+/** A number that reads well if it is whole; else one with as few decimal places as possible. */
+function moneyGap(low: Decimal | null, high: Decimal | null): Decimal | null {
+  const near = gap(low, high);
+  return near === null || isInteger(near) ? near : (coarsestBetween(low, high) ?? near);
 }
 
 /** A number between two others; null if a payload can hold none that lies between. */

@@ -24,7 +24,7 @@ export const horizon = { from: Date.UTC(2025, 0, 1) / 1000, to: Date.UTC(2053, 0
  */
 export function timeCells(leaf: Leaf, faults: Faults): readonly Cell[] {
   if (isLine(leaf)) {
-    const line = { isWhole: false, fits: leaf.fits, faults };
+    const line = { isWhole: false, isMoney: false, fits: leaf.fits, faults };
     return numberCells(linearMarks(leaf), line).map((value) => ({ value, isOther: false }));
   }
   const { atoms, set } = leaf;
@@ -47,7 +47,7 @@ function newCells(atoms: readonly LeafAtom[], isNow: boolean, faults: Faults): r
   const to = Math.max(horizon.to, ...marks.map((mark) => mark + week));
   const edges = edgesWithin({ from, to }, clocks, marks);
   const instants = faults.has('times-lack-boundaries') ? edges.filter((_, at) => at % 60 === 0) : edges;
-  const named = numberCells(marksOf(atoms), { isWhole: false, fits: () => true, faults });
+  const named = numberCells(marksOf(atoms), { isWhole: false, isMoney: false, fits: () => true, faults });
   const within = distinct(atoms, [...instants.flatMap(between).map(instantOf), ...named]);
   return isNow || clocks.length === 0 ? within : [...within, ...beyond(from, to)];
 }

@@ -15,6 +15,7 @@ import {
   type UserFacts,
 } from '../../language/model/request.ts';
 import type { Field, Slot } from '../../language/model/type.ts';
+import { unitDigits } from '../../language/value/currency.ts';
 import { compare, type Decimal, formatDecimal, fromNumber, toNumber } from '../../language/value/decimal.ts';
 import {
   formatDate,
@@ -202,10 +203,11 @@ function scaleOf({ set, facts, atoms }: PlaceSource, { slot, steps, key }: Field
   const { parse, write, show } = measures[type.kind] ?? plainMeasure;
   const current = jsonAt(facts.payload, steps);
   const currencySteps = currencyPlace(type, { root: 'payload', steps })?.steps ?? null;
-  const unit = (changed: Facts): string => {
-    const currency = currencySteps && jsonAt(changed.payload, currencySteps);
-    return typeof currency === 'string' ? ` ${currency}` : '';
+  const currencyIn = (of: Facts): string | null => {
+    const currency = currencySteps && jsonAt(of.payload, currencySteps);
+    return typeof currency === 'string' ? currency : null;
   };
+  const own = currencyIn(facts);
   return createScale(
     {
       name: pathText('payload', steps),
@@ -214,7 +216,8 @@ function scaleOf({ set, facts, atoms }: PlaceSource, { slot, steps, key }: Field
       range: measure.range,
       current: current === undefined ? null : parse(current),
       put: (changed, value) => putField(set, steps, write(value))(changed),
-      show: (changed, value) => `${show(value)}${unit(changed)}`,
+      unitDigits: own === null ? null : unitDigits(own),
+      show: (changed, value) => [show(value), currencyIn(changed) ?? []].flat().join(' '),
     },
     atoms,
   );
@@ -236,6 +239,7 @@ function meterPlaces({ set, facts, atoms }: PlaceSource): readonly ChangePlace[]
           key: `meters.${name}`,
           kind: currency === null ? 'number' : 'money',
           range: { low: fromNumber(0), high: null },
+          unitDigits: typeof currency === 'string' ? unitDigits(currency) : null,
           current: isPlain ? reading.low : null,
           put,
           show: (_, value) => `${formatDecimal(value)}${currency === null ? '' : ` ${currency}`}`,

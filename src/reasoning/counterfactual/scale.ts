@@ -11,6 +11,7 @@ import {
   type Decimal,
   divide,
   floor,
+  fractionDigits,
   fromNumber,
   isInRange,
   multiply,
@@ -37,6 +38,8 @@ export interface ScaleOptions extends Pick<Scale, 'name' | 'current' | 'put' | '
   readonly kind: Quantity | 'money';
   readonly key: string;
   readonly range: Range;
+  /** How many decimal places the currency of an amount has; null when it is not known, and for other kinds. */
+  readonly unitDigits: number | null;
 }
 
 const pointsMax = 90;
@@ -45,17 +48,23 @@ const decimalPlacesMax = 9;
 const halvingsMax = 60;
 
 export function createScale(options: ScaleOptions, atoms: readonly Atom[]): Scale {
-  const { name, current, put, show, kind, range, key } = options;
+  const { name, current, put, show, kind, range, key, unitDigits } = options;
   const read = atoms.filter((atom) => atom.keys.has(key));
   const constants = distinct(read.flatMap(({ parts }) => parts.flatMap((part) => constantOf(part, kind))));
   const ends = [range.low, range.high].filter((end) => end !== null);
-  const step = stepOf(kind, [...constants, ...ends, ...(current === null ? [] : [current])]);
+  const values = [...constants, ...ends, ...(current === null ? [] : [current])];
+  const step: Decimal =
+    unitDigits === null || !Number.isFinite(unitDigits)
+      ? stepOf(kind, values)
+      : { coefficient: 1n, exponent: -unitDigits };
   const around = constants.flatMap((constant) => [subtract(constant, step), constant, add(constant, step)]);
   // If the place is only one term of a sum or a product, no condition names its turning points.
   const far = read.every(({ expression }) => isDirect(expression)) ? [] : farPoints(kind, current, step);
   const points = [...around, ...ends, ...far, current]
     .filter((point) => point !== null)
-    .filter((point) => isInRange(range, point));
+    .filter(
+      (point) => isInRange(range, point) && (unitDigits === null || fractionDigits(point) <= unitDigits),
+    );
   const near = distinct(points)
     .toSorted((a, b) => compareDistance(current, a, b))
     .slice(0, pointsMax);

@@ -31,6 +31,7 @@ import { windowMsMax } from '../../language/value/meter-window.ts';
 import { createRandom, type Random } from '../../language/value/random.ts';
 import { formatDate, formatDatetime, formatTimestamp } from '../../language/value/time.ts';
 import { textVectors } from '../cells/text-vectors.ts';
+import { inUnits } from '../cells/units.ts';
 import { countsWithin } from '../cells/windows.ts';
 import { type Constants, constantsOf } from './constants.ts';
 
@@ -70,7 +71,7 @@ export function randomRequest(source: RequestSource, action: Action): Facts {
   const satisfied = (): readonly string[] => (random.chance(0.5) ? random.some(requirements, 0.7) : []);
   const facts: Facts = {
     action: action.key,
-    payload: record(source, action.shape),
+    payload: inUnits(action.shape, record(source, action.shape)),
     agent: known(agent(source)) as AgentFacts,
     request: known({
       ip: random.pick(['10.0.0.1', '203.0.113.9', '2001:db8::1']),

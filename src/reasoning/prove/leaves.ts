@@ -2,7 +2,7 @@
 // Each leaf knows which values its declaration admits, and is tied to the leaf that holds it or that it is a
 // function of.
 
-import { currenciesOfRecordsBelow } from '../../language/model/currency.ts';
+import { currenciesOfRecordsBelow, currencyPlace } from '../../language/model/currency.ts';
 import type { Expression, FactRead, FieldRead } from '../../language/model/expression.ts';
 import { riskTiers } from '../../language/model/request.ts';
 import {
@@ -18,11 +18,20 @@ import { type Unknown, unknown, type Value } from '../../language/model/value.ts
 import { signedMark } from '../../language/model/vouched.ts';
 import { calls } from '../../language/spec/calls.ts';
 import { isOfTextType } from '../../language/spec/payload.ts';
-import { isCurrency } from '../../language/value/currency.ts';
-import { type Decimal, fromNumber, isInRange, zero } from '../../language/value/decimal.ts';
+import { isCurrency, unitDigits } from '../../language/value/currency.ts';
+import { type Decimal, fractionDigits, fromNumber, isInRange, zero } from '../../language/value/decimal.ts';
 import { memo } from '../../language/value/memo.ts';
 import { cellPlaceOf } from '../cells/cut.ts';
-import { type Domain, isCell, isValue, isWhere, type Leaf, noStates, type States } from '../cells/leaf.ts';
+import {
+  type Cell,
+  type Domain,
+  isCell,
+  isValue,
+  isWhere,
+  type Leaf,
+  noStates,
+  type States,
+} from '../cells/leaf.ts';
 import { horizon } from '../cells/times.ts';
 import { notLiteral } from '../solver/literal.ts';
 import type { Elements, ProofContext } from './context.ts';
@@ -97,12 +106,48 @@ export function fieldLeaf(ctx: ProofContext, field: FieldRead & Expression, elem
     ...(type.kind === 'text' ? { patterns: type.patterns } : {}),
     ...('length' in type ? { lengths: type.length } : {}),
     marks: 'range' in type ? rangeMarks(type.range) : [],
+    isMoney: type.kind === 'money',
   });
+  if (type.kind === 'money') tieToCurrency(ctx, leaf, { type, field, elements });
   // A field for which an enforcement point vouches stays free to be known or unknown, whatever conditions
   // require of the point.
   if (field.isSigned && field.signers === undefined) tieToSignature(ctx, leaf);
   if (field.steps.length > 0) tieToHolder(ctx, leaf, field, elements);
   return leaf;
+}
+
+/** An amount is in whole units of its currency. */
+function tieToCurrency(
+  ctx: ProofContext,
+  leaf: Leaf,
+  {
+    type,
+    field,
+    elements,
+  }: { readonly type: Type; readonly field: FieldRead & Expression; readonly elements: Elements },
+): void {
+  const at = currencyPlace(type, field);
+  const place = at === null ? null : placeOfField(ctx, { ...field, ...at }, elements);
+  if (at === null || place === null) return;
+  const currency = fieldLeaf(ctx, { ...field, ...at, type: place.slot.type }, elements);
+  if (currency === null) return;
+  ctx.afterCut.push(() => {
+    for (const digits of new Set(leaf.cells.map(digitsOfCell).filter((one) => one > 0))) {
+      const isSoFine = isWhere(leaf, (cell) => digitsOfCell(cell) === digits, ctx.circuit);
+      const isFit = isWhere(currency, (cell) => admits(cell, digits), ctx.circuit);
+      ctx.circuit.require([notLiteral(isSoFine), isFit]);
+    }
+  });
+}
+
+/** The fewest decimal places of the numbers of a cell; 0 for a state that is no number. */
+function digitsOfCell({ value }: Cell): number {
+  return isValue(value) ? fractionDigits(value as Decimal) : 0;
+}
+
+/** Whether amounts in the currency of a cell may have the decimal places; so do those in an open one. */
+function admits({ value, isOther }: Cell, digits: number): boolean {
+  return !isValue(value) || isOther || typeof value !== 'string' || unitDigits(value) >= digits;
 }
 
 const noLengths: Range = { low: null, high: null };
@@ -121,6 +166,7 @@ export function plainLeaf({ set }: ProofContext, key: string, domain: Domain): L
     atoms: [],
     atomsByText: new Map(),
     isEachApart: false,
+    isMoney: false,
     marks: [],
     cells: [],
     order: [],

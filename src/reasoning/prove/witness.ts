@@ -11,6 +11,7 @@ import { unknown } from '../../language/model/value.ts';
 import { type Decimal, toNumber } from '../../language/value/decimal.ts';
 import { formatIp, type Ip } from '../../language/value/ip.ts';
 import { type CellValue, isValue, type Leaf } from '../cells/leaf.ts';
+import { inUnits } from '../cells/units.ts';
 import type { ProofContext } from './context.ts';
 import { jsonOfSample, sampleOf } from './sample.ts';
 import { cellOf, chooseText } from './text-choice.ts';
@@ -28,7 +29,7 @@ export function witnessOf(ctx: ProofContext): Facts {
   const now = values.get('now');
   return {
     action: ctx.action.key,
-    payload: recordOf({ ctx, values }, ctx.action.shape, 'payload'),
+    payload: inUnits(ctx.action.shape, recordOf({ ctx, values }, ctx.action.shape, 'payload')),
     agent: agentOf(ctx, values),
     request: requestOf(ctx, values),
     nowMs: isValue(now) ? Math.round(toNumber(now as Decimal) * 1000) : mondayMorningMs,

@@ -9,7 +9,7 @@ import type { Meter, PolicySet } from '../../language/model/policy.ts';
 import { type Facts, nothingSatisfied, presentRows, type Reading } from '../../language/model/request.ts';
 import type { Shape, Slot } from '../../language/model/type.ts';
 import { checkPayload } from '../../language/spec/payload.ts';
-import { isCurrency } from '../../language/value/currency.ts';
+import { isCurrency, isInUnits } from '../../language/value/currency.ts';
 import {
   type Decimal,
   equal,
@@ -169,7 +169,9 @@ function readAmount(text: Json): { readonly value: Decimal; readonly currency: s
   const [, digits = '', currency = null] =
     /^(\S+)(?: ([A-Z]{3}))?$/.exec(typeof text === 'string' ? text : '') ?? [];
   const value = parseDecimal(digits);
-  return value === null || (currency !== null && !isCurrency(currency)) ? null : { value, currency };
+  if (value === null) return null;
+  const isAmount = currency === null || (isCurrency(currency) && isInUnits(value, currency));
+  return isAmount ? { value, currency } : null;
 }
 
 function segmentsOf(pointer: string): readonly string[] {

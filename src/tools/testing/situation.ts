@@ -24,7 +24,7 @@ import {
   userAttributes,
 } from '../../language/model/request.ts';
 import { checkPayload, resolveRecord } from '../../language/spec/payload.ts';
-import { isCurrency } from '../../language/value/currency.ts';
+import { isCurrency, isInUnits } from '../../language/value/currency.ts';
 import {
   compare,
   type Decimal,
@@ -255,7 +255,9 @@ function readAmount(located: Located): Amount | null {
   const match = typeof located.value === 'string' ? /^(\S+?)(?: ([A-Z]{3}))?$/.exec(located.value) : null;
   const amount = parseDecimal(match?.[1] ?? '');
   const currency = match?.[2] ?? null;
-  return amount === null || (currency !== null && !isCurrency(currency)) ? null : { amount, currency };
+  if (amount === null) return null;
+  const isAmount = currency === null || (isCurrency(currency) && isInUnits(amount, currency));
+  return isAmount ? { amount, currency } : null;
 }
 
 function isOrdered(low: Amount, high: Amount): boolean {

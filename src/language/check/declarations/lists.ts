@@ -6,7 +6,7 @@ import { anyText, quantity, type Type } from '../../model/type.ts';
 import type { Value } from '../../model/value.ts';
 import type { ListDeclaration, ListSource, LiteralNode, TypeNode } from '../../syntax/tree/tree.ts';
 import { canonicalText } from '../../value/canonical-text.ts';
-import { isCurrency } from '../../value/currency.ts';
+import { isCurrency, isInUnits } from '../../value/currency.ts';
 import { type Decimal, isInteger, parseDecimal } from '../../value/decimal.ts';
 import { type Cidr, canonicalNetwork, isNetworkWithin, parseNetwork } from '../../value/ip.ts';
 import { isMixedScript } from '../../value/scripts.ts';
@@ -334,7 +334,8 @@ function parseEntry(entry: FileEntry, type: Type, read: (value: Value) => Value 
     case 'money': {
       const [, amount = '', currency = ''] = /^(\S+) ([A-Z]{3})$/.exec(text) ?? [];
       const value: Decimal | null = parseDecimal(amount);
-      return value !== null && isCurrency(currency) ? { amount: value, currency } : null;
+      const isAmount = value !== null && isCurrency(currency) && isInUnits(value, currency);
+      return isAmount ? { amount: value, currency } : null;
     }
     case 'duration':
       return parseDuration(text);

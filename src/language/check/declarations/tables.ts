@@ -6,7 +6,7 @@ import type { Json } from '../../model/json.ts';
 import type { Column, Table } from '../../model/policy.ts';
 import { anyText, type Field, type Shape, type Slot, type Type } from '../../model/type.ts';
 import type { FieldNode, TableDeclaration, TableSource } from '../../syntax/tree/tree.ts';
-import { isCurrency } from '../../value/currency.ts';
+import { isCurrency, isInUnits } from '../../value/currency.ts';
 import { type Decimal, formatDecimal } from '../../value/decimal.ts';
 import type { TableCell } from '../../value/table/cells.ts';
 import { RowsBuilder, type TableRows } from '../../value/table/rows.ts';
@@ -289,7 +289,9 @@ function cellIn(
   const value = read(source);
   if (field.type.kind !== 'money' || value === null) return value;
   const currency = cells[field.type.currencyField ?? ''];
-  return typeof currency === 'string' && isCurrency(currency) ? { amount: value as Decimal, currency } : null;
+  if (typeof currency !== 'string' || !isCurrency(currency)) return null;
+  const amount = value as Decimal;
+  return isInUnits(amount, currency) ? { amount, currency } : null;
 }
 
 /**

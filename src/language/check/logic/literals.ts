@@ -15,13 +15,14 @@ import {
 import type { Value } from '../../model/value.ts';
 import type { DurationLiteral, LiteralNode } from '../../syntax/tree/tree.ts';
 import { canonicalText } from '../../value/canonical-text.ts';
-import { isCurrency } from '../../value/currency.ts';
+import { isCurrency, isInUnits } from '../../value/currency.ts';
 import { type Decimal, isInteger, negate, parseDecimal, toNumber } from '../../value/decimal.ts';
 import { parseIp } from '../../value/ip.ts';
 import { compileRegex } from '../../value/regex.ts';
 import { parseDate, parseDatetime, parseDuration, parseInstantLiteral } from '../../value/time.ts';
 import type { Environment } from '../incremental/environment.ts';
 import {
+  amountTooFine,
   clockMisplaced,
   dateInvalid,
   durationInvalid,
@@ -90,7 +91,9 @@ export function readLiteral(node: LiteralNode, env: Environment): Value | null {
     case 'money': {
       if (!isCurrency(node.currency)) return reported(env, unknownCurrency(node.span, node.currency));
       const amount = decimalOf(node.amount);
-      return amount === null ? reported(env, numberInvalid(node)) : { amount, currency: node.currency };
+      if (amount === null) return reported(env, numberInvalid(node));
+      if (!isInUnits(amount, node.currency)) return reported(env, amountTooFine(node, amount));
+      return { amount, currency: node.currency };
     }
     case 'duration': {
       const isNegative = node.text.startsWith('-');

@@ -9,10 +9,13 @@ import type {
   HoursSpan,
   ListDeclaration,
   LiteralNode,
+  MoneyLiteral,
   MonthsLiteral,
   NameNode,
   TextLiteral,
 } from '../../syntax/tree/tree.ts';
+import { unitDigits } from '../../value/currency.ts';
+import { type Decimal, formatDecimal } from '../../value/decimal.ts';
 import type { ListFileCode } from './list-files.ts';
 import { earlier, error, warning } from './problem.ts';
 import { typeText } from './type-text.ts';
@@ -29,6 +32,16 @@ export function unknownCurrency(span: Span, code: string): Diagnostic {
   const upper = code.toUpperCase();
   return error('unknown-currency', span, `\`${code}\` is not a currency of ISO 4217`, {
     help: code === upper ? 'write its three letters, such as `USD`' : `did you mean \`${upper}\``,
+  });
+}
+
+export function amountTooFine(node: MoneyLiteral, amount: Decimal): Diagnostic {
+  const { currency, span } = node;
+  const digits = unitDigits(currency);
+  const unit = formatDecimal({ coefficient: 1n, exponent: -digits });
+  const message = `the smallest unit of \`${currency}\` is ${unit}: nobody can pay ${formatDecimal(amount)}`;
+  return error('amount-too-fine', span, message, {
+    help: `round it to ${digits === 0 ? 'a whole number' : `${digits} decimal places`}; write a price of less than a unit for many: \`payload.tokens * 3 ${currency} / 1_000_000\``,
   });
 }
 

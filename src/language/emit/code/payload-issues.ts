@@ -8,7 +8,7 @@ import { payloadFaults } from '../../model/describe.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { Range, Shape, Slot, TextType, Type } from '../../model/type.ts';
 import { canonicalText } from '../../value/canonical-text.ts';
-import { isCurrency } from '../../value/currency.ts';
+import { isAmountOf, isCurrency, unitDigits } from '../../value/currency.ts';
 import { type Decimal, fromNumber, isInRange } from '../../value/decimal.ts';
 import { parseIp } from '../../value/ip.ts';
 import { compileRegex } from '../../value/regex.ts';
@@ -42,8 +42,11 @@ function checkSlot(issues: PayloadIssue[], placed: Placed): void {
   const { slot, value, pointer, owner, payload } = placed;
   if (issues.length >= payloadIssuesMax || (value === null && slot.isNullable)) return;
   const { type } = slot;
-  if (!isOfType(type, value) || !hasCurrency(type, placed)) {
+  const currency = currencyOf(type, placed);
+  if (!isOfType(type, value) || (currency !== null && !isCurrency(currency))) {
     issues.push({ pointer, message: payloadFaults.mistyped(slot) });
+  } else if (currency !== null && !isAmountOf(value as number, currency)) {
+    issues.push({ pointer, message: payloadFaults.finer(unitDigits(currency)) });
   } else if (type.kind === 'record') {
     checkRecord(issues, { shape: type.shape, record: value as JsonObject, pointer, payload });
   } else if (type.kind === 'list') {
@@ -111,13 +114,13 @@ function isOfType(type: Type, value: unknown): boolean {
 }
 
 /**
- * Whether the currency of an amount is valid. A currency that is missing or not a text passes, because it has
- * an issue at its own place.
+ * The currency of an amount. Null for one that is missing or not a text, because it has an issue at its own
+ * place, and for other types.
  */
-function hasCurrency(type: Type, { owner, payload }: Placed): boolean {
-  if (type.kind !== 'money' || type.currencyField === null) return true;
+function currencyOf(type: Type, { owner, payload }: Placed): string | null {
+  if (type.kind !== 'money') return null;
   const currency = currencyOfJson(type, owner, payload);
-  return typeof currency !== 'string' || isCurrency(currency);
+  return typeof currency === 'string' ? currency : null;
 }
 
 function isPoint(value: unknown, range: Range, parse: (text: string) => Decimal | null): boolean {

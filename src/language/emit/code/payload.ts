@@ -110,7 +110,9 @@ function typeTest(writer: Writer, type: Type, { value, owner }: Held): Js {
         [js`Number.isFinite(${value})`, ...numberRange(writer, type.range, value)],
         and,
       );
-      return type.currencyField === null ? isAmount : js`${isAmount} && ${currencyTest(writer, type, owner)}`;
+      return type.currencyField === null
+        ? isAmount
+        : js`${isAmount} && ${currencyTest(writer, type, { value, owner })}`;
     }
     case 'date':
     case 'timestamp':
@@ -133,13 +135,17 @@ function memberCode(writer: Writer, owner: Js, name: string): Js {
 }
 
 /**
- * The test of a currency. A currency that is missing or not a text passes, because it has an issue of its
- * own.
+ * The test that an amount is in whole units of its currency. A currency that is missing or not a text passes,
+ * because it has an issue of its own.
  */
-function currencyTest(writer: Writer, { currencyRecord, currencyField }: MoneyType, owner: Js): Js {
+function currencyTest(
+  writer: Writer,
+  { currencyRecord, currencyField }: MoneyType,
+  { value, owner }: Held,
+): Js {
   const record = currencyRecord?.reduce((code, step) => memberCode(writer, code, step), js`r`) ?? owner;
   const currency = memberCode(writer, record, currencyField!);
-  return js`(typeof ${currency} !== "string" || ${use(writer, 'isCurrency')}(${currency}))`;
+  return js`(typeof ${currency} !== "string" || ${use(writer, 'isAmountOf')}(${value}, ${currency}))`;
 }
 
 function declareList(writer: Writer, type: Extract<Type, { kind: 'list' }>): Js {

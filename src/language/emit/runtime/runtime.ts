@@ -3,7 +3,7 @@
 import { elementRoundsMax, textRoundsMax } from '../../model/limits.ts';
 import type { Facts } from '../../model/request.ts';
 import { monthsLater } from '../../value/calendar.ts';
-import { isCurrency } from '../../value/currency.ts';
+import { isAmountOf } from '../../value/currency.ts';
 import { toNumber } from '../../value/decimal.ts';
 import { canonicalEmail, domain } from '../../value/email.ts';
 import { canonicalHost } from '../../value/host-name.ts';
@@ -78,7 +78,7 @@ export const runtime = {
 
   includes,
   ipOf,
-  isCurrency,
+  isAmountOf,
   isDate: (text: string): boolean => parseDate(text) !== null,
   isDatetime: (text: string): boolean => parseDatetime(text) !== null,
   isInCidr,

@@ -2,6 +2,7 @@
 // unit, one of a duration's own unit, one day, or one minute.
 
 import type { LiteralNode } from '../../../language/syntax/tree/tree.ts';
+import { unitDigits } from '../../../language/value/currency.ts';
 import {
   add,
   type Decimal,
@@ -18,7 +19,8 @@ export function neighbours(literal: LiteralNode): readonly string[] {
     case 'number':
       return around(literal.text, fractionDigits(literal.text));
     case 'money': {
-      const digits = Math.max(fractionDigits(literal.amount), minorDigits(literal.currency));
+      const unit = unitDigits(literal.currency);
+      const digits = Number.isFinite(unit) ? unit : fractionDigits(literal.amount);
       return around(literal.amount, digits).map((amount) => `${amount} ${literal.currency}`);
     }
     case 'duration':
@@ -62,16 +64,6 @@ function writtenLike(written: string, moved: string): string {
 
 function fractionDigits(written: string): number {
   return written.split('.')[1]?.length ?? 0;
-}
-
-/** Digits of the currency's smallest unit, as in ISO 4217. */
-function minorDigits(currency: string): number {
-  try {
-    const format = new Intl.NumberFormat('en', { style: 'currency', currency });
-    return format.resolvedOptions().maximumFractionDigits ?? 0;
-  } catch {
-    return 0;
-  }
 }
 
 function dates(written: string): readonly string[] {
