@@ -251,6 +251,35 @@ describe('the policies', () => {
     expect(ready.policies).toMatchObject({ status: 'stale' });
   });
 
+  test('a policy file is emptied: the last good set decides with its guards, and it is told', async () => {
+    const service = await startService();
+    const guards = join(dirname(service.policyFile), 'guards.policy');
+    const deny = 'policy guards on demo.* { deny everything when action.key == "demo.allow" }\n';
+    writeFileSync(guards, deny);
+    await service.policies.reload();
+    const decision = async () => (await (await authorize(service)).json()) as object;
+    const refused = { decision: 'DENY', matched_policy: 'guards' };
+    expect(await decision()).toMatchObject(refused);
+    for (const left of ['', '\n', '# what a dying editor leaves\n', '\ufeff', ' \t\r\n']) {
+      writeFileSync(guards, left);
+      await service.policies.reload();
+      expect([left, await decision()]).toMatchObject([left, refused]);
+      const ready = await fetch(`${service.url}/readyz`);
+      expect(ready.status).toBe(200);
+      const { policies } = (await ready.json()) as {
+        policies: { diagnostics: { code: string; file: string }[] };
+      };
+      expect([left, policies]).toMatchObject([left, { status: 'stale' }]);
+      expect(JSON.stringify(policies)).toContain('file-empty');
+      expect(JSON.stringify(policies)).toContain('guards.policy');
+    }
+    writeFileSync(guards, deny);
+    await service.policies.reload();
+    const ready = (await (await fetch(`${service.url}/readyz`)).json()) as { policies: object };
+    expect(ready.policies).toMatchObject({ status: 'current' });
+    expect(await decision()).toMatchObject(refused);
+  });
+
   test('a list file is gone: the list stays what it was, and it is told', async () => {
     const service = await startService();
     const folder = dirname(service.policyFile);
