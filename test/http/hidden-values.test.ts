@@ -4,10 +4,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { openTracing } from '../../src/service/http/telemetry/tracing.ts';
 import { createDirectory } from '../../src/service/people/directory.ts';
-import { createDispatcher } from '../../src/service/webhooks/dispatch.ts';
 import { makeWebhook, webhookEvents, webhookFormats } from '../../src/service/webhooks/webhook.ts';
 import { startReceiver } from '../webhooks/service.ts';
 import { listening } from './listening.ts';
@@ -150,6 +149,7 @@ async function places(): Promise<Places> {
     startsWith: policies,
     isInFile: true,
     tracing,
+    areWebhooksPrivate: true,
     log: { level: 'trace', stream },
   });
   const admin = await firstAdmin(service);
@@ -159,7 +159,7 @@ async function places(): Promise<Places> {
     groups: ['finance'],
   });
   const directory = createDirectory(service.store.documents, Date.now);
-  const masterKey = Buffer.alloc(32, 7);
+  const { masterKey } = service.store;
   const receiver = await startReceiver();
   const deps = { directory, masterKey, arePrivateAddressesAllowed: true };
   const actor = { person: admin, roles: admin.roles };
@@ -168,11 +168,10 @@ async function places(): Promise<Places> {
     const made = await makeWebhook(deps, actor, draft as never);
     expect(made.kind).toBe('made');
   }
-  const dispatcher = createDispatcher({ ...deps, onFailure: (error) => void lines.push(String(error)) });
-  onTestFinished(() => dispatcher.close());
   const sent = async (): Promise<string> => {
-    await dispatcher.tick();
-    await dispatcher.settled();
+    await vi.waitFor(() => expect(receiver.received.length).toBeGreaterThanOrEqual(webhookFormats.length), {
+      timeout: 60_000,
+    });
     await tracing.close();
     return [...receiver.received.map(({ body }) => body), ...spans].join('\n');
   };
@@ -222,9 +221,11 @@ test('a marker is in no place that keeps, sends or shows what was asked', { time
   expect(shown.join('\n')).toContain('hmac-sha256:');
   expect(shown.filter((text) => text.includes(marker))).toEqual([]);
   const left = await sent();
-  expect(left).toContain('login.ask');
+  // The secret of the call that people see is in the record that they are told of.
+  expect(left).toContain(ids[1]);
+  expect(left).toContain('request.pending');
   expect(left).not.toContain(marker);
-  expect(lines.length).toBeGreaterThan(2);
+  expect(lines).not.toEqual([]);
   expect(lines.filter((line) => line.includes(marker))).toEqual([]);
   const folder = dirname((service.place as { readonly path: string }).path);
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());

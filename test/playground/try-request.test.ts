@@ -139,6 +139,7 @@ describe('a try', () => {
     ['/address', { address: '10.0.0' }, /IP address/],
     ['/meters/spent', { meters: { spent: 1 } }, /no meter `spent`/],
     ['/meters/daily_outflow', { meters: { daily_outflow: '1 EUR' } }, /is read in/],
+    ['/meters/daily_outflow', { meters: { daily_outflow: '1.005 USD' } }, /must be a reading/],
     ['/meters/daily_outflow', { meters: { daily_outflow: 'much' } }, /must be a reading/],
     ['/meters/daily_outflow', { meters: { daily_outflow: [1] } }, /must be a reading/],
   ])('says what cannot be understood: %s', (pointer, change, message) => {

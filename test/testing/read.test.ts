@@ -233,6 +233,11 @@ describe('mistakes in a test file', () => {
       '4:18 `meters.a` must be a reading (such as `10`, `[10, 25]` with the smaller first, or `100 USD`)',
     ],
     [
+      'a reading finer than the unit of its currency',
+      one('meters: { a: 0.5 JPY }'),
+      '4:18 `meters.a` must be a reading (such as `10`, `[10, 25]` with the smaller first, or `100 USD`)',
+    ],
+    [
       'a path that leads nowhere',
       one('set: { paylod.a: 1 }'),
       '4:12 no fact is called `paylod` (did you mean `payload`)',

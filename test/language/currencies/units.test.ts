@@ -6,6 +6,7 @@ import type { JsonObject } from '../../../src/language/model/json.ts';
 import { nothingSatisfied } from '../../../src/language/model/request.ts';
 import { checkPayload } from '../../../src/language/spec/payload.ts';
 import { compile } from '../../../src/pipeline.ts';
+import { inUnits } from '../../../src/reasoning/cells/units.ts';
 import { smallestChange } from '../../../src/reasoning/counterfactual/change.ts';
 import { randomRequest, requestSource } from '../../../src/reasoning/guarantees/request.ts';
 import { proveGuarantees } from '../../../src/reasoning/prove/prove.ts';
@@ -101,6 +102,7 @@ policy p on bill.pay { allow all\n ${rules} }\nguarantee g on bill.pay { ${claim
     ['deny d when payload.amount >= 5 KWD', 'never allow when payload.amount > 4.999 KWD', 'proved'],
     ['deny d when payload.amount >= 5 CLF', 'never allow when payload.amount > 4.9999 CLF', 'proved'],
     ['deny d when payload.amount >= 5 XAU', 'never allow when payload.amount > 4.9999 XAU', 'refuted'],
+    ['', 'never allow when payload.amount * 2 > 5 JPY and payload.amount * 2 < 7 JPY', 'refuted'],
     ['deny d when payload.amount > 100 JPY', 'never allow when payload.amount > 99 JPY', 'refuted'],
     ['deny d when payload.amount >= 0.5 KWD', 'never allow when payload.amount >= 0.4 KWD', 'refuted'],
   ])('%s; %s: %s', (rules, claim, kind) => {
@@ -118,6 +120,18 @@ policy p on bill.pay { allow all\n ${rules} }\nguarantee g on bill.pay { ${claim
     if (verdict.kind !== 'refuted') return;
     expect(checkPayload(set.actions.get('bill.pay')!.shape, verdict.facts.payload as JsonObject)).toEqual([]);
   });
+});
+
+test('a payload that is made of other numbers is rounded to units that its type admits', () => {
+  const { shape: fields } = setOf(`${shape}\npolicy p on bill.pay { allow all }`).set.actions.get(
+    'bill.pay',
+  )!;
+  const made = (amount: number, currency: string) =>
+    inUnits(fields, { amount, currency, lines: [{ fee: 0.5 }] });
+  expect(made(2.5, 'JPY')).toEqual({ amount: 2, currency: 'JPY', lines: [{ fee: 0 }] });
+  expect(made(-1_000_000.5, 'JPY')).toMatchObject({ amount: -1_000_000 - 1 + 1 });
+  expect(made(2.505, 'USD')).toEqual({ amount: 2.5, currency: 'USD', lines: [{ fee: 0.5 }] });
+  expect(made(2.50505, 'XAU')).toMatchObject({ amount: 2.50505 });
 });
 
 test('random requests have payloads in whole units', () => {
