@@ -2,11 +2,35 @@
 // its control owner.
 
 import type { Store } from '../store/contract/store.ts';
-import { describeAgent } from './registry.ts';
+import { describeAgent, newAgent } from './registry.ts';
 
 export const firstAgentName = 'first-agent';
 /** The control owner until there is a first admin; nobody's address. */
 export const nobodysAddress = 'owner@localhost';
+
+/**
+ * Returns a function that registers the first agent where there is no agent yet, and returns its key; null when
+ * there were agents before. It may run again after it has rejected: however the write before has ended, there
+ * is one agent, and its key is returned.
+ */
+export function createFirstAgent(store: Store, nowMs: number = Date.now()): () => Promise<string | null> {
+  const draft = { name: firstAgentName, riskTier: 'low', controlOwner: nobodysAddress, tags: [] };
+  const made = newAgent(draft, nowMs);
+  if (made.kind === 'invalid') throw new Error('the draft of the first agent is valid');
+  const { agent, key, apiKey } = made;
+  return async () => {
+    const isEmpty = (await store.agents.list()).length === 0;
+    if (isEmpty && (await store.agents.add(agent, key)) === 'added') return apiKey;
+    return (await store.agents.find(agent.id)) === null ? null : apiKey;
+  };
+}
+
+/** Whether there is a first agent whose key nobody has used yet: it may have been lost before it was read. */
+export async function isFirstKeyUnused({ agents }: Store): Promise<boolean> {
+  const agent = await agents.find(firstAgentName);
+  if (agent?.status !== 'active') return false;
+  return (await agents.keys(agent.id)).every(({ lastUsedAtMs }) => lastUsedAtMs === null);
+}
 
 interface FirstOwner {
   readonly email: string;

@@ -43,13 +43,19 @@ const ownerLengthMax = 200;
 const tagLengthMax = 50;
 const tagsMax = 50;
 
-/** Registers an active agent and makes its first key. */
-export async function addAgent(
-  store: Store,
+/** An active agent that is not registered yet, and its first key. */
+export interface NewAgent {
+  readonly kind: 'made';
+  readonly agent: AgentRow;
+  readonly key: KeyRow;
+  /** The text of the key, the only copy there will ever be. */
+  readonly apiKey: string;
+}
+
+export function newAgent(
   draft: AgentDraft,
-  nowMs: number = Date.now(),
-  by: Named = {},
-): Promise<AddAgentResult> {
+  nowMs: number,
+): NewAgent | Extract<AddAgentResult, { kind: 'invalid' }> {
   const problems = checkDraft(draft);
   if (problems.length > 0 || !isRiskTier(draft.riskTier)) return { kind: 'invalid', problems };
   const agent: AgentRow = {
@@ -69,10 +75,23 @@ export async function addAgent(
     version: 1,
   };
   const { text, row } = newKey(agent.id, nowMs);
-  if ((await store.agents.add(agent, row, by)) === 'name-taken') {
+  return { kind: 'made', agent, key: row, apiKey: text };
+}
+
+/** Registers an active agent and makes its first key. */
+export async function addAgent(
+  store: Store,
+  draft: AgentDraft,
+  nowMs: number = Date.now(),
+  by: Named = {},
+): Promise<AddAgentResult> {
+  const made = newAgent(draft, nowMs);
+  if (made.kind === 'invalid') return made;
+  const { agent, key, apiKey } = made;
+  if ((await store.agents.add(agent, key, by)) === 'name-taken') {
     return { kind: 'invalid', problems: [nameTaken] };
   }
-  return { kind: 'added', agent, apiKey: text };
+  return { kind: 'added', agent, apiKey };
 }
 
 const nameTaken: DraftProblem = { field: 'name', message: 'another agent has this name' };

@@ -4,13 +4,13 @@
 
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { firstAgentName, nobodysAddress } from '../agents/first-agent.ts';
+import { createFirstAgent, isFirstKeyUnused } from '../agents/first-agent.ts';
 import { randomBase62 } from '../agents/keys.ts';
-import { addAgent } from '../agents/registry.ts';
 import { findChanged } from '../audit/verify-start.ts';
 import { type Clock, clockFault, createClock } from '../clock.ts';
 import { createSetUpLink } from '../people/access.ts';
 import { createDirectory } from '../people/directory.ts';
+import { createSecret } from '../people/secrets.ts';
 import { startSweep } from '../people/sweep.ts';
 import { agreeOnPolicies } from '../policies/agreed-policies.ts';
 import { openBundledPolicies } from '../policies/bundles/bundled-policies.ts';
@@ -155,7 +155,7 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
   const endpoint = config.otelEndpoint;
   const tracing = endpoint === null ? null : await openTracing({ endpoint, log });
   if (tracing !== null) opened.push(() => tracing.close());
-  const sandbox = await waiting(() => sandboxToken(config, store));
+  const sandbox = await waiting(sandboxToken(config, store));
   const { createApp } = await loading;
   const port = await portOf(config);
   const publicUrl = config.publicUrl ?? publicUrlOf(config.host, port);
@@ -196,9 +196,10 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
   // Signals are handled before the welcome is printed, because a process that reads it may send one.
   const stop = superviseSignals(policies, opened, app.log);
   const made = {
-    firstKey: await waiting(() => firstKey(store)),
-    setUpUrl: await waiting(() => setUpUrl(store, clock, publicUrl)),
+    firstKey: await waiting(createFirstAgent(store)),
+    setUpUrl: await waiting(setUpUrl(store, clock, publicUrl)),
   };
+  const isFirstKeyLost = made.firstKey === null && (await waiting(() => isFirstKeyUnused(store)));
   const print = options.print ?? ((text) => void process.stdout.write(text));
   print(
     welcome({
@@ -209,6 +210,7 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
       policies: policies.state(),
       newSandboxToken: sandbox.made,
       actionKeys: policies.current().about().actions,
+      isFirstKeyLost,
       ...made,
     }),
   );
@@ -388,33 +390,27 @@ interface SandboxToken {
   readonly made: string | null;
 }
 
-async function sandboxToken({ sandboxToken: configured }: Config, store: Store): Promise<SandboxToken> {
-  if (configured !== null) return { digest: tokenDigest(configured), made: null };
+/** Returns a step that may run again: the token is made once, however a write before has ended. */
+function sandboxToken({ sandboxToken: configured }: Config, store: Store): () => Promise<SandboxToken> {
+  if (configured !== null) return async () => ({ digest: tokenDigest(configured), made: null });
   const made = `writs_${randomBase62(sandboxTokenLength)}`;
   const madeDigest = tokenDigest(made).toString('hex');
-  const kept = await store.settings.putIfAbsent('sandbox.token_sha256', madeDigest);
-  return { digest: Buffer.from(kept, 'hex'), made: kept === madeDigest ? made : null };
-}
-
-/** The key of a new agent, registered when there is no agent yet; else null. */
-async function firstKey(store: Store): Promise<string | null> {
-  if ((await store.agents.list()).length > 0) return null;
-  const added = await addAgent(store, {
-    name: firstAgentName,
-    riskTier: 'low',
-    controlOwner: nobodysAddress,
-    tags: [],
-  });
-  return added.kind === 'added' ? added.apiKey : null;
+  return async () => {
+    const kept = await store.settings.putIfAbsent('sandbox.token_sha256', madeDigest);
+    return { digest: Buffer.from(kept, 'hex'), made: kept === madeDigest ? made : null };
+  };
 }
 
 /**
- * The link that sets up the first admin, at the first start; null when it was printed before, or when there
- * are people.
+ * Returns a step that may run again; it returns the link that sets up the first admin, at the first start, and
+ * null when it was printed before, or when there are people.
  */
-async function setUpUrl(store: Store, clock: Clock, base: string): Promise<string | null> {
-  const secret = await createSetUpLink(createDirectory(store.documents, clock));
-  return secret === null ? null : `${base}/setup#token=${secret}`;
+function setUpUrl(store: Store, clock: Clock, base: string): () => Promise<string | null> {
+  const link = { who: 'system', when: 'once', secret: createSecret() } as const;
+  return async () => {
+    const secret = await createSetUpLink(createDirectory(store.documents, clock), link);
+    return secret === null ? null : `${base}/setup#token=${secret}`;
+  };
 }
 
 /**

@@ -18,19 +18,21 @@ export interface Welcome {
   readonly actionKeys: readonly string[];
   /** The key of the agent that this start has registered; null when there were agents already. */
   readonly firstKey: string | null;
+  /** Whether an earlier start has registered the first agent, and nobody has used its key yet. */
+  readonly isFirstKeyLost: boolean;
   /** The sandbox token, when this start has made it; else null. */
   readonly newSandboxToken: string | null;
   /** The link that sets up the first admin, when this start has made it; else null. */
   readonly setUpUrl: string | null;
 }
 
-/** The whole command that registers an agent, so that it works wherever it is pasted. */
-function keyCommand({ dataDirectory, database }: Welcome): string {
+/** A whole command for the store of the service, so that it works wherever it is pasted. */
+function commandOn({ dataDirectory, database }: Welcome, command: string): string {
   const place = [
     `--data ${shellWord(dataDirectory)}`,
     ...(database === null ? [] : ['--store "$WRIT_STORE"']),
   ].join(' ');
-  return `${writCommand()} agent add NAME --tier low --owner you@example.com ${place}`;
+  return `${writCommand()} ${command} ${place}`;
 }
 
 /** Whether the service runs from an installed package, not from a checkout. */
@@ -77,7 +79,9 @@ function count(number: number, noun: string): string {
 
 function keyLines(facts: Welcome): readonly string[] {
   const { url, firstKey, actionKeys } = facts;
-  if (firstKey === null) return [`Another agent and its key: ${keyCommand(facts)}`];
+  const adding = commandOn(facts, 'agent add NAME --tier low --owner you@example.com');
+  const another = `Another agent and its key: ${adding}`;
+  if (firstKey === null) return [...lostKeyLines(facts), another];
   return [
     `An agent \`${firstAgentName}\` was registered. Its key, shown once:`,
     '',
@@ -87,8 +91,15 @@ function keyLines(facts: Welcome): readonly string[] {
     '',
     ...askLines({ url, key: firstKey, actionKeys }),
     '',
-    `Another agent and its key: ${keyCommand(facts)}`,
+    another,
   ];
+}
+
+/** A start that ended before its welcome was read has shown the key to nobody. */
+function lostKeyLines(facts: Welcome): readonly string[] {
+  if (!facts.isFirstKeyLost) return [];
+  const rotating = commandOn(facts, `agent rotate ${firstAgentName} --grace now`);
+  return [`The key of \`${firstAgentName}\`, which nobody has used yet, anew: ${rotating}`];
 }
 
 interface Asking {

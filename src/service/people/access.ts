@@ -95,17 +95,26 @@ async function isEmpty({ people }: Directory): Promise<boolean> {
   return (await people.list({ countMax: 1 })).length === 0;
 }
 
+/** How the link of the first admin is made. */
+interface SetUpLinkOptions {
+  readonly who: string;
+  /** With `once` nothing is done where there is a link already; with `again` the earlier one stops working. */
+  readonly when: 'once' | 'again';
+  /** The secret of the link; a new one by default. Who tries again after an error passes the same. */
+  readonly secret?: string;
+}
+
 /**
- * Makes a link for the first admin and returns its secret. With `once`, returns null when a link was made
- * before, whose secret is no longer known; with `anew`, the earlier link stops working. Returns null in any
- * case when there are people.
+ * Makes a link for the first admin and returns its secret. With `once`, returns null when a link with another
+ * secret, which is no longer known, was made before. Returns null in any case when there are people.
  */
 export async function createSetUpLink(
   directory: Directory,
-  { who, when }: { readonly who: string; readonly when: 'once' | 'again' } = { who: 'system', when: 'once' },
+  { who, when, secret = createSecret() }: SetUpLinkOptions = { who: 'system', when: 'once' },
 ): Promise<string | null> {
   if (!(await isEmpty(directory))) return null;
-  const [secret, present] = [createSecret(), await setUpLink(directory)];
+  const present = await setUpLink(directory);
+  if (present !== null && digestIn(present) === digestOf(secret)) return secret;
   if (present !== null && when === 'once') return null;
   const put = {
     ...linkPlace,
