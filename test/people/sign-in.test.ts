@@ -20,7 +20,7 @@ import {
   whoseSession,
 } from '../../src/service/people/sessions.ts';
 import { type Credentials, signIn } from '../../src/service/people/sign-in.ts';
-import { createToken, removeToken, whoseToken } from '../../src/service/people/tokens.ts';
+import { checkToken, createToken, removeToken, whoseToken } from '../../src/service/people/tokens.ts';
 import { totpAt } from '../../src/service/people/totp.ts';
 import { createAuthenticator } from './authenticator.ts';
 import { actor, joinAs, origin, type PeopleService, password, setUpCodes, startPeople } from './service.ts';
@@ -217,6 +217,43 @@ describe('a step-up', () => {
 });
 
 describe('a personal token', () => {
+  it('that lets nobody in says why to who has it, and nothing to who guesses', async () => {
+    const service = await startPeople();
+    const { directory, time } = service;
+    const ben = await joinAs(service, 'ben@example.com', ['auditor']);
+    const make = async () => {
+      const made = await createToken(directory, actor(ben), { name: 'ci', roles: ['auditor'], days: 2 });
+      if (made.kind !== 'made') throw new Error(made.kind);
+      return made;
+    };
+    const [made, earlier] = [await make(), await make()];
+    const { passwordDigest: _, ...unbound } = earlier.token;
+    const found = await directory.tokens.find(earlier.token.id);
+    const put = directory.tokens.put(unbound as typeof earlier.token, found?.version ?? 0);
+    await directory.documents.write([put], null);
+    const kindOf = async (text: string) => (await checkToken(directory, text)).kind;
+    expect(await kindOf(made.text)).toBe('good');
+    expect(await kindOf(earlier.text)).toBe('earlier-version');
+    for (const guess of [
+      `${made.text}0`,
+      made.text.slice(0, -1),
+      earlier.text.replace('writp_', 'writ_'),
+      '',
+    ])
+      expect(await kindOf(guess)).toBe('unknown');
+    await changePassword(service, ben, 'another horse battery');
+    for (const { text } of [made, earlier]) expect(await kindOf(text)).toBe('unknown');
+    // Made at the same moment, by the earlier password.
+    const late = await make();
+    expect(await kindOf(late.text)).toBe('password-changed');
+    const person = await directory.people.find(ben.id);
+    const disabled = { ...(person?.value ?? ben), status: 'disabled' } as const;
+    await directory.documents.write([directory.people.put(disabled, person?.version ?? 0)], null);
+    expect(await kindOf(late.text)).toBe('person-inactive');
+    time.nowMs = late.token.endsAtMs;
+    expect(await kindOf(late.text)).toBe('ended');
+  });
+
   it('can do what it was made for, as long as its person can', async () => {
     const service = await startPeople();
     const { directory } = service;

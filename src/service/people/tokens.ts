@@ -9,7 +9,7 @@ import { type Notice, newNotice } from './notices.ts';
 import { roles as allRoles, type Role } from './operations.ts';
 import { type Actor, type PersonalToken, passwordDigestOf, recordName } from './person.ts';
 
-export const tokenPrefix = 'writp_';
+const tokenPrefix = 'writp_';
 
 const dayMs = 24 * 60 * 60 * 1000;
 export const tokenDaysMax = 366;
@@ -85,21 +85,37 @@ async function draftProblems(
   ];
 }
 
-/**
- * Returns the person of a token, with the roles that both have; null when the token is unknown or over, or
- * when its person is no longer active.
- */
-export async function whoseToken(directory: Directory, text: string): Promise<Actor | null> {
+export type TokenCheck =
+  /** The person of the token, with the roles that both have. */
+  | { readonly kind: 'good'; readonly actor: Actor }
+  /**
+   * `unknown` says that the token does not exist. All else is said only to whoever has the whole token:
+   * `ended` by its time, `person-inactive`, `password-changed` since it was made, or `earlier-version` when it
+   * was made by a version of Writ that did not keep with which password.
+   */
+  | {
+      readonly kind: 'unknown' | 'ended' | 'person-inactive' | 'password-changed' | 'earlier-version';
+    };
+
+export async function checkToken(directory: Directory, text: string): Promise<TokenCheck> {
   const parsed = parseApiKey(text, tokenPrefix);
-  if (parsed === null) return null;
+  if (parsed === null) return { kind: 'unknown' };
   const token = (await directory.tokens.find(parsed.id))?.value;
-  if (token === undefined || !isSameDigest(token.digest, parsed.digest)) return null;
-  if (directory.clock() >= token.endsAtMs) return null;
+  if (token === undefined || !isSameDigest(token.digest, parsed.digest)) return { kind: 'unknown' };
+  if (!(directory.clock() < token.endsAtMs)) return { kind: 'ended' };
   const person = (await directory.people.find(token.personId))?.value;
-  if (person === undefined || person.status !== 'active') return null;
-  if (token.passwordDigest !== passwordDigestOf(person)) return null;
+  if (person === undefined || person.status !== 'active') return { kind: 'person-inactive' };
+  const { passwordDigest }: Partial<PersonalToken> = token;
+  if (passwordDigest === undefined) return { kind: 'earlier-version' };
+  if (passwordDigest !== passwordDigestOf(person)) return { kind: 'password-changed' };
   const roles = allRoles.filter((role) => token.roles.includes(role) && person.roles.includes(role));
-  return { person, roles, isToken: true };
+  return { kind: 'good', actor: { person, roles, isToken: true } };
+}
+
+/** Returns the person of a token, with the roles that both have; null when the token lets nobody in. */
+export async function whoseToken(directory: Directory, text: string): Promise<Actor | null> {
+  const checked = await checkToken(directory, text);
+  return checked.kind === 'good' ? checked.actor : null;
 }
 
 /** Removes one of the person's own tokens. */

@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Actor, Session } from '../../people/person.ts';
 import { isCsrfToken, lookAtSession, whoseSession } from '../../people/sessions.ts';
 import type { SignInDeps } from '../../people/sign-in.ts';
-import { tokenPrefix, whoseToken } from '../../people/tokens.ts';
+import { checkToken, type TokenCheck, whoseToken } from '../../people/tokens.ts';
 import { ProblemError } from '../contract/problem.ts';
 
 export interface PersonIdentity {
@@ -22,6 +22,15 @@ const ssoSeconds = 600;
 /** The longest that browsers keep a cookie, in seconds. */
 const deviceSeconds = 400 * 24 * 60 * 60;
 
+const makeAnother = 'make another in the dashboard, under your account';
+const tokenRefusals: Readonly<Record<Exclude<TokenCheck['kind'], 'good'>, string>> = {
+  unknown: `the token is not valid, or not any more: ${makeAnother}`,
+  ended: `the time of the token is over: ${makeAnother}`,
+  'person-inactive': 'the person of the token has no access any more: ask an admin',
+  'password-changed': `the password of its person has changed since the token was made: ${makeAnother}`,
+  'earlier-version': `the token was made by an earlier version of Writ, which did not bind it to a password: ${makeAnother}`,
+};
+
 /**
  * The person who sent the request. Throws a ProblemError when the sender is unknown, or when the request may
  * come from another site.
@@ -29,9 +38,9 @@ const deviceSeconds = 400 * 24 * 60 * 60;
 export async function identifyPerson(deps: SignInDeps, request: FastifyRequest): Promise<PersonIdentity> {
   const bearer = bearerToken(request);
   if (bearer !== null) {
-    const actor = bearer.startsWith(tokenPrefix) ? await whoseToken(deps.directory, bearer) : null;
-    if (actor === null) throw notSignedIn('the token is not valid, or not any more');
-    return { actor, session: null };
+    const checked = await checkToken(deps.directory, bearer);
+    if (checked.kind !== 'good') throw notSignedIn(tokenRefusals[checked.kind]);
+    return { actor: checked.actor, session: null };
   }
   const secret = cookieOf(request);
   if (secret === null) throw notSignedIn('sign in, or send a personal token');

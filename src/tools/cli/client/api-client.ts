@@ -162,7 +162,6 @@ interface Problem {
 }
 
 const help: Readonly<Record<string, string>> = {
-  not_signed_in: 'the token is not valid or has expired: make a new one',
   not_allowed: 'check the roles of your token',
   unknown_route: 'is --url the address of a Writ service?',
 };
