@@ -2,8 +2,8 @@
 // file that is right.
 
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, chownSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { faultOfFile, findFault } from '../../src/service/file-fault.ts';
 import { configured } from '../../src/service/http/main.ts';
@@ -79,21 +79,52 @@ test('a configuration and a bundle that are directories are named', async () => 
   await expect(reading).rejects.toThrow(`the bundle cannot be read: it ${isDirectory}`);
 });
 
-test.skipIf(process.getuid?.() === 0)('a file of another mode is named', async () => {
+/** Opens a store, so that all is loaded, and then another one, as nobody where it runs as root. */
+const asNobody = `
+  import { openStore } from '${import.meta.dirname}/../../src/service/store/open.ts';
+  const [, , own, path] = process.argv;
+  await (await openStore({ path: own })).close();
+  if (process.getuid() === 0) {
+    process.setgroups([]);
+    process.setgid(65534);
+    process.setuid(65534);
+  }
+  console.log(await openStore({ path }).then(() => 'opened', (error) => error.message));
+`;
+
+test('a file of another mode is named', async () => {
   const path = await made();
+  if (process.getuid?.() === 0) {
+    for (const own of [dirname(path), path, `${path}.key`]) chownSync(own, 65_534, 65_534);
+    // The folder of all temporary folders lets nobody through otherwise.
+    chmodSync(dirname(dirname(path)), 0o711);
+  }
   chmodSync(path, 0o000);
-  await expect(openStore({ path })).rejects.toThrow(`\`${path}\` may not be read or written by this user`);
+  const file = join(temporaryFolder(), 'open.mjs');
+  writeFileSync(file, asNobody);
+  const { stdout, stderr } = run([process.execPath, file, join(temporaryFolder(), 'writ.db'), path]);
+  expect(stdout + stderr).toContain(`\`${path}\` may not be read or written by this user`);
 });
 
-/** Runs a script with a folder of its own that takes few files. */
+/**
+ * Runs with a folder of its own that takes few files; where nobody may mount one, with a folder of which the
+ * system says so, and a store that SQLite cannot open.
+ */
 const script = `
   import { openStore } from '${import.meta.dirname}/../../src/service/store/open.ts';
-  import { writeFileSync } from 'node:fs';
+  import fs, { mkdirSync, writeFileSync } from 'node:fs';
+  import { syncBuiltinESMExports } from 'node:module';
   const folder = process.argv[2];
   const path = folder + '/writ.db';
   if (process.argv[3] === 'true') await (await openStore({ path })).close();
-  let at = 0;
-  try { for (;;) writeFileSync(folder + '/' + at++, ''); } catch {}
+  if (process.argv[4] === 'mounted') {
+    let at = 0;
+    try { for (;;) writeFileSync(folder + '/' + at++, ''); } catch {}
+  } else {
+    mkdirSync(path + '-wal');
+    fs.statfsSync = () => ({ bavail: 1, files: 12, ffree: 0 });
+    syncBuiltinESMExports();
+  }
   console.log(await openStore({ path }).then(() => 'opened', (error) => error.message));
 `;
 function run([program = '', ...args]: readonly string[]) {
@@ -105,14 +136,16 @@ const ownMounts =
   process.getuid?.() === 0 ? ['unshare', '--mount'] : ['unshare', '--user', '--map-root-user', '--mount'];
 const canMount = run([...ownMounts, 'sh', '-c', 'mount -t tmpfs none /mnt']).status === 0;
 
-test.skipIf(!canMount).each([false, true])(
+test.each([false, true])(
   'a file system that takes no more files is named (the store is there: %s)',
   (isMade) => {
     const folder = temporaryFolder();
     const file = join(temporaryFolder(), 'open.mjs');
     writeFileSync(file, script);
     const opening = [process.execPath, file, folder, String(isMade)];
-    const { stdout, stderr } = run([...ownMounts, 'sh', '-c', mount, 'sh', folder, ...opening]);
+    const { stdout, stderr } = canMount
+      ? run([...ownMounts, 'sh', '-c', mount, 'sh', folder, ...opening, 'mounted'])
+      : run([...opening, 'told']);
     expect(stdout + stderr).toMatch(/has no room: the disk is full, or takes no more files/);
   },
 );
