@@ -11,7 +11,7 @@ import { describeRelease, notesOf } from '../../src/tools/release/describe.ts';
 import { isCarried } from '../../src/tools/release/licenses.ts';
 import { ofTheDashboard, readLock, shippedPackages } from '../../src/tools/release/shipped.ts';
 import { temporaryFolder } from '../store/rows.ts';
-import { releases } from '../upgrades/kept-store.ts';
+import { keptNames } from '../upgrades/kept-store.ts';
 
 const shipped = shippedPackages(readLock());
 const source = { version: manifest.version, commit: 'ab'.repeat(20), at: '2026-03-02T10:00:00.000Z' };
@@ -71,7 +71,7 @@ test('the version is the same everywhere, has notes, and a store is kept of it',
   expect(bundleRelease).toBe(manifest.version);
   expect(notesOf(manifest.version)).toMatch(/^## /);
   expect(() => notesOf('99.0.0')).toThrow('CHANGELOG.md has no section');
-  expect(releases).toContain(manifest.version);
+  expect(keptNames).toContain(manifest.version);
 });
 
 test('a release is described, the same each time, and its checksums hold', () => {

@@ -1,39 +1,45 @@
-// `node test/upgrades/keep.ts`: lets the service of this version write a store, and keeps it for the tests of
-// later versions. Run once for each release, before it is tagged.
+// `node test/upgrades/keep.ts [NAME]`: lets the service of this version fill a store in a file and one in a
+// database, and keeps both for the tests of later versions. Run once for each release, before it is tagged.
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import manifest from '../../package.json' with { type: 'json' };
-import { serve } from '../../src/service/http/main.ts';
-import { keepStore } from './kept-store.ts';
+import { startPostgres } from '../store/postgres-server.ts';
+import { databaseClock } from './clock.ts';
+import { fillStore, type StoreFlags } from './fill-store.ts';
+import { flagsOf, keepStore } from './kept-store.ts';
 
-const root = join(import.meta.dirname, '../..');
+const name = process.argv[2] ?? manifest.version;
+const writ = join(import.meta.dirname, '../../src/tools/cli/writ.js');
 const folder = mkdtempSync(join(tmpdir(), 'writ-kept-'));
+const server = await startPostgres();
+
+function checkpointOf({ data, store }: StoreFlags): string {
+  const env = { ...process.env, ...(store === undefined ? {} : { WRIT_STORE: store }) };
+  const args = [writ, 'audit', 'checkpoint', '--data', data];
+  return execFileSync(process.execPath, args, { encoding: 'utf8', env });
+}
+
 try {
-  const data = join(folder, 'var');
-  const flags = { port: 0, data, policies: join(root, 'policies'), 'log.level': 'warn' } as const;
-  const service = await serve({ directory: folder, environment: {}, flags, print: () => undefined });
-  const apiKey = service.firstKey ?? '';
-  const requestIds: string[] = [];
-  for (const amount of [120, 1_500, 50_000]) {
-    const reply = await fetch(`${service.url}/v1/authorize`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-agent-api-key': apiKey },
-      body: JSON.stringify({
-        action_key: 'payment.create',
-        payload: { amount, currency: 'USD', vendor: 'Staples' },
-      }),
-    });
-    requestIds.push(((await reply.json()) as { readonly request_id: string }).request_id);
-  }
-  await service.stop();
-  const writ = join(root, 'src/tools/cli/writ.js');
-  const checkpoint = execFileSync(process.execPath, [writ, 'audit', 'checkpoint', '--data', data], {
-    encoding: 'utf8',
+  const inFile = { data: join(folder, 'file') };
+  const known = await fillStore(inFile);
+  await keepStore({ name, data: inFile.data, database: null, checkpoint: checkpointOf(inFile), known });
+
+  const { name: database, url } = await server.createEmptyDatabase();
+  const inDatabase = flagsOf(join(folder, 'database'), url);
+  const knownThere = await fillStore(inDatabase, async (aheadMs) => {
+    await server.query(databaseClock(database, aheadMs), database);
   });
-  keepStore({ release: manifest.version, checkpoint, agent: { apiKey, requestIds } }, data);
+  await keepStore({
+    name,
+    data: inDatabase.data,
+    database: { server, name: database },
+    checkpoint: checkpointOf(inDatabase),
+    known: knownThere,
+  });
 } finally {
+  await server.stop();
   rmSync(folder, { recursive: true, force: true });
 }

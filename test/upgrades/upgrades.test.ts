@@ -1,54 +1,202 @@
-// Stores of every released version, opened by this version: nothing is lost, and the old state is copied
-// first.
+// Stores of earlier schemas and of every released version, opened by this version: nothing is lost, and the
+// old state is copied first.
 
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { readCheckpoint } from '../../src/service/audit/checkpoint.ts';
-import { verifyChain } from '../../src/service/audit/verify.ts';
-import { serve } from '../../src/service/http/main.ts';
+import { totpAt } from '../../src/service/people/totp.ts';
 import { openStore } from '../../src/service/store/open.ts';
 import { requestColumns } from '../../src/service/store/shared/rows.ts';
 import { writ } from '../cli/writ.ts';
+import { keptPostgres } from '../store/postgres-server.ts';
 import { requestRow, temporaryFolder } from '../store/rows.ts';
-import { layStore, releases } from './kept-store.ts';
+import { setClockAhead } from './clock.ts';
+import {
+  ask,
+  type Known,
+  people,
+  policies,
+  type Reply,
+  type RequestName,
+  type Running,
+  send,
+  signIn,
+  signOnceReady,
+  startOn,
+} from './fill-store.ts';
+import { type Engine, keptStores, type LaidStore, layStore } from './kept-store.ts';
 
-const policies = join(import.meta.dirname, '../../policies');
+/** The store is opened a minute after it was kept: within the time of its waits, its window and its nonces. */
+const laterMs = 60_000;
 
-describe.each(releases)('a store of release %s', (release) => {
-  test('is whole, as its checkpoint says', async () => {
-    const data = join(temporaryFolder(), 'var');
-    const { checkpoint } = layStore(release, data);
-    const file = join(data, '../checkpoint.json');
+async function lay(name: string, engine: Engine): Promise<LaidStore> {
+  const data = join(temporaryFolder(), 'var');
+  const aheadMs = ({ stoppedAtMs }: Known) => stoppedAtMs + laterMs - Date.now();
+  onTestFinished(() => setClockAhead(0));
+  const laid = await layStore({ name, engine, data, server: keptPostgres, aheadMs });
+  onTestFinished(laid.drop);
+  setClockAhead(aheadMs(laid.known));
+  return laid;
+}
+
+async function startLaid(laid: LaidStore): Promise<Running> {
+  const service = await startOn(laid.flags);
+  onTestFinished(() => service.stop());
+  return service;
+}
+
+describe.each(keptStores)('the store of %s in a %s', (name, engine) => {
+  test('is upgraded by `store migrate`, and then whole, as its checkpoint says', async () => {
+    const { options, env, checkpoint } = await lay(name, engine);
+    const file = join(temporaryFolder(), 'checkpoint.json');
     writeFileSync(file, checkpoint);
-    const store = await openStore({ path: join(data, 'writ.db'), isUpgradeAllowed: true });
-    const verified = await verifyChain(store, { checkpoints: [readCheckpoint(checkpoint)!] });
-    await store.close();
-    expect(verified).toMatchObject({ kind: 'whole', firstSequence: 1 });
-    const { code, stdout } = await writ(['audit', 'verify', '--data', data, '--checkpoint', file]);
-    expect([code, stdout]).toEqual([0, expect.stringContaining('checkpoints hold')]);
+    const run = (...args: readonly string[]) => writ([...args, ...options], { env });
+    expect(await run('store', 'migrate')).toMatchObject({ code: 0 });
+    const verified = await run('audit', 'verify', '--checkpoint', file);
+    expect(verified).toMatchObject({ code: 0, stdout: expect.stringContaining('checkpoints hold') });
+    expect(await run('doctor', '--policies', policies)).toMatchObject({
+      stdout: expect.not.stringMatching(/forged|changed from outside|earlier version/),
+    });
   });
 
-  test('is served: the agent has its key and its requests, and asks for others', async () => {
-    const data = join(temporaryFolder(), 'var');
-    const { agent } = layStore(release, data);
-    const flags = { port: 0, data, policies, 'log.level': 'silent' } as const;
-    const service = await serve({ directory: data, environment: {}, flags, print: () => undefined });
-    onTestFinished(() => service.stop());
-    const call = async (path: string, body?: object) => {
-      const reply = await fetch(`${service.url}${path}`, {
-        headers: { 'content-type': 'application/json', 'x-agent-api-key': agent.apiKey },
-        ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
-      });
-      return ((await reply.json()) as { readonly decision: string }).decision;
-    };
-    const decisions = await Promise.all(agent.requestIds.map((id) => call(`/v1/requests/${id}`)));
-    expect(decisions).toEqual(['ALLOW', 'ESCALATE', 'DENY']);
-    const payload = { amount: 120, currency: 'USD', vendor: 'Staples' };
-    expect(await call('/v1/authorize', { action_key: 'payment.create', payload })).toBe('ALLOW');
+  test('is served: agents, people and numbers go on where they were', async () => {
+    const laid = await lay(name, engine);
+    const service = await startLaid(laid);
+    await expectStatistics(service, laid.known);
+    await expectRequests(service, laid.known);
+    await expectSignatures(service, laid.known);
+    await expectKeys(service, laid.known);
+    await expectPeople(service, laid.known);
+    await expectBudget(service, laid.known);
+    await service.stop();
+    const { code, stdout } = await writ(['audit', 'verify', ...laid.options], { env: laid.env });
+    expect([code, stdout]).toEqual([0, expect.stringContaining('all else is as the service left it')]);
+  });
+
+  test('has what an upgrade could lose', async () => {
+    const count = counterOf(engine, await lay(name, engine));
+    const tables = ['requests', 'request_events', 'refusals', 'changes', 'keys', 'nonces', 'documents'];
+    for (const table of [...tables, 'meters', 'meter_entries', 'statistics', 'rule_hits', 'settings'])
+      expect([table, await count(table)]).toEqual([table, expect.toSatisfy((rows) => rows > 0)]);
   });
 });
+
+/** Returns a function that counts the rows of a table. */
+function counterOf(engine: Engine, { flags }: LaidStore): (table: string) => Promise<number> {
+  if (engine === 'file') {
+    const database = new Database(join(flags.data, 'writ.db'), { readonly: true });
+    onTestFinished(() => void database.close());
+    return async (table) => database.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number;
+  }
+  const name = new URL(flags.store ?? '').pathname.slice(1);
+  return async (table) => {
+    const server = await keptPostgres();
+    const [found] = await server.query<{ n: number }>(`SELECT count(*)::int4 AS n FROM ${table}`, name);
+    return found?.n ?? 0;
+  };
+}
+
+async function expectStatistics(service: Running, { statistics, tokens }: Known): Promise<void> {
+  for (const { path, answer } of statistics) {
+    const { body } = await send(service, path, { headers: bearer(tokens.working) });
+    expect(body).toMatchObject(answer as object);
+  }
+}
+
+/** Each request reads as it did, for people and for the agent. */
+async function expectRequests(service: Running, { agent, tokens }: Known): Promise<void> {
+  const decisions: Record<string, unknown> = {};
+  for (const [name, id] of Object.entries(agent.requestIds)) {
+    const seen = await send(service, `/v1/requests/${id}`, { headers: bearer(tokens.working) });
+    expect(seen.body).toMatchObject(agent.requests[name as RequestName] as object);
+    const own = await send(service, `/v1/requests/${id}`, { headers: { 'x-agent-api-key': agent.apiKey } });
+    decisions[name] = own.body.decision;
+  }
+  expect(decisions).toEqual({
+    ...{ granted: 'ALLOW', approved: 'ALLOW', rejected: 'DENY', denied: 'DENY' },
+    ...{ withdrawn: 'ESCALATE', voted: 'ESCALATE', waiting: 'ESCALATE' },
+  });
+}
+
+/** A signature that was used is refused; others of the same secret are good. */
+async function expectSignatures(service: Running, { signer }: Known): Promise<void> {
+  const { apiKey, body } = signer;
+  const sent = (signature?: string): Promise<Reply> =>
+    send(service, '/v1/authorize', {
+      headers: {
+        'x-agent-api-key': apiKey,
+        ...(signature === undefined ? {} : { 'x-service-signature': signature }),
+      },
+      body,
+    });
+  await signOnceReady(service, signer, body);
+  expect(await sent(signer.signature)).toMatchObject({
+    status: 401,
+    body: { detail: expect.stringContaining('the nonce has been used') },
+  });
+  expect(await sent()).toMatchObject({ status: 401 });
+}
+
+async function expectKeys(service: Running, { otherKeys }: Known): Promise<void> {
+  const statuses: Record<string, number> = {};
+  for (const [name, key] of Object.entries(otherKeys)) statuses[name] = (await ask(service, key, 1)).status;
+  expect(statuses).toEqual({ ended: 401, replaced: 200, disabled: 403 });
+}
+
+async function expectPeople(service: Running, known: Known): Promise<void> {
+  const { password, totpSecret, recoveryCodes, tokens, invitation } = known;
+  const whoIs = async (headers: Known['session']) => await send(service, '/v1/session', { headers });
+  expect(await whoIs(known.session)).toMatchObject({ status: 200, body: { person: { email: people.ann } } });
+  const withoutCode = { email: people.ann, password };
+  expect(await send(service, '/v1/session', { body: withoutCode })).toMatchObject({
+    body: { type: 'urn:writ:error:code_needed' },
+  });
+  const codes = [totpAt(totpSecret, Date.now()), recoveryCodes[0] ?? ''];
+  for (const code of codes) await signIn(service, { ...withoutCode, code });
+  const [, used = ''] = codes;
+  expect(await send(service, '/v1/session', { body: { ...withoutCode, code: used } })).toMatchObject({
+    status: 401,
+  });
+  for (const email of [people.ben, people.cleo, people.ada, people.eve])
+    await signIn(service, { email, password });
+  const wrong = { email: people.ben, password: `${password}!` };
+  expect(await send(service, '/v1/session', { body: wrong })).toMatchObject({ status: 401 });
+  const joined = await send(service, '/v1/invitations/accept', { body: { token: invitation, password } });
+  expect(joined).toMatchObject({ status: 201, body: { email: 'new@example.com' } });
+  const agents = await send(service, '/v1/agents', { headers: bearer(tokens.working) });
+  expect(agents.body.items.map((one: { readonly name: string }) => one.name).toSorted()).toEqual([
+    ...['disabled', 'first-agent', 'rotated', 'signer'],
+  ]);
+  expect(await send(service, '/v1/agents', { headers: bearer(tokens.removed) })).toMatchObject({
+    status: 401,
+  });
+}
+
+/** Of 1000 there are 610 spent; what waits is approved, and little is left. */
+async function expectBudget(service: Running, { agent, password }: Known): Promise<void> {
+  const { voted, waiting } = agent.requestIds;
+  const session = async (email: string) => await signIn(service, { email, password });
+  const [ben, cleo] = [await session(people.ben), await session(people.cleo)];
+  const approve = (id: string, headers: Known['session']) =>
+    send(service, `/v1/requests/${id}/approve`, { headers, body: { comment: 'kept' } });
+  // Who has approved once does not count twice.
+  await approve(voted, ben);
+  const decision = async (id: string) =>
+    (await send(service, `/v1/requests/${id}`, { headers: { 'x-agent-api-key': agent.apiKey } })).body
+      .decision;
+  expect(await decision(voted)).toBe('ESCALATE');
+  expect(await approve(voted, cleo)).toMatchObject({ status: 200 });
+  for (const person of [ben, cleo]) expect(await approve(waiting, person)).toMatchObject({ status: 200 });
+  expect([await decision(voted), await decision(waiting)]).toEqual(['ALLOW', 'ALLOW']);
+  const asked: string[] = [];
+  for (const amount of [30, 15, 5, 1]) asked.push((await ask(service, agent.apiKey, amount)).body.decision);
+  expect(asked).toEqual(['DENY', 'ALLOW', 'ALLOW', 'DENY']);
+}
+
+function bearer(token: string): Readonly<Record<string, string>> {
+  return { authorization: `Bearer ${token}` };
+}
 
 /** A store of the first schema, with one request. */
 function earlierStore(folder: string): string {

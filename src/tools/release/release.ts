@@ -61,7 +61,7 @@ function problemsOf(): readonly string[] {
     bundleRelease === version
       ? null
       : `bundles call this release ${bundleRelease}: see service/policies/compiled/bundle.ts`,
-    existsSync(join(root, 'test/upgrades', version))
+    existsSync(join(root, 'test/upgrades/stores', version))
       ? null
       : 'no store of this version is kept for the tests of later ones: node test/upgrades/keep.ts',
     problemOfNotes(),
