@@ -43,7 +43,7 @@ export interface Known {
   readonly statistics: readonly { readonly path: string; readonly answer: unknown }[];
 }
 
-export const requestNames = [
+const requestNames = [
   ...['granted', 'approved', 'rejected', 'withdrawn', 'denied', 'voted', 'waiting'],
 ] as const satisfies readonly string[];
 export type RequestName = (typeof requestNames)[number];

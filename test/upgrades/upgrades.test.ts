@@ -114,8 +114,13 @@ async function expectRequests(service: Running, { agent, tokens }: Known): Promi
     decisions[name] = own.body.decision;
   }
   expect(decisions).toEqual({
-    ...{ granted: 'ALLOW', approved: 'ALLOW', rejected: 'DENY', denied: 'DENY' },
-    ...{ withdrawn: 'ESCALATE', voted: 'ESCALATE', waiting: 'ESCALATE' },
+    granted: 'ALLOW',
+    approved: 'ALLOW',
+    rejected: 'DENY',
+    withdrawn: 'ESCALATE',
+    denied: 'DENY',
+    voted: 'ESCALATE',
+    waiting: 'ESCALATE',
   });
 }
 

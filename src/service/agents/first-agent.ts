@@ -6,7 +6,7 @@ import { describeAgent, newAgent } from './registry.ts';
 
 export const firstAgentName = 'first-agent';
 /** The control owner until there is a first admin; nobody's address. */
-export const nobodysAddress = 'owner@localhost';
+const nobodysAddress = 'owner@localhost';
 
 /**
  * Returns a function that registers the first agent where there is no agent yet, and returns its key; null when
