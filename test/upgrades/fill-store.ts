@@ -43,10 +43,7 @@ export interface Known {
   readonly statistics: readonly { readonly path: string; readonly answer: unknown }[];
 }
 
-const requestNames = [
-  ...['granted', 'approved', 'rejected', 'withdrawn', 'denied', 'voted', 'waiting'],
-] as const satisfies readonly string[];
-export type RequestName = (typeof requestNames)[number];
+export type RequestName = 'granted' | 'approved' | 'rejected' | 'withdrawn' | 'denied' | 'voted' | 'waiting';
 
 export const people = {
   ann: 'ann@example.com',
