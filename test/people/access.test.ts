@@ -8,6 +8,7 @@ import {
   declineApplication,
   grantApplication,
   invite,
+  type RolesAndGroups,
   setUpFirstAdmin,
   withdrawInvitation,
 } from '../../src/service/people/access.ts';
@@ -55,16 +56,21 @@ describe('an invitation', () => {
     expect(again).toEqual({ kind: 'no-invitation' });
   });
 
-  it.each<[string, object]>([
-    ['disabled', { status: 'disabled' }],
-    ['without the right to invite', { roles: ['auditor'] }],
-    ['without the right to give its groups', { roles: ['operator'] }],
-  ])('does not outlive its sender, who is %s', async (_, change) => {
+  it.each<[string, object, RolesAndGroups]>([
+    ['disabled', { status: 'disabled' }, { roles: ['approver'], groups: ['finance'] }],
+    ['without the right to invite', { roles: ['auditor'] }, { roles: ['auditor'], groups: [] }],
+    ['without the right to give its role', { roles: ['operator'] }, { roles: ['operator'], groups: [] }],
+    [
+      'without the right to give its groups',
+      { roles: ['operator'] },
+      { roles: ['auditor'], groups: ['finance'] },
+    ],
+  ])('does not outlive its sender, who is %s', async (_, change, rolesAndGroups) => {
     for (const isLate of [false, true]) {
       const service = await startPeople();
       const { directory, admin } = service;
       const sender = await joinAs(service, 'cleo@example.com', ['admin']);
-      const newcomer = { ...ben, roles: ['approver'], groups: ['finance'] } as const;
+      const newcomer = { ...ben, ...rolesAndGroups };
       const invited = await invite(directory, { person: sender, roles: sender.roles }, newcomer);
       if (invited.kind !== 'invited') throw new Error(invited.kind);
       const changeSender = () => changePerson(directory, admin, { id: sender.id, ...change });
