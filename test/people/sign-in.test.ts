@@ -11,6 +11,7 @@ import {
   passkeyCreationOptions,
   passkeyRequestOptions,
 } from '../../src/service/people/passkeys.ts';
+import type { Person } from '../../src/service/people/person.ts';
 import { reauthenticate } from '../../src/service/people/prove.ts';
 import {
   csrfToken,
@@ -213,6 +214,22 @@ describe('a step-up', () => {
     const code = totpAt(secret, service.time.nowMs);
     expect(await again(code)).toMatchObject({ kind: 'right', factorSinceMs: service.time.nowMs - 30_000 });
     expect(await again(code)).toEqual({ kind: 'wrong' });
+  });
+
+  it('takes a passkey of the person themselves alone', async () => {
+    const service = await startPeople();
+    const ben = await joinAs(service, 'ben@example.com', ['operator']);
+    const again = async (owner: Person) => {
+      const device = createAuthenticator({ origin });
+      const response = device.create(await passkeyCreationOptions(service, owner));
+      await addPasskey(service, owner, { response, name: 'phone' });
+      const question = await passkeyRequestOptions(service, 'step up');
+      const shown = { passkey: device.get(question) };
+      const showing = { shown, purpose: 'step up', address: ann.address, session: null };
+      return await reauthenticate(service, ben, { ...showing, takesRecoveryCode: false });
+    };
+    expect(await again(service.admin.person)).toEqual({ kind: 'wrong' });
+    expect(await again(ben)).toMatchObject({ kind: 'right', person: { id: ben.id } });
   });
 });
 
