@@ -165,6 +165,14 @@ test('a call that needs more people is a request of its own, and asks them all',
   expect(await mail(to, { session })).toMatchObject({ request_id: id, decision: 'ALLOW' });
 });
 
+test('a call that needs more people than a wait asks does not join that wait', async () => {
+  const to = 'wait@example.com';
+  const { request_id: id } = await mail(to, { session: 'plain' });
+  const more = await mail(to, { session: 'audited' });
+  expect(more).toMatchObject({ decision: 'ESCALATE', request_id: expect.not.stringContaining(id) });
+  expect(more.message).toContain('audit');
+});
+
 test('a call that meters count elsewhere is a request of its own, and each counts once', async () => {
   const post = (session: string) => mail('p@example.com', { session }, 'mail.post');
   const { request_id: first } = await post('one');

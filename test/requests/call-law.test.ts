@@ -263,3 +263,31 @@ test.each([1, 2, 3])(
     expect(counts.allowed).toBeGreaterThan(3);
   },
 );
+
+test('a step-up for a request serves no rule that asks only the call for one', async () => {
+  const here = await start();
+  const { next, take, enter, send, decisions } = here;
+  next();
+  await take(
+    activeOf(`${firstParts}policy pay on pay.send {
+  allow all for 10m
+  reauth here when not (request.ip in ["10.0.0.0/8"])
+  reauth there when request.ip in ["10.0.0.0/8"]
+}
+`),
+  );
+  const earlier: Situation = {
+    ...{ session: null, isSigned: false, isByPoint: false, user: null, riskTier: 'low', tags: [] },
+    ...{ clientAddress: '192.0.2.7', isTainted: false, isRowBad: false, hour: 12 },
+  };
+  const { request_id: id } = await send(await enter(earlier), earlier, { isAttaching: true });
+  await decisions.stepUp(id, { id: 'ann', email: 'ann@example.com', who: 'ann', passkey: null });
+  expect((await decisions.look(id))?.state.status).toBe('approved');
+  const later = { ...earlier, clientAddress: '10.1.2.3' };
+  const other = await send(await enter(later), later, { isAttaching: true });
+  expect(other).toMatchObject({ decision: 'REAUTH_REQUIRED', request_id: expect.not.stringContaining(id) });
+  expect(await send(await enter(earlier), earlier, { isAttaching: true })).toMatchObject({
+    decision: 'ALLOW',
+    request_id: id,
+  });
+});

@@ -68,7 +68,8 @@ async function start() {
     await joined('own', ['owner']),
   ];
   const agent = agentRow({ controlOwner: own.email });
-  await real.agents.add(agent, keyRow(agent.id));
+  const key = keyRow(agent.id);
+  await real.agents.add(agent, key);
   const deps = {
     store,
     policies: () => active,
@@ -104,6 +105,7 @@ async function start() {
   return {
     real,
     agent,
+    key,
     ask,
     idOf,
     callerFor,
@@ -200,4 +202,15 @@ test('what is taken rests on the step-up, too', async () => {
   const result = await proved();
   expect(result).toMatchObject({ kind: 'decided', request: { status: 'pending' } });
   expect((await decisions.look(id))?.state.status).toBe('approved');
+});
+
+test('a grant that was taken is not told again to an agent that has been disabled since', async () => {
+  const { real, agent, key, ask, idOf, decisions, callerFor, ben } = await start();
+  const pay = () => ask({ key, idempotencyKey: 'once', bodyDigest: '0'.repeat(64) });
+  const id = await idOf(pay());
+  await decisions.approve(id, { caller: callerFor(ben), group: null, comment: '' });
+  for (let times = 0; times < 2; times += 1)
+    expect(await pay()).toMatchObject({ kind: 'decided', request: { request_id: id, decision: 'ALLOW' } });
+  await real.agents.setStatus({ agentId: agent.id, status: 'disabled', atMs: Date.now() });
+  expect(await pay()).toEqual({ kind: 'not-allowed-now', why: 'disabled' });
 });
