@@ -9,10 +9,12 @@ import { type Fraction, fraction, multiplied, plus, signOf } from '../../src/rea
 import { followsFrom, type Inequality, type Lemma } from '../../src/reasoning/linear/inequality.ts';
 import { Simplex } from '../../src/reasoning/linear/simplex.ts';
 import { createProblem } from '../../src/reasoning/prove/problem.ts';
+import { ProofLog } from '../../src/reasoning/prove/proof-log.ts';
 import { proveGuarantees } from '../../src/reasoning/prove/prove.ts';
 import { type Certificate, certificatesOf, wrongWith } from '../../src/reasoning/prove/report/certificate.ts';
 import { saidBy, solveFor } from '../../src/reasoning/prove/search.ts';
 import { checkLog } from '../../src/reasoning/solver/check-log.ts';
+import type { SolverClause } from '../../src/reasoning/solver/literal.ts';
 
 const head = `
 action pay.make {
@@ -119,6 +121,25 @@ describe('lemmas', () => {
       expect(followsFrom(lemma, says)).toBe(true);
       for (const wrong of spoiled(lemma)) expect(followsFrom(wrong, says)).toBe(false);
     }
+  });
+});
+
+describe('the log of a proof', () => {
+  it('is believed as a whole, and not with a step, a lemma or an end that does not follow', () => {
+    const solved = () => {
+      const set = setOf(['payload.a > 50', 'payload.b > 50'], 'never allow when payload.a + payload.b > 100');
+      const { ctx, broken } = createProblem(set, 'pay.make', { claims: set.guarantees[0]!.claims });
+      expect(solveFor(ctx, broken)).toBe(false);
+      return { ctx, core: ctx.circuit.solver.core };
+    };
+    const { ctx, core } = solved();
+    expect(() => new ProofLog(ctx).check(core)).not.toThrow();
+    expect(() => new ProofLog(ctx).check([])).toThrow('the end of a proof does not check');
+    const [wrong] = spoiled(ctx.lemmas[0]!);
+    const spoilt = { ...ctx, lemmas: [...ctx.lemmas, wrong!] };
+    expect(() => new ProofLog(spoilt).check(core)).toThrow('a lemma about sums does not follow');
+    (ctx.circuit.solver.learned as SolverClause[]).push([]);
+    expect(() => new ProofLog(ctx).check(core)).toThrow('the log of a proof does not check');
   });
 });
 
