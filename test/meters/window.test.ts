@@ -64,7 +64,7 @@ type Step =
   | { readonly kind: 'reserve' | 'grant'; readonly contribution: Contribution }
   | { readonly kind: 'approve' | 'release' | 'revoke'; readonly which: number }
   | { readonly kind: 'read'; readonly current: Contribution | null }
-  | { readonly kind: 'read-own'; readonly which: number }
+  | { readonly kind: 'read-own'; readonly which: number; readonly isPending: boolean }
   | { readonly kind: 'wait'; readonly ms: number };
 
 function anySteps(aggregate: Aggregate): fc.Arbitrary<readonly Step[]> {
@@ -79,7 +79,7 @@ function anySteps(aggregate: Aggregate): fc.Arbitrary<readonly Step[]> {
       }),
       fc.record({ kind: fc.constantFrom('approve' as const, 'release' as const, 'revoke' as const), which }),
       fc.record({ kind: fc.constant('read' as const), current: fc.option(contribution) }),
-      fc.record({ kind: fc.constant('read-own' as const), which }),
+      fc.record({ kind: fc.constant('read-own' as const), which, isPending: fc.boolean() }),
       fc.record({ kind: fc.constant('wait' as const), ms: fc.integer({ min: -hourMs, max: 4 * hourMs }) }),
     ),
     { maxLength: 120 },
@@ -132,11 +132,12 @@ describe.each(['amounts', 'values'] as const)('a window of %s', (aggregate) => {
               );
               break;
             case 'read-own': {
-              const own = pick(step.which, true);
+              const own = pick(step.which, step.isPending);
               if (own === undefined) break;
               const others = entries.filter((one) => one !== own);
               const current = own.contribution;
-              expect(window.read({ nowMs, current, requestId: own.requestId })).toEqual(
+              const asking = { requestId: own.requestId, grantedAtMs: own.atMs ?? undefined };
+              expect(window.read({ nowMs, current, ...asking })).toEqual(
                 readingOf(others, aggregate, { nowMs, over, current }),
               );
               break;
@@ -191,10 +192,18 @@ describe('a window', () => {
     expect(window.size).toBeLessThan(360 * 25 + 1_000);
   });
 
+  it('counts again what it had counted once the clock is set back by a day', () => {
+    const window = new Window({ aggregate: 'amounts', over: last(3_600) });
+    for (let index = 0; index < 1_000; index++)
+      window.grant({ requestId: String(index), atMs: index, contribution: one });
+    const at = (nowMs: number) => window.read({ nowMs, current: null, requestId: null })?.low;
+    expect([at(25 * hourMs - 1), at(999)]).toEqual([fromNumber(0), fromNumber(1_000)]);
+  });
+
   it('starts anew at a restart, and may have while one is pending', () => {
     const window = new Window({ aggregate: 'amounts', over: last(3_600) });
-    const ends = (nowMs: number, requestId: string | null = null) => {
-      const reading = window.read({ nowMs, current: null, requestId });
+    const ends = (nowMs: number, requestId: string | null = null, grantedAtMs?: number) => {
+      const reading = window.read({ nowMs, current: null, requestId, grantedAtMs });
       return [reading?.low, reading?.high].map((end) => Number(end?.coefficient));
     };
     window.grant({ requestId: 'a', atMs: 1, contribution: one });
@@ -204,6 +213,9 @@ describe('a window', () => {
     // The request itself does not restart the meter that it reads.
     expect(ends(2, 'anew')).toEqual([2, 2]);
     window.approve('anew', 2);
+    expect(ends(3)).toEqual([0, 1]);
+    // Nor does it once it is granted.
+    expect(ends(3, 'anew', 2)).toEqual([2, 2]);
     expect(ends(3)).toEqual([0, 1]);
     window.grant({ requestId: 'late', atMs: 3, contribution: startsAnew });
     expect(ends(4)).toEqual([0, 0]);

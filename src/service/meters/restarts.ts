@@ -46,6 +46,11 @@ export class Restarts {
     return this.#granted.at(-1)?.atMs ?? Number.NEGATIVE_INFINITY;
   }
 
+  /** The time of the last restart by another request than this one; negative infinity when there is none. */
+  lastMsBeside(requestId: string | null): number {
+    return this.#granted.findLast((one) => one.requestId !== requestId)?.atMs ?? Number.NEGATIVE_INFINITY;
+  }
+
   /** Whether no reading can depend on these restarts. */
   isEmpty(isCounted: (atMs: number) => boolean): boolean {
     return this.#pending.size === 0 && (this.#granted.length === 0 || !isCounted(this.lastMs));

@@ -68,7 +68,8 @@ export class Window {
 
   /** Returns the reading; null when it is unknown. */
   read({ nowMs, current, requestId, grantedAtMs }: ReadingOf): Reading | null {
-    this.#moveTo(nowMs);
+    // A granted request restarts the meter for others, not for itself.
+    this.#moveTo(nowMs, grantedAtMs === undefined ? null : requestId);
     const pending = requestId === null ? undefined : this.#pending.get(requestId);
     const granted = grantedAtMs === undefined ? undefined : this.#countedGrant(requestId, grantedAtMs);
     const { readsResult = false } = this.#options;
@@ -160,11 +161,11 @@ export class Window {
     return !hasEntries && this.#restarts.isEmpty(grantCountsAt(this.#options.over, nowMs));
   }
 
-  /** Moves the start to the first entry that still counts. */
-  #moveTo(nowMs: number): void {
+  /** Moves the start to the first entry that still counts. A restart by the request `except` does not count. */
+  #moveTo(nowMs: number, except: string | null = null): void {
     const { over } = this.#options;
     const startMs = windowStartMs(over, nowMs);
-    const { lastMs } = this.#restarts;
+    const lastMs = except === null ? this.#restarts.lastMs : this.#restarts.lastMsBeside(except);
     this.#restartMs = countsFrom(over, startMs, lastMs) ? lastMs : Number.NEGATIVE_INFINITY;
     for (;;) {
       const next = this.#granted[this.#start];
