@@ -4,9 +4,11 @@
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { JsonObject } from '../../src/language/model/json.ts';
+import { nothingSatisfied } from '../../src/language/model/request.ts';
 import { fromNumber } from '../../src/language/value/decimal.ts';
 import { createMeterTotals } from '../../src/service/meters/meter-totals.ts';
 import { fillFromEntries, fillFromRecords } from '../../src/service/requests/metering/fill-meter.ts';
+import { createMetering, metered } from '../../src/service/requests/metering/metering.ts';
 import type { MeterPast, MeterStore } from '../../src/service/store/contract/metering.ts';
 import type { AppendResult } from '../../src/service/store/contract/store.ts';
 import { StoreError } from '../../src/service/store/contract/store-error.ts';
@@ -590,4 +592,39 @@ describe('another set', () => {
     await service.metering.tidy(world.active);
     expect((await service.ask(pay(5))).decision).toBe('ALLOW');
   });
+});
+
+test('meters are unknown once the store cannot tell what it holds, and are read from it again', async () => {
+  const { service, world, agent } = await setUp();
+  await service.ask(pay(7));
+  let forget = () => {};
+  const { meters } = service.store;
+  const told: MeterStore = {
+    ...meters,
+    onUncertain: (listener) => {
+      forget = listener;
+    },
+  };
+  const metering = createMetering({ meters: told, clock: () => world.nowMs });
+  const known = async () => {
+    await metered(metering, () => world.active);
+    await metering.settled();
+  };
+  await known();
+  const uses = world.active.entries({
+    action: 'pay.send',
+    payload: pay(5),
+    agent: { id: agent.id },
+    request: { ip: '192.0.2.7', signed: false },
+    nowMs: world.nowMs,
+    meters: {},
+    satisfied: nothingSatisfied,
+  });
+  metering.enter('never stored', uses, world.nowMs);
+  const read = () => metering.read(uses, { nowMs: world.nowMs, requestId: null }).known;
+  expect(read()).toEqual({ spent: { low: fromNumber(17), high: fromNumber(17) } });
+  forget();
+  expect(read()).toEqual({});
+  await known();
+  expect(read()).toEqual({ spent: { low: fromNumber(12), high: fromNumber(12) } });
 });

@@ -214,3 +214,23 @@ test('a grant that was taken is not told again to an agent that has been disable
   await real.agents.setStatus({ agentId: agent.id, status: 'disabled', atMs: Date.now() });
   expect(await pay()).toEqual({ kind: 'not-allowed-now', why: 'disabled' });
 });
+
+test('an approval is not taken with a key of the agent that has ended since the caller was identified', async () => {
+  const { real, agent, key, ask, idOf, decisions, callerFor, ben } = await start();
+  const id = await idOf(ask({ key }));
+  await decisions.approve(id, { caller: callerFor(ben), group: null, comment: '' });
+  const next = keyRow(agent.id);
+  const notAfterMs = Date.now() - 1;
+  await real.agents.rotateKey({ key: next, othersNotAfterMs: notAfterMs });
+  const now = await real.agents.find(agent.id);
+  if (now === null) throw new Error('the agent is there');
+  expect(await ask({ agent: now, key: { ...key, notAfterMs } })).toEqual({
+    kind: 'not-allowed-now',
+    why: 'key-ended',
+  });
+  expect((await decisions.look(id))?.state.status).toBe('approved');
+  expect(await ask({ agent: now, key: next })).toMatchObject({
+    kind: 'decided',
+    request: { request_id: id, decision: 'ALLOW' },
+  });
+});
