@@ -28,9 +28,17 @@ policy pay on pay.* {
   escalate asked to finance within 1h
   reauth proved within 5m when action.key == "pay.proved"
 }
+action vault.open { }
+policy vault on vault.open {
+  allow all for 10m
+  reauth proved within 5m
+}
 `);
 
-/** The request path; `beforeChange` runs once, between the judging of the next change and its write. */
+/**
+ * The request path. `beforeChange` runs once, between the judging of the next change and its write; `afterLook`
+ * once, after the next look at people.
+ */
 async function start() {
   const real = await openStore({ path: join(temporaryFolder(), 'writ.db') });
   onTestFinished(() => real.close());
@@ -43,6 +51,15 @@ async function start() {
   };
   const store: Store = { ...real, requests: { ...real.requests, change } };
   const directory = createDirectory(real.documents, Date.now);
+  const lookAt = createFindPeople(directory);
+  let afterLook: (() => Promise<unknown>) | null = null;
+  const findPeople: typeof lookAt = async (ids) => {
+    const found = await lookAt(ids);
+    const first = afterLook;
+    afterLook = null;
+    await first?.();
+    return found;
+  };
   const joined = async (name: string, roles: readonly Role[]) => {
     const nowMs = Date.now();
     const person: Person = {
@@ -76,7 +93,7 @@ async function start() {
     clock: Date.now,
     metering: createMetering({ meters: real.meters, clock: Date.now }),
     switches: createSwitchBoard({ directory, steadyMs: () => performance.now() }),
-    findPeople: createFindPeople(directory),
+    findPeople,
   };
   const authorizer = createAuthorizer(deps);
   const ask = (more: Partial<AuthorizeInput> = {}) =>
@@ -116,6 +133,9 @@ async function start() {
     decisions: createDecisions(deps),
     beforeNextChange: (work: () => Promise<unknown>) => {
       beforeChange = work;
+    },
+    afterNextLook: (work: () => Promise<unknown>) => {
+      afterLook = work;
     },
   };
 }
@@ -233,4 +253,28 @@ test('an approval is not taken with a key of the agent that has ended since the 
     kind: 'decided',
     request: { request_id: id, decision: 'ALLOW' },
   });
+});
+
+test('what policies grant by an earlier step-up rests on it up to the write', async () => {
+  const { agent, key, ask, decisions, own, disable, afterNextLook } = await start();
+  const open = () => ask({ key, actionKey: 'vault.open', payload: {}, isAttaching: false });
+  await decisions.stepUpAgent(agent.id, { id: own.id, email: own.email, who: own.email });
+  expect(await open()).toMatchObject({ kind: 'decided', request: { decision: 'ALLOW' } });
+  afterNextLook(async () => expect((await disable(own)).kind).toBe('changed'));
+  expect(await open()).toMatchObject({ kind: 'decided', request: { decision: 'REAUTH_REQUIRED' } });
+});
+
+test('a signature counts under the secret that it was checked with', async () => {
+  const { real, agent, key, ask } = await start();
+  const sent = async (newSealedSecret: string, isSigned: boolean) => {
+    const signing = { agentId: agent.id, signing: 'optional', newSealedSecret, atMs: Date.now() } as const;
+    await real.agents.setSigning(signing);
+    const before = await real.agents.find(agent.id);
+    return () => ask({ agent: before ?? agent, key, isSigned });
+  };
+  const signed = await sent('one', true);
+  const plain = await sent('two', false);
+  await sent('three', false);
+  expect(await signed()).toEqual({ kind: 'not-allowed-now', why: 'not-signed' });
+  expect(await plain()).toMatchObject({ kind: 'decided' });
 });
