@@ -79,6 +79,16 @@ describe('signing in', () => {
     expect(await signIn(service, { ...ann, code })).toEqual({ kind: 'wrong' });
   });
 
+  it('takes no other secret for codes while codes are set up', async () => {
+    const service = await startPeople();
+    await setUpCodes(service, service.admin.person);
+    const person = await service.directory.people.find(service.admin.person.id);
+    const { secret } = offerTotp(person!.value);
+    const code = totpAt(secret, service.time.nowMs);
+    expect(await confirmTotp(service, person!.value, { secret, code })).toEqual({ kind: 'conflict' });
+    expect((await service.directory.people.find(person!.value.id))?.value.totp).toEqual(person!.value.totp);
+  });
+
   it('of two with one code at once lets one in', async () => {
     const service = await startPeople();
     const secret = await setUpCodes(service, service.admin.person);
