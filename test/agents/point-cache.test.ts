@@ -166,3 +166,10 @@ test('the use of a key is kept to the minute, changes nothing that a grant rests
     expect((await changes.rotatePointKey(by(store, nowMs), point.id, 0)).kind).toBe('made');
   expect(await lastUseOf(store.documents, keyId)).toBeNull();
 });
+
+test('a key is refused from the moment on at which it ends', async () => {
+  const { store, point, sent } = await start();
+  await changes.rotatePointKey(by(store), point.id, 1_000);
+  const kinds = [999, 1_000].map((ms) => authenticatePoint(store, sent, startMs + ms));
+  expect((await Promise.all(kinds)).map(({ kind }) => kind)).toEqual(['ok', 'expired']);
+});

@@ -212,6 +212,17 @@ test('a grant rests on the step-up that it was judged on, up to the write', asyn
   });
 });
 
+test('a control owner who is disabled steps up for nothing', async () => {
+  const { agent, key, ask, idOf, decisions, own, disable } = await start();
+  const id = await idOf(ask({ key, actionKey: 'vault.open', payload: {} }));
+  const person = { id: own.id, email: own.email, who: own.email, passkey: null };
+  const refused = { kind: 'not-allowed', detail: 'only the control owner of the agent steps up for it' };
+  await disable(own);
+  expect(await decisions.stepUp(id, person)).toEqual(refused);
+  expect(await decisions.stepUpAgent(agent.id, person)).toEqual(refused);
+  expect((await decisions.look(id))?.state.status).toBe('pending');
+});
+
 test('what is taken rests on the step-up, too', async () => {
   const { agent, ask, idOf, decisions, callerFor, ben, own, disable, beforeNextChange } = await start();
   const proved = () => ask({ actionKey: 'pay.proved' });

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ApprovalRule } from '../../src/language/model/asked.ts';
 import type { JsonObject } from '../../src/language/model/json.ts';
+import { approvedOf } from '../../src/service/requests/approvals/decide-again.ts';
 import {
   type Approved,
   approvalsOf,
@@ -13,6 +14,7 @@ import {
   requestDigest,
   type ScopedVote,
 } from '../../src/service/requests/record/vote-scope.ts';
+import { agentRow } from '../store/rows.ts';
 
 const request = {
   agentId: 'agent-1',
@@ -148,4 +150,12 @@ describe('approvals', () => {
     expect(approvalsOf(rule, 'finance', approved(votes, { isOwner }))).toBe(1);
     expect(approvalsOf({ ...rule, needs: 1 }, 'finance', approved(votes, { isOwner }))).toBe(2);
   });
+});
+
+test('the control owner is who owned the agent when it asked, and who owns it now', () => {
+  const record = { ...request, agent: { control_owner: 'then@example.com' } };
+  const state = { record, votes: [] } as unknown as Parameters<typeof approvedOf>[0];
+  const { isOwner } = approvedOf(state, agentRow({ controlOwner: 'now@example.com' }));
+  const of = (email: string) => isOwner({ id: 'p1', email });
+  expect(['then', 'now', 'else'].map((name) => of(`${name}@example.com`))).toEqual([true, true, false]);
 });
