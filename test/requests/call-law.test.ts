@@ -277,8 +277,16 @@ test('a step-up for a request serves no rule that asks only the call for one', a
 `),
   );
   const earlier: Situation = {
-    ...{ session: null, isSigned: false, isByPoint: false, user: null, riskTier: 'low', tags: [] },
-    ...{ clientAddress: '192.0.2.7', isTainted: false, isRowBad: false, hour: 12 },
+    session: null,
+    clientAddress: '192.0.2.7',
+    isSigned: false,
+    isByPoint: false,
+    user: null,
+    riskTier: 'low',
+    tags: [],
+    isTainted: false,
+    isRowBad: false,
+    hour: 12,
   };
   const { request_id: id } = await send(await enter(earlier), earlier, { isAttaching: true });
   await decisions.stepUp(id, { id: 'ann', email: 'ann@example.com', who: 'ann', passkey: null });

@@ -119,6 +119,7 @@ async function start() {
   const callerFor = (person: Person) => callerOf({ person, roles: person.roles });
   const admin = { person: ada, roles: ada.roles };
   const disable = ({ id }: Person) => changePerson(directory, admin, { id, status: 'disabled' });
+  const leave = ({ id }: Person) => changePerson(directory, admin, { id, groups: ['audit'] });
   return {
     real,
     agent,
@@ -127,6 +128,7 @@ async function start() {
     idOf,
     callerFor,
     disable,
+    leave,
     eve,
     ben,
     own,
@@ -185,6 +187,20 @@ test('an admin who was disabled since they signed in rejects nothing, neither la
       kind: 'not-allowed',
       detail: 'your account is disabled',
     });
+    expect((await decisions.look(id))?.state.status).toBe('pending');
+  }
+});
+
+test('an approver who left the group since they signed in approves nothing, neither late nor at the write', async () => {
+  for (const isLate of [false, true]) {
+    const { ask, idOf, decisions, callerFor, ben, leave, beforeNextChange } = await start();
+    const id = await idOf(ask());
+    const caller = callerFor(ben);
+    const leaveGroup = async () => expect((await leave(ben)).kind).toBe('changed');
+    if (isLate) beforeNextChange(leaveGroup);
+    else await leaveGroup();
+    const approved = await decisions.approve(id, { caller, group: null, comment: '' });
+    expect(approved).toMatchObject({ kind: 'not-allowed' });
     expect((await decisions.look(id))?.state.status).toBe('pending');
   }
 });
