@@ -46,6 +46,20 @@ test('so do a grant that holds and a request whose idempotency key is in use', a
   expect(late).toMatchObject({ deletedCount: 7, kept: { sequence: 9, because: 'still-counts' } });
 });
 
+test('so does a request that people have approved, until its grant is over', async () => {
+  const { store } = await createChainedStore();
+  const row = requestRow({ status: 'pending', decidedAtMs: null });
+  await store.requests.append(row, { openMax: 20 });
+  const state = { status: 'approved', decidedAtMs: startMs, expiresAtMs: afterAllMs + 1 } as const;
+  const events = [{ atMs: startMs, who: 'ann', what: 'decided', state, detail: null }] as const;
+  const change = { requestId: row.id, events, from: ['pending'], seen: 0 } as const;
+  expect(await store.requests.change(change)).toBe('changed');
+  const at = (laterMs: number) => ({ beforeMs: afterAllMs + 2, nowMs: afterAllMs + laterMs });
+  expect(await pruneRecords(store, at(0))).toMatchObject({ deletedCount: 7, kept: { sequence: 8 } });
+  // With its event, and the record of the first pruning.
+  expect((await pruneRecords(store, at(1))).deletedCount).toBeGreaterThanOrEqual(2);
+});
+
 test('all may go, and numbers go on', async () => {
   const { store } = await createChainedStore();
   const result = await pruneRecords(store, { beforeMs: afterAllMs, nowMs: afterAllMs - 1 });
