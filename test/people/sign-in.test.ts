@@ -22,7 +22,7 @@ import {
 } from '../../src/service/people/sessions.ts';
 import { type Credentials, signIn } from '../../src/service/people/sign-in.ts';
 import { sweep } from '../../src/service/people/sweep.ts';
-import { checkToken, createToken, createToken, removeToken, removeToken, whoseToken, whoseToken } from '../../src/service/people/tokens.ts';
+import { checkToken, createToken, removeToken, whoseToken } from '../../src/service/people/tokens.ts';
 import { totpAt } from '../../src/service/people/totp.ts';
 import { createAuthenticator } from './authenticator.ts';
 import { actor, joinAs, origin, type PeopleService, password, setUpCodes, startPeople } from './service.ts';
