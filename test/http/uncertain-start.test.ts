@@ -4,11 +4,9 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { createFirstAgent } from '../../src/service/agents/first-agent.ts';
-import { serve } from '../../src/service/http/main.ts';
 import type { Store } from '../../src/service/store/contract/store.ts';
-import { StoreError } from '../../src/service/store/contract/store-error.ts';
 import { openStore } from '../../src/service/store/open.ts';
 import { writ } from '../cli/writ.ts';
 import { temporaryFolder } from '../store/rows.ts';
@@ -55,10 +53,23 @@ function losingStore(store: Store): Store {
   });
 }
 
-vi.mock('../../src/service/store/open.ts', async (importOriginal) => {
-  const original = await importOriginal<typeof import('../../src/service/store/open.ts')>();
-  const opening: typeof original.openStore = async (place) => losingStore(await original.openStore(place));
-  return { ...original, openStore: opening };
+let serve: typeof import('../../src/service/http/main.ts').serve;
+let StoreError: typeof import('../../src/service/store/contract/store-error.ts').StoreError;
+
+beforeAll(async () => {
+  // Other test files of this process may have loaded the program without what stands in here.
+  vi.resetModules();
+  vi.doMock('../../src/service/store/open.ts', async (importOriginal) => {
+    const original = await importOriginal<typeof import('../../src/service/store/open.ts')>();
+    const opening: typeof original.openStore = async (place) => losingStore(await original.openStore(place));
+    return { ...original, openStore: opening };
+  });
+  ({ serve } = await import('../../src/service/http/main.ts'));
+  ({ StoreError } = await import('../../src/service/store/contract/store-error.ts'));
+});
+afterAll(() => {
+  vi.doUnmock('../../src/service/store/open.ts');
+  vi.resetModules();
 });
 
 const policies = mkdtempSync(join(tmpdir(), 'writ-policies-'));
