@@ -35,7 +35,7 @@ export const keptNames: readonly string[] = existsSync(folder) ? readdirSync(fol
 
 /** The name and the engine of each. */
 export const keptStores: readonly (readonly [name: string, engine: Engine])[] = keptNames.flatMap((name) =>
-  engines.filter((engine) => existsSync(join(folder, name, engine))).map((engine) => [name, engine] as const),
+  engines.map((engine) => [name, engine] as const),
 );
 
 /** The master key of a store, beside it in its data directory. */
