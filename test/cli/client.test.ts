@@ -364,7 +364,7 @@ describe('a client', () => {
     const wrong = await runner(service, `writp_${'0'.repeat(46)}`)('people', 'list');
     expect([wrong.code, wrong.stderr]).toEqual([
       1,
-      expect.stringMatching(/^error: 401 not_signed_in: .*make a new one/),
+      expect.stringMatching(/^error: 401 not_signed_in: .*token/),
     ]);
     const auditor = await personWith(service, admin, { email: 'eve@example.com', roles: ['auditor'] });
     const refused = await runner(service, tokenOf(auditor.headers))('switch', 'on', 'all', '--reason', 'x');

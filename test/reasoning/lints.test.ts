@@ -328,7 +328,7 @@ describe('a condition of very many parts', () => {
     const sign = operator === 'or' ? '==' : '!=';
     const tests = Array.from({ length: count }, (_, at) => `payload.name ${sign} "v${at}"`);
     return `action box.open { name: string }
-policy boxes on box.open { allow some when ${tests.join(` ${operator} `)} }`;
+policy boxes on box.open { allow few when ${tests.join(` ${operator} `)} }`;
   };
   /** The processor's time in microseconds, which other work on the machine changes less. */
   const cost = (text: string): number => {

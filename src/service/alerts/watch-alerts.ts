@@ -122,7 +122,7 @@ async function goOn(deps: AlertWatchDeps, alert: ReadDocument<Alert>, { isMet }:
  * policy directory.
  */
 function isLate({ kind }: Alert): boolean {
-  return alertKinds[kind] === 'counted' || kind === 'policies_stale' || kind === 'policy_gaps';
+  return alertKinds[kind] === 'counted' || kind === 'policies_stale';
 }
 
 async function end(deps: AlertWatchDeps, { value, version }: ReadDocument<Alert>): Promise<void> {

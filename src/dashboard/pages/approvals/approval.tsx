@@ -26,7 +26,7 @@ import { Deadline } from './deadline.tsx';
 import { Discussion } from './discussion.tsx';
 import type { VoteKind } from './draft.ts';
 import { Handling, SnoozeDialog } from './handling.tsx';
-import { type LookAlikes, LookAlikesNote, marksOf, useLookAlikes } from './look-alikes.tsx';
+import { checkStateOf, type LookAlikes, LookAlikesNote, marksOf, useLookAlikes } from './look-alikes.tsx';
 import { Meanwhile, type OwnAct, useNext } from './meanwhile.tsx';
 import { compareWithProfile, grantsMin } from './payload-profile.ts';
 import { RelatedRequests } from './related.tsx';
@@ -146,7 +146,7 @@ function Whole({ request, problem, reload }: WholeProps) {
             <div class={isBar ? 'approval-vote approval-bar' : 'approval-vote'}>
               <VotePanel
                 request={request}
-                isChecked={lookAlikes.items !== null && !lookAlikes.isFailed}
+                check={checkStateOf(lookAlikes)}
                 asked={asked}
                 reload={reload}
                 isSteppingUp={isSteppingUp}

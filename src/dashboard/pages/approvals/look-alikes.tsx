@@ -17,6 +17,15 @@ export interface LookAlikes {
   readonly reload: () => void;
 }
 
+/** How far the check is, and what it has found. */
+export type CheckState = 'checking' | 'failed' | 'clear' | 'deceptive';
+
+export function checkStateOf({ items, isFailed }: LookAlikes): CheckState {
+  if (isFailed) return 'failed';
+  if (items === null) return 'checking';
+  return items.length === 0 ? 'clear' : 'deceptive';
+}
+
 const placesShown = 10;
 
 export function useLookAlikes(id: string): LookAlikes {

@@ -2,7 +2,7 @@
 // decides what the person may do. INVARIANT: a vote is sent only by its own button, after it was chosen, and
 // the comment stays until the vote is recorded.
 
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import { usePerson } from '../../api/session.tsx';
@@ -17,13 +17,14 @@ import { PlainText } from '../../parts/text/plain-text.tsx';
 import { StepUpDialog } from '../requests/step-up.tsx';
 import { groupWords, ownerGroup, personWords, type RequestDetail } from '../requests/timeline-events.ts';
 import { useDraft, type VoteKind } from './draft.ts';
+import type { CheckState } from './look-alikes.tsx';
 import type { OwnAct } from './meanwhile.tsx';
 import { TakeBack } from './take-back.tsx';
 
 interface VotePanelProps {
   readonly request: RequestDetail;
-  /** Whether the request was checked for letters that may deceive; an approval waits for it. */
-  readonly isChecked: boolean;
+  /** The check for letters that may deceive; an approval waits for it. */
+  readonly check: CheckState;
   /** A vote that a key or the address asked for; a new object each time. */
   readonly asked: { readonly vote: VoteKind } | null;
   readonly reload: () => void;
@@ -36,7 +37,7 @@ interface VotePanelProps {
 const commentLengthMax = 2_000;
 
 export function VotePanel(props: VotePanelProps) {
-  const { request, isChecked, asked, reload, onSent, isSteppingUp, onStepUp } = props;
+  const { request, check, asked, reload, onSent, isSteppingUp, onStepUp } = props;
   const { request_id: id, status } = request;
   const person = usePerson();
   const [draft, change] = useDraft({ requestId: id, personId: person.id });
@@ -61,10 +62,10 @@ export function VotePanel(props: VotePanelProps) {
     });
   }, [vote, asked]);
 
-  const isUnchecked = vote === 'approve' && !isChecked;
+  const isUnchecked = vote === 'approve' && (check === 'checking' || check === 'failed');
   const send = (): Promise<void> =>
     run(async () => {
-      if (vote === null || isUnchecked) return;
+      if (vote === null) return;
       const group = groups.length > 1 ? { group: draft.group } : {};
       const options = { params: { id }, body: { comment: draft.comment.trim(), ...group } };
       const after = await (vote === 'approve'
@@ -80,6 +81,7 @@ export function VotePanel(props: VotePanelProps) {
       onSent('approved');
     });
 
+  const submit = useSubmit({ isUnchecked, check, send });
   if (status !== 'pending') return draft.comment === '' ? null : <UnsentComment text={draft.comment} />;
   return (
     <Section title="Your decision">
@@ -114,7 +116,7 @@ export function VotePanel(props: VotePanelProps) {
           class="form"
           onSubmit={(event) => {
             event.preventDefault();
-            void send();
+            submit();
           }}
           onKeyDown={(event) => {
             if (event.key === 'Enter' && (event.ctrlKey || event.metaKey))
@@ -157,6 +159,29 @@ export function VotePanel(props: VotePanelProps) {
       )}
     </Section>
   );
+}
+
+interface Submission {
+  readonly isUnchecked: boolean;
+  readonly check: CheckState;
+  readonly send: () => Promise<void>;
+}
+
+/**
+ * Sends at once, or as soon as the check has found nothing. What was to be sent while the check was under way is
+ * not sent when something is found, because nobody has read that yet.
+ */
+function useSubmit({ isUnchecked, check, send }: Submission): () => void {
+  const [isWaiting, setWaiting] = useState(false);
+  useEffect(() => {
+    if (!isWaiting || check === 'checking') return;
+    setWaiting(false);
+    if (check === 'clear') void send();
+  }, [isWaiting, check]);
+  return () => {
+    if (!isUnchecked) void send();
+    else if (check === 'checking') setWaiting(true);
+  };
 }
 
 function UnsentComment({ text }: { readonly text: string }) {
