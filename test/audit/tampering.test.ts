@@ -164,9 +164,13 @@ describe('the schema', () => {
     const database = new Database(path);
     database.exec(statement);
     database.close();
-    await expect(openStore({ path })).rejects.toMatchObject({
-      code: expect.stringMatching(/^(tampered|foreign-database)$/),
-    });
+    for (const isUpgradeAllowed of [false, true]) {
+      await expect(openStore({ path, isUpgradeAllowed })).rejects.toMatchObject({
+        code: expect.stringMatching(
+          isUpgradeAllowed ? /^(tampered|foreign-database)$/ : /^(tampered|foreign-database|older-database)$/,
+        ),
+      });
+    }
   });
 });
 
@@ -198,8 +202,10 @@ describe('someone without the key', () => {
   test('cannot have a later write seal what they changed', async () => {
     const { store, tampering } = await createFilled();
     tampering.database.exec("UPDATE agents SET status = 'disabled' WHERE id = 'agent-2'");
-    await store.agents.setStatus({ agentId: 'agent-2', status: 'active', atMs: startMs + 5 });
-    await store.agents.rotateKey({ key: keyRow('agent-2'), othersNotAfterMs: startMs });
+    const changed = { agentId: 'agent-2', status: 'active', atMs: startMs + 5 } as const;
+    await expect(store.agents.setStatus(changed)).rejects.toMatchObject({ code: 'tampered' });
+    const rotated = { key: keyRow('agent-2'), othersNotAfterMs: startMs };
+    await expect(store.agents.rotateKey(rotated)).rejects.toMatchObject({ code: 'tampered' });
     const { differences } = await verifyStore(store);
     expect(differences).not.toEqual([]);
   });

@@ -190,6 +190,10 @@ describe('writ explain ID', () => {
     const added = await addAgent(store, draft);
     if (added.kind === 'invalid') throw new Error('the agent must be valid');
     const nowMs = Date.UTC(2026, 2, 2, 9);
+    // A meter is known once its past was looked for.
+    const metering = createMetering({ meters: store.meters, clock: () => nowMs });
+    await metering.note({ ...engine, digest: digest(set) });
+    await metering.settled();
     const authorizer = createAuthorizer({
       store,
       policies: () => ({
@@ -214,7 +218,7 @@ describe('writ explain ID', () => {
         commit: null,
       }),
       clock: () => nowMs,
-      metering: createMetering({ meters: store.meters, clock: () => nowMs }),
+      metering,
       ...bystanders,
     });
     const id = createRequestId(nowMs);

@@ -110,7 +110,7 @@ test('a path that cannot be written is refused', async () => {
     code: 'unwritable',
   });
   mkdirSync(join(folder, 'writ.db.key'));
-  await expect(openStore({ path: join(folder, 'writ.db') })).rejects.toMatchObject({ code: 'unwritable' });
+  await expect(openStore({ path: join(folder, 'writ.db') })).rejects.toMatchObject({ code: 'master-key' });
 });
 
 test('a lost, damaged or exchanged master key is noticed at start', async () => {

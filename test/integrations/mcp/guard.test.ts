@@ -131,8 +131,8 @@ describe('a call', () => {
       -32600,
     ],
     [
-      '16 digits',
-      '{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"write","arguments":{"path":"/workspace/a","n":1.000000000000001}}}',
+      'a number that a double would change',
+      '{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"write","arguments":{"path":"/workspace/a","n":1.0000000000000001}}}',
       -32600,
     ],
     [
