@@ -27,7 +27,7 @@ export async function startMailServer(
         buffer = buffer.slice(end + 2);
         if (isData && line === '.') {
           isData = false;
-          taken.push({ to, text });
+          taken.push({ to, text: readable(text) });
           [to, text] = [[], ''];
           socket.write('250 taken\r\n');
         } else if (isData) text += `${line}\n`;
@@ -51,4 +51,21 @@ export async function startMailServer(
     server.close();
   });
   return { url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`, taken };
+}
+
+/** The text with its encoded words (RFC 2047) and soft line breaks (RFC 2045) read. */
+function readable(text: string): string {
+  const bytesOf = (quoted: string) =>
+    Buffer.from(
+      quoted.replace(/=([0-9A-F]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+      'latin1',
+    ).toString('utf8');
+  return text
+    .replace(/\?=\s+=\?/g, '?==?')
+    .replace(/=\?utf-8\?([BQ])\?([^?]*)\?=/gi, (_, kind: string, body: string) =>
+      kind.toUpperCase() === 'B'
+        ? Buffer.from(body, 'base64').toString('utf8')
+        : bytesOf(body.replaceAll('_', ' ')),
+    )
+    .replace(/=\r?\n/g, '');
 }
