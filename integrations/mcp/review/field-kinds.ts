@@ -21,6 +21,8 @@ export function fieldKind(schema: JsonObject, named: Named): FieldKind | null {
 
 /** Returns the kinds that a text may have; several for a `path_or_url`. */
 export function possibleKinds(schema: JsonObject, { name, about }: Named): readonly FieldKind[] {
+  // A data URI is no address, and the type `url` refuses it.
+  if (typeof schema.description === 'string' && /\bdata[ :-]ur[il]s?\b/i.test(schema.description)) return [];
   const byFormat = formats[String(schema.format)];
   if (byFormat !== undefined) return [byFormat];
   // A text of another format is of no kind, however it is called.
