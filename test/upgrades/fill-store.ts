@@ -10,7 +10,7 @@ import { totpAt } from '../../src/service/people/totp.ts';
 import { setClockAhead } from './clock.ts';
 
 /** What agents and people know of a store, so that they can go on with it. */
-export interface Known {
+export interface KnownFacts {
   /** The time when the service was stopped, in milliseconds since 1970-01-01T00:00Z. */
   readonly stoppedAtMs: number;
   readonly agent: {
@@ -61,14 +61,14 @@ const countsStoredEveryMs = 15_000;
 /** Where a store is: the flags of the service that say so. */
 export type StoreFlags = Readonly<Record<string, string>> & { readonly data: string };
 
-export interface Running {
+export interface ServiceProcess {
   readonly url: string;
   readonly firstKey: string | null;
   readonly setUpUrl: string | null;
   stop(): Promise<void>;
 }
 
-export async function startOn(flags: StoreFlags): Promise<Running> {
+export async function startOn(flags: StoreFlags): Promise<ServiceProcess> {
   const { data } = flags;
   const all = { port: 0, policies, 'log.level': 'silent', ...flags };
   return await serve({ directory: data, environment: {}, flags: all, print: () => undefined });
@@ -83,7 +83,7 @@ export interface Reply {
   readonly body: Body;
 }
 
-export interface Sending {
+export interface RequestOptions {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** JSON to send, or its text. */
@@ -91,9 +91,9 @@ export interface Sending {
 }
 
 export async function send(
-  { url }: Pick<Running, 'url'>,
+  { url }: Pick<ServiceProcess, 'url'>,
   path: string,
-  sending: Sending = {},
+  sending: RequestOptions = {},
 ): Promise<Reply> {
   const { body, headers = {}, method = body === undefined ? 'GET' : 'POST' } = sending;
   const reply = await fetch(`${url}${path}`, {
@@ -107,7 +107,7 @@ export async function send(
 }
 
 /** Sends what must succeed; returns the body of the reply. */
-async function get(service: Running, path: string, sending?: Sending): Promise<Body> {
+async function get(service: ServiceProcess, path: string, sending?: RequestOptions): Promise<Body> {
   const { status, body } = await send(service, path, sending);
   if (status >= 300) throw new Error(`${path}: ${status} ${JSON.stringify(body)}`);
   return body;
@@ -115,7 +115,7 @@ async function get(service: Running, path: string, sending?: Sending): Promise<B
 
 /** Signs in; returns the headers of the session. */
 export async function signIn(
-  service: Pick<Running, 'url'>,
+  service: Pick<ServiceProcess, 'url'>,
   credentials: { readonly email: string; readonly password: string; readonly code?: string },
 ): Promise<Readonly<Record<string, string>>> {
   const { status, headers, body } = await send(service, '/v1/session', { body: credentials });
@@ -124,7 +124,7 @@ export async function signIn(
   return { cookie, 'x-csrf-token': body.csrf_token };
 }
 
-export function ask(service: Pick<Running, 'url'>, apiKey: string, amount: number): Promise<Reply> {
+export function ask(service: Pick<ServiceProcess, 'url'>, apiKey: string, amount: number): Promise<Reply> {
   return send(service, '/v1/authorize', {
     headers: { 'x-agent-api-key': apiKey },
     body: { action_key: 'pay.send', payload: { amount } },
@@ -144,7 +144,7 @@ const password = 'correct horse battery';
 export async function fillStore(
   flags: StoreFlags,
   setClock: (aheadMs: number) => Promise<void> = async () => undefined,
-): Promise<Known> {
+): Promise<KnownFacts> {
   const setClocks = async (aheadMs: number) => {
     setClockAhead(aheadMs);
     await setClock(aheadMs);
@@ -166,10 +166,10 @@ export async function fillStore(
   return { ...known, stoppedAtMs: Date.now() };
 }
 
-type Sessions = Readonly<Record<keyof typeof people, Known['session']>>;
+type Sessions = Readonly<Record<keyof typeof people, KnownFacts['session']>>;
 
-async function signInAll(service: Running): Promise<Sessions> {
-  const all: Partial<Record<keyof typeof people, Known['session']>> = {};
+async function signInAll(service: ServiceProcess): Promise<Sessions> {
+  const all: Partial<Record<keyof typeof people, KnownFacts['session']>> = {};
   for (const [name, email] of Object.entries(people) as [keyof typeof people, string][])
     all[name] = await signIn(service, { email, password });
   return all as Sessions;
@@ -178,11 +178,11 @@ async function signInAll(service: Running): Promise<Sessions> {
 interface Team {
   readonly apiKey: string;
   readonly session: Sessions;
-  readonly otherKeys: Known['otherKeys'];
+  readonly otherKeys: KnownFacts['otherKeys'];
   readonly signer: { readonly apiKey: string; readonly secret: string };
 }
 
-async function makeTeam(service: Running): Promise<Team> {
+async function makeTeam(service: ServiceProcess): Promise<Team> {
   const token = service.setUpUrl?.split('token=')[1] ?? '';
   await get(service, '/v1/setup', { body: { token, email: people.ann, name: 'Ann', password } });
   const ann = await signIn(service, { email: people.ann, password });
@@ -222,11 +222,11 @@ async function makeTeam(service: Running): Promise<Team> {
 }
 
 type Earlier = Pick<
-  Known['agent']['requestIds'],
+  KnownFacts['agent']['requestIds'],
   'granted' | 'approved' | 'rejected' | 'withdrawn' | 'denied'
 >;
 
-async function spend(service: Running, { apiKey, session, otherKeys }: Team): Promise<Earlier> {
+async function spend(service: ServiceProcess, { apiKey, session, otherKeys }: Team): Promise<Earlier> {
   const id = async (amount: number): Promise<string> => (await ask(service, apiKey, amount)).body.request_id;
   const vote = (request: string, who: 'ben' | 'cleo', word: 'approve' | 'reject') =>
     get(service, `/v1/requests/${request}/${word}`, { headers: session[who], body: { comment: 'kept' } });
@@ -249,8 +249,8 @@ async function spend(service: Running, { apiKey, session, otherKeys }: Team): Pr
 
 /** Signs a request and has it granted: just after a start, the nonces of before may not have been read yet. */
 export async function signOnceReady(
-  service: Pick<Running, 'url'>,
-  { apiKey, secret }: Pick<Known['signer'], 'apiKey' | 'secret'>,
+  service: Pick<ServiceProcess, 'url'>,
+  { apiKey, secret }: Pick<KnownFacts['signer'], 'apiKey' | 'secret'>,
   body: string,
 ): Promise<string> {
   for (;;) {
@@ -264,10 +264,10 @@ export async function signOnceReady(
 }
 
 async function goOn(
-  service: Running,
+  service: ServiceProcess,
   { apiKey, session, otherKeys, signer }: Team,
   earlier: Earlier,
-): Promise<Omit<Known, 'stoppedAtMs'>> {
+): Promise<Omit<KnownFacts, 'stoppedAtMs'>> {
   const voted = (await ask(service, apiKey, 250)).body.request_id;
   await get(service, `/v1/requests/${voted}/approve`, { headers: session.ben, body: { comment: 'kept' } });
   const waiting = (await ask(service, apiKey, 120)).body.request_id;
@@ -310,7 +310,7 @@ async function goOn(
   for (const [name, id] of Object.entries(requestIds))
     requests[name] = await get(service, `/v1/requests/${id}`, { headers: asAuditor });
   return {
-    agent: { apiKey, requestIds, requests: requests as Known['agent']['requests'] },
+    agent: { apiKey, requestIds, requests: requests as KnownFacts['agent']['requests'] },
     signer: { ...signer, body, signature },
     otherKeys,
     password,

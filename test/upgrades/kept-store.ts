@@ -8,12 +8,12 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import type { PostgresServer } from '../store/postgres-server.ts';
 import { databaseClock } from './clock.ts';
 import { dumpDatabase } from './dump-database.ts';
-import type { Known, StoreFlags } from './fill-store.ts';
+import type { KnownFacts, StoreFlags } from './fill-store.ts';
 
 export interface KeptStore {
   /** One line, as `writ audit checkpoint` prints it. */
   readonly checkpoint: string;
-  readonly known: Known;
+  readonly known: KnownFacts;
 }
 
 /** A copy of a kept store, in a data directory of its own. */
@@ -71,14 +71,17 @@ interface Laying {
   readonly data: string;
   readonly server: () => Promise<PostgresServer>;
   /** How far ahead of the real time the clock of a database is. */
-  readonly aheadMs: (known: Known) => number;
+  readonly aheadMs: (known: KnownFacts) => number;
 }
 
 /** Puts a copy of a kept store where a service finds it as its last service left it. */
 export async function layStore({ name, engine, data, server, aheadMs }: Laying): Promise<LaidStore> {
   const place = join(folder, name, engine);
   const textOf = (file: string) => readFileSync(join(place, file), 'utf8');
-  const kept = { checkpoint: textOf('checkpoint.json'), known: JSON.parse(textOf('known.json')) as Known };
+  const kept = {
+    checkpoint: textOf('checkpoint.json'),
+    known: JSON.parse(textOf('known.json')) as KnownFacts,
+  };
   const content = gunzipSync(readFileSync(join(place, 'content.gz')));
   mkdirSync(data, { recursive: true, mode: 0o700 });
   writeFileSync(join(data, keyNames[engine]), textOf(keyNames[engine]));

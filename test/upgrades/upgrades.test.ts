@@ -14,12 +14,12 @@ import { requestRow, temporaryFolder } from '../store/rows.ts';
 import { setClockAhead } from './clock.ts';
 import {
   ask,
-  type Known,
+  type KnownFacts,
   people,
   policies,
   type Reply,
   type RequestName,
-  type Running,
+  type ServiceProcess,
   send,
   signIn,
   signOnceReady,
@@ -32,7 +32,7 @@ const laterMs = 60_000;
 
 async function lay(name: string, engine: Engine): Promise<LaidStore> {
   const data = join(temporaryFolder(), 'var');
-  const aheadMs = ({ stoppedAtMs }: Known) => stoppedAtMs + laterMs - Date.now();
+  const aheadMs = ({ stoppedAtMs }: KnownFacts) => stoppedAtMs + laterMs - Date.now();
   onTestFinished(() => setClockAhead(0));
   const laid = await layStore({ name, engine, data, server: keptPostgres, aheadMs });
   onTestFinished(laid.drop);
@@ -40,7 +40,7 @@ async function lay(name: string, engine: Engine): Promise<LaidStore> {
   return laid;
 }
 
-async function startLaid(laid: LaidStore): Promise<Running> {
+async function startLaid(laid: LaidStore): Promise<ServiceProcess> {
   const service = await startOn(laid.flags);
   onTestFinished(() => service.stop());
   return service;
@@ -97,7 +97,7 @@ function counterOf(engine: Engine, { flags }: LaidStore): (table: string) => Pro
   };
 }
 
-async function expectStatistics(service: Running, { statistics, tokens }: Known): Promise<void> {
+async function expectStatistics(service: ServiceProcess, { statistics, tokens }: KnownFacts): Promise<void> {
   for (const { path, answer } of statistics) {
     const { body } = await send(service, path, { headers: bearer(tokens.working) });
     expect(body).toMatchObject(answer as object);
@@ -105,7 +105,7 @@ async function expectStatistics(service: Running, { statistics, tokens }: Known)
 }
 
 /** Each request reads as it did, for people and for the agent. */
-async function expectRequests(service: Running, { agent, tokens }: Known): Promise<void> {
+async function expectRequests(service: ServiceProcess, { agent, tokens }: KnownFacts): Promise<void> {
   const decisions: Record<string, unknown> = {};
   for (const [name, id] of Object.entries(agent.requestIds)) {
     const seen = await send(service, `/v1/requests/${id}`, { headers: bearer(tokens.working) });
@@ -125,7 +125,7 @@ async function expectRequests(service: Running, { agent, tokens }: Known): Promi
 }
 
 /** A signature that was used is refused; others of the same secret are good. */
-async function expectSignatures(service: Running, { signer }: Known): Promise<void> {
+async function expectSignatures(service: ServiceProcess, { signer }: KnownFacts): Promise<void> {
   const { apiKey, body } = signer;
   const sent = (signature?: string): Promise<Reply> =>
     send(service, '/v1/authorize', {
@@ -143,15 +143,15 @@ async function expectSignatures(service: Running, { signer }: Known): Promise<vo
   expect(await sent()).toMatchObject({ status: 401 });
 }
 
-async function expectKeys(service: Running, { otherKeys }: Known): Promise<void> {
+async function expectKeys(service: ServiceProcess, { otherKeys }: KnownFacts): Promise<void> {
   const statuses: Record<string, number> = {};
   for (const [name, key] of Object.entries(otherKeys)) statuses[name] = (await ask(service, key, 1)).status;
   expect(statuses).toEqual({ ended: 401, replaced: 200, disabled: 403 });
 }
 
-async function expectPeople(service: Running, known: Known): Promise<void> {
+async function expectPeople(service: ServiceProcess, known: KnownFacts): Promise<void> {
   const { password, totpSecret, recoveryCodes, tokens, invitation } = known;
-  const whoIs = async (headers: Known['session']) => await send(service, '/v1/session', { headers });
+  const whoIs = async (headers: KnownFacts['session']) => await send(service, '/v1/session', { headers });
   expect(await whoIs(known.session)).toMatchObject({ status: 200, body: { person: { email: people.ann } } });
   const withoutCode = { email: people.ann, password };
   expect(await send(service, '/v1/session', { body: withoutCode })).toMatchObject({
@@ -179,11 +179,11 @@ async function expectPeople(service: Running, known: Known): Promise<void> {
 }
 
 /** Of 1000 there are 610 spent; what waits is approved, and little is left. */
-async function expectBudget(service: Running, { agent, password }: Known): Promise<void> {
+async function expectBudget(service: ServiceProcess, { agent, password }: KnownFacts): Promise<void> {
   const { voted, waiting } = agent.requestIds;
   const session = async (email: string) => await signIn(service, { email, password });
   const [ben, cleo] = [await session(people.ben), await session(people.cleo)];
-  const approve = (id: string, headers: Known['session']) =>
+  const approve = (id: string, headers: KnownFacts['session']) =>
     send(service, `/v1/requests/${id}/approve`, { headers, body: { comment: 'kept' } });
   // Who has approved once does not count twice.
   await approve(voted, ben);

@@ -4,7 +4,7 @@
 // a line.
 
 import { isObject, type Json, type JsonObject, member } from '../protocol/messages.ts';
-import { type FieldKind, fieldKind, isSecret, type Named, possibleKinds } from './field-kinds.ts';
+import { type FieldContext, type FieldKind, fieldKind, isSecret, possibleKinds } from './field-kinds.ts';
 
 export interface DeclarationOptions {
   readonly as: string;
@@ -74,7 +74,7 @@ interface Context extends DeclarationOptions {
   readonly within: readonly string[];
   readonly indent: string;
   /** The property that is being written. */
-  readonly named: Named;
+  readonly named: FieldContext;
   readonly count: { any: number };
   /** The kinds that have been written. */
   readonly kinds: Set<FieldKind | 'secret'>;

@@ -7,20 +7,20 @@ import { type Json, type JsonObject, member } from '../protocol/messages.ts';
 export type FieldKind = 'path' | 'url' | 'host' | 'email';
 
 /** What is known of a property besides its schema. */
-export interface Named {
+export interface FieldContext {
   readonly name: string;
   /** The description of the tool, which tells what a `source` is. */
   readonly about: string;
 }
 
 /** Returns the kind of a text; null for free text, and for a text that may be of two kinds. */
-export function fieldKind(schema: JsonObject, named: Named): FieldKind | null {
+export function fieldKind(schema: JsonObject, named: FieldContext): FieldKind | null {
   const kinds = possibleKinds(schema, named);
   return kinds.length === 1 ? kinds[0]! : null;
 }
 
 /** Returns the kinds that a text may have; several for a `path_or_url`. */
-export function possibleKinds(schema: JsonObject, { name, about }: Named): readonly FieldKind[] {
+export function possibleKinds(schema: JsonObject, { name, about }: FieldContext): readonly FieldKind[] {
   // A data URI is no address, and the type `url` refuses it.
   if (typeof schema.description === 'string' && /\bdata[ :-]ur[il]s?\b/i.test(schema.description)) return [];
   const byFormat = formats[String(schema.format)];

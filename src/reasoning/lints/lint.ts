@@ -26,7 +26,7 @@ export interface LintedSet {
   readonly isThorough?: boolean;
 }
 
-export interface Linted {
+export interface LintReport {
   /** The diagnostics together with the proved warnings, except those that comments silence; sorted by place. */
   readonly diagnostics: readonly Diagnostic[];
   /** Keys of the actions that were not examined, or not to the end, sorted. */
@@ -40,7 +40,7 @@ export function withLints({
   diagnostics,
   silenced,
   isThorough = false,
-}: LintedSet): Linted {
+}: LintedSet): LintReport {
   const looked = isThorough ? new Set(set.actions.keys()) : actionsLookedAt(set);
   const byAction = findingsOfActions(set, looked, isThorough);
   const leftOut = [...byAction].flatMap(([action, found]) => (found?.isCut === false ? [] : [action]));

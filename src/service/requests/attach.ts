@@ -9,14 +9,14 @@ import { requestDigest } from './record/vote-scope.ts';
 import {
   isTakenBy,
   type ResumeDeps,
-  type Resumed,
-  type Resuming,
+  type ResumeResult,
+  type ReturningCall,
   resume,
   samenessOf,
   takerOf,
 } from './resume.ts';
 
-interface Attaching extends Resuming {
+interface Attaching extends ReturningCall {
   /** The id of the request that the caller has waited for; no other request will do in its place. */
   readonly awaitedId?: string;
 }
@@ -25,7 +25,7 @@ interface Attaching extends Resuming {
 const heldMax = 100;
 
 /** The request that the agent may go on with; null when there is none and a new one has to be made. */
-export async function attach(deps: ResumeDeps, asking: Attaching): Promise<Resumed> {
+export async function attach(deps: ResumeDeps, asking: Attaching): Promise<ResumeResult> {
   if (asking.awaitedId !== undefined) return await resume(deps, asking, asking.awaitedId);
   for (const { record } of inOrder((await heldOf(deps, asking)).map(requestStateOf), asking)) {
     const resumed = await resume(deps, asking, record.id);
@@ -63,6 +63,6 @@ async function heldOf(deps: ResumeDeps, asking: Attaching): Promise<readonly Req
  * Calls for the same thing run one after the other, so that the second finds the request that the first has
  * made.
  */
-export function turnOf({ agent, actionKey, payload, onBehalf }: Resuming): string {
+export function turnOf({ agent, actionKey, payload, onBehalf }: ReturningCall): string {
   return requestDigest({ agentId: agent.id, actionKey, payload, request: userFactsOf(onBehalf) });
 }

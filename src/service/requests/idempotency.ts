@@ -7,7 +7,7 @@ import type { AuthorizeInput, AuthorizeResult } from './authorize.ts';
 import type { RequestRecord } from './record/record.ts';
 import { refusedView, replyView } from './record/reply.ts';
 import { type RequestState, requestStateOf } from './record/request-state.ts';
-import { type RefusedCall, type ResumeDeps, type Resumed, resume } from './resume.ts';
+import { type RefusedCall, type ResumeDeps, type ResumeResult, resume } from './resume.ts';
 
 interface Deps extends ResumeDeps {
   readonly keyedDigest: (sha256: string) => string;
@@ -69,7 +69,7 @@ function earlierReply(state: RequestState, nowMs: number): AuthorizeResult {
 
 /** The answer for a request that the call goes on with, or may not go on with. */
 export function resumedReply(
-  resumed: Exclude<Resumed, 'basis-changed' | null>,
+  resumed: Exclude<ResumeResult, 'basis-changed' | null>,
   nowMs: number,
 ): AuthorizeResult {
   if (resumed.kind !== 'refused') return earlierReply(resumed.state, nowMs);

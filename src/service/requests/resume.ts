@@ -29,7 +29,7 @@ import { userFactsOf } from './record/user-facts.ts';
 import { requestDigest } from './record/vote-scope.ts';
 
 /** A call that comes for a request made before. */
-export interface Resuming extends Asker {
+export interface ReturningCall extends Asker {
   readonly actionKey: string;
   /** The payload as sent. */
   readonly payload: JsonObject;
@@ -46,7 +46,7 @@ export interface ResumeDeps extends DecisionsDeps {
 }
 
 /** What a call gets of a request; null when there is no such request, or when it is not the same one. */
-export type Resumed =
+export type ResumeResult =
   /** The call may proceed, under the request in this state. */
   | { readonly kind: 'granted'; readonly state: RequestState }
   | { readonly kind: 'waiting'; readonly state: RequestState }
@@ -65,7 +65,7 @@ export interface RefusedCall {
 }
 
 /** Goes on with a request, and takes its approval if it is approved. */
-export async function resume(deps: ResumeDeps, asking: Resuming, id: string): Promise<Resumed> {
+export async function resume(deps: ResumeDeps, asking: ReturningCall, id: string): Promise<ResumeResult> {
   // Meters are noted and known before they are read: an unknown one could refuse the call.
   await metered(deps.metering, deps.policies);
   await deps.metering.settled();
@@ -91,7 +91,7 @@ export async function resume(deps: ResumeDeps, asking: Resuming, id: string): Pr
 }
 
 /** Joins a wait that asks people for all that the call needs of them. */
-function joined(deps: ResumeDeps, asking: Resuming, seen: Seen): Resumed {
+function joined(deps: ResumeDeps, asking: ReturningCall, seen: Seen): ResumeResult {
   const { state } = seen;
   const { decision, countsAlike, asksMore } = decided(deps, asking, seen);
   const isRefused = decision.outcome === 'DENY';
@@ -100,15 +100,15 @@ function joined(deps: ResumeDeps, asking: Resuming, seen: Seen): Resumed {
 }
 
 /** A grant that the call, or one under the same idempotency key, has got already. */
-function againGranted(deps: ResumeDeps, asking: Resuming, seen: Seen): Resumed {
+function againGranted(deps: ResumeDeps, asking: ReturningCall, seen: Seen): ResumeResult {
   if (!isCurrent(asking, seen) || seen.stopped !== null) return 'basis-changed';
   const call = decided(deps, asking, seen);
   return isGrant(call) ? { kind: 'granted', state: seen.state } : refusedCall(seen.state, call);
 }
 
 /** Takes the approval, and returns the request in its approved state. */
-async function take(deps: ResumeDeps, asking: Resuming, requestId: string): Promise<Resumed> {
-  let taken: Resumed = null;
+async function take(deps: ResumeDeps, asking: ReturningCall, requestId: string): Promise<ResumeResult> {
+  let taken: ResumeResult = null;
   const changed = await changeRequest(deps, {
     id: requestId,
     asker: null,
@@ -138,7 +138,11 @@ async function take(deps: ResumeDeps, asking: Resuming, requestId: string): Prom
 
 const otherAgent = 'the agent, its keys or the enforcement point have changed';
 
-function judgeTaking(deps: ResumeDeps, asking: Resuming, seen: Seen): Events | RefusedChange | RefusedCall {
+function judgeTaking(
+  deps: ResumeDeps,
+  asking: ReturningCall,
+  seen: Seen,
+): Events | RefusedChange | RefusedCall {
   const { state, agent, stopped, nowMs } = seen;
   if (!isCurrent(asking, seen)) return { kind: 'conflict', detail: otherAgent };
   if (stopped !== null) return { kind: 'stopped', detail: stopped };
@@ -166,7 +170,7 @@ function judgeTaking(deps: ResumeDeps, asking: Resuming, seen: Seen): Events | R
 }
 
 /** Whether agent, key and enforcement point are as they were when the caller was identified. */
-function isCurrent({ agent, point, key }: Resuming, seen: Seen): boolean {
+function isCurrent({ agent, point, key }: ReturningCall, seen: Seen): boolean {
   return (
     seen.agent.version === agent.version &&
     seen.point?.version === point?.version &&
@@ -174,12 +178,12 @@ function isCurrent({ agent, point, key }: Resuming, seen: Seen): boolean {
   );
 }
 
-function decided({ policies, metering }: ResumeDeps, asking: Resuming, seen: Seen): DecidedCall {
+function decided({ policies, metering }: ResumeDeps, asking: ReturningCall, seen: Seen): DecidedCall {
   const active = policies();
   return decideCall({ active, metering }, factsOf({ clock: () => seen.nowMs }, asking), seen);
 }
 
-function factsOf({ clock }: Pick<ResumeDeps, 'clock'>, asking: Resuming): Facts {
+function factsOf({ clock }: Pick<ResumeDeps, 'clock'>, asking: ReturningCall): Facts {
   return requestedFacts(asking, Math.trunc(clock()), nothingSatisfied);
 }
 
@@ -208,7 +212,7 @@ function refusedCall(
  */
 export function samenessOf(
   { policies, hideSecrets }: Pick<ResumeDeps, 'policies' | 'hideSecrets'>,
-  asking: Resuming,
+  asking: ReturningCall,
 ): (record: RequestRecord) => boolean {
   const { agent, actionKey, isSigned, onBehalf } = asking;
   const shape = policies().shapeOf(actionKey);
@@ -220,12 +224,12 @@ export function samenessOf(
 }
 
 /** A call repeated under its idempotency key is the same call, and goes on with the grant that it took. */
-export function isTakenBy({ taken, wasExecuted }: RequestState, asking: Resuming): boolean {
+export function isTakenBy({ taken, wasExecuted }: RequestState, asking: ReturningCall): boolean {
   const taker = takerOf(asking);
   return taken !== null && wasExecuted === null && taker !== null && taken.taker === taker;
 }
 
-export function takerOf({ agent, idempotencyKey }: Resuming): string | null {
+export function takerOf({ agent, idempotencyKey }: ReturningCall): string | null {
   return idempotencyKey === null ? null : `${agent.id} ${idempotencyKey}`;
 }
 

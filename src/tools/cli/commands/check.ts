@@ -9,7 +9,7 @@ import {
   renderDiagnostics,
 } from '../../../language/diagnostic/render.ts';
 import { countRules } from '../../../language/model/policy.ts';
-import { type Linted, withLints } from '../../../reasoning/lints/lint.ts';
+import { type LintReport, withLints } from '../../../reasoning/lints/lint.ts';
 import { diagnosticPage } from '../../../service/policies/diagnostic-page.ts';
 import { digest } from '../../../service/policies/digest.ts';
 import { findingsOf } from '../../findings/findings.ts';
@@ -109,7 +109,7 @@ function judge(checked: Checked, { strict, trials, thorough }: Options): Result 
 }
 
 /** The diagnostics, with those for rules that are proved to be needless. */
-function withProved({ compiled, diagnostics, read }: CheckedPolicies, isThorough: boolean): Linted {
+function withProved({ compiled, diagnostics, read }: CheckedPolicies, isThorough: boolean): LintReport {
   const { set, files, silenced } = compiled;
   if (set === null) return { diagnostics, leftOut: [] };
   return withLints({ set, files, silenced, diagnostics, texts: read.sources.files, isThorough });
