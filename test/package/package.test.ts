@@ -199,7 +199,7 @@ describe('the package for checking, testing and embedding', () => {
       import { runTestFiles } from 'writ/testing';
       const policies = await loadPolicies('policies');
       const payload = { amount: 120, currency: 'USD', vendor: 'Staples' };
-      const meters = { vendor_24h: '0 USD', agent_24h: '0 USD' };
+      const meters = { vendor_24h: 0, agent_24h: 0 };
       const { decision, matchedPolicy } = policies.decide({ action: 'payment.create', payload, agent: { risk_tier: 'low' }, meters });
       const run = await runTestFiles(['policies']);
       console.log(decision, matchedPolicy, run.files.length, typeof connect, typeof createReceiptCheck);`;

@@ -112,8 +112,7 @@ test('a file of another mode is named', async () => {
  */
 const script = `
   import { openStore } from '${import.meta.dirname}/../../src/service/store/open.ts';
-  import fs, { mkdirSync, writeFileSync } from 'node:fs';
-  import { syncBuiltinESMExports } from 'node:module';
+  import { mkdirSync, writeFileSync } from 'node:fs';
   const folder = process.argv[2];
   const path = folder + '/writ.db';
   if (process.argv[3] === 'true') await (await openStore({ path })).close();
@@ -122,10 +121,15 @@ const script = `
     try { for (;;) writeFileSync(folder + '/' + at++, ''); } catch {}
   } else {
     mkdirSync(path + '-wal');
-    fs.statfsSync = () => ({ bavail: 1, files: 12, ffree: 0 });
-    syncBuiltinESMExports();
   }
   console.log(await openStore({ path }).then(() => 'opened', (error) => error.message));
+`;
+/** Loaded first in the process and in each of its threads. */
+const withoutFreeFiles = `
+  import fs from 'node:fs';
+  import { syncBuiltinESMExports } from 'node:module';
+  fs.statfsSync = () => ({ bavail: 1, files: 12, ffree: 0 });
+  syncBuiltinESMExports();
 `;
 function run([program = '', ...args]: readonly string[]) {
   return spawnSync(program, args, { encoding: 'utf8' });
@@ -142,10 +146,12 @@ test.each([false, true])(
     const folder = temporaryFolder();
     const file = join(temporaryFolder(), 'open.mjs');
     writeFileSync(file, script);
-    const opening = [process.execPath, file, folder, String(isMade)];
+    const preload = join(temporaryFolder(), 'preload.mjs');
+    writeFileSync(preload, withoutFreeFiles);
+    const opening = [file, folder, String(isMade)];
     const { stdout, stderr } = canMount
-      ? run([...ownMounts, 'sh', '-c', mount, 'sh', folder, ...opening, 'mounted'])
-      : run([...opening, 'told']);
+      ? run([...ownMounts, 'sh', '-c', mount, 'sh', folder, process.execPath, ...opening, 'mounted'])
+      : run([process.execPath, '--import', preload, ...opening, 'told']);
     expect(stdout + stderr).toMatch(/has no room: the disk is full, or takes no more files/);
   },
 );

@@ -90,7 +90,7 @@ export const trueClaims: readonly KeptClaim[] = [
   ...claimsOn('slack', 'slack.post_webpage', [
     'never allow unapproved when host(payload.url) not in own_sites',
     'never allow unapproved when payload.content mentions any of confidential_words',
-    'never escalate when risk < 40',
+    'never escalate when risk < 40 and payload.url == "https://www.our-company.com/news" and payload.content == "Lunch"',
     'never deny',
   ]),
 ];
@@ -137,7 +137,11 @@ export const falseClaims: readonly KeptClaim[] = [
     'always allow when length(payload.body) < 10',
   ]),
   ...claimsOn('slack', 'slack.add_user_to_channel', [
-    'never allow unapproved when payload.channel starts with "priv"',
+    'never allow unapproved when payload.channel starts with "gen"',
   ]),
-  ...claimsOn('slack', 'slack.post_webpage', ['never allow unapproved', 'never escalate when risk < 41']),
+  ...claimsOn('slack', 'slack.post_webpage', [
+    'never allow unapproved',
+    'never escalate when risk < 40',
+    'never escalate when risk < 41',
+  ]),
 ];
