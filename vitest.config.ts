@@ -11,7 +11,7 @@ if (major < 22 || (major === 22 && minor < 18)) startOnBundledNode();
 // file leaves behind nothing of its own. A service starts two threads, and other work may share the machine.
 export default defineConfig({
   test: {
-    globalSetup: 'test/before-all.ts',
+    globalSetup: 'test/support/before-all.ts',
     isolate: false,
     // Servers, browsers and faults on a machine that stands still for a while: what is wrong fails each time.
     retry: 2,

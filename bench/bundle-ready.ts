@@ -6,12 +6,12 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadBundle, loadPolicies } from '../src/tools/embedded/index.ts';
-import { figureOf } from '../src/tools/measure/figure.ts';
+import { loadBundle, loadPolicies } from '../src/embedded/index.ts';
+import { figureOf } from '../src/measure/figure.ts';
 import { policyFiles } from './policy-text.ts';
 import { createWorkload } from './workloads.ts';
 
-const [shareMost, writ] = [1 / 20, join(import.meta.dirname, '../src/tools/cli/writ.js')];
+const [shareMost, writ] = [1 / 20, join(import.meta.dirname, '../src/cli/writ.js')];
 
 interface Started {
   readonly ms: number;

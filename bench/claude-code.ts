@@ -15,7 +15,7 @@ const claude = join(
   import.meta.dirname,
   '../examples/claude-agent-sdk/node_modules/@anthropic-ai/claude-agent-sdk-linux-x64/claude',
 );
-const writ = join(import.meta.dirname, '../src/tools/cli/writ.js');
+const writ = join(import.meta.dirname, '../src/cli/writ.js');
 const folder = mkdtempSync(join(tmpdir(), 'writ-claude-code-'));
 const runMsMax = 120_000;
 

@@ -12,7 +12,7 @@ import Database from 'better-sqlite3';
 import { createRequestId } from '../src/service/requests/record/id.ts';
 import { copyStore } from '../src/service/store/move/copy-store.ts';
 import { openStore } from '../src/service/store/open.ts';
-import { type PostgresServer, startPostgres } from '../test/store/postgres-server.ts';
+import { type PostgresServer, startPostgres } from '../test/service/store/postgres-server.ts';
 
 const { values, positionals } = parseArgs({ options: { out: { type: 'string' } }, allowPositionals: true });
 const count = Number(positionals[0] ?? 1_000_000);

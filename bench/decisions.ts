@@ -4,7 +4,7 @@
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { duration, type Figure, figureOf, percentilesOf } from '../src/tools/measure/figure.ts';
+import { duration, type Figure, figureOf, percentilesOf } from '../src/measure/figure.ts';
 import { type EngineKey, engineKeys, loadEngine } from './engines.ts';
 import type { Answer, Ask, ReadyMode } from './process.ts';
 import type { WorkloadName } from './workloads.ts';

@@ -5,8 +5,8 @@
 import { link } from '../src/language/emit/link.ts';
 import type { Json, JsonObject } from '../src/language/model/json.ts';
 import type { Facts } from '../src/language/model/request.ts';
-import { rotate, timeCalls } from '../src/tools/measure/clock.ts';
-import type { Figure } from '../src/tools/measure/figure.ts';
+import { rotate, timeCalls } from '../src/measure/clock.ts';
+import type { Figure } from '../src/measure/figure.ts';
 import { programOf } from './from-model.ts';
 import type { ModelTest } from './policy-model.ts';
 import { toFacts } from './policy-text.ts';

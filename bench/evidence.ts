@@ -6,7 +6,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { addAgent, ask, startService } from '../test/acceptance/service.ts';
+import { addAgent, ask, startService } from '../test/e2e/acceptance/service.ts';
 
 export interface Task {
   readonly suite: string;

@@ -5,9 +5,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Linked } from '../src/language/emit/link.ts';
 import { type Facts, nothingSatisfied } from '../src/language/model/request.ts';
 import { authorize } from '../src/language/spec/authorize.ts';
+import { rotate, timeCalls } from '../src/measure/clock.ts';
+import { type Figure, growthExponent } from '../src/measure/figure.ts';
 import { compile } from '../src/pipeline.ts';
-import { rotate, timeCalls } from '../src/tools/measure/clock.ts';
-import { type Figure, growthExponent } from '../src/tools/measure/figure.ts';
 
 export interface HardFigures {
   readonly name: string;

@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 
 /** Installs the peers of the benchmarks, unless they are there. */
 export function installPeers(log: (line: string) => void): void {
-  const folder = new URL('.', import.meta.url).pathname;
+  const folder = new URL('./', import.meta.url).pathname;
   const isInstalled = Object.keys(peerPackages()).every((name) =>
     existsSync(`${folder}node_modules/${name}`),
   );

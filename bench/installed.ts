@@ -3,11 +3,11 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageManifest } from '../src/tools/package/manifests.ts';
+import { packageManifest } from '../src/packaging/package/manifests.ts';
 
 /** Returns the path of the file that the command `writ` runs. */
 export function installPackage(folder: string): string {
-  const build = join(import.meta.dirname, '../src/tools/package/build.ts');
+  const build = join(import.meta.dirname, '../src/packaging/package/build.ts');
   execFileSync(process.execPath, [build, folder], { stdio: 'ignore' });
   writeFileSync(join(folder, 'package.json'), '{ "private": true }');
   const flags = ['--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund', '--no-package-lock'];

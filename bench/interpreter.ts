@@ -6,11 +6,11 @@ import { readFileSync } from 'node:fs';
 import { createFunctionCache } from '../src/language/emit/cache.ts';
 import { interpret } from '../src/language/emit/interpret/interpret.ts';
 import { link } from '../src/language/emit/link.ts';
+import { rotate, timeCalls } from '../src/measure/clock.ts';
+import { duration } from '../src/measure/figure.ts';
+import { factsOf, readRequestLines } from '../src/measure/read-requests.ts';
 import { compile } from '../src/pipeline.ts';
 import { readPolicies } from '../src/service/policies/read.ts';
-import { rotate, timeCalls } from '../src/tools/measure/clock.ts';
-import { duration } from '../src/tools/measure/figure.ts';
-import { factsOf, readRequestLines } from '../src/tools/measure/read-requests.ts';
 
 const rounds = 15;
 const timesMax = 10;

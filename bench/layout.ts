@@ -22,7 +22,7 @@ const renamed: readonly (readonly [now: RegExp, then: string])[] = [
 
 /** Returns the folder of the measuring helpers in the checkout at `root`, relative to `root`. */
 export function measureFolder(root: string): string {
-  return hasWings(root) ? 'src/tools/measure' : 'src/measure';
+  return hasWings(root) ? 'src/measure' : 'src/measure';
 }
 
 /** Rewrites the imports of the benchmarks that were copied to `root` to the folders of that revision. */

@@ -34,7 +34,7 @@ mkdirSync(join(folder, 'policies'));
 for (let file = 0; file < files; file += 1)
   writeFileSync(join(folder, 'policies', `${file}.policy`), textOf(file));
 
-const entry = join(import.meta.dirname, '../src/tools/cli/writ.js');
+const entry = join(import.meta.dirname, '../src/cli/writ.js');
 const started = performance.now();
 const server = spawn(process.execPath, [entry, 'lsp'], { cwd: folder, stdio: ['pipe', 'pipe', 'inherit'] });
 const connection = createMessageConnection(

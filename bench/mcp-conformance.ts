@@ -14,7 +14,7 @@ import { addressIn } from './address-in.ts';
 
 const suite = '@modelcontextprotocol/conformance@0.2.0-alpha.12';
 const revisions = ['2025-11-25', '2026-07-28'];
-const writ = join(import.meta.dirname, '../src/tools/cli/writ.js');
+const writ = join(import.meta.dirname, '../src/cli/writ.js');
 const folder = mkdtempSync(join(tmpdir(), 'writ-conformance-'));
 const [, , address = ''] = process.argv;
 if (!URL.canParse(address)) throw new Error('name the address of a server');

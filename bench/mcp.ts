@@ -35,7 +35,7 @@ const calls = Number(values.calls);
 if (!Number.isSafeInteger(calls) || calls < 1)
   throw new RangeError(`--calls takes a whole number from 1, not ${values.calls}`);
 const example = join(import.meta.dirname, '../examples/mcp');
-const writ = join(import.meta.dirname, '../src/tools/cli/writ.js');
+const writ = join(import.meta.dirname, '../src/cli/writ.js');
 const folder = mkdtempSync(join(tmpdir(), 'writ-bench-mcp-'));
 const key = await registerPoint();
 const keyFile = join(folder, 'point.key');

@@ -10,7 +10,7 @@ import { compile } from '../src/pipeline.ts';
 import { createRequestId } from '../src/service/requests/record/id.ts';
 import type { RequestRow } from '../src/service/store/contract/records.ts';
 import { openStore, type StorePlace } from '../src/service/store/open.ts';
-import { addAgent, ask, startService } from '../test/acceptance/service.ts';
+import { addAgent, ask, startService } from '../test/e2e/acceptance/service.ts';
 
 export interface MetersAtStart {
   readonly requests: number;

@@ -3,8 +3,8 @@
 
 import type { MeterDefinition, MeterEntry } from '../src/language/model/metering.ts';
 import { fromNumber } from '../src/language/value/decimal.ts';
+import { type Figure, figureOf } from '../src/measure/figure.ts';
 import { createMeterTotals, type MeterTotals, type PastEntry } from '../src/service/meters/meter-totals.ts';
-import { type Figure, figureOf } from '../src/tools/measure/figure.ts';
 
 export interface MeterFigures {
   /** Number of grants in the window. */

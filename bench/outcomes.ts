@@ -4,12 +4,12 @@
 // round; a ratio is the median of the rounds' ratios. `--rounds`, `--requests`.
 
 import { parseArgs } from 'node:util';
+import { digits, figureOf } from '../src/measure/figure.ts';
 import { createRequestId } from '../src/service/requests/record/id.ts';
 import type { RequestRow } from '../src/service/store/contract/records.ts';
 import type { RequestChange, Store } from '../src/service/store/contract/store.ts';
 import { openStore } from '../src/service/store/open.ts';
-import { digits, figureOf } from '../src/tools/measure/figure.ts';
-import { startPostgres } from '../test/store/postgres-server.ts';
+import { startPostgres } from '../test/service/store/postgres-server.ts';
 
 const { values } = parseArgs({
   options: { rounds: { type: 'string', default: '5' }, requests: { type: 'string', default: '1000' } },

@@ -5,11 +5,11 @@ import { readFileSync } from 'node:fs';
 import { countRules } from '../src/language/model/policy.ts';
 import type { Facts } from '../src/language/model/request.ts';
 import { authorize } from '../src/language/spec/authorize.ts';
+import { rotate, timeCalls } from '../src/measure/clock.ts';
+import type { Figure } from '../src/measure/figure.ts';
+import { factsOf, readRequestLines } from '../src/measure/read-requests.ts';
 import { compile } from '../src/pipeline.ts';
 import { readPolicies } from '../src/service/policies/read.ts';
-import { rotate, timeCalls } from '../src/tools/measure/clock.ts';
-import type { Figure } from '../src/tools/measure/figure.ts';
-import { factsOf, readRequestLines } from '../src/tools/measure/read-requests.ts';
 
 export interface PackFigures {
   readonly pack: string;

@@ -1,9 +1,9 @@
 // Draws the plots of a run: how decision times, time until ready and memory grow with the number of policies,
 // how worst cases grow with the payload, and how latencies are distributed.
 
-import { type Chart, type ChartLine, drawChart } from '../src/tools/measure/chart.ts';
-import { drawDistribution } from '../src/tools/measure/distribution.ts';
-import { duration, type Figure, size } from '../src/tools/measure/figure.ts';
+import { type Chart, type ChartLine, drawChart } from '../src/measure/chart.ts';
+import { drawDistribution } from '../src/measure/distribution.ts';
+import { duration, type Figure, size } from '../src/measure/figure.ts';
 import type { ReadyFigures } from './ready.ts';
 import type { Results } from './targets.ts';
 import { type WorkloadName, workloadNames } from './workloads.ts';

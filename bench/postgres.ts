@@ -15,8 +15,8 @@ import type { RequestRow } from '../src/service/store/contract/records.ts';
 import type { Store } from '../src/service/store/contract/store.ts';
 import { openStore } from '../src/service/store/open.ts';
 import { idArray, plainArray, textArray } from '../src/service/store/postgres/server/arrays.ts';
-import { addAgent, type Service, startService } from '../test/acceptance/service.ts';
-import { type PostgresServer, startPostgres } from '../test/store/postgres-server.ts';
+import { addAgent, type Service, startService } from '../test/e2e/acceptance/service.ts';
+import { type PostgresServer, startPostgres } from '../test/service/store/postgres-server.ts';
 import type { LoadOptions, LoadResult } from './service/load.ts';
 
 const { values } = parseArgs({

@@ -4,8 +4,8 @@
 // the process only prepares, the whole way from what an operator writes, and answers with the time and the
 // memory kept.
 
-import { threadMicroseconds, timeCalls, timeEach } from '../src/tools/measure/clock.ts';
-import { heapBytes } from '../src/tools/measure/memory.ts';
+import { threadMicroseconds, timeCalls, timeEach } from '../src/measure/clock.ts';
+import { heapBytes } from '../src/measure/memory.ts';
 import type { Engine, Prepared } from './engine.ts';
 import { type EngineKey, loadEngine } from './engines.ts';
 import { createWorkload, type Workload, type WorkloadName } from './workloads.ts';

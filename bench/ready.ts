@@ -2,7 +2,7 @@
 // Each start runs in a process of its own; the engines take turns, round by round. A start that takes too
 // long is ended and reported as over the limit.
 
-import { duration, type Figure, figureOf } from '../src/tools/measure/figure.ts';
+import { duration, type Figure, figureOf } from '../src/measure/figure.ts';
 import { answerOf, startEngine } from './decisions.ts';
 import { type EngineKey, loadEngine } from './engines.ts';
 import type { ReadyMode } from './process.ts';

@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTick, setTimeout as pause } from 'node:timers/promises';
 import type { Facts } from '../src/language/model/request.ts';
+import { threadMicroseconds } from '../src/measure/clock.ts';
 import { openPolicies, type PolicyHost } from '../src/service/policies/policy-host.ts';
-import { threadMicroseconds } from '../src/tools/measure/clock.ts';
 import { policyFiles, toFacts } from './policy-text.ts';
 import { createWorkload, type WorkloadName, workloadNames } from './workloads.ts';
 

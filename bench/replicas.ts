@@ -11,8 +11,8 @@ import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import pg from 'pg';
-import { addAgent, type Service, startService } from '../test/acceptance/service.ts';
-import { type PostgresServer, startPostgres } from '../test/store/postgres-server.ts';
+import { addAgent, type Service, startService } from '../test/e2e/acceptance/service.ts';
+import { type PostgresServer, startPostgres } from '../test/service/store/postgres-server.ts';
 import type { LoadOptions, LoadResult } from './service/load.ts';
 import { processorMicroseconds } from './service/servers.ts';
 

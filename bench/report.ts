@@ -1,7 +1,7 @@
 // Turns the results of one run into a page of Markdown, for the terminal and for the folder of results.
 
 import { cpus } from 'node:os';
-import { duration } from '../src/tools/measure/figure.ts';
+import { duration } from '../src/measure/figure.ts';
 import type { Results } from './targets.ts';
 import { readyText, targets, withSpread } from './targets.ts';
 import { headlineRows, waterfallRows } from './waterfall.ts';

@@ -4,8 +4,8 @@
 
 import type { JsonObject } from '../src/language/model/json.ts';
 import type { Facts } from '../src/language/model/request.ts';
-import { rotate, timeCalls } from '../src/tools/measure/clock.ts';
-import type { Figure } from '../src/tools/measure/figure.ts';
+import { rotate, timeCalls } from '../src/measure/clock.ts';
+import type { Figure } from '../src/measure/figure.ts';
 import { toFacts } from './policy-text.ts';
 import { createWorkload } from './workloads.ts';
 import { engineOf } from './writ.ts';

@@ -6,7 +6,7 @@ import type { ChildProcess } from 'node:child_process';
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { figureOf, ratioOf, times } from '../src/tools/measure/figure.ts';
+import { figureOf, ratioOf, times } from '../src/measure/figure.ts';
 import { alone } from './alone.ts';
 import { linkPackages, ownRoot, withRevision } from './checkout.ts';
 import { answerOf, ask, checkEqual, startEngine } from './decisions.ts';

@@ -7,7 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Figure, figureOf } from '../src/tools/measure/figure.ts';
+import { type Figure, figureOf } from '../src/measure/figure.ts';
 import { installPackage } from './installed.ts';
 import { sets } from './proofs.ts';
 

@@ -14,9 +14,9 @@ import { createRandom } from '../src/language/value/random.ts';
 import { createRequestId } from '../src/service/requests/record/id.ts';
 import type { RequestRow } from '../src/service/store/contract/records.ts';
 import { openStore } from '../src/service/store/open.ts';
-import { addAgent, type Service, startService } from '../test/acceptance/service.ts';
-import { launchBrowser, signInAs, sizes } from '../test/browser/browser.ts';
-import { firstAdmin, password, signedIn } from '../test/http/person-client.ts';
+import { addAgent, type Service, startService } from '../test/e2e/acceptance/service.ts';
+import { launchBrowser, signInAs, sizes } from '../test/e2e/browser/browser.ts';
+import { firstAdmin, password, signedIn } from '../test/service/http/person-client.ts';
 
 const { values } = parseArgs({
   options: { requests: { type: 'string', default: '1000000' }, out: { type: 'string' } },

@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { figureOf } from '../src/tools/measure/figure.ts';
+import { figureOf } from '../src/measure/figure.ts';
 import { alone } from './alone.ts';
 import { measureDecisions } from './decisions.ts';
 import type { EngineKey } from './engines.ts';

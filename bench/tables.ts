@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { setImmediate as nextTick, setTimeout as pause } from 'node:timers/promises';
 import type { Facts } from '../src/language/model/request.ts';
 import { findCell, hasRow, RowsBuilder, type TableRows } from '../src/language/value/table/rows.ts';
+import { threadMicroseconds } from '../src/measure/clock.ts';
 import { openPolicies, type PolicyHost } from '../src/service/policies/policy-host.ts';
-import { threadMicroseconds } from '../src/tools/measure/clock.ts';
 
 const policies = `action order.refund { order_id: string }
 table orders from "orders.csv" key id: string { owner: string, status: "open" | "closed", region: string }

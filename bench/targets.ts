@@ -1,7 +1,7 @@
 // Compares what Writ has reached with what it must reach: one row for each target, with the spread of its
 // figure and with the peers.
 
-import { digits, duration, type Figure, size, times } from '../src/tools/measure/figure.ts';
+import { digits, duration, type Figure, size, times } from '../src/measure/figure.ts';
 import type { Measured } from './decisions.ts';
 import type { DegradedFigures } from './degraded.ts';
 import type { EngineKey } from './engines.ts';

@@ -1,7 +1,7 @@
 // Counts the rules that the index selects for the requests of the workload `wild`.
 
 import { link } from '../src/language/emit/link.ts';
-import { percentile } from '../src/tools/measure/figure.ts';
+import { percentile } from '../src/measure/figure.ts';
 import { programOf } from './from-model.ts';
 import { toFacts } from './policy-text.ts';
 import { createWorkload } from './workloads.ts';

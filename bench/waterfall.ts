@@ -1,7 +1,7 @@
 // Makes the first tables of a run: what a request does, in process and at the service, and what each of its
 // promises costs, one after the other.
 
-import { duration, figureOf, times } from '../src/tools/measure/figure.ts';
+import { duration, figureOf, times } from '../src/measure/figure.ts';
 import type { EngineKey } from './engines.ts';
 import type { PromiseStep } from './service/promises.ts';
 import { type Results, withSpread } from './targets.ts';

@@ -4,8 +4,8 @@
 import { link } from '../src/language/emit/link.ts';
 import type { JsonObject } from '../src/language/model/json.ts';
 import { type Facts, nothingSatisfied } from '../src/language/model/request.ts';
+import { growthExponent } from '../src/measure/figure.ts';
 import { compile } from '../src/pipeline.ts';
-import { growthExponent } from '../src/tools/measure/figure.ts';
 import { type WorstCase, worstCases } from './worst-cases.ts';
 
 export interface WorstFigures {

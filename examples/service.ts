@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const command = join(import.meta.dirname, '../src/tools/cli/writ.js');
+const command = join(import.meta.dirname, '../src/cli/writ.js');
 const policies = join(import.meta.dirname, 'policies');
 
 export interface ExampleService {

@@ -2,11 +2,11 @@
 // the compiled function and on the definition.
 
 import { describe, expect, it } from 'vitest';
-import { findTests } from '../src/tools/testing/find.ts';
-import { runTestFiles } from '../src/tools/testing/run.ts';
+import { findTests } from '../src/testing/find.ts';
+import { runTestFiles } from '../src/testing/run.ts';
 
 const conformance = await findTests(['test/features/conformance']);
-const others = await findTests(['policies', 'test/language']);
+const others = await findTests(['policies', 'test/features']);
 
 describe('conformance', () => {
   it.each([...conformance, ...others])('%s', async (path) => {

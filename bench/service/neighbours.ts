@@ -190,7 +190,7 @@ export async function startTarget(): Promise<Target & { readonly end: () => void
   await store.close();
   const root = join(import.meta.dirname, '../..');
   const flags = [
-    join(root, 'src/tools/cli/writ.js'),
+    join(root, 'src/cli/writ.js'),
     'serve',
     '--port',
     '0',

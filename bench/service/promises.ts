@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readJson } from '../../src/language/json/read.ts';
 import type { ActivePolicies } from '../../src/language/model/active-policies.ts';
+import { type Figure, figureOf } from '../../src/measure/figure.ts';
 import { addAgent, setSigning } from '../../src/service/agents/registry.ts';
 import { createSignatureVerifier } from '../../src/service/agents/signature.ts';
 import { readEnvelope } from '../../src/service/http/contract/envelope.ts';
@@ -19,7 +20,6 @@ import { createRequestId } from '../../src/service/requests/record/id.ts';
 import type { AgentRow } from '../../src/service/store/contract/records.ts';
 import type { Store } from '../../src/service/store/contract/store.ts';
 import { openStore } from '../../src/service/store/open.ts';
-import { type Figure, figureOf } from '../../src/tools/measure/figure.ts';
 import { createOwnWriter, type KeepRow } from './own-writer.ts';
 import { authorize } from './server.ts';
 

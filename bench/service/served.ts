@@ -1,7 +1,7 @@
 // Measures what each promise of a request costs at the service: servers with one more promise each, under the
 // same load, in turns.
 
-import { figureOf } from '../../src/tools/measure/figure.ts';
+import { figureOf } from '../../src/measure/figure.ts';
 import type { PromiseStep } from './promises.ts';
 import type { ServerKind } from './server.ts';
 import { measureServers, type RoundsOptions, type ServerRow } from './servers.ts';

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 const here = import.meta.dirname;
-const writ = join(here, '../../src/tools/cli/writ.js');
+const writ = join(here, '../../src/cli/writ.js');
 const folder = mkdtempSync(join(tmpdir(), 'writ-example-'));
 
 /** The tool calls of the scripted model. */

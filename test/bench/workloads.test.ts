@@ -9,7 +9,7 @@ import { policyFiles, toFacts } from '../../bench/policy-text.ts';
 import { createWorkload, workloadNames } from '../../bench/workloads.ts';
 import { link } from '../../src/language/emit/link.ts';
 import { compile } from '../../src/pipeline.ts';
-import { opened } from '../program/programs.ts';
+import { opened } from '../language/program/programs.ts';
 
 describe.each(workloadNames)('the workload %s', (name) => {
   const workload = createWorkload(name, 60);

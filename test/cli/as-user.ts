@@ -6,8 +6,8 @@ import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { Command } from 'commander';
-import { defineHook } from '../../src/tools/cli/commands/enforcement/hook.ts';
-import { UsageError } from '../../src/tools/cli/output/output.ts';
+import { defineHook } from '../../src/cli/commands/hook.ts';
+import { UsageError } from '../../src/cli/output/output.ts';
 
 const [, , uid = '', gid = '', what = '', ...args] = process.argv;
 if (process.getuid?.() === 0) {

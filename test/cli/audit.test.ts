@@ -4,11 +4,11 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { commandLineUser } from '../../src/cli/client/with-store.ts';
 import type { Store } from '../../src/service/store/contract/store.ts';
 import { openStore } from '../../src/service/store/open.ts';
-import { commandLineUser } from '../../src/tools/cli/client/with-store.ts';
-import { createFolder } from '../policies/folder.ts';
-import { requestRow, startMs } from '../store/rows.ts';
+import { createFolder } from '../service/policies/folder.ts';
+import { requestRow, startMs } from '../service/store/rows.ts';
 import { type Ran, writ } from './writ.ts';
 
 interface DataDirectory {

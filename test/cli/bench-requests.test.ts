@@ -4,9 +4,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { formatDecimal } from '../../src/language/value/decimal.ts';
-import { readRequestLines } from '../../src/tools/measure/read-requests.ts';
-import { readTestFile } from '../../src/tools/testing/read.ts';
-import type { Amount, Situation } from '../../src/tools/testing/test-file.ts';
+import { readRequestLines } from '../../src/measure/read-requests.ts';
+import { readTestFile } from '../../src/testing/read.ts';
+import type { Amount, Situation } from '../../src/testing/test-file.ts';
 
 it.each(['payments', 'banking', 'slack', 'coding'])(
   '%s/requests.jsonl holds the cases of its tests',

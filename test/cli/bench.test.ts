@@ -4,9 +4,9 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createProgress } from '../../src/tools/cli/bench/progress.ts';
+import { createProgress } from '../../src/cli/bench/progress.ts';
 import { parseXml } from '../measure/xml.ts';
-import { createFolder } from '../policies/folder.ts';
+import { createFolder } from '../service/policies/folder.ts';
 import { writ } from './writ.ts';
 
 const pack = 'policies/payments';

@@ -5,11 +5,11 @@ import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { defineCheck as check } from '../../src/tools/cli/commands/check.ts';
-import { defineDiff as diff } from '../../src/tools/cli/commands/diff.ts';
-import { defineFmt as fmt } from '../../src/tools/cli/commands/fmt.ts';
-import { defineMatrix as matrix } from '../../src/tools/cli/commands/reviews/matrix.ts';
-import { defineTest as test } from '../../src/tools/cli/commands/test.ts';
+import { defineCheck as check } from '../../src/cli/commands/check.ts';
+import { defineDiff as diff } from '../../src/cli/commands/diff.ts';
+import { defineFmt as fmt } from '../../src/cli/commands/fmt.ts';
+import { defineMatrix as matrix } from '../../src/cli/commands/matrix.ts';
+import { defineTest as test } from '../../src/cli/commands/test.ts';
 
 const commands: Readonly<Record<string, typeof check>> = { check, diff, fmt, matrix, test };
 

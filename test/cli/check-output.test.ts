@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { describe, expect, it } from 'vitest';
+import { findingsOf } from '../../src/analysis/findings/findings.ts';
+import { fixPolicies } from '../../src/cli/support/apply-fixes.ts';
+import { toGithub } from '../../src/cli/support/github.ts';
+import { loadCompiled } from '../../src/cli/support/load-policies.ts';
+import { toSarif } from '../../src/cli/support/sarif.ts';
 import { codes } from '../../src/language/diagnostic/codes.ts';
 import { compile, type PolicySources } from '../../src/pipeline.ts';
-import { fixPolicies } from '../../src/tools/cli/tasks/fix.ts';
-import { toGithub } from '../../src/tools/cli/tasks/github.ts';
-import { loadCompiled } from '../../src/tools/cli/tasks/policies.ts';
-import { toSarif } from '../../src/tools/cli/tasks/sarif.ts';
-import { findingsOf } from '../../src/tools/findings/findings.ts';
-import { createFolder } from '../policies/folder.ts';
+import { createFolder } from '../service/policies/folder.ts';
 import { writ } from './writ.ts';
 
 const broken = `action a.b {

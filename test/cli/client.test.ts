@@ -3,8 +3,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { firstAdmin, personWith, send, tokenClient } from '../http/person-client.ts';
-import { authorize, type Service, shareService, startService } from '../http/service.ts';
+import { firstAdmin, personWith, send, tokenClient } from '../service/http/person-client.ts';
+import { authorize, type Service, shareService, startService } from '../service/http/service.ts';
 import { type Ran, writ } from './writ.ts';
 
 const shared = shareService();

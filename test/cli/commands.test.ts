@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createFolder } from '../policies/folder.ts';
+import { createFolder } from '../service/policies/folder.ts';
 import { writ } from './writ.ts';
 
 const policy = `action a.b {
@@ -82,7 +82,7 @@ describe('the command line', () => {
 
   it('ends without a word when its reader leaves', async () => {
     const folder = createFolder({ 'a.policy': policy + '# x\n'.repeat(50_000) });
-    const entry = join(import.meta.dirname, '../../src/tools/cli/writ.js');
+    const entry = join(import.meta.dirname, '../../src/cli/writ.js');
     const child = spawn(process.execPath, [entry, 'dump', '--stage', 'tree', folder]);
     let stderr = '';
     child.stderr.on('data', (chunk: Buffer) => {

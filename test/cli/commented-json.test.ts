@@ -2,8 +2,8 @@
 
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { readCommentedJson, writeCommentedJson } from '../../src/cli/output/commented-json.ts';
 import type { Json } from '../../src/language/model/json.ts';
-import { readCommentedJson, writeCommentedJson } from '../../src/tools/cli/output/commented-json.ts';
 
 const commented = `\ufeff{
   // the model

@@ -3,6 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { loadCompiled } from '../../src/cli/support/load-policies.ts';
 import type { JsonObject } from '../../src/language/model/json.ts';
 import { addAgent } from '../../src/service/agents/registry.ts';
 import { digest } from '../../src/service/policies/digest.ts';
@@ -10,9 +11,8 @@ import { createAuthorizer } from '../../src/service/requests/authorize.ts';
 import { createMetering } from '../../src/service/requests/metering/metering.ts';
 import { createRequestId } from '../../src/service/requests/record/id.ts';
 import { openStore } from '../../src/service/store/open.ts';
-import { loadCompiled } from '../../src/tools/cli/tasks/policies.ts';
-import { createFolder } from '../policies/folder.ts';
-import { bystanders } from '../requests/bystanders.ts';
+import { createFolder } from '../service/policies/folder.ts';
+import { bystanders } from '../service/requests/bystanders.ts';
 import { writ } from './writ.ts';
 
 const policy = `action a.b {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from '../../src/language/syntax/parse.ts';
 import { printFile } from '../../src/language/syntax/print/print.ts';
-import { createFolder } from '../policies/folder.ts';
+import { createFolder } from '../service/policies/folder.ts';
 import { writ } from './writ.ts';
 
 const untidy = `# The head.

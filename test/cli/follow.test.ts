@@ -6,11 +6,11 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { firstAdmin, tokenClient } from '../http/person-client.ts';
-import { authorize, startService } from '../http/service.ts';
+import { firstAdmin, tokenClient } from '../service/http/person-client.ts';
+import { authorize, startService } from '../service/http/service.ts';
 import { writ } from './writ.ts';
 
-const entry = join(import.meta.dirname, '../../src/tools/cli/writ.js');
+const entry = join(import.meta.dirname, '../../src/cli/writ.js');
 
 /** A relay to a service that can be cut, and fixed at the same address. */
 async function openRelay(port: number) {

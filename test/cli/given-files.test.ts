@@ -4,11 +4,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { otherFileText } from '../../src/service/replay/other-file.ts';
-import { openExport } from '../../src/service/replay/read-export.ts';
-import { readRequestFile } from '../../src/tools/cli/tasks/facts.ts';
-import { readRequestLines } from '../../src/tools/measure/read-requests.ts';
-import { temporaryFolder } from '../store/rows.ts';
+import { otherFileText } from '../../src/analysis/replay/other-file.ts';
+import { openExport } from '../../src/analysis/replay/read-export.ts';
+import { readRequestFile } from '../../src/cli/support/read-facts.ts';
+import { readRequestLines } from '../../src/measure/read-requests.ts';
+import { temporaryFolder } from '../service/store/rows.ts';
 
 const request = '{"action_key":"pay.send","payload":{"amount":3}}\n';
 const csv =

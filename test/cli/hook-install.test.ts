@@ -3,9 +3,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { HostName } from '../../src/tools/cli/hook/install-hook.ts';
-import { shareService, temporaryDirectory, wrongKey } from '../http/service.ts';
-import { usePolicies } from '../http/written-policies.ts';
+import type { HostName } from '../../src/cli/hook/install-hook.ts';
+import { shareService, temporaryDirectory, wrongKey } from '../service/http/service.ts';
+import { usePolicies } from '../service/http/written-policies.ts';
 import { type Ran, writ } from './writ.ts';
 
 const shared = shareService();

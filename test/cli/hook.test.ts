@@ -4,11 +4,11 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { answerHook, type HookAnswer } from '../../src/tools/cli/hook/answer-hook.ts';
-import { type DialectName, dialectNames, dialects } from '../../src/tools/cli/hook/dialects.ts';
-import { listening } from '../http/listening.ts';
-import { shareService, wrongKey } from '../http/service.ts';
-import { usePolicies } from '../http/written-policies.ts';
+import { answerHook, type HookAnswer } from '../../src/cli/hook/answer-hook.ts';
+import { type DialectName, dialectNames, dialects } from '../../src/cli/hook/dialects.ts';
+import { listening } from '../service/http/listening.ts';
+import { shareService, wrongKey } from '../service/http/service.ts';
+import { usePolicies } from '../service/http/written-policies.ts';
 import { writProcess } from './writ.ts';
 
 const shared = shareService();

@@ -4,14 +4,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
+import { answersOf } from '../../src/cli/support/init-questions.ts';
+import { loadCompiled } from '../../src/cli/support/load-policies.ts';
 import { parse } from '../../src/language/syntax/parse.ts';
 import { printFile } from '../../src/language/syntax/print/print.ts';
 import { tryGuarantees } from '../../src/reasoning/guarantees/try.ts';
-import { answersOf } from '../../src/tools/cli/tasks/init-questions.ts';
-import { loadCompiled } from '../../src/tools/cli/tasks/policies.ts';
-import { countRun } from '../../src/tools/testing/report.ts';
-import { runTestFiles } from '../../src/tools/testing/run.ts';
-import { createFolder } from '../policies/folder.ts';
+import { countRun } from '../../src/testing/report.ts';
+import { runTestFiles } from '../../src/testing/run.ts';
+import { createFolder } from '../service/policies/folder.ts';
 import { writ } from './writ.ts';
 
 it('makes policies without a warning whose tests pass, see all rules both ways, and which are in canonical form', async () => {

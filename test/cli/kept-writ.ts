@@ -2,7 +2,7 @@
 // own, and sends back the output.
 
 import { Readable } from 'node:stream';
-import { main } from '../../src/tools/cli/main.ts';
+import { main } from '../../src/cli/main.ts';
 
 interface Asked {
   readonly args: readonly string[];

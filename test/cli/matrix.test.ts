@@ -1,10 +1,10 @@
 // `writ matrix`: which rules apply to which action, and what no rule can allow.
 
 import { describe, expect, it } from 'vitest';
+import { type MatrixRow, matrixOf } from '../../src/cli/support/decision-matrix.ts';
+import { matrixToMarkdown, matrixToText } from '../../src/cli/support/matrix-text.ts';
 import { compile } from '../../src/pipeline.ts';
-import { type MatrixRow, matrixOf } from '../../src/tools/cli/tasks/matrix.ts';
-import { matrixToMarkdown, matrixToText } from '../../src/tools/cli/tasks/matrix-text.ts';
-import { createFolder } from '../policies/folder.ts';
+import { createFolder } from '../service/policies/folder.ts';
 import { writ } from './writ.ts';
 
 const policies = `action doc.read { id: string }

@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { serverPlace } from '../../src/tools/cli/mcp/server-options.ts';
+import { serverPlace } from '../../src/cli/mcp/server-options.ts';
 import { countingServer, tool } from '../integrations/mcp/rig.ts';
 import { writ } from './writ.ts';
 

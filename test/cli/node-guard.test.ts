@@ -3,7 +3,7 @@
 import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { createFolder } from '../policies/folder.ts';
+import { createFolder } from '../service/policies/folder.ts';
 import { type Ran, writProcess } from './writ.ts';
 
 const repository = join(import.meta.dirname, '../..');
@@ -18,17 +18,17 @@ async function runOnOldNode(options: {
 }): Promise<Ran> {
   const folder = createFolder({
     'package.json': '{"type": "module"}',
-    'src/tools/cli/main.ts':
+    'src/cli/main.ts':
       "export async function main(args: readonly string[]): Promise<number> {\n  console.log(JSON.stringify([args, process.env['WRIT_NODE_CHOSEN'] ?? null]));\n  return 5;\n}\n",
     'old.cjs':
       "if (process.env.OLD === 'always' || !process.env.WRIT_NODE_CHOSEN) Object.defineProperty(process, 'versions', { value: { node: '20.1.0' } });\n",
   });
-  cpSync(join(repository, 'src/tools/cli/writ.js'), join(folder, 'src/tools/cli/writ.js'));
+  cpSync(join(repository, 'src/cli/writ.js'), join(folder, 'src/cli/writ.js'));
   mkdirSync(join(folder, 'node_modules/.bin'), { recursive: true });
   if (options.bundled) symlinkSync(process.execPath, join(folder, 'node_modules/.bin/node'));
   writeFileSync(join(folder, 'empty'), '');
   return writProcess(['a', '--b'], {
-    entry: join(folder, 'src/tools/cli/writ.js'),
+    entry: join(folder, 'src/cli/writ.js'),
     env: {
       NODE_OPTIONS: `--require ${join(folder, 'old.cjs')}`,
       OLD: options.isOldEverywhere === true ? 'always' : 'first',

@@ -6,11 +6,11 @@ import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { readRequestLines } from '../../src/measure/read-requests.ts';
 import { digest } from '../../src/service/policies/digest.ts';
-import { readRequestLines } from '../../src/tools/measure/read-requests.ts';
-import { makeHistory, policyText } from '../replay/history.ts';
-import { compiledOf } from '../replay/tried.ts';
-import { temporaryFolder } from '../store/rows.ts';
+import { makeHistory, policyText } from '../analysis/replay/history.ts';
+import { compiledOf } from '../analysis/replay/tried.ts';
+import { temporaryFolder } from '../service/store/rows.ts';
 import { type Ran, writ } from './writ.ts';
 
 const other = policyText

@@ -8,7 +8,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { verifyChain } from '../../src/service/audit/verify.ts';
 import { serve } from '../../src/service/http/main.ts';
 import { openStore } from '../../src/service/store/open.ts';
-import { createFolder } from '../policies/folder.ts';
+import { createFolder } from '../service/policies/folder.ts';
 import { writ } from './writ.ts';
 
 const policyText = `

@@ -3,12 +3,12 @@
 
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { restoreStore } from '../../src/cli/commands/restore.ts';
 import { verifyChain } from '../../src/service/audit/verify.ts';
 import { noteMoved } from '../../src/service/store/move/placement.ts';
 import { openPlace, openStore, type StorePlace } from '../../src/service/store/open.ts';
-import { restoreStore } from '../../src/tools/cli/commands/stores/restore-store.ts';
-import { keptPostgres, type PostgresServer } from '../store/postgres-server.ts';
-import { pendingRow, requestRow, startMs, temporaryFolder } from '../store/rows.ts';
+import { keptPostgres, type PostgresServer } from '../service/store/postgres-server.ts';
+import { pendingRow, requestRow, startMs, temporaryFolder } from '../service/store/rows.ts';
 
 let server: PostgresServer;
 beforeAll(async () => {

@@ -5,8 +5,8 @@ import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { addAgent, ask, type Service, startService, temporary } from '../acceptance/service.ts';
-import { keptPostgres, type PostgresServer } from '../store/postgres-server.ts';
+import { addAgent, ask, type Service, startService, temporary } from '../e2e/acceptance/service.ts';
+import { keptPostgres, type PostgresServer } from '../service/store/postgres-server.ts';
 import { writ } from './writ.ts';
 
 let server: PostgresServer;

@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createFolder, until, writeFiles } from '../policies/folder.ts';
+import { createFolder, until, writeFiles } from '../service/policies/folder.ts';
 import { writ } from './writ.ts';
 
 const policy = `action a.b { n: integer }
@@ -101,7 +101,7 @@ describe('writ test of nothing', () => {
 describe('writ test --watch', () => {
   /** Starts `writ test` in watch mode, and collects its output. */
   function start(folder: string) {
-    const entry = join(import.meta.dirname, '../../src/tools/cli/writ.js');
+    const entry = join(import.meta.dirname, '../../src/cli/writ.js');
     const child = spawn(process.execPath, [entry, 'test', '--watch'], { cwd: folder });
     const printed = { out: '', err: '' };
     child.stdout.on('data', (chunk: Buffer) => {

@@ -3,9 +3,9 @@
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it, vi } from 'vitest';
-import type { WalkStep } from '../../src/service/playground/decision-walk.ts';
-import { decisionWalkText, walkByKeys } from '../../src/tools/cli/tasks/walk.ts';
-import { createFolder } from '../policies/folder.ts';
+import type { WalkStep } from '../../src/analysis/decision-steps.ts';
+import { decisionWalkText, walkByKeys } from '../../src/cli/support/walk-folders.ts';
+import { createFolder } from '../service/policies/folder.ts';
 import { writ } from './writ.ts';
 
 const root = join(import.meta.dirname, '../..');

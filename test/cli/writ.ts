@@ -6,7 +6,7 @@ import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
-const entry = join(import.meta.dirname, '../../src/tools/cli/writ.js');
+const entry = join(import.meta.dirname, '../../src/cli/writ.js');
 
 export interface Ran {
   readonly code: number | null;

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import { type Message, StreamMessageReader, StreamMessageWriter } from 'vscode-jsonrpc/node';
-import { serveDebugger } from '../../src/tools/cli/dap/serve.ts';
+import { serveDebugger } from '../../src/cli/dap/serve.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a test looks into what it got
 export type Got = any;
@@ -27,7 +27,7 @@ export interface Debugger {
   readonly ended: Promise<number | null>;
 }
 
-const entry = join(import.meta.dirname, '../../src/tools/cli/writ.js');
+const entry = join(import.meta.dirname, '../../src/cli/writ.js');
 
 interface Side {
   readonly input: NodeJS.WritableStream;

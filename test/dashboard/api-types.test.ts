@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { OpenApiDocument } from '../../src/service/http/contract/openapi.ts';
-import { shareService } from '../http/service.ts';
+import { shareService } from '../service/http/service.ts';
 import { typeText } from './type-text.ts';
 
 const file = join(import.meta.dirname, '../../src/dashboard/api/types.ts');

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { highlightTree, tagHighlighter } from '@lezer/highlight';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { vocabularyOf } from '../../src/analysis/vocabulary.ts';
+import { createWorkspace } from '../../src/analysis/workspace.ts';
 import { completeRequest } from '../../src/dashboard/editor/complete-request.ts';
 import { policyLanguage, policyTags } from '../../src/dashboard/editor/policy-language.ts';
 import { applyEdits, changeBetween, rangeOf } from '../../src/dashboard/editor/text-places.ts';
@@ -12,9 +14,7 @@ import { completePolicy } from '../../src/language/assist/complete-policy.ts';
 import { piecesOf } from '../../src/language/assist/policy-words.ts';
 import type { Vocabulary } from '../../src/language/assist/vocabulary.ts';
 import { builtInTypeWords, declaringWords } from '../../src/language/syntax/parse/tokens.ts';
-import { vocabularyOf } from '../../src/service/playground/vocabulary.ts';
-import { createWorkspace } from '../../src/service/playground/workspace.ts';
-import { textsOf } from '../playground/texts.ts';
+import { textsOf } from '../analysis/playground/texts.ts';
 
 const policy = `group things
 action thing.do in things { name: string, "odd-name"?: integer, parts: [{ sku: string }], kind: "a" | "b" }

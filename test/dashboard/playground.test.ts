@@ -3,6 +3,10 @@
 import { globSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { GivenRequest } from '../../src/analysis/questions.ts';
+import { tryRequest } from '../../src/analysis/try-request.ts';
+import { vocabularyOf } from '../../src/analysis/vocabulary.ts';
+import { createWorkspace } from '../../src/analysis/workspace.ts';
 import { readJson } from '../../src/dashboard/editor/json-places.ts';
 import { keepDraft, nameFault, readDraft, withText } from '../../src/dashboard/pages/playground/changes.ts';
 import { exampleText } from '../../src/dashboard/pages/playground/example-request.ts';
@@ -10,11 +14,7 @@ import { findRule } from '../../src/dashboard/pages/playground/find-rule.ts';
 import { fixedFiles, markDiagnostics, markIssues } from '../../src/dashboard/pages/playground/marks.ts';
 import { startPath } from '../../src/dashboard/pages/playground/start-path.ts';
 import { diffLines, hunksOf } from '../../src/dashboard/parts/comparison/line-diff.ts';
-import type { GivenRequest } from '../../src/service/playground/questions.ts';
-import { tryRequest } from '../../src/service/playground/try-request.ts';
-import { vocabularyOf } from '../../src/service/playground/vocabulary.ts';
-import { createWorkspace } from '../../src/service/playground/workspace.ts';
-import { textsOf } from '../playground/texts.ts';
+import { textsOf } from '../analysis/playground/texts.ts';
 
 const odd = `action odd.one {
   "odd-name":  string 12..

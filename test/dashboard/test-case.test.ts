@@ -2,6 +2,11 @@
 
 import { globSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import type { GivenRequest } from '../../src/analysis/questions.ts';
+import { readGiven } from '../../src/analysis/request-input.ts';
+import { tryRequest } from '../../src/analysis/try-request.ts';
+import { vocabularyOf } from '../../src/analysis/vocabulary.ts';
+import { createWorkspace } from '../../src/analysis/workspace.ts';
 import { exampleText } from '../../src/dashboard/pages/playground/example-request.ts';
 import {
   type CaseRequest,
@@ -11,14 +16,9 @@ import {
   testPath,
 } from '../../src/dashboard/parts/comparison/test-case.ts';
 import type { PolicySet } from '../../src/language/model/policy.ts';
-import { readGiven } from '../../src/service/playground/given-request.ts';
-import type { GivenRequest } from '../../src/service/playground/questions.ts';
-import { tryRequest } from '../../src/service/playground/try-request.ts';
-import { vocabularyOf } from '../../src/service/playground/vocabulary.ts';
-import { createWorkspace } from '../../src/service/playground/workspace.ts';
-import { readTestFile } from '../../src/tools/testing/read.ts';
-import { toFacts } from '../../src/tools/testing/situation.ts';
-import { textsOf } from '../playground/texts.ts';
+import { readTestFile } from '../../src/testing/read.ts';
+import { toFacts } from '../../src/testing/situation.ts';
+import { textsOf } from '../analysis/playground/texts.ts';
 
 const at = '2026-03-02T10:00:00.000Z';
 

@@ -11,9 +11,9 @@ import type { Role } from '../../src/service/people/operations.ts';
 import { totpAt } from '../../src/service/people/totp.ts';
 import { openPolicies, type PolicyHost } from '../../src/service/policies/policy-host.ts';
 import { readPolicies } from '../../src/service/policies/read.ts';
-import { findTests } from '../../src/tools/testing/find.ts';
-import { readTestFile } from '../../src/tools/testing/read.ts';
-import type { Situation } from '../../src/tools/testing/test-file.ts';
+import { findTests } from '../../src/testing/find.ts';
+import { readTestFile } from '../../src/testing/read.ts';
+import type { Situation } from '../../src/testing/test-file.ts';
 import {
   type Client,
   firstAdmin,
@@ -21,9 +21,9 @@ import {
   personWith,
   setUpCodes,
   tokenClient,
-} from '../http/person-client.ts';
-import { type Service, startService } from '../http/service.ts';
-import { ask } from '../http/written-policies.ts';
+} from '../service/http/person-client.ts';
+import { type Service, startService } from '../service/http/service.ts';
+import { ask } from '../service/http/written-policies.ts';
 
 const hour = 3_600_000;
 const week = 168 * hour;

@@ -24,10 +24,10 @@ const files = globSync(['**/*', '.ci/*', '.github/**/*', '.*.{json,yaml}', '.npm
 const notRead = new Set([
   'bench/layout.ts ../../',
   'grammar/generate.ts ../../diagrams/vendor/railroad-diagrams.js',
-  'test/check/model.test.ts ../../../y.txt',
+  'test/language/check/model.test.ts ../../../y.txt',
   'test/cli/types.test.ts ../../../integrations/typescript/client.ts',
   'test/cli/types.test.ts ../../../tsconfig.json',
-  'test/policies/bundled-policies.test.ts ../../../b.policy',
+  'test/service/policies/bundled-policies.test.ts ../../../b.policy',
 ]);
 
 /** Relative paths that begin with `..` and end outside, seen from the file's folder. */

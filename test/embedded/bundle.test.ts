@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
+import { loadBundle } from '../../src/embedded/index.ts';
 import { createRandom } from '../../src/language/value/random.ts';
 import { BundleError, readBundle, release, writeBundle } from '../../src/service/policies/compiled/bundle.ts';
-import { loadBundle } from '../../src/tools/embedded/index.ts';
 import { writ } from '../cli/writ.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'writ-bundle-'));

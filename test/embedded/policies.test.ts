@@ -3,8 +3,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { loadPolicies } from '../../src/tools/embedded/index.ts';
-import { temporaryFolder } from '../store/rows.ts';
+import { loadPolicies } from '../../src/embedded/index.ts';
+import { temporaryFolder } from '../service/store/rows.ts';
 
 const text = (limit: number) => `
 approvers finance "Finance"

@@ -5,7 +5,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { temporaryFolder } from '../store/rows.ts';
+import { temporaryFolder } from '../service/store/rows.ts';
 import { requireProgram } from './programs.ts';
 
 /** The service's output until `wanted` appears in it or the service ends. */
@@ -26,8 +26,8 @@ test('is installed, serves as its own user, and is removed again', { timeout: 60
   const folder = temporaryFolder();
   const run = (command: string, ...args: readonly string[]) =>
     execFileSync(command, args, { encoding: 'utf8', stdio: 'pipe' });
-  run(process.execPath, 'src/tools/package/build.ts', folder);
-  const made = run(process.execPath, 'src/tools/package/debian.ts', folder).trim();
+  run(process.execPath, 'src/packaging/package/build.ts', folder);
+  const made = run(process.execPath, 'src/packaging/package/debian.ts', folder).trim();
   run('dpkg', '--install', made);
   onTestFinished(() => {
     run('dpkg', '--purge', 'writ');

@@ -11,7 +11,7 @@ import { requireProgram } from './programs.ts';
 
 const run = promisify(execFile);
 const emacs = '/usr/bin/emacs';
-const entry = join(import.meta.dirname, '../../src/tools/cli/writ.js');
+const entry = join(import.meta.dirname, '../../src/cli/writ.js');
 const timeout = 120_000;
 
 const policies = `action pay.send { amount: money(currency), currency: "USD" | "EUR", to: string }

@@ -14,7 +14,7 @@ import { requireProgram } from './programs.ts';
 
 const run = promisify(execFile);
 const [neovim, emacs] = ['/usr/bin/nvim', '/usr/bin/emacs'];
-const entry = join(import.meta.dirname, '../../src/tools/cli/writ.js');
+const entry = join(import.meta.dirname, '../../src/cli/writ.js');
 const timeout = 180_000;
 
 /** The one change since HEAD is an added rule. */

@@ -8,11 +8,11 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { createRandom } from '../../src/language/value/random.ts';
 import { setSigning } from '../../src/service/agents/registry.ts';
 import { canonicalJson } from '../../src/service/store/contract/canonical-json.ts';
-import { listening } from '../http/listening.ts';
-import { firstAdmin, personWith } from '../http/person-client.ts';
-import { type Service, startService } from '../http/service.ts';
-import { give } from '../http/written-policies.ts';
-import { temporaryFolder } from '../store/rows.ts';
+import { listening } from '../service/http/listening.ts';
+import { firstAdmin, personWith } from '../service/http/person-client.ts';
+import { type Service, startService } from '../service/http/service.ts';
+import { give } from '../service/http/written-policies.ts';
+import { temporaryFolder } from '../service/store/rows.ts';
 import { python, requireProgram } from './programs.ts';
 
 const run = promisify(execFile);

@@ -2,7 +2,7 @@
 
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { authorize, startService } from '../http/service.ts';
+import { authorize, startService } from '../service/http/service.ts';
 import { python, requireProgram } from './programs.ts';
 
 test('a JWT library of another language verifies a receipt', async () => {

@@ -13,7 +13,7 @@ import {
   type Passes,
   toleranceSeconds,
 } from '../integrations/receipt-history.ts';
-import { temporaryFolder } from '../store/rows.ts';
+import { temporaryFolder } from '../service/store/rows.ts';
 import { python, requireProgram } from './programs.ts';
 
 beforeAll(() => requireProgram([python, '-c', 'import cryptography'], 'python3 python3-cryptography'));

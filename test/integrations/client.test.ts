@@ -11,11 +11,11 @@ import {
   WaitingError,
 } from '../../integrations/typescript/client.ts';
 import { createReceiptCheck } from '../../integrations/typescript/receipt.ts';
-import { listening } from '../http/listening.ts';
-import { firstAdmin, personWith } from '../http/person-client.ts';
-import { type Service, startService, wrongKey } from '../http/service.ts';
-import { give, look } from '../http/written-policies.ts';
-import { everything } from '../store/rows.ts';
+import { listening } from '../service/http/listening.ts';
+import { firstAdmin, personWith } from '../service/http/person-client.ts';
+import { type Service, startService, wrongKey } from '../service/http/service.ts';
+import { give, look } from '../service/http/written-policies.ts';
+import { everything } from '../service/store/rows.ts';
 
 const clientOf = ({ url, apiKey: key }: Service, changes: Partial<Connection> = {}) =>
   connect({ url, key, wait: 0, ...changes });

@@ -11,9 +11,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addPeople, createApprover } from '../../examples/service.ts';
 import { createGuard } from '../../integrations/typescript/adapters/guard.ts';
 import { connect } from '../../integrations/typescript/client.ts';
-import { answerHook } from '../../src/tools/cli/hook/answer-hook.ts';
-import { dialects } from '../../src/tools/cli/hook/dialects.ts';
-import { type Service, startService, temporary } from '../acceptance/service.ts';
+import { answerHook } from '../../src/cli/hook/answer-hook.ts';
+import { dialects } from '../../src/cli/hook/dialects.ts';
+import { type Service, startService, temporary } from '../e2e/acceptance/service.ts';
 import { countingServer, type Got, initialize, openWire, proxySettings, tool } from './mcp/rig.ts';
 import { openRelay, type Relay, type Stop } from './relay.ts';
 
@@ -214,7 +214,7 @@ test('whoever asks is killed', async () => {
   await goOn(rows);
 });
 
-const writ = join(import.meta.dirname, '../../src/tools/cli/writ.js');
+const writ = join(import.meta.dirname, '../../src/cli/writ.js');
 
 function startWrit(args: readonly string[], input: string): ChildProcess {
   const env = { ...process.env, WRIT_URL: relay.url, WRIT_API_KEY: key };

@@ -3,10 +3,10 @@
 
 import type { createLocalJWKSet } from 'jose';
 import { expect } from 'vitest';
-import { firstAdmin, personWith } from '../http/person-client.ts';
-import { authorize, type Service, startService } from '../http/service.ts';
-import { give, type View } from '../http/written-policies.ts';
-import { createOrder } from '../requests/order.ts';
+import { firstAdmin, personWith } from '../service/http/person-client.ts';
+import { authorize, type Service, startService } from '../service/http/service.ts';
+import { give, type View } from '../service/http/written-policies.ts';
+import { createOrder } from '../service/requests/order.ts';
 
 const policies = `
 approvers finance "Finance"

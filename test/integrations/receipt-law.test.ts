@@ -13,7 +13,7 @@ import {
   ReceiptRefused,
   type UsedReceipts,
 } from '../../integrations/typescript/receipt.ts';
-import { temporaryFolder } from '../store/rows.ts';
+import { temporaryFolder } from '../service/store/rows.ts';
 import {
   audience,
   expectLaw,

@@ -12,10 +12,10 @@ import {
   receiptMeta,
   requireReceipt,
 } from '../../integrations/typescript/receipt.ts';
-import { firstAdmin, personWith, signedIn } from '../http/person-client.ts';
-import { authorize, type Service, startService } from '../http/service.ts';
-import { codeOf, give, type View } from '../http/written-policies.ts';
-import { temporaryFolder } from '../store/rows.ts';
+import { firstAdmin, personWith, signedIn } from '../service/http/person-client.ts';
+import { authorize, type Service, startService } from '../service/http/service.ts';
+import { codeOf, give, type View } from '../service/http/written-policies.ts';
+import { temporaryFolder } from '../service/store/rows.ts';
 import { keptReceipts } from './used-receipts.ts';
 
 const payload = { amount: 120.5, vendor: 'Café ☕', lines: [{ b: 2, a: [1, null, true] }], __proto__x: 1e-7 };

@@ -2,7 +2,7 @@
 // be killed at that moment. The number `n` in the payload of a request identifies its messages.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { listening } from '../http/listening.ts';
+import { listening } from '../service/http/listening.ts';
 
 /**
  * A message to stop: a request for a decision, or a report of an outcome. It is stopped before the service

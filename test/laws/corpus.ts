@@ -9,7 +9,12 @@ import type { CaseFiles } from './cases.ts';
 import { randomSet } from './policies.ts';
 
 const root = join(import.meta.dirname, '../..');
-const roots = ['policies', 'test/features/conformance', 'test/syntax/cases', 'test/check/cases'];
+const roots = [
+  'policies',
+  'test/features/conformance',
+  'test/language/syntax/cases',
+  'test/language/check/cases',
+];
 const randomSetsCount = 10;
 
 /** All sets, each as one policy file that a mutation changes. */

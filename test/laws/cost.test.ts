@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { worstCases } from '../../bench/worst-cases.ts';
 import type { JsonObject } from '../../src/language/model/json.ts';
 import { elementRoundsMax, textRoundsMax } from '../../src/language/model/limits.ts';
-import { compileText, engineOf, factsOf } from '../emit/engine.ts';
+import { compileText, engineOf, factsOf } from '../language/emit/engine.ts';
 import { differenceOn } from './differential.ts';
 
 function policyOf(fields: string, condition: string): string {

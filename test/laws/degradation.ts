@@ -13,9 +13,9 @@ import type { Shape, Type } from '../../src/language/model/type.ts';
 import { authorize } from '../../src/language/spec/authorize.ts';
 import { compile } from '../../src/pipeline.ts';
 import { readPaths, readPolicyText } from '../../src/service/policies/read.ts';
-import { findTests } from '../../src/tools/testing/find.ts';
-import { readTestFile } from '../../src/tools/testing/read.ts';
-import { toFacts } from '../../src/tools/testing/situation.ts';
+import { findTests } from '../../src/testing/find.ts';
+import { readTestFile } from '../../src/testing/read.ts';
+import { toFacts } from '../../src/testing/situation.ts';
 import { lessKnown } from './monotone.ts';
 
 /** The kinds of losses. Only a loss of `freeLosses` may weaken a decision. */

@@ -19,8 +19,8 @@ import { diffPolicies, type PolicyDiff } from '../../src/reasoning/diff/diff.ts'
 import type { BothSides } from '../../src/reasoning/diff/joint-set.ts';
 import { randomRequest, requestSource } from '../../src/reasoning/guarantees/request.ts';
 import { readSources } from '../../src/service/policies/bundles/read-sources.ts';
-import { applyEdits } from '../../src/tools/testing/mutation/edit.ts';
-import { mutantsOf } from '../../src/tools/testing/mutation/mutants.ts';
+import { applyEdits } from '../../src/testing/mutation/edit.ts';
+import { mutantsOf } from '../../src/testing/mutation/mutants.ts';
 
 const root = join(import.meta.dirname, '../..');
 

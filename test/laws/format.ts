@@ -5,7 +5,7 @@ import { hasErrors } from '../../src/language/diagnostic/diagnostic.ts';
 import { parse } from '../../src/language/syntax/parse.ts';
 import { printFile } from '../../src/language/syntax/print/print.ts';
 import { createRandom } from '../../src/language/value/random.ts';
-import { withoutPlaces } from '../syntax/nodes.ts';
+import { withoutPlaces } from '../language/syntax/nodes.ts';
 import type { Case } from './cases.ts';
 import { randomSet } from './policies.ts';
 

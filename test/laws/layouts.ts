@@ -8,7 +8,7 @@ import { parse } from '../../src/language/syntax/parse.ts';
 import { printFile } from '../../src/language/syntax/print/print.ts';
 import type { PolicyFile } from '../../src/language/syntax/tree/tree.ts';
 import { createRandom, type Random } from '../../src/language/value/random.ts';
-import { withoutPlaces } from '../syntax/nodes.ts';
+import { withoutPlaces } from '../language/syntax/nodes.ts';
 import type { Case } from './cases.ts';
 import { corpus } from './corpus.ts';
 

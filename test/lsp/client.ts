@@ -36,7 +36,7 @@ export interface Position {
   readonly character: number;
 }
 
-const entry = join(import.meta.dirname, '../../src/tools/cli/writ.js');
+const entry = join(import.meta.dirname, '../../src/cli/writ.js');
 
 export async function openEditor(
   files: Readonly<Record<string, string>>,

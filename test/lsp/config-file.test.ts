@@ -31,7 +31,7 @@ test('is told nothing that `writ config` does not say', async () => {
   editor.open(file, wrong);
   await expect.poll(() => editor.diagnostics(file)?.length).toBe(3);
   editor.write(file, wrong);
-  const entry = join(import.meta.dirname, '../../src/tools/cli/writ.js');
+  const entry = join(import.meta.dirname, '../../src/cli/writ.js');
   const { stderr } = spawnSync(process.execPath, [entry, 'config'], { cwd: editor.folder, encoding: 'utf8' });
   const lines = stderr.trim().split('\n');
   expect(lines).toHaveLength(3);

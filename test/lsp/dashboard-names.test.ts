@@ -6,15 +6,15 @@ import { globSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { vocabularyOf } from '../../src/analysis/vocabulary.ts';
 import { occurrencesIn } from '../../src/language/assist/names.ts';
 import { createPolicyDesk } from '../../src/language/assist/policy-desk.ts';
 import { createRandom } from '../../src/language/value/random.ts';
-import { vocabularyOf } from '../../src/service/playground/vocabulary.ts';
-import { coloursOf, legendTypes } from '../../src/tools/lsp/colours.ts';
-import { completionsAt } from '../../src/tools/lsp/completion.ts';
-import { formatted } from '../../src/tools/lsp/formatting.ts';
-import { hoverAt } from '../../src/tools/lsp/hover.ts';
-import { createOpenSets, documentOf, type SetSnapshot } from '../../src/tools/lsp/set/workspace.ts';
+import { coloursOf, legendTypes } from '../../src/lsp/colours.ts';
+import { completionsAt } from '../../src/lsp/completion.ts';
+import { formatted } from '../../src/lsp/formatting.ts';
+import { hoverAt } from '../../src/lsp/hover.ts';
+import { createOpenSets, documentOf, type SetSnapshot } from '../../src/lsp/set/workspace.ts';
 
 const home = join(import.meta.dirname, '../..');
 const packs = [

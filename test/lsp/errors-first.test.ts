@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
 import { inOneList } from '../../src/language/diagnostic/by-file.ts';
-import { createOpenSets, type SetSnapshot } from '../../src/tools/lsp/set/workspace.ts';
+import { createOpenSets, type SetSnapshot } from '../../src/lsp/set/workspace.ts';
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'writ-errors-first-')));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

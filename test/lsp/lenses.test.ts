@@ -5,7 +5,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createAskedThread } from '../../src/tools/lsp/thread/ask.ts';
+import { createAskedThread } from '../../src/lsp/thread/ask.ts';
 import { type Editor, type Got, openEditor } from './client.ts';
 
 const policies = `action payment.create { amount: number }
@@ -29,7 +29,7 @@ const tests = `tests:
     expect: ALLOW
 `;
 const [policyFile, testFile] = ['policies/payments.policy', 'policies/payments.test.yaml'];
-const entry = join(import.meta.dirname, '../../src/tools/cli/writ.js');
+const entry = join(import.meta.dirname, '../../src/cli/writ.js');
 
 let editor: Editor;
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 // What a running service tells an editor about the policies in it: hits of rules, and recorded requests.
 
 import { beforeAll, describe, expect, test } from 'vitest';
-import { serviceOf } from '../../src/tools/lsp/service.ts';
-import { firstAdmin, tokenClient } from '../http/person-client.ts';
-import { authorize, policyText, shareService } from '../http/service.ts';
+import { serviceOf } from '../../src/lsp/service.ts';
+import { firstAdmin, tokenClient } from '../service/http/person-client.ts';
+import { authorize, policyText, shareService } from '../service/http/service.ts';
 import { type Editor, type Got, openEditor } from './client.ts';
 
 const shared = shareService();

@@ -77,7 +77,7 @@ describe('diagnostics', () => {
     open(wrong);
     await expect.poll(() => editor.diagnostics(file)?.length).toBe(2);
     editor.write(file, wrong);
-    const entry = join(import.meta.dirname, '../../src/tools/cli/writ.js');
+    const entry = join(import.meta.dirname, '../../src/cli/writ.js');
     const said = (() => {
       try {
         return execFileSync(process.execPath, [entry, 'test', 'policies', '--json'], {

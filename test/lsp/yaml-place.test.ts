@@ -1,7 +1,7 @@
 // The path of a place in an unfinished YAML text; `|` marks the place.
 
 import { expect, test } from 'vitest';
-import { yamlPlaceAt } from '../../src/tools/lsp/yaml-place.ts';
+import { yamlPlaceAt } from '../../src/lsp/yaml-place.ts';
 
 const places: readonly (readonly [marked: string, keys: string, isKey: boolean, typed: string])[] = [
   ['|', '', true, ''],

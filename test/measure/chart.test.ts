@@ -2,8 +2,8 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Chart, drawChart } from '../../src/tools/measure/chart.ts';
-import { drawDistribution } from '../../src/tools/measure/distribution.ts';
+import { type Chart, drawChart } from '../../src/measure/chart.ts';
+import { drawDistribution } from '../../src/measure/distribution.ts';
 import { parseXml } from './xml.ts';
 
 const axis = { label: 'how much', kind: 'linear', format: String } as const;

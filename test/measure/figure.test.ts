@@ -12,7 +12,7 @@ import {
   ratioOf,
   size,
   times,
-} from '../../src/tools/measure/figure.ts';
+} from '../../src/measure/figure.ts';
 
 const values = fc.array(fc.double({ min: 0, max: 1e9, noNaN: true }), { minLength: 1, maxLength: 300 });
 

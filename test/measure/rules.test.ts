@@ -6,11 +6,11 @@ import { describe, expect, it } from 'vitest';
 import { type Facts, nothingSatisfied } from '../../src/language/model/request.ts';
 import { explainIndexKey } from '../../src/language/program/index/explain-index-key.ts';
 import { selectAll } from '../../src/language/program/index/rule-index.ts';
+import { spread } from '../../src/measure/agree.ts';
+import { factsOf, readRequestLines } from '../../src/measure/read-requests.ts';
+import { useOfRules } from '../../src/measure/rules.ts';
 import { type Compiled, compile } from '../../src/pipeline.ts';
 import { readPolicies } from '../../src/service/policies/read.ts';
-import { spread } from '../../src/tools/measure/agree.ts';
-import { factsOf, readRequestLines } from '../../src/tools/measure/read-requests.ts';
-import { useOfRules } from '../../src/tools/measure/rules.ts';
 
 describe('the rules that a decision tries', () => {
   it.each(['payments', 'banking', 'slack'])('are at least those that took part, in %s', async (pack) => {

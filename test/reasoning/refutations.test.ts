@@ -3,6 +3,7 @@
 // file, which fails.
 
 import { describe, expect, it } from 'vitest';
+import { readFacts } from '../../src/cli/support/read-facts.ts';
 import { createFunctionCache } from '../../src/language/emit/cache.ts';
 import { link } from '../../src/language/emit/link.ts';
 import { readJson } from '../../src/language/json/read.ts';
@@ -15,12 +16,11 @@ import { refutation } from '../../src/language/spec/claim.ts';
 import { sha256 } from '../../src/pipeline.ts';
 import { proveAction, type Verdict } from '../../src/reasoning/prove/prove.ts';
 import { requestJson } from '../../src/reasoning/prove/report/request-json.ts';
-import { readFacts } from '../../src/tools/cli/tasks/facts.ts';
-import { addCases } from '../../src/tools/testing/adding/add-cases.ts';
-import { claimedCase } from '../../src/tools/testing/adding/claimed-case.ts';
-import { differences } from '../../src/tools/testing/expectation.ts';
-import { readTestFile } from '../../src/tools/testing/read.ts';
-import { toFacts } from '../../src/tools/testing/situation.ts';
+import { addCases } from '../../src/testing/adding/add-cases.ts';
+import { claimedCase } from '../../src/testing/adding/claimed-case.ts';
+import { differences } from '../../src/testing/expectation.ts';
+import { readTestFile } from '../../src/testing/read.ts';
+import { toFacts } from '../../src/testing/situation.ts';
 import { lawSets } from '../laws/proofs.ts';
 
 const span = { file: 'asked', start: 0, end: 0 };

@@ -2,10 +2,10 @@
 // further.
 
 import { describe, expect, it } from 'vitest';
+import { type ComparedSide, guaranteeChanges } from '../../src/analysis/diff/diff-report.ts';
 import type { PolicySet } from '../../src/language/model/policy.ts';
 import { checkSources } from '../../src/pipeline.ts';
 import { diffPolicies } from '../../src/reasoning/diff/diff.ts';
-import { type ComparedSide, guaranteeChanges } from '../../src/reasoning/diff/report.ts';
 import { type Certificate, certificatesOf, wrongWith } from '../../src/reasoning/prove/report/certificate.ts';
 
 function setOf(text: string, list = ''): PolicySet {

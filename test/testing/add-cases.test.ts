@@ -1,9 +1,9 @@
 // A request that refutes a claim becomes a test case: once, unchanged, whatever the defaults of the file are.
 
 import { describe, expect, it } from 'vitest';
-import { addCases } from '../../src/tools/testing/adding/add-cases.ts';
-import type { AddedCase } from '../../src/tools/testing/adding/claimed-case.ts';
-import { readTestFile } from '../../src/tools/testing/read.ts';
+import { addCases } from '../../src/testing/adding/add-cases.ts';
+import type { AddedCase } from '../../src/testing/adding/claimed-case.ts';
+import { readTestFile } from '../../src/testing/read.ts';
 
 const path = 'a.test.yaml';
 

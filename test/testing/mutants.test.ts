@@ -3,8 +3,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Facts } from '../../src/language/model/request.ts';
 import type { Compiled } from '../../src/pipeline.ts';
-import { meaningOf } from '../../src/tools/testing/mutation/meaning.ts';
-import { hunkOf, mutantDiff } from '../../src/tools/testing/mutation/unified-diff.ts';
+import { meaningOf } from '../../src/testing/mutation/meaning.ts';
+import { hunkOf, mutantDiff } from '../../src/testing/mutation/unified-diff.ts';
 import { compiled, mutatedTexts } from './mutants.ts';
 
 const head = `action a.b {

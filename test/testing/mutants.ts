@@ -2,8 +2,8 @@
 
 import type { SourceText } from '../../src/language/diagnostic/span.ts';
 import { type Compiled, compile } from '../../src/pipeline.ts';
-import { applyEdits } from '../../src/tools/testing/mutation/edit.ts';
-import { mutantsOf } from '../../src/tools/testing/mutation/mutants.ts';
+import { applyEdits } from '../../src/testing/mutation/edit.ts';
+import { mutantsOf } from '../../src/testing/mutation/mutants.ts';
 
 export interface MutatedText {
   /** The name in the form `subject: change`. */

@@ -1,11 +1,11 @@
 // Mutation scores of small policies: which mutants are killed, which survive, and how both are reported.
 
 import { describe, expect, it } from 'vitest';
-import { type MutateOptions, type Mutation, mutate } from '../../src/tools/testing/mutation/mutate.ts';
-import { mutationToJson, reportMutation } from '../../src/tools/testing/mutation/report.ts';
-import type { Marks } from '../../src/tools/testing/report.ts';
-import { runTestFiles } from '../../src/tools/testing/run.ts';
-import { createFolder } from '../policies/folder.ts';
+import { type MutateOptions, type Mutation, mutate } from '../../src/testing/mutation/mutate.ts';
+import { mutationToJson, reportMutation } from '../../src/testing/mutation/report.ts';
+import type { Marks } from '../../src/testing/report.ts';
+import { runTestFiles } from '../../src/testing/run.ts';
+import { createFolder } from '../service/policies/folder.ts';
 
 const policy = `action a.b { n: integer }
 action a.c { n: integer }

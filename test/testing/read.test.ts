@@ -2,9 +2,9 @@
 
 import { describe, expect, it } from 'vitest';
 import { position } from '../../src/language/diagnostic/render.ts';
-import { readTestFile } from '../../src/tools/testing/read.ts';
-import { defaultNowMs } from '../../src/tools/testing/situation.ts';
-import type { TestFile } from '../../src/tools/testing/test-file.ts';
+import { readTestFile } from '../../src/testing/read.ts';
+import { defaultNowMs } from '../../src/testing/situation.ts';
+import type { TestFile } from '../../src/testing/test-file.ts';
 
 function read(text: string): TestFile {
   return readTestFile({ path: 'policies/a.test.yaml', text });

@@ -5,18 +5,12 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { compile } from '../../src/pipeline.ts';
 import { readPaths } from '../../src/service/policies/read.ts';
-import { findTests } from '../../src/tools/testing/find.ts';
-import { reportJunit } from '../../src/tools/testing/junit.ts';
-import { readTestFile } from '../../src/tools/testing/read.ts';
-import {
-  type Marks,
-  reportCoverage,
-  reportLacking,
-  reportRun,
-  runToJson,
-} from '../../src/tools/testing/report.ts';
-import { type FileResult, runTestFiles, runTests } from '../../src/tools/testing/run.ts';
-import { createFolder, writeFiles } from '../policies/folder.ts';
+import { findTests } from '../../src/testing/find.ts';
+import { reportJunit } from '../../src/testing/junit.ts';
+import { readTestFile } from '../../src/testing/read.ts';
+import { type Marks, reportCoverage, reportLacking, reportRun, runToJson } from '../../src/testing/report.ts';
+import { type FileResult, runTestFiles, runTests } from '../../src/testing/run.ts';
+import { createFolder, writeFiles } from '../service/policies/folder.ts';
 
 const policy = `
 action a.b {

@@ -3,10 +3,10 @@
 
 import { expect, it, test } from 'vitest';
 import { createRandom } from '../../src/language/value/random.ts';
-import { type FileResult, runTestFiles } from '../../src/tools/testing/run.ts';
-import { startService } from '../http/service.ts';
-import { ask } from '../http/written-policies.ts';
-import { createFolder } from '../policies/folder.ts';
+import { type FileResult, runTestFiles } from '../../src/testing/run.ts';
+import { startService } from '../service/http/service.ts';
+import { ask } from '../service/http/written-policies.ts';
+import { createFolder } from '../service/policies/folder.ts';
 
 const policyWith = (within: string): string => `
 action pay.send { n: integer }

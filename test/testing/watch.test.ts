@@ -2,9 +2,9 @@
 
 import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { runTestFiles } from '../../src/tools/testing/run.ts';
-import { createBell, watchTests } from '../../src/tools/testing/watch.ts';
-import { createFolder, pause, until, writeFiles } from '../policies/folder.ts';
+import { runTestFiles } from '../../src/testing/run.ts';
+import { createBell, watchTests } from '../../src/testing/watch.ts';
+import { createFolder, pause, until, writeFiles } from '../service/policies/folder.ts';
 
 const policy =
   'action a.b { n: string }\nlist good from "good.txt"\npolicy p on a.b {\n  allow x when payload.n in good\n}\n';

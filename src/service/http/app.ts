@@ -14,13 +14,13 @@
 // problem.ts.
 
 import type { FastifyInstance } from 'fastify';
+import type { PlaygroundOptions } from '../../analysis/playground.ts';
+import type { ReplaysOptions } from '../../analysis/replay/replays.ts';
 import { type Clock, createClock } from '../clock.ts';
 import { createAttempts } from '../people/attempts.ts';
 import { createDirectory } from '../people/directory.ts';
 import type { SsoSettings } from '../people/sso/provider.ts';
-import type { PlaygroundOptions } from '../playground/playground.ts';
 import type { PolicyHost } from '../policies/policy-host.ts';
-import type { ReplaysOptions } from '../replay/replays.ts';
 import { openRequestsMaxDefault } from '../requests/authorize.ts';
 import type { Metering } from '../requests/metering/metering.ts';
 import { createBodyDigest } from '../requests/record/body-digest.ts';
@@ -29,27 +29,27 @@ import type { ReplicaAbout } from '../store/contract/replicas.ts';
 import type { Store } from '../store/contract/store.ts';
 import type { UserSettings } from '../users/on-behalf.ts';
 import { aboutSelf } from './about-self.ts';
-import type { RateLimit } from './calls/rate-limit.ts';
-import type { ChangeFeedTiming } from './changes/change-feed.ts';
-import type { SmtpOptions } from './changes/outgoing.ts';
-import { type WatchedStore, watchStore } from './changes/watched-store.ts';
+import type { RateLimit } from './auth/rate-limit.ts';
 import { createServerFactory, type ServerFactory } from './connection/http-server.ts';
 import { requireDocumented } from './contract/openapi.ts';
-import { type DemoAccount, dashboardRoutes } from './routes/dashboard.ts';
-import { describedRoutes } from './routes/described.ts';
-import { healthRoutes } from './routes/health.ts';
-import { addManagementRoutes, type ManagementDeps } from './routes/management.ts';
-import { metricsRoute, type ShareMetrics } from './routes/metrics.ts';
-import { openApiRoute } from './routes/openapi.ts';
-import { ssoPages } from './routes/people/sso.ts';
-import { plantRoute } from './routes/plants.ts';
-import { authorizeRoute } from './routes/requests/authorize.ts';
-import { scimRoutes } from './routes/scim/scim.ts';
+import type { ChangeFeedTiming } from './events/change-feed.ts';
+import type { SmtpOptions } from './events/outgoing.ts';
+import { type WatchedStore, watchStore } from './events/watched-store.ts';
+import { createDaysOf } from './resources/agents/agent-activity-view.ts';
+import { type DemoAccount, dashboardRoutes } from './resources/dashboard/dashboard.ts';
+import { describedRoutes } from './resources/described.ts';
+import { addManagementRoutes, type ManagementDeps } from './resources/management.ts';
+import { healthRoutes } from './resources/operations/health.ts';
+import { metricsRoute, type ShareMetrics } from './resources/operations/metrics.ts';
+import { openApiRoute } from './resources/operations/openapi.ts';
+import { ssoPages } from './resources/people/sso.ts';
+import { plantRoute } from './resources/policies/plants.ts';
+import { authorizeRoute } from './resources/requests/authorize.ts';
+import { scimRoutes } from './resources/scim/scim.ts';
 import { type Base, createParts, defaultPublicUrl, type ServiceParts } from './service-parts.ts';
 import { addCommon, createShell, type LogOptions } from './shell.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 import type { Tracing } from './telemetry/tracing.ts';
-import { createDaysOf } from './views/agent-activity.ts';
 
 export interface AppDeps {
   readonly store: Store;

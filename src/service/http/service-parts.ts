@@ -1,6 +1,8 @@
 // Puts together the parts of the service behind its routes: each is made once, from no more than it needs.
 
 import type { FastifyBaseLogger } from 'fastify';
+import { createPlayground } from '../../analysis/playground.ts';
+import { createReplays } from '../../analysis/replay/replays.ts';
 import { createSignatureVerifier } from '../agents/signature.ts';
 import { type PolicyGaps, watchPolicyGaps } from '../alerts/policy-gaps.ts';
 import { watchAlerts } from '../alerts/watch-alerts.ts';
@@ -8,12 +10,10 @@ import { createDirectory, type Directory } from '../people/directory.ts';
 import { createProviderOnDemand } from '../people/sso/provider-on-demand.ts';
 import { createRecheck } from '../people/sso/recheck.ts';
 import { createSwitchBoard } from '../people/switches.ts';
-import { createPlayground } from '../playground/playground.ts';
 import { createPolicyHistory } from '../policies/policy-history.ts';
 import type { PolicyState } from '../policies/policy-host.ts';
 import { createReceipts } from '../receipts/issue-receipt.ts';
 import { createReceiptKeys } from '../receipts/receipt-keys.ts';
-import { createReplays } from '../replay/replays.ts';
 import { createVoteJudge } from '../requests/approvals/votes-now.ts';
 import { createAuthorizer, openRequestsMaxDefault } from '../requests/authorize.ts';
 import { createDecisions } from '../requests/decisions.ts';
@@ -25,15 +25,15 @@ import { createStatistics } from '../statistics/statistics.ts';
 import type { Store } from '../store/contract/store.ts';
 import { createTokenReader, noTokenReader, type TokenReader } from '../users/on-behalf.ts';
 import type { AppDeps } from './app.ts';
-import { createAuthorizeHandler } from './calls/authorize-handler.ts';
-import { createDownloads } from './calls/downloads.ts';
-import { createFairShares } from './calls/fair-shares.ts';
-import { createIdentifier } from './calls/identify.ts';
-import { createLastWords } from './calls/last-words.ts';
-import { createFindPeople } from './calls/people-now.ts';
-import { createWaits } from './calls/wait.ts';
-import { createChangeFeed } from './changes/change-feed.ts';
-import { createOutgoing } from './changes/outgoing.ts';
+import { createFairShares } from './auth/fair-shares.ts';
+import { createIdentifier } from './auth/identify-agent.ts';
+import { createFindPeople } from './auth/people-now.ts';
+import { createChangeFeed } from './events/change-feed.ts';
+import { createOutgoing } from './events/outgoing.ts';
+import { createAuthorizeHandler } from './resources/requests/authorize-handler.ts';
+import { createLastWords } from './resources/requests/refusal-hints.ts';
+import { createWaits } from './resources/requests/wait.ts';
+import { createDownloads } from './routing/downloads.ts';
 import type { Metrics } from './telemetry/metrics.ts';
 
 /** What every part is made from. */

@@ -5,7 +5,7 @@ import SerializerSelector from '@fastify/fast-json-stringify-compiler';
 import Fastify, { type FastifyError, type FastifyInstance, LogController } from 'fastify';
 import { pino } from 'pino';
 import { createRequestId } from '../requests/record/id.ts';
-import type { LogLevel } from './config.ts';
+import type { LogLevel } from '../settings/settings.ts';
 import { addErrorReplies, sendProblem, toProblem } from './connection/error-replies.ts';
 import type { ServerFactory } from './connection/http-server.ts';
 import { addRequestId } from './connection/request-id.ts';

@@ -2,8 +2,8 @@
 // diagnostics of broken policies.
 
 import { BrokenPolicies } from '../policies/policy-host.ts';
+import type { Config } from '../settings/settings.ts';
 import { StoreError } from '../store/contract/store-error.ts';
-import type { Config } from './config.ts';
 
 /** A class because it is thrown; `message` is the whole text to print. */
 export class StartError extends Error {

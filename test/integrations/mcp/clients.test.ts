@@ -19,8 +19,8 @@ import { describe, expect, test } from 'vitest';
 import { openServer, type ProxySettings } from '../../../integrations/mcp/proxy.ts';
 import { declareTools } from '../../../integrations/mcp/review/declarations.ts';
 import { readServer } from '../../../integrations/mcp/review/live-server.ts';
-import { shareService } from '../../http/service.ts';
-import { usePolicies } from '../../http/written-policies.ts';
+import { shareService } from '../../service/http/service.ts';
+import { usePolicies } from '../../service/http/written-policies.ts';
 import { type RealServer, realCalls, realServer, resetState, taskTools, timeless } from './real-servers.ts';
 import { countingServer, type Got, listenForClients, modern, proxySettings, tool } from './rig.ts';
 
@@ -133,7 +133,7 @@ test('the inspector says the same of a call through the proxy and without it', a
 
 /** Arguments of the proxy command in front of a server. */
 function proxyArgs({ command }: RealServer): string[] {
-  return ['src/tools/cli/writ.js', 'mcp', '--as', 'it', '--service', service().url, '--', ...command];
+  return ['src/cli/writ.js', 'mcp', '--as', 'it', '--service', service().url, '--', ...command];
 }
 
 test('a client of the later era alone reaches a server of it, over both transports', async () => {

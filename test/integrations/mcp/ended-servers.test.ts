@@ -8,8 +8,8 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Upstream } from '../../../integrations/mcp/calls/conversation.ts';
 import type { UpstreamEvents } from '../../../integrations/mcp/servers/child-upstream.ts';
 import { ServerPaused, withRestarts } from '../../../integrations/mcp/servers/restarts.ts';
-import { shareService } from '../../http/service.ts';
-import { usePolicies } from '../../http/written-policies.ts';
+import { shareService } from '../../service/http/service.ts';
+import { usePolicies } from '../../service/http/written-policies.ts';
 import { countingServer, type Got, listenForClients, modern, proxySettings, tool } from './rig.ts';
 
 const service = shareService();
@@ -28,7 +28,7 @@ test('on standard streams the proxy ends with its server, with exit code 1, and 
   const { server: place } = server.settings;
   const command = 'command' in place ? place.command : [];
   const args = ['mcp', '--as', 'files', '--service', service().url, '--hold', '600', '--', ...command];
-  const proxy = spawn(process.execPath, ['src/tools/cli/writ.js', ...args], {
+  const proxy = spawn(process.execPath, ['src/cli/writ.js', ...args], {
     env: { ...process.env, WRIT_API_KEY: service().apiKey },
     stdio: ['pipe', 'pipe', 'pipe'],
   });

@@ -5,11 +5,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { StoreError } from '../../../src/service/store/contract/store-error.ts';
-import { brokenService, type Fault, faults, grant, says } from '../../adapters/faults.ts';
-import { firstAdmin, personWith } from '../../http/person-client.ts';
-import { shareService } from '../../http/service.ts';
-import { give, look, usePolicies } from '../../http/written-policies.ts';
-import { everything } from '../../store/rows.ts';
+import { firstAdmin, personWith } from '../../service/http/person-client.ts';
+import { shareService } from '../../service/http/service.ts';
+import { give, look, usePolicies } from '../../service/http/written-policies.ts';
+import { everything } from '../../service/store/rows.ts';
+import { brokenService, type Fault, faults, grant, says } from '../adapters/faults.ts';
 import { countingServer, type Got, initialize, modern, openWire, proxySettings, tool } from './rig.ts';
 
 const policies = `

@@ -5,9 +5,9 @@ import { createServer } from 'node:http';
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createReceiptCheck, requireReceipt } from '../../../integrations/typescript/receipt.ts';
 import { addPoint } from '../../../src/service/agents/points/change-point.ts';
-import { shareService } from '../../http/service.ts';
-import { usePolicies } from '../../http/written-policies.ts';
-import { everything } from '../../store/rows.ts';
+import { shareService } from '../../service/http/service.ts';
+import { usePolicies } from '../../service/http/written-policies.ts';
+import { everything } from '../../service/store/rows.ts';
 import { keptReceipts } from '../used-receipts.ts';
 import {
   countingServer,

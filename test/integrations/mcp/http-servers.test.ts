@@ -9,7 +9,7 @@ import { afterAll, expect, test } from 'vitest';
 import { openServer } from '../../../integrations/mcp/proxy.ts';
 import { readServer } from '../../../integrations/mcp/review/live-server.ts';
 import { connectServer } from '../../../integrations/mcp/servers/http-upstream.ts';
-import { listening } from '../../http/listening.ts';
+import { listening } from '../../service/http/listening.ts';
 import { countingServer, listenForClients, proxySettings } from './rig.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: messages of any shape

@@ -4,8 +4,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { createSeats, NoSeat, type Seat } from '../../../integrations/mcp/clients/seats.ts';
 import { addPoint } from '../../../src/service/agents/points/change-point.ts';
 import { addAgent } from '../../../src/service/agents/registry.ts';
-import { type Service, shareService } from '../../http/service.ts';
-import { usePolicies } from '../../http/written-policies.ts';
+import { type Service, shareService } from '../../service/http/service.ts';
+import { usePolicies } from '../../service/http/written-policies.ts';
 import {
   countingServer,
   type Got,

@@ -11,8 +11,8 @@ import {
   readLock,
   writeLock,
 } from '../../../integrations/mcp/review/lock.ts';
-import { shareService } from '../../http/service.ts';
-import { usePolicies } from '../../http/written-policies.ts';
+import { shareService } from '../../service/http/service.ts';
+import { usePolicies } from '../../service/http/written-policies.ts';
 import {
   type CountingServer,
   countingServer,

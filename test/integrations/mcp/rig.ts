@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import { createHttpProxy, type ProxySettings, runStdioProxy } from '../../../integrations/mcp/proxy.ts';
-import type { Service } from '../../http/service.ts';
+import type { Service } from '../../service/http/service.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a test looks into what it got
 export type Got = any;

@@ -5,9 +5,9 @@ import { createServer, type ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { addAgent } from '../../../src/service/agents/registry.ts';
-import { listening } from '../../http/listening.ts';
-import { type Service, shareService } from '../../http/service.ts';
-import { usePolicies } from '../../http/written-policies.ts';
+import { listening } from '../../service/http/listening.ts';
+import { type Service, shareService } from '../../service/http/service.ts';
+import { usePolicies } from '../../service/http/written-policies.ts';
 import { countingServer, type Got, listenForClients, modern, proxySettings } from './rig.ts';
 
 const shared = shareService();

@@ -3,9 +3,9 @@
 
 import { describe, expect, test, vi } from 'vitest';
 import type { ProxySettings } from '../../../integrations/mcp/proxy.ts';
-import { firstAdmin, personWith } from '../../http/person-client.ts';
-import { type Service, startService } from '../../http/service.ts';
-import { give, look, usePolicies } from '../../http/written-policies.ts';
+import { firstAdmin, personWith } from '../../service/http/person-client.ts';
+import { type Service, startService } from '../../service/http/service.ts';
+import { give, look, usePolicies } from '../../service/http/written-policies.ts';
 import {
   countingServer,
   type Got,

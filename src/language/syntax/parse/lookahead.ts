@@ -1,7 +1,7 @@
 // Decides which way a rule goes at the next tokens: at each choice among alternatives, and where a part may
 // be left out or repeated. The table of choices is made from the grammar by `npm run grammar`, since
 // computing it takes longer than reading a file. INVARIANT: each decision is the one that the parser library
-// makes; `test/syntax/whole-text.test.ts` holds them equal.
+// makes; `test/language/syntax/whole-text.test.ts` holds them equal.
 
 import { EOF, type IToken, type TokenType } from 'chevrotain';
 import { tokenTypes } from './tokens.ts';

@@ -3,9 +3,9 @@
 // supervisor.
 
 import cluster from 'node:cluster';
-import type { Config } from '../config.ts';
+import type { Config } from '../../settings/settings.ts';
 import { endWithService, serveConfigured } from '../main.ts';
-import type { ShareMetrics } from '../routes/metrics.ts';
+import type { ShareMetrics } from '../resources/operations/metrics.ts';
 import type { SupervisorMessage, WorkerMessage } from './messages.ts';
 
 /** The variable that holds a worker's slot, from 0; a successor has the same slot. */

@@ -1,0 +1,42 @@
+// Turns a comparison into findings for build servers. Each finding lies at the rule that causes it, or at the
+// set when the rule's file is gone.
+
+import { shownCondition } from '../../reasoning/prove/report/wording.ts';
+import { diffCodes, type Finding } from '../findings/findings.ts';
+import type { DiffReport, ReportedFinding } from './diff-report.ts';
+
+/** `path` is the compared path; findings without a place of their own lie there. */
+export function diffFindings({ findings, limits }: DiffReport, path: string): readonly Finding[] {
+  return [
+    ...findings
+      .filter(({ direction, example }) => direction !== 'reworded' || example === null)
+      .map((finding) => findingOf(finding, path)),
+    ...limits.map(({ action, limits: own }) => ({
+      code: diffCodes.undecided.code,
+      severity: 'warning' as const,
+      message: `what changes for \`${action}\` is not proved to be found: ${own.join(', ')}`,
+      ...nowhere(path),
+    })),
+  ];
+}
+
+function findingOf(finding: ReportedFinding, path: string): Finding {
+  const { from, to, actions, when, causes, example, direction } = finding;
+  const kind = example === null || direction === 'reworded' ? 'undecided' : direction;
+  const place = causes.find((cause) => cause.side === 'new' && cause.place !== null)?.place ?? null;
+  const conditions = when.length === 0 ? '' : ` when ${when.map(shownCondition).join(' and ')}`;
+  const because = causes.map(({ rule, change }) => `${rule ?? 'the action'} (${change})`).join(', ');
+  const asked = example === null ? '' : `\nfor example ${JSON.stringify(example.request)}`;
+  const start = place === null ? null : { line: place.line, column: 1 };
+  return {
+    code: diffCodes[kind].code,
+    severity: 'warning',
+    message: `${from} → ${to} for ${actions.join(', ')}${conditions}, because of ${because}${asked}`,
+    ...nowhere(path),
+    ...(place === null ? {} : { file: place.file, start, end: start }),
+  };
+}
+
+function nowhere(path: string): Omit<Finding, 'code' | 'severity' | 'message'> {
+  return { file: path, start: null, end: null, help: null, related: [], fix: null };
+}

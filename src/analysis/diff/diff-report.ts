@@ -1,0 +1,362 @@
+// A comparison of two policy sets as plain data, which every printer and every reading program uses.
+
+import { position, type SourceOf } from '../../language/diagnostic/render.ts';
+import type { Span } from '../../language/diagnostic/span.ts';
+import { canonicalMeaning } from '../../language/model/canonical.ts';
+import { descendants } from '../../language/model/children.ts';
+import { type Outcome, outcomes, type Requirements } from '../../language/model/decision.ts';
+import type { Expression } from '../../language/model/expression.ts';
+import type { Claim, PolicySet } from '../../language/model/policy.ts';
+import { claimedOutcomes, refutation } from '../../language/spec/claim.ts';
+import { horizon } from '../../reasoning/cells/times.ts';
+import { isAlike, readsChanged } from '../../reasoning/diff/declarations.ts';
+import type { PolicyDiff } from '../../reasoning/diff/diff.ts';
+import type { DiffExample, DiffFinding, FindingCause } from '../../reasoning/diff/finding.ts';
+import type { BothSides } from '../../reasoning/diff/joint-set.ts';
+import { type DiffRemark, remarksOf } from '../../reasoning/diff/remarks.ts';
+import { type ClaimVerdict, type KnownVerdict, proveGuarantees } from '../../reasoning/prove/prove.ts';
+import { requestJson } from '../../reasoning/prove/report/request-json.ts';
+import { claimText, shownCondition } from '../../reasoning/prove/report/wording.ts';
+import type { FiledRequests, Tallied } from '../replay/engine/tally.ts';
+
+export interface ComparedSide {
+  /** The name that people gave: a revision or a folder. */
+  readonly name: string;
+  readonly digest: string;
+  readonly set: PolicySet;
+  readonly sourceOf: SourceOf;
+  /** A path of the set in the form that people see. */
+  readonly shown: (file: string) => string;
+}
+
+export interface SetComparison {
+  readonly sides: BothSides<ComparedSide>;
+  readonly diff: PolicyDiff;
+  /** The guarantees of both sides; empty when the caller does not ask for them. */
+  readonly guarantees: readonly GuaranteeChange[];
+  /** Past requests, filed under the findings in the order of the findings; null when no log was replayed. */
+  readonly log: Tallied | null;
+}
+
+/** The verdict on one claim before and now; a verdict is null when the side does not make the claim. */
+export interface GuaranteeChange {
+  readonly name: string;
+  readonly text: string;
+  readonly old: ClaimVerdict['kind'] | null;
+  readonly new: ClaimVerdict['kind'] | null;
+}
+
+export type Direction = 'loosened' | 'stricter' | 'reworded';
+
+export interface ReportedPlace {
+  readonly file: string;
+  readonly line: number;
+}
+
+export interface ReportedFinding {
+  readonly direction: Direction;
+  readonly tier: DiffFinding['tier'];
+  readonly difference: DiffFinding['difference'];
+  readonly from: string;
+  readonly to: string;
+  readonly actions: readonly string[];
+  readonly when: readonly string[];
+  readonly causes: readonly (Omit<FindingCause, 'span' | 'side' | 'reads'> & {
+    readonly place: ReportedPlace | null;
+    readonly side: 'old' | 'new';
+    readonly reads: readonly string[];
+  })[];
+  readonly example: ReportedExample | null;
+  /** Conditions whose truth the formula guesses; empty when there is an example. */
+  readonly guessed: readonly string[];
+  /**
+   * The requests of the log that meet the finding, and what they ask of people; null when no log was
+   * replayed.
+   */
+  readonly log: FiledRequests | null;
+}
+
+/** Totals of the log that was replayed. */
+export interface ReportedLog {
+  readonly requests: number;
+  readonly from: string | null;
+  readonly until: string | null;
+  /** Number of requests that change but meet no finding. */
+  readonly without_finding: number;
+  /** What requests ask of people if they meet no finding, unchanged requests included. */
+  readonly people_without_finding: Tallied['otherPeople'];
+  /** Number of requests whose finding cannot be told, because digests replace what the sets read. */
+  readonly unfiled: number;
+  /**
+   * Number of requests that cannot be decided, because records leave out secrets that the payload check
+   * reads.
+   */
+  readonly withheld: number;
+  /** By fact that a rule reads, the number of requests that lack the fact. */
+  readonly unknown_facts: Tallied['unknownFacts'];
+}
+
+interface ReportedExample {
+  /** In the form that `writ decide` reads. */
+  readonly request: object;
+  /** Readings of the old side's meters; null when the two sides have equal readings. */
+  readonly old_meters: object | null;
+  readonly old: ReportedDecision;
+  readonly new: ReportedDecision;
+  readonly near: { readonly name: string; readonly changed: readonly string[] } | null;
+}
+
+interface ReportedDecision {
+  readonly decision: string;
+  readonly by: string;
+  readonly valid_for_seconds: number | null;
+  readonly requires: Requirements | null;
+}
+
+export interface DiffReport {
+  readonly old: { readonly name: string; readonly digest: string };
+  readonly new: { readonly name: string; readonly digest: string };
+  readonly loosened: number;
+  readonly stricter: number;
+  readonly reworded: number;
+  /** Number of findings without a request, and of actions whose findings are not proved complete. */
+  readonly undecided: number;
+  readonly findings: readonly ReportedFinding[];
+  /** Changes of rules that change no decision; read from the rules, and not proved. */
+  readonly remarks: readonly ReportedRemark[];
+  /** By action, what keeps the findings from being proved complete. */
+  readonly limits: PolicyDiff['limits'];
+  readonly actions: readonly string[];
+  readonly meters: readonly string[];
+  readonly guarantees: readonly GuaranteeChange[];
+  /** Dates between which the proof covers decisions. */
+  readonly horizon: { readonly from: string; readonly to: string };
+  readonly log: ReportedLog | null;
+}
+
+/** A change of a rule that changes no decision. */
+export interface ReportedRemark extends Omit<DiffRemark, 'span' | 'side' | 'points'> {
+  readonly place: ReportedPlace | null;
+  readonly side: 'old' | 'new';
+  readonly points: { readonly old: number; readonly new: number } | null;
+}
+
+function remarksBetween({ sides, diff }: SetComparison): readonly ReportedRemark[] {
+  const sets = { before: sides.before.set, after: sides.after.set };
+  return remarksOf(sets, diff.changed).map(({ span, side, points, ...remark }) => ({
+    ...remark,
+    place: placeOf(sides[side], span),
+    side: side === 'before' ? 'old' : 'new',
+    points: points === null ? null : { old: points.before, new: points.after },
+  }));
+}
+
+export function reportOf(comparison: SetComparison): DiffReport {
+  const { sides, diff, guarantees, log } = comparison;
+  const findings = diff.findings.map((finding, at) => ({
+    ...reportedFinding(sides, finding),
+    log: log?.findings[at] ?? null,
+  }));
+  const decided = findings.filter(({ example }) => example !== null);
+  const count = (direction: Direction): number =>
+    decided.filter((finding) => finding.direction === direction).length;
+  return {
+    old: namedSide(sides.before),
+    new: namedSide(sides.after),
+    loosened: count('loosened'),
+    stricter: count('stricter'),
+    reworded: count('reworded'),
+    undecided: findings.length - decided.length + diff.limits.length,
+    findings,
+    remarks: remarksBetween(comparison),
+    limits: diff.limits,
+    actions: diff.actions,
+    meters: diff.meters,
+    guarantees,
+    horizon: { from: dateOf(horizon.from), to: dateOf(horizon.to) },
+    log: log === null ? null : reportedLog(log),
+  };
+}
+
+function namedSide(side: ComparedSide): DiffReport['old'] {
+  return {
+    name: side.name,
+    get digest() {
+      return side.digest;
+    },
+  };
+}
+
+function reportedLog({
+  requests,
+  period,
+  withoutFinding,
+  otherPeople,
+  unfiled,
+  withheld,
+  unknownFacts,
+}: Tallied): ReportedLog {
+  return {
+    requests,
+    from: period === null ? null : new Date(period.fromMs).toISOString(),
+    until: period === null ? null : new Date(period.untilMs).toISOString(),
+    without_finding: withoutFinding,
+    people_without_finding: otherPeople,
+    unfiled,
+    withheld,
+    unknown_facts: unknownFacts,
+  };
+}
+
+function dateOf(second: number): string {
+  return new Date(second * 1000).toISOString().slice(0, 10);
+}
+
+function reportedFinding(sides: SetComparison['sides'], finding: DiffFinding): Omit<ReportedFinding, 'log'> {
+  const { tier, difference, from, to, actions, when, causes, example, guessed } = finding;
+  return {
+    direction: tier < 5 ? 'loosened' : tier === 5 ? 'stricter' : 'reworded',
+    tier,
+    difference,
+    from,
+    to,
+    actions,
+    when,
+    causes: causes.map((cause) => reportedCause(sides, cause)),
+    example: example === null ? null : reportedExample(example),
+    guessed: [...new Set(guessed.map(shownCondition))],
+  };
+}
+
+function reportedCause(
+  sides: SetComparison['sides'],
+  { rule, change, span, side, reads }: FindingCause,
+): ReportedFinding['causes'][number] {
+  const own = sides[side];
+  const shown = reads.map(({ name, span: at }) => {
+    const place = at === null ? null : placeOf(own, at);
+    return place === null ? name : `${name}, ${place.file}:${place.line}`;
+  });
+  return { rule, change, place: placeOf(own, span), side: side === 'before' ? 'old' : 'new', reads: shown };
+}
+
+function placeOf({ sourceOf, shown }: ComparedSide, { file, start }: Span): ReportedPlace | null {
+  const text = sourceOf(file);
+  return text === null ? null : { file: shown(file), line: position(text, start).line };
+}
+
+function reportedExample({ facts, decisions, near }: DiffExample): ReportedExample {
+  const [old, now] = [requestJson(facts.before), requestJson(facts.after)];
+  const meters = (request: object): object => (request as { readonly meters: object }).meters;
+  const isSame = JSON.stringify(meters(old)) === JSON.stringify(meters(now));
+  return {
+    request: now,
+    old_meters: isSame ? null : meters(old),
+    old: reportedDecision(decisions.before),
+    new: reportedDecision(decisions.after),
+    near,
+  };
+}
+
+function reportedDecision({
+  outcome,
+  by,
+  validForSeconds,
+  requires,
+}: DiffExample['decisions']['before']): ReportedDecision {
+  return { decision: outcome, by, valid_for_seconds: validForSeconds, requires };
+}
+
+/**
+ * The verdict on each claim on both sides. Two claims are the same if they have the same name and the same
+ * text.
+ */
+export function guaranteeChanges(
+  { before, after }: SetComparison['sides'],
+  diff: PolicyDiff,
+): readonly GuaranteeChange[] {
+  const verdicts = proveGuarantees(after.set, { isEachAsked: false });
+  const now = namedBySide(after, verdicts);
+  const known = knownOf({ before, after }, diff, now);
+  const old = namedBySide(before, proveGuarantees(before.set, { known, isEachAsked: false }));
+  return [...new Map([...old, ...now])].map(([key, { name, text }]) => ({
+    name,
+    text,
+    old: old.get(key)?.kind ?? null,
+    new: now.get(key)?.kind ?? null,
+  }));
+}
+
+interface NamedVerdict extends ClaimVerdict {
+  readonly name: string;
+  readonly text: string;
+}
+
+type ByName = ReadonlyMap<string, NamedVerdict>;
+
+function namedBySide({ sourceOf }: ComparedSide, verdicts: readonly ClaimVerdict[]): ByName {
+  return new Map(
+    verdicts.map((verdict) => {
+      const { name } = verdict.guarantee;
+      const text = claimText(verdict.claim, sourceOf);
+      return [`${name} ${text}`, { ...verdict, name, text }];
+    }),
+  );
+}
+
+/**
+ * Verdicts on the new side that also hold for the old set: if nothing about the action has changed, the
+ * verdict was the same before, and a request that refutes the claim now may have refuted it before. A claim
+ * that is proved now was kept before if no finding changes a breaking outcome.
+ */
+function knownOf({ before, after }: SetComparison['sides'], diff: PolicyDiff, now: ByName): KnownVerdict {
+  const { asked, changed } = diff;
+  const isAsked = new Set(asked);
+  const byText = new Map([...now.values()].map((one) => [canonicalMeaning(one.claim), one]));
+  return (claim, action) => {
+    const verdicts = byText.get(canonicalMeaning(claim))?.verdicts ?? [];
+    const verdict = verdicts.find((one) => one.action === action) ?? null;
+    if (verdict === null) return null;
+    const isSameClaim = claim.when === null || !readsChanged(claim.when, changed);
+    if (!isAsked.has(action) && isSameClaim) return verdict;
+    if (verdict.kind === 'proved' && isSameClaim && wasKept(claim, action, { before, after, diff }))
+      return verdict;
+    if (verdict.kind !== 'refuted') return null;
+    const decision = refutation(before.set, claim, verdict.facts);
+    return decision === null ? null : { kind: 'refuted', facts: verdict.facts, decision };
+  };
+}
+
+/** Whether the old set kept a claim that means the same on both sides and is kept now. */
+function wasKept(
+  claim: Claim,
+  action: string,
+  { before, after, diff }: BothSides<ComparedSide> & { readonly diff: PolicyDiff },
+): boolean {
+  const breaking = breakingOutcomes(claim);
+  if (breaking === null || diff.limits.some((one) => one.action === action)) return false;
+  // The claim does not cover requests of another shape or another risk score, so the findings cannot answer
+  // for it.
+  const [old, own] = [before, after].map(({ set }) => set.actions.get(action)?.shape);
+  if (!isAlike(old, own) || (claim.when !== null && mayReadRisk(claim.when))) return false;
+  return !diff.findings.some(
+    ({ actions, from, to }) => actions.includes(action) && breaking.includes(from) && !breaking.includes(to),
+  );
+}
+
+/**
+ * The outcomes that break the claim, decided with no requirement met; null when these outcomes do not tell.
+ */
+function breakingOutcomes({ mode, effect, isUnapproved }: Claim): readonly Outcome[] | null {
+  if (effect === 'ask') return null;
+  // A request that waits may pass later, and a refused request stays refused whoever approves.
+  if (effect === 'allow' && mode === 'never' && !isUnapproved)
+    return outcomes.filter((outcome) => outcome !== 'DENY');
+  if (!isUnapproved && effect !== 'deny' && (effect !== 'allow' || mode === 'never')) return null;
+  const claimed = claimedOutcomes[effect];
+  return outcomes.filter((outcome) => (outcome === claimed) === (mode === 'never'));
+}
+
+function mayReadRisk(when: Expression): boolean {
+  return descendants(when).some(({ kind }) => kind === 'risk' || kind === 'let');
+}

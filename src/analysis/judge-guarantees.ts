@@ -1,0 +1,72 @@
+// Judges the guarantees of a set while it is being written: proved, refuted by a request that can be tried at
+// once, or undecided. The results are kept with the set, because requests are tried more often than policies
+// change.
+
+import { position, type SourceOf } from '../language/diagnostic/render.ts';
+import type { PolicySet } from '../language/model/policy.ts';
+import { type ClaimVerdict, proveGuarantees, type Verdict } from '../reasoning/prove/prove.ts';
+import { claimText, shownCondition, textAt, whyUndecided } from '../reasoning/prove/report/wording.ts';
+import { textPlaceOf } from './place-diagnostics.ts';
+import type { TriedClaim } from './questions.ts';
+import { givenRequestOf } from './request-input.ts';
+import type { LaidOver } from './workspace.ts';
+
+/** About one second of proving; `writ check` proves larger sets. */
+const rulesMax = 2_000;
+
+const judged = new WeakMap<PolicySet, readonly TriedClaim[]>();
+
+/** Returns null when the set does not compile, or has too many rules to be proved while somebody types. */
+export function judgeClaims({ policies, sourceOf }: LaidOver): readonly TriedClaim[] | null {
+  if (policies === null || rulesCount(policies.set) > rulesMax) return null;
+  const { set } = policies;
+  const known = judged.get(set) ?? proveGuarantees(set).map((one) => viewOf(one, set, sourceOf));
+  judged.set(set, known);
+  return known;
+}
+
+/** Counts a rule once for each action with a guarantee, because each action is proved separately. */
+function rulesCount({ guarantees, policies }: PolicySet): number {
+  const asked = new Set(guarantees.flatMap(({ actions }) => actions));
+  return policies.reduce(
+    (sum, { rules, actions }) => sum + rules.length * actions.filter((key) => asked.has(key)).length,
+    0,
+  );
+}
+
+function viewOf(
+  { guarantee, claim, kind, verdicts }: ClaimVerdict,
+  set: PolicySet,
+  sourceOf: SourceOf,
+): TriedClaim {
+  const { file, start, end } = claim.span;
+  const text = sourceOf(file) ?? '';
+  const undecided = verdicts.find((one) => one.kind === 'undecided');
+  const refuted = verdicts.find((one) => one.kind === 'refuted');
+  return {
+    guarantee: guarantee.name,
+    claim: claimText(claim, sourceOf),
+    file,
+    ...textPlaceOf(position(text, start), position(text, end)),
+    result: kind,
+    why: kind === 'undecided' && undecided?.kind === 'undecided' ? whyOf(undecided, sourceOf) : null,
+    refuted_by: refuted?.kind === 'refuted' ? refutationOf(refuted, set) : null,
+  };
+}
+
+function whyOf({ why, terms }: Extract<Verdict, { kind: 'undecided' }>, sourceOf: SourceOf): string {
+  const texts = terms.map((term) => shownCondition(textAt(term, sourceOf)));
+  return [whyUndecided[why], [...new Set(texts)].join(', ')].filter((part) => part !== '').join(': ');
+}
+
+function refutationOf(
+  { facts, decision }: Extract<Verdict, { kind: 'refuted' }>,
+  set: PolicySet,
+): TriedClaim['refuted_by'] {
+  return {
+    decision: decision.outcome,
+    by: decision.by,
+    satisfied: facts.satisfied,
+    request: givenRequestOf(facts, set),
+  };
+}

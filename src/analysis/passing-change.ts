@@ -1,0 +1,20 @@
+// Turns a record of a refusal into the smallest change of its payload that makes the active policies grant
+// the request. INVARIANT: the change is of the payload alone, which the agent chooses, and the definition has
+// confirmed it.
+
+import { changesOf } from './decide-with-trace.ts';
+import { factsOfRecord, type RecordedRequest } from './recorded-request.ts';
+import type { LaidOver } from './workspace.ts';
+
+/** Changes that are considered: the smallest may change something that the agent cannot choose. */
+const looked = 12;
+
+/** Returns a text such as `payload.amount <= 1000 USD`; null when there is no such change. */
+export function passingChange({ policies }: LaidOver, record: RecordedRequest): string | null {
+  if (policies === null) throw new Error('the active policies compile');
+  const found = changesOf(policies, factsOfRecord(record), { isRecorded: true, changesMax: looked });
+  const passing = found.find(
+    ({ outcome, parts }) => outcome === 'ALLOW' && parts.every(({ of }) => of === 'payload'),
+  );
+  return passing === undefined ? null : passing.parts.map(({ text }) => text).join(' and ');
+}

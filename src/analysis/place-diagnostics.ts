@@ -1,0 +1,38 @@
+// Turns diagnostics into what an editor marks: the first hundred, errors before warnings, each with its line
+// and column.
+
+import { type Diagnostic, sortDiagnostics } from '../language/diagnostic/diagnostic.ts';
+import { diagnosticToJson, type Position, type SourceOf } from '../language/diagnostic/render.ts';
+import type { PlacedDiagnostic, TextPlace } from './questions.ts';
+
+const diagnosticsMax = 100;
+
+export function placeDiagnostics(
+  diagnostics: readonly Diagnostic[],
+  sourceOf: SourceOf,
+): readonly PlacedDiagnostic[] {
+  const errorsFirst = [
+    ...diagnostics.filter(({ severity }) => severity === 'error'),
+    ...diagnostics.filter(({ severity }) => severity !== 'error'),
+  ];
+  return sortDiagnostics(errorsFirst.slice(0, diagnosticsMax)).map((diagnostic) =>
+    placeDiagnostic(diagnostic, sourceOf),
+  );
+}
+
+function placeDiagnostic(diagnostic: Diagnostic, sourceOf: SourceOf): PlacedDiagnostic {
+  const { file, code, severity, message, help, start, end, fix } = diagnosticToJson(diagnostic, sourceOf);
+  const placed = { file, code, severity, message, help, ...textPlaceOf(start, end) };
+  if (fix === null) return placed;
+  const edits = fix.edits.map((edit) => ({
+    file: edit.file,
+    text: edit.text,
+    ...textPlaceOf(edit.start, edit.end),
+  }));
+  return { ...placed, fix: { title: fix.title, edits } };
+}
+
+export function textPlaceOf(start: Position | null, end: Position | null): TextPlace {
+  const { line, column } = start ?? { line: 1, column: 1 };
+  return { line, column, end_line: end?.line ?? line, end_column: end?.column ?? column };
+}

@@ -1,0 +1,118 @@
+// The course of one request in replay: how the candidate decides it, with the answers of people from the log,
+// beside what happened in the log.
+
+import { type ApprovalRule, type AskedRule, isExcepted } from '../../../language/model/asked.ts';
+import type { Decision } from '../../../language/model/decision.ts';
+import type { MeterDefinition, MeterUse } from '../../../language/model/metering.ts';
+import type { Facts } from '../../../language/model/request.ts';
+import { isWaiting, type LoggedEvent, type LoggedRequest } from './log.ts';
+import { askedVotes, mostAskedOf, type Workload } from './workload.ts';
+
+/**
+ * A person's approval, kept for those rules of the candidate that asked the group when the approval was
+ * given.
+ */
+export interface KeptVote {
+  /** The person's id. */
+  readonly person: string;
+  /** Whether the person is the control owner of the agent. */
+  readonly isOwner: boolean;
+  readonly email: string;
+  /** Null when the vote approves nothing. */
+  readonly group: string | null;
+  readonly rules: readonly string[];
+}
+
+/** A vote for no group. A person's last vote counts, so after this one none of the person's votes does. */
+export function forNothing(person: string): KeptVote {
+  return { person, email: '', isOwner: false, group: null, rules: [] };
+}
+
+export interface Course {
+  readonly logged: LoggedRequest;
+  /**
+   * Whether the request keeps its decision from the log and counts in meters alone: it precedes the counted
+   * period, or its record withholds what the candidate must read.
+   */
+  readonly isEarlier: boolean;
+  /** What the request adds to meters. */
+  readonly uses: readonly MeterUse[];
+  /**
+   * Meters to which the request adds an amount that its record does not hold; only for requests that keep
+   * their decision from the log.
+   */
+  readonly lacking: readonly MeterDefinition[];
+  /** Names of the incomplete meters that decisions of the request have read. */
+  incomplete: readonly string[];
+  /** The candidate's decisions, the latest last. */
+  readonly decisions: Decision[];
+  status: 'waiting' | 'granted' | 'over';
+  /** When the wait ends. */
+  deadlineMs: number;
+  /** Null while the request is not granted. */
+  grantedAtMs: number | null;
+  /** Whether the log's own wait ends at the same moment; the log then tells when its end was noticed. */
+  isFollowed: boolean;
+  votes: readonly KeptVote[];
+  hasSteppedUp: boolean;
+  readonly log: {
+    /** The log's decisions, the latest last. */
+    readonly decisions: Decision[];
+    status: 'waiting' | 'granted' | 'over';
+    expiresAtMs: number;
+    /** Readings as the log last recorded them. */
+    meters: Facts['meters'];
+    rows: Facts['rows'];
+  };
+  /** The workloads that count what the request asks of people. */
+  readonly workloads: readonly Workload[];
+}
+
+export function latestOf({ decisions }: Pick<Course, 'decisions'>): Decision {
+  return decisions.at(-1)!;
+}
+
+export function isApproval(rule: AskedRule): rule is ApprovalRule {
+  return rule.kind === 'approval';
+}
+
+/**
+ * Whether enough people of each group have approved for the rule. When a group needs several people, the
+ * agent's control owner does not count.
+ */
+export function isApproved(rule: ApprovalRule, course: Pick<Course, 'votes' | 'logged'>): boolean {
+  return rule.groups.every((group) => approvalsFor(rule, group, course) >= rule.needs);
+}
+
+function approvalsFor(
+  { rule, needs, except }: ApprovalRule,
+  asked: string,
+  { votes, logged }: Pick<Course, 'votes' | 'logged'>,
+): number {
+  const approving = votes.filter(({ person, email, isOwner, group, rules }, at) => {
+    if (group !== asked || !rules.includes(rule) || (needs > 1 && isOwner)) return false;
+    // The last vote of each person counts.
+    const isTakenBack = votes.some((later, place) => place > at && later.person === person);
+    return !isTakenBack && !isExcepted(except, logged.facts, { id: person, email });
+  });
+  return approving.length;
+}
+
+/** Whether the log asks everybody whom the candidate asks, and at least as many people. */
+export function isAnsweredInLog(course: Course): boolean {
+  const { log } = course;
+  return askedVotes(latestOf(course)).every(([group, needs]) => needs <= mostAskedOf(group, log.decisions));
+}
+
+export function courseStatusOf(decision: Decision): Course['status'] {
+  if (isWaiting(decision)) return 'waiting';
+  return decision.outcome === 'ALLOW' ? 'granted' : 'over';
+}
+
+/** Notes the readings and rows that the log recorded for a decision. */
+export function noteReadings(log: Course['log'], { meters, rows }: DecidedInLog): void {
+  log.meters = meters;
+  log.rows = rows;
+}
+
+type DecidedInLog = Extract<LoggedEvent, { readonly kind: 'decided' }>;

@@ -1,0 +1,419 @@
+// Tries a candidate on a log, in order: meters hold the candidate's grants, and people's answers count when
+// it asks for them. INVARIANT: the set that decided the log, tried on it, repeats all decisions of the log.
+
+import type { AskedRule } from '../../../language/model/asked.ts';
+import type { Decision } from '../../../language/model/decision.ts';
+import type { MeterUse } from '../../../language/model/metering.ts';
+import {
+  type AgentFacts,
+  type Facts,
+  nothingSatisfied,
+  type Satisfied,
+} from '../../../language/model/request.ts';
+import { decideLogged, type ReplayCandidate, type ReplayMeters, type ServiceRules } from './candidate.ts';
+import {
+  type Course,
+  courseStatusOf,
+  forNothing,
+  isAnsweredInLog,
+  isApproval,
+  isApproved,
+  latestOf,
+  noteReadings,
+} from './course.ts';
+import {
+  isOfOneStep,
+  isWaiting,
+  type LogEntry,
+  type LoggedEvent,
+  type LoggedEvents,
+  type LoggedPerson,
+  type LoggedRequest,
+} from './log.ts';
+import { meterEntriesOf } from './meter-entries.ts';
+import { type IncompleteMeter, Readings } from './readings.ts';
+import { StepUps } from './step-ups.ts';
+import type { Tally } from './tally.ts';
+import { Timers } from './timers.ts';
+import { askedByRules, enterApproval, needsOf } from './votes.ts';
+import { countAsked, type Workload } from './workload.ts';
+
+/** How the waits that the candidate starts end. */
+export interface WaitEnds {
+  /** Granted by answers that people gave. */
+  granted: number;
+  refused: number;
+  /** Everybody whom the candidate asks was asked, and the time passed without an answer. */
+  expired: number;
+  /** Everybody whom the candidate asks was asked, and the log ends before they answer. */
+  open: number;
+  /** The candidate asks somebody who was not asked, or more people than were asked. */
+  unknown: number;
+}
+
+export interface OrderedReplayOptions {
+  readonly candidate: ReplayCandidate;
+  readonly meters: ReplayMeters;
+  readonly rules: ServiceRules;
+  readonly tally: Tally;
+  /** Milliseconds; requests before this moment are not counted, but fill the meters as in the log. */
+  readonly sinceMs: number;
+  /** Milliseconds; the log holds all grants from this moment on. */
+  readonly wholeSinceMs: number;
+  /** Receives every decision: the first one of a request and those that follow. */
+  readonly onDecision?: ((requestId: string, decision: Decision) => void) | undefined;
+}
+
+interface OrderedReplayResult {
+  readonly waits: WaitEnds;
+  readonly readingsRecorded: number;
+  readonly incompleteMeters: readonly IncompleteMeter[];
+}
+
+interface Begun {
+  /** What the request adds to meters; null when its record does not tell. */
+  readonly entries: readonly MeterUse[] | null;
+  readonly decision: Decision;
+  readonly incomplete?: readonly string[];
+  /** Null when the request counts in meters alone. */
+  readonly workloads: readonly Workload[] | null;
+}
+
+/** A class, because it holds the requests in progress. */
+export class OrderedReplay {
+  readonly #options: OrderedReplayOptions;
+  readonly #courses = new Map<string, Course>();
+  readonly #timers = new Timers<Course>();
+  readonly #stepUps = new StepUps();
+  readonly #readings: Readings;
+  /** By id, the facts of each agent in its latest record. */
+  readonly #agents = new Map<string, AgentFacts>();
+  readonly #ends: WaitEnds = { granted: 0, refused: 0, expired: 0, open: 0, unknown: 0 };
+
+  constructor(options: OrderedReplayOptions) {
+    this.#options = options;
+    this.#readings = new Readings(options.candidate, options.meters, options.wholeSinceMs);
+  }
+
+  take(entry: LogEntry): void {
+    switch (entry.kind) {
+      case 'request':
+        this.#advance(entry.facts.nowMs);
+        this.#decide(entry);
+        return;
+      case 'events':
+        this.#advance(entry.atMs);
+        this.#follow(entry);
+        return;
+      case 'step-up':
+        this.#stepUps.note(entry.agentId, entry.atMs);
+    }
+  }
+
+  result(): OrderedReplayResult {
+    const waits = { ...this.#ends };
+    for (const course of this.#courses.values())
+      if (course.status === 'waiting' && !course.isEarlier)
+        waits[isAnsweredInLog(course) ? 'open' : 'unknown'] += 1;
+    const { recorded: readingsRecorded } = this.#readings;
+    return { waits, readingsRecorded, incompleteMeters: this.#readings.incomplete() };
+  }
+
+  #decide(logged: LoggedRequest): void {
+    const { candidate, sinceMs, tally, onDecision } = this.#options;
+    const { facts } = logged;
+    if (facts.agent.id !== undefined) this.#agents.set(facts.agent.id, facts.agent);
+    const entries = meterEntriesOf(candidate, logged);
+    const uses = entries ?? [];
+    this.#readings.pass(facts.nowMs);
+    if (facts.nowMs < sinceMs) {
+      this.#begin(logged, { entries, decision: logged.decision, workloads: null });
+      return;
+    }
+    const at = { nowMs: facts.nowMs, requestId: logged.id, recorded: facts.meters };
+    const { meters, incomplete } = this.#readings.read(uses, at);
+    const asked = { ...facts, meters, satisfied: nothingSatisfied };
+    const { decision, facts: decidedOn } = this.#decideFirst(logged, asked);
+    onDecision?.(logged.id, decision);
+    const workloads = tally.count(logged, { facts: decidedOn, decision, incomplete });
+    // A withheld request keeps the log's decision: what was granted counts in meters, whatever the candidate
+    // would decide.
+    const begun = workloads === null ? { decision: logged.decision } : { decision, incomplete };
+    this.#begin(logged, { entries, workloads, ...begun });
+  }
+
+  /** Decides a request for the first time, with the fresh step-ups that rules accept. */
+  #decideFirst(logged: LoggedRequest, facts: Facts): { readonly decision: Decision; readonly facts: Facts } {
+    const { candidate } = this.#options;
+    const decision = decideLogged(candidate, logged, facts);
+    if (!isWaiting(decision)) return { decision, facts };
+    const reauth = this.#stepUps.fresh(logged, askedByRules(decision, candidate.asks), true);
+    if (reauth.length === 0) return { decision, facts };
+    const satisfied = { ...facts, satisfied: { escalate: [], reauth } };
+    return { decision: decideLogged(candidate, logged, satisfied), facts: satisfied };
+  }
+
+  #begin(logged: LoggedRequest, { entries, decision, incomplete = [], workloads: counted }: Begun): void {
+    const { candidate, meters, rules } = this.#options;
+    const uses = entries ?? [];
+    const isEarlier = counted === null;
+    const workloads = counted ?? [];
+    const { id, expiresAtMs } = logged;
+    const { nowMs } = logged.facts;
+    if (decision.outcome === 'ALLOW') meters.grant(id, uses, nowMs);
+    else if (isWaiting(decision)) meters.reserve(id, uses);
+    const deadlineMs = nowMs + rules.validSeconds(decision) * 1_000;
+    const course: Course = {
+      logged,
+      isEarlier,
+      uses,
+      lacking: isEarlier && entries === null ? candidate.counted(logged.facts.action) : [],
+      incomplete,
+      decisions: [decision],
+      status: courseStatusOf(decision),
+      deadlineMs,
+      grantedAtMs: decision.outcome === 'ALLOW' ? nowMs : null,
+      isFollowed: isEarlier || (isWaiting(logged.decision) && deadlineMs === expiresAtMs),
+      votes: [],
+      hasSteppedUp: false,
+      log: {
+        decisions: [logged.decision],
+        status: courseStatusOf(logged.decision),
+        meters: logged.facts.meters,
+        rows: logged.facts.rows,
+        expiresAtMs,
+      },
+      workloads,
+    };
+    countAsked(workloads, 'before', { decision: logged.decision, earlier: [], atMs: nowMs });
+    countAsked(workloads, 'now', { decision, earlier: [], atMs: nowMs });
+    this.#readings.noteIncomplete(uses, incomplete);
+    this.#noteLacking(course, nowMs);
+    this.#keep(course);
+  }
+
+  #noteLacking({ lacking, status, deadlineMs }: Course, atMs: number): void {
+    if (status === 'over' || lacking.length === 0) return;
+    this.#readings.lack(lacking, { atMs, endMs: status === 'granted' ? atMs : deadlineMs });
+  }
+
+  /** Keeps the request as long as further events can matter to it. */
+  #keep(course: Course): void {
+    const { log, status, uses, logged } = course;
+    const mayBeReleased = status === 'granted' && log.status === 'granted' && uses.length > 0;
+    if (status !== 'waiting' && log.status !== 'waiting' && !mayBeReleased) return;
+    this.#courses.set(logged.id, course);
+    this.#schedule(course);
+  }
+
+  #schedule(course: Course): void {
+    if (course.status === 'waiting' && !course.isFollowed) this.#timers.add(course.deadlineMs, course);
+    if (course.log.status === 'granted') this.#timers.add(course.log.expiresAtMs, course);
+  }
+
+  #advance(nowMs: number): void {
+    for (;;) {
+      const due = this.#timers.take(nowMs);
+      if (due === null) return;
+      const { what: course, atMs } = due;
+      if (course.status === 'waiting' && !course.isFollowed && course.deadlineMs <= atMs)
+        this.#end(course, isAnsweredInLog(course) && course.log.status === 'waiting' ? 'expired' : 'unknown');
+      this.#forget(course, atMs);
+    }
+  }
+
+  #forget(course: Course, nowMs: number): void {
+    const { log, status, logged } = course;
+    const isLogOver = log.status === 'over' || (log.status === 'granted' && log.expiresAtMs <= nowMs);
+    if (status !== 'waiting' && isLogOver) this.#courses.delete(logged.id);
+  }
+
+  #follow({ requestId, atMs, events }: LoggedEvents): void {
+    const course = this.#courses.get(requestId);
+    if (course === undefined) return;
+    for (let at = 0; at < events.length; at += 1) {
+      const event = events[at]!;
+      const next = events[at + 1];
+      const isDecided = next?.kind === 'decided';
+      if (isDecided) noteReadings(course.log, next);
+      if (course.isEarlier) this.#followLog(course, event, atMs);
+      else if (event.kind !== 'decided' || !isOfOneStep(events[at - 1]))
+        this.#answer(course, event, { atMs, isDecided });
+      this.#noteInLog(course, event);
+    }
+    this.#leaveLog(course);
+    this.#forget(course, atMs);
+  }
+
+  /** Applies an event to a request that keeps its decision from the log. */
+  #followLog(course: Course, event: LoggedEvent, atMs: number): void {
+    if (event.kind === 'released') this.#withdraw(course);
+    if (course.status !== 'waiting') return;
+    if (event.kind === 'rejected' || event.kind === 'expired') this.#end(course, null);
+    if (event.kind === 'decided') this.#setDecision(course, event.decision, atMs);
+  }
+
+  #answer(
+    course: Course,
+    event: LoggedEvent,
+    { atMs, isDecided }: { readonly atMs: number; readonly isDecided: boolean },
+  ): void {
+    if (event.kind === 'released') this.#withdraw(course);
+    if (course.status !== 'waiting') return;
+    if (event.kind === 'expired') {
+      if (course.deadlineMs <= atMs) this.#end(course, isAnsweredInLog(course) ? 'expired' : 'unknown');
+      return;
+    }
+    if (atMs >= course.deadlineMs) return;
+    switch (event.kind) {
+      case 'approved': {
+        const { group, person } = event;
+        const plain = this.#decideNow(course, atMs, nothingSatisfied);
+        if (group !== null && this.#approve(course, { person, group }, { plain, isDecided }))
+          this.#decideAgain(course, atMs, plain);
+        return;
+      }
+      case 'taken-back':
+        course.votes = [...course.votes, forNothing(event.person)];
+        return;
+      case 'rejected':
+        if (event.group === null || needsOf(latestOf(course), event.group) !== null)
+          this.#end(course, 'refused');
+        return;
+      case 'stepped-up':
+        if (!this.#asksStepUp(course, atMs)) return;
+        course.hasSteppedUp = true;
+        this.#decideAgain(course, atMs);
+        return;
+      case 'decided':
+        this.#decideAgain(course, atMs);
+    }
+  }
+
+  #approve(
+    course: Course,
+    { person, group }: { readonly person: LoggedPerson; readonly group: string },
+    { plain, isDecided }: { readonly plain: Decision; readonly isDecided: boolean },
+  ): boolean {
+    const { candidate, rules } = this.#options;
+    const { asks } = candidate;
+    const firing = askedByRules(plain, asks);
+    // The control owner at the time of the request, and the current one.
+    const isOwner = [course.logged.facts.agent, this.#agentOf(course)].some((agent) =>
+      rules.isControlOwner(person, agent.control_owner ?? ''),
+    );
+    const given = { person: person.id, email: person.email, isOwner, group };
+    return enterApproval(course, given, { firing, asks, isDecided });
+  }
+
+  #asksStepUp(course: Course, atMs: number): boolean {
+    return (
+      latestOf(course).requires?.reauth != null ||
+      this.#decideNow(course, atMs, nothingSatisfied).requires?.reauth != null
+    );
+  }
+
+  /** Decides again on the current facts with people's answers; `plain` is the decision without answers. */
+  #decideAgain(
+    course: Course,
+    nowMs: number,
+    plain = this.#decideNow(course, nowMs, nothingSatisfied),
+  ): void {
+    const { candidate, onDecision } = this.#options;
+    const satisfied = this.#satisfied(course, askedByRules(plain, candidate.asks));
+    const isNothing = satisfied.escalate.length + satisfied.reauth.length === 0;
+    const decision = isNothing ? plain : this.#decideNow(course, nowMs, satisfied);
+    onDecision?.(course.logged.id, decision);
+    this.#setDecision(course, decision, nowMs);
+  }
+
+  #setDecision(course: Course, decision: Decision, nowMs: number): void {
+    const { rules, meters } = this.#options;
+    const { id, facts } = course.logged;
+    const wait = {
+      createdAtMs: facts.nowMs,
+      decisions: [...course.decisions],
+      expiresAtMs: course.deadlineMs,
+    };
+    countAsked(course.workloads, 'now', { decision, earlier: course.decisions, atMs: facts.nowMs });
+    course.decisions.push(decision);
+    if (decision.outcome === 'ALLOW') {
+      meters.approve(id, nowMs);
+      course.grantedAtMs = nowMs;
+      course.status = 'granted';
+      if (!course.isEarlier) this.#ends.granted += 1;
+    } else if (decision.outcome === 'DENY') this.#end(course, 'refused');
+    else {
+      course.deadlineMs = rules.deadlineAgain(wait, decision, nowMs);
+      this.#schedule(course);
+    }
+    this.#noteLacking(course, nowMs);
+  }
+
+  #decideNow(course: Course, nowMs: number, satisfied: Satisfied): Decision {
+    const { logged, uses } = course;
+    const at = { nowMs, requestId: logged.id, recorded: course.log.meters };
+    const { meters, incomplete } = this.#readings.read(uses, at);
+    const news = incomplete.filter((name) => !course.incomplete.includes(name));
+    this.#readings.noteIncomplete(uses, news);
+    if (news.length > 0) course.incomplete = [...course.incomplete, ...news];
+    const facts = { ...logged.facts, agent: this.#agentOf(course), nowMs, meters, satisfied };
+    const { rows } = course.log;
+    return decideLogged(this.#options.candidate, logged, rows === undefined ? facts : { ...facts, rows });
+  }
+
+  #agentOf({ logged: { facts } }: Course): AgentFacts {
+    return this.#agents.get(facts.agent.id ?? '') ?? facts.agent;
+  }
+
+  #satisfied({ logged, votes, hasSteppedUp }: Course, firing: readonly AskedRule[]): Satisfied {
+    return {
+      escalate: firing
+        .filter(isApproval)
+        .filter((rule) => isApproved(rule, { logged, votes }))
+        .map(({ rule }) => rule),
+      reauth: hasSteppedUp
+        ? firing.filter(({ kind }) => kind === 'reauth').map(({ rule }) => rule)
+        : this.#stepUps.fresh(logged, firing, false),
+    };
+  }
+
+  #withdraw(course: Course): void {
+    if (course.grantedAtMs === null) return;
+    const entered = course.uses.flatMap(({ definition, key }) =>
+      key === null ? [] : [{ definition: definition.id, key }],
+    );
+    this.#options.meters.withdraw(course.logged.id, course.grantedAtMs, entered);
+    course.grantedAtMs = null;
+    course.status = 'over';
+  }
+
+  #end(course: Course, how: keyof WaitEnds | null): void {
+    this.#options.meters.release(course.logged.id);
+    course.status = 'over';
+    if (how !== null && !course.isEarlier) this.#ends[how] += 1;
+  }
+
+  #noteInLog(course: Course, event: LoggedEvent): void {
+    const { log } = course;
+    if (event.kind === 'rejected' || event.kind === 'expired' || event.kind === 'released')
+      log.status = 'over';
+    if (event.kind !== 'decided') return;
+    const { decision } = event;
+    noteReadings(log, event);
+    log.status = courseStatusOf(decision);
+    log.expiresAtMs = event.expiresAtMs;
+    const atMs = course.logged.facts.nowMs;
+    countAsked(course.workloads, 'before', { decision, earlier: log.decisions, atMs });
+    log.decisions.push(decision);
+  }
+
+  /** If the log's wait ended or ends at another time, the candidate's wait goes on to its own deadline. */
+  #leaveLog(course: Course): void {
+    const { log } = course;
+    const isFollowed = log.status === 'waiting' && log.expiresAtMs === course.deadlineMs;
+    const hasLeft = course.isFollowed && !isFollowed;
+    course.isFollowed = isFollowed;
+    if (hasLeft || log.status === 'granted') this.#schedule(course);
+  }
+}

@@ -1,0 +1,80 @@
+// The playground's thread: answers one question at a time from the texts that it has received. An error
+// thrown by an answer is a fault of Writ itself; the thread then begins with an empty cache.
+
+import type { MessagePort } from 'node:worker_threads';
+import { compareLaid, compareSets } from './compare-with-active.ts';
+import { explainRecord } from './explain-record.ts';
+import { escalatedRequest } from './first-request.ts';
+import { outlineOf } from './outline.ts';
+import { passingChange } from './passing-change.ts';
+import type {
+  AskPlayground,
+  FromPlayground,
+  PlaygroundAnswers,
+  PlaygroundAsk,
+  Question,
+  ToPlayground,
+} from './questions.ts';
+import { sayChanges, summarise } from './summarize.ts';
+import { tryRequest } from './try-request.ts';
+import { vocabularyOf } from './vocabulary.ts';
+import { createWorkspace, type Workspace } from './workspace.ts';
+
+type Answering = {
+  readonly [Q in Question]: (workspace: Workspace, asked: PlaygroundAsk[Q]) => PlaygroundAnswers[Q];
+};
+
+const answering: Answering = {
+  try: (workspace, { files, request }) => tryRequest(workspace.lay(files), request),
+  compare: compareLaid,
+  'compare sets': (_workspace, sets) => compareSets(sets),
+  'changed sentences': (_workspace, asked) => sayChanges(asked),
+  outline: (_workspace, file) => outlineOf(file),
+  summary: (workspace, asked) => summarise(workspace.lay([]), asked),
+  vocabulary: (workspace) => {
+    const { policies, trees } = workspace.lay([]);
+    if (policies === null) throw new Error('the active policies compile');
+    return vocabularyOf(policies.set, trees);
+  },
+  'first request': (workspace) => {
+    const { policies } = workspace.lay([]);
+    return policies === null ? null : escalatedRequest(policies.set);
+  },
+  explain: (workspace, record) => explainRecord(workspace.lay([]), record),
+  'what passes': (workspace, record) => passingChange(workspace.lay([]), record),
+};
+
+/**
+ * Works until the thread is terminated. `before` is called with each question; tests use it to make the
+ * thread fail.
+ */
+export function servePlayground(
+  port: MessagePort,
+  before: (question: AskPlayground) => void = () => undefined,
+): void {
+  const send = (message: FromPlayground): void => port.postMessage(message);
+  let workspace: Workspace = createWorkspace();
+  function answer<Q extends Question>({ question, asked }: AskPlayground<Q>): PlaygroundAnswers[Q] {
+    return answering[question](workspace, asked);
+  }
+  port.on('message', (message: ToPlayground) => {
+    try {
+      if (message.kind === 'take') {
+        workspace.take(message.texts);
+        workspace.lay([]);
+        send({ kind: 'ready' });
+      } else {
+        before(message);
+        send({ kind: 'answer', answer: answer(message) });
+      }
+    } catch (error) {
+      // After an error the workspace's cache may be incomplete.
+      workspace = createWorkspace();
+      send({
+        kind: 'mistake',
+        text: error instanceof Error ? (error.stack ?? error.message) : String(error),
+      });
+    }
+  });
+  send({ kind: 'ready' });
+}

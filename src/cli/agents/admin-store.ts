@@ -1,0 +1,133 @@
+// Implements `writ agent` on the store of a data directory. The service may be running: a change takes effect
+// within a second.
+
+import {
+  type AgentDraft,
+  addAgent,
+  describeAgent,
+  rotateKey,
+  setSigning,
+} from '../../service/agents/registry.ts';
+import type { AgentRow } from '../../service/store/contract/records.ts';
+import type { Store } from '../../service/store/contract/store.ts';
+import { StoreError } from '../../service/store/contract/store-error.ts';
+import { openStore } from '../../service/store/open.ts';
+import { commandLineUser, commandPlace, type DataOption } from '../client/with-store.ts';
+import { type ExitCode, exitCodes, printError } from '../output/output.ts';
+import type { AgentAdmin } from './agent-admin.ts';
+import { agentJson, keyJson, type ShownAgent, shownTime } from './text.ts';
+
+/** An operation that is not possible; the message holds the lines to print. A class because it is thrown. */
+class CommandError extends Error {}
+
+/**
+ * Opens the store, runs the operation and closes the store. Prints an error of the operation or the store for
+ * the operator.
+ */
+export async function withStoreAdmin(
+  options: DataOption,
+  run: (admin: AgentAdmin) => Promise<void>,
+): Promise<ExitCode> {
+  try {
+    const store = await openStore({ ...commandPlace(options), actor: commandLineUser() });
+    try {
+      await run(storeAdmin(store));
+    } finally {
+      await store.close();
+    }
+    return exitCodes.ok;
+  } catch (error) {
+    if (!(error instanceof StoreError) && !(error instanceof CommandError)) throw error;
+    for (const line of error.message.split('\n')) printError(`error: ${line}\n`);
+    return exitCodes.wrong;
+  }
+}
+
+function storeAdmin(store: Store): AgentAdmin {
+  async function agentOf(name: string): Promise<AgentRow> {
+    const agent = await store.agents.find(name);
+    if (agent === null) throw new CommandError(`there is no agent \`${name}\``);
+    return agent;
+  }
+
+  async function agentLeft(name: string): Promise<AgentRow> {
+    const agent = await agentOf(name);
+    if (agent.status === 'revoked') throw revoked(agent.name);
+    return agent;
+  }
+
+  async function described(name: string, change: Partial<AgentDraft>): Promise<ShownAgent> {
+    const agent = await agentLeft(name);
+    const result = await describeAgent(store, { agentId: agent.id, nowMs: Date.now(), ...change });
+    if (result.kind === 'invalid') throw invalid(result.problems);
+    if (result.kind !== 'described') throw new CommandError(`there is no agent \`${name}\``);
+    return agentJson(result.agent);
+  }
+
+  return {
+    list: async () => (await store.agents.list()).map(agentJson),
+    add: async (draft) => {
+      const result = await addAgent(store, draft);
+      if (result.kind === 'invalid') throw invalid(result.problems);
+      return { agent: agentJson(result.agent), apiKey: result.apiKey };
+    },
+    show: async (name) => {
+      const agent = await agentOf(name);
+      return { agent: agentJson(agent), keys: (await store.agents.keys(agent.id)).map(keyJson) };
+    },
+    setStatus: async (name, status) => {
+      const agent = await agentOf(name);
+      const result = await store.agents.setStatus({ agentId: agent.id, status, atMs: Date.now() });
+      if (result === 'already-revoked') throw revoked(agent.name);
+      return { agent: agentJson({ ...agent, status }), isChanged: result !== 'unchanged' };
+    },
+    setRate: (name, { ratePerMinute, burst }) =>
+      described(name, {
+        ...(ratePerMinute === undefined ? {} : { ratePerMinute }),
+        ...(burst === undefined ? {} : { burst }),
+      }),
+    setTelling: (name, tellsChange) => described(name, { tellsChange }),
+    rotate: async (name, graceMs) => {
+      const agent = await agentLeft(name);
+      const nowMs = Date.now();
+      const result = await rotateKey(store, { agentId: agent.id, graceMs, nowMs });
+      if (result.kind !== 'rotated')
+        throw new CommandError(
+          result.kind === 'unknown-agent'
+            ? `there is no agent \`${name}\``
+            : `\`${agent.name}\` has two valid keys already: wait until the older one ends, or end both with --grace now`,
+        );
+      const oldKeyNotAfter = shownTime(nowMs + graceMs);
+      return { agent: agentJson(agent), apiKey: result.apiKey, oldKeyNotAfter };
+    },
+    sign: async (name, { mode: signing, isSecretNew }) => {
+      const agent = await agentLeft(name);
+      const change = { agentId: agent.id, signing, nowMs: Date.now(), isSecretNew };
+      const result = await setSigning(store, change);
+      if (result.kind === 'unknown-agent') throw new CommandError(`there is no agent \`${name}\``);
+      return { agent: agentJson({ ...agent, signing }), signingSecret: result.signingSecret };
+    },
+  };
+}
+
+function revoked(name: string): CommandError {
+  return new CommandError(`\`${name}\` is revoked, and that is final`);
+}
+
+const optionNames = {
+  name: 'name',
+  riskTier: '--tier',
+  controlOwner: '--owner',
+  tags: '--tag',
+  ratePerMinute: '--per-minute',
+  burst: '--burst',
+  tellsChange: 'tell-change',
+} as const;
+
+function invalid(
+  problems: readonly { readonly field: keyof AgentDraft; readonly message: string }[],
+): CommandError {
+  return new CommandError(
+    problems.map(({ field, message }) => `${optionNames[field]}: ${message}`).join('\n'),
+  );
+}

@@ -1,0 +1,85 @@
+// Turns agents and their keys into tables and JSON. INVARIANT: the output holds no secret, not even a sealed
+// one.
+
+import type { AgentRow, KeyRow } from '../../service/store/contract/records.ts';
+import { localTime } from '../output/local-time.ts';
+import { table } from '../output/table.ts';
+
+export interface ShownAgent {
+  readonly id: string;
+  readonly name: string;
+  readonly risk_tier: string;
+  readonly control_owner: string;
+  readonly tags: readonly string[];
+  readonly status: string;
+  readonly signing: string;
+  /** Requests a minute; null when the service's default for all agents applies. */
+  readonly rate_per_minute: number | null;
+  readonly burst: number | null;
+  /** Whether refusals tell the agent what change would pass. */
+  readonly tell_change: boolean;
+  readonly created_at: string;
+}
+
+export interface ShownKey {
+  readonly id: string;
+  readonly created_at: string;
+  readonly not_after: string | null;
+  readonly last_used: string | null;
+}
+
+export function agentJson(agent: AgentRow): ShownAgent {
+  const { id, name, riskTier, controlOwner, tags, status, signing, createdAtMs } = agent;
+  const { ratePerMinute, burst, tellsChange } = agent;
+  return {
+    id,
+    name,
+    risk_tier: riskTier,
+    control_owner: controlOwner,
+    tags,
+    status,
+    signing,
+    rate_per_minute: ratePerMinute,
+    burst,
+    tell_change: tellsChange,
+    created_at: shownTime(createdAtMs),
+  };
+}
+
+export function keyJson({ id, createdAtMs, notAfterMs, lastUsedAtMs }: KeyRow): ShownKey {
+  return {
+    id,
+    created_at: shownTime(createdAtMs),
+    not_after: notAfterMs === null ? null : shownTime(notAfterMs),
+    last_used: lastUsedAtMs === null ? null : shownTime(lastUsedAtMs),
+  };
+}
+
+export function agentTable(agents: readonly ShownAgent[]): string {
+  return table(
+    ['name', 'tier', 'control owner', 'status', 'signing', 'rate', 'tags', 'id'],
+    agents.map((agent) => [
+      ...[agent.name, agent.risk_tier, agent.control_owner, agent.status, agent.signing, rateText(agent)],
+      ...[agent.tags.join(' ') || '-', agent.id],
+    ]),
+  );
+}
+
+/** Requests a minute, then requests at once: `600/min,100`. A dash is the service's default. */
+export function rateText({ rate_per_minute: rate, burst }: ShownAgent): string {
+  return rate === null && burst === null ? '-' : `${rate ?? '-'}/min,${burst ?? '-'}`;
+}
+
+export function keyTable(keys: readonly ShownKey[], nowMs: number): string {
+  return table(
+    ['key', 'made', 'last used', 'good until'],
+    keys.map(({ id, created_at, last_used, not_after: ends }) => [
+      ...[`writ_${id}...`, localTime(created_at), last_used === null ? 'never' : localTime(last_used)],
+      ends === null ? '-' : Date.parse(ends) <= nowMs ? 'ended' : localTime(ends),
+    ]),
+  );
+}
+
+export function shownTime(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,277 @@
+// `writ audit`: verifies the store, exports the records, signs checkpoints, deletes old records, and replays
+// decisions. The command works on the data directory of the service, whether the service runs or not.
+
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { Option } from 'commander';
+import { checkpointText, createCheckpointSigner, readCheckpoint } from '../../service/audit/checkpoint.ts';
+import { type ExportFormat, exportFormats, exportRecords } from '../../service/audit/export.ts';
+import { pruneRecords } from '../../service/audit/prune.ts';
+import type { ChainBreak, Verification, WholeChain } from '../../service/audit/verify.ts';
+import { isWhole, type StoreVerification, verifyStore } from '../../service/audit/verify-store.ts';
+import { nameOfDifference, type StateDifference } from '../../service/store/contract/state.ts';
+import type { SignedCheckpoint, Store } from '../../service/store/contract/store.ts';
+import { type DataOption, withDataOption, withStore } from '../client/with-store.ts';
+import { fileError } from '../output/file-error.ts';
+import {
+  createMarks,
+  type ExitCode,
+  exitCodes,
+  print,
+  printError,
+  printJson,
+  UsageError,
+} from '../output/output.ts';
+import { readMoment } from '../support/parse-time.ts';
+import { defineReplay } from './audit-replay.ts';
+
+type Finish = (code: ExitCode) => void;
+
+export function defineAudit(command: Command, finish: Finish): void {
+  command.addHelpText('after', examples);
+  defineVerify(command, finish);
+  defineExport(command, finish);
+  defineCheckpoint(command, finish);
+  definePrune(command, finish);
+  defineAccept(command, finish);
+  defineReplay(command, finish);
+}
+
+const examples = `
+Examples:
+  writ audit verify
+  writ audit checkpoint > /elsewhere/writ-checkpoint.json
+  writ audit verify --checkpoint /elsewhere/writ-checkpoint.json
+  writ audit export --since 2026-03-01 --format csv > march.csv
+  writ audit prune --before 2025-01-01
+  writ audit accept
+  writ audit replay --all --policies policies`;
+
+interface VerifyCommandOptions extends DataOption {
+  readonly checkpoint: readonly string[];
+  readonly json?: boolean;
+}
+
+function defineVerify(command: Command, finish: Finish): void {
+  withDataOption(command.command('verify'))
+    .description('check that the store is as the service wrote it, and name what is not')
+    .option('--checkpoint <file...>', 'compare with checkpoints that you kept elsewhere', [])
+    .option('--json', 'print the result as JSON')
+    .action(async (options: VerifyCommandOptions) => {
+      const checkpoints = options.checkpoint.map(readCheckpointFile);
+      finish(await withStore(options, (store) => verify(store, checkpoints, options)));
+    });
+}
+
+function readCheckpointFile(path: string): SignedCheckpoint {
+  const checkpoint = readCheckpoint(readFile(path));
+  if (checkpoint === null) throw new UsageError(`${path} holds no checkpoint`);
+  return checkpoint;
+}
+
+function readFile(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new UsageError(`cannot read ${path}: ${fileError(error)}`);
+  }
+}
+
+async function verify(
+  store: Store,
+  checkpoints: readonly SignedCheckpoint[],
+  { json }: VerifyCommandOptions,
+): Promise<ExitCode> {
+  const result = await verifyWithProgress(store, checkpoints);
+  const { chain, differences } = result;
+  if (json === true) printJson({ ok: isWhole(result), ...chainJson(chain), differences });
+  else if (!isWhole(result)) printFaults(result);
+  else if (chain.kind === 'whole') print(`${createMarks().good('✓')} ${describe(chain)}\n`);
+  return isWhole(result) ? exitCodes.ok : exitCodes.wrong;
+}
+
+function chainJson(chain: Verification) {
+  if (chain.kind === 'broken') return { break: chain.break };
+  const { firstSequence, end, checkpointCount } = chain;
+  return { first: firstSequence, last: end.sequence, hash: end.hash, checkpoints: checkpointCount };
+}
+
+function verifyWithProgress(store: Store, checkpoints: readonly SignedCheckpoint[] = []) {
+  const progress = createProgress();
+  return verifyStore(store, {
+    checkpoints,
+    onChecked: (sequence, last) => progress.show(`record ${count(sequence)} of ${count(last)}`),
+    onRows: (rows) => progress.show(`${count(rows)} rows beside the records`),
+  }).finally(progress.clear);
+}
+
+function describe({ firstSequence, end, checkpointCount }: WholeChain): string {
+  const compared = checkpointCount === 0 ? '' : `; ${count(checkpointCount)} checkpoints hold`;
+  if (end.sequence < firstSequence) return `there are no records${compared}`;
+  const range = `records ${count(firstSequence)} to ${count(end.sequence)} are as they were written`;
+  return `${range}${compared}\n  the last has hash ${end.hash}\n  all else is as the service left it`;
+}
+
+function printFaults({ chain, differences }: StoreVerification): void {
+  if (chain.kind === 'broken') printBreak(chain.break);
+  for (const difference of differences) printDifference(difference);
+}
+
+function printDifference(difference: StateDifference): void {
+  const mark = createMarks(process.stderr).bad('✗');
+  printError(`${mark} ${nameOfDifference(difference)}: ${difference.message}\n`);
+}
+
+function printBreak({ sequence, name, message }: ChainBreak): void {
+  const subject = `record ${count(sequence)}${name === null ? '' : ` (${name})`}`;
+  printError(`${createMarks(process.stderr).bad('✗')} ${subject}: ${message}\n`);
+}
+
+interface ExportCommandOptions extends DataOption {
+  readonly since?: number;
+  readonly until?: number;
+  readonly format: ExportFormat;
+}
+
+function defineExport(command: Command, finish: Finish): void {
+  withDataOption(command.command('export'))
+    .description('print the records, the oldest first')
+    .option('--since <time>', 'records from this time on', readMoment)
+    .option('--until <time>', 'records before this time', readMoment)
+    .addOption(new Option('--format <format>', 'form of the output').choices(exportFormats).default('jsonl'))
+    .action(async (options: ExportCommandOptions) => {
+      finish(await withStore(options, (store) => exportAll(store, options)));
+    });
+}
+
+async function exportAll(store: Store, { since, until, format }: ExportCommandOptions): Promise<ExitCode> {
+  for await (const line of exportRecords(store, { format, sinceMs: since, untilMs: until })) {
+    // With a slow reader, lines must not pile up in memory.
+    if (!process.stdout.write(line)) await once(process.stdout, 'drain');
+  }
+  return exitCodes.ok;
+}
+
+function defineCheckpoint(command: Command, finish: Finish): void {
+  withDataOption(command.command('checkpoint'))
+    .description(
+      'sign where the records stand and print it: a copy kept elsewhere shows if the end is cut off',
+    )
+    .action(async (options: DataOption) => {
+      finish(await withStore(options, checkpoint));
+    });
+}
+
+/** Signs a checkpoint, but only of records that verify. */
+async function checkpoint(store: Store): Promise<ExitCode> {
+  const result = await verifyWithProgress(store);
+  const { chain } = result;
+  if (chain.kind === 'broken' || !isWhole(result)) {
+    printFaults(result);
+    return exitCodes.wrong;
+  }
+  const signer = createCheckpointSigner(store.masterKey);
+  const signed = signer.sign(chain.end, 'end', Date.now());
+  await store.chain.addCheckpoint(signed);
+  print(checkpointText(signed, signer));
+  return exitCodes.ok;
+}
+
+interface PruneCommandOptions extends DataOption {
+  readonly before: number;
+  readonly json?: boolean;
+}
+
+function definePrune(command: Command, finish: Finish): void {
+  withDataOption(command.command('prune'))
+    .description('delete the records before a time, up to the first that still counts')
+    .requiredOption('--before <time>', 'records from this time on stay', readMoment)
+    .option('--json', 'print the result as JSON')
+    .action(async (options: PruneCommandOptions) => {
+      finish(await withStore(options, (store) => prune(store, options)));
+    });
+}
+
+async function prune(store: Store, { before, json }: PruneCommandOptions): Promise<ExitCode> {
+  const progress = createProgress();
+  const result = await pruneRecords(store, {
+    beforeMs: before,
+    nowMs: Date.now(),
+    onProgress: (deleted) => progress.show(`${count(deleted)} records deleted`),
+  }).finally(progress.clear);
+  if (json === true) printJson({ deleted: result.deletedCount, kept: result.kept, break: result.break });
+  else print(`${count(result.deletedCount)} records deleted${why[result.kept?.because ?? 'date']}\n`);
+  if (result.break === null) return exitCodes.ok;
+  if (json !== true) printBreak(result.break);
+  return exitCodes.wrong;
+}
+
+interface AcceptCommandOptions extends DataOption {
+  readonly yes?: boolean;
+}
+
+function defineAccept(command: Command, finish: Finish): void {
+  withDataOption(command.command('accept'))
+    .description('accept changes beside the records that you made by hand on purpose')
+    .option('--yes', 'do it, and record who did; without it, only list what differs')
+    .action(async (options: AcceptCommandOptions) => {
+      finish(await withStore(options, (store) => accept(store, options)));
+    });
+}
+
+/**
+ * Accepts changes that were made beside the records. The records stay the same: `verify` still finds a
+ * changed record afterwards.
+ */
+async function accept(store: Store, { yes }: AcceptCommandOptions): Promise<ExitCode> {
+  const differences = await store.state.differences({ isQuick: false });
+  if (differences.length === 0) {
+    print('the store is as the service left it: there is nothing to accept\n');
+    return exitCodes.ok;
+  }
+  for (const difference of differences) printDifference(difference);
+  if (yes !== true) {
+    printError('nothing was accepted: restore a backup, or run this again with --yes\n');
+    return exitCodes.wrong;
+  }
+  await store.state.accept({ atMs: Date.now(), differences });
+  const left = await store.state.differences({ isQuick: false });
+  if (left.length === 0) {
+    print('accepted as it is, and recorded\n');
+    return exitCodes.ok;
+  }
+  for (const difference of left) printDifference(difference);
+  printError('the rest was accepted; what requests say cannot be: undo the change, or restore a backup\n');
+  return exitCodes.wrong;
+}
+
+const why = {
+  date: '',
+  'still-counts': '; an older one still counts: it stays, with all later ones',
+} as const;
+
+function count(number: number): string {
+  return number.toLocaleString('en');
+}
+
+/**
+ * Shows progress as one line on a terminal, in which each text replaces the last. Shows nothing for pipes and
+ * files.
+ */
+function createProgress(): { readonly show: (text: string) => void; readonly clear: () => void } {
+  const stream = process.stderr;
+  const intervalMs = 100;
+  let shownAt = 0;
+  return {
+    show(text) {
+      const now = performance.now();
+      if (!stream.isTTY || now - shownAt < intervalMs) return;
+      shownAt = now;
+      stream.write(`\r\x1b[K${text}`);
+    },
+    clear() {
+      if (shownAt > 0) stream.write('\r\x1b[K');
+    },
+  };
+}

@@ -1,0 +1,59 @@
+// `writ backup`: copies the store of a data directory, with its master key, while the service runs, and checks the copy.
+
+import { dirname } from 'node:path';
+import type { Command } from 'commander';
+import { verifyChain } from '../../service/audit/verify.ts';
+import { openStore, openToCopy } from '../../service/store/open.ts';
+import { commandLineUser, type DataOption, withDataOption, withPlace } from '../client/with-store.ts';
+import { createMarks, type ExitCode, exitCodes, print, printError } from '../output/output.ts';
+
+export function defineBackup(command: Command, finish: (code: ExitCode) => void): void {
+  withDataOption(command)
+    .argument('<file>', 'where to put the copy; its key goes beside it, to FILE.key')
+    .addHelpText('after', examples)
+    .action(async (file: string, options: DataOption) => {
+      finish(
+        await withPlace(
+          options,
+          (place) => openToCopy({ ...place, actor: commandLineUser() }),
+          async (source) => {
+            await source.copyTo(file);
+            return source.isEarlier ? tellEarlier(file) : await check(file);
+          },
+        ),
+      );
+    });
+}
+
+const examples = `
+Examples:
+  writ backup /backup/writ-2026-03-01.db
+  cp /backup/writ-2026-03-01.db var/writ.db && cp /backup/writ-2026-03-01.db.key var/writ.db.key   # to restore`;
+
+/** Only the earlier version knows how to verify its records, and the copy must stay one for that version. */
+function tellEarlier(file: string): ExitCode {
+  print(
+    `${createMarks().good('✓')} ${file} and its key are in ${dirname(file)}, as an earlier version wrote them\n` +
+      '  its pages were checked, not its records: `writ audit verify` of that version does that\n',
+  );
+  return exitCodes.ok;
+}
+
+/** Opens the copy as the service would: its key must match, and its records must verify. */
+async function check(file: string): Promise<ExitCode> {
+  const copy = await openStore({ path: file });
+  try {
+    const result = await verifyChain(copy);
+    if (result.kind === 'broken') {
+      printError(`error: copied as it is, but record ${result.break.sequence}: ${result.break.message}\n`);
+      return exitCodes.wrong;
+    }
+    const { sequence } = result.end;
+    print(
+      `${createMarks().good('✓')} ${file} and its key are in ${dirname(file)}, with records up to ${sequence}\n`,
+    );
+    return exitCodes.ok;
+  } finally {
+    await copy.close();
+  }
+}

@@ -1,0 +1,240 @@
+// `writ check`: reads and compiles a policy set, shows every diagnostic, and proves the guarantees. With
+// `--fix` it first applies the fixes that diagnostics offer.
+
+import { type Command, Option } from 'commander';
+import { shownPath } from '../../analysis/findings/display-path.ts';
+import { findingsOf } from '../../analysis/findings/findings.ts';
+import {
+  claimToJson,
+  deciderOf,
+  isGoodClaim,
+  type JudgedClaim,
+  judgeGuarantees,
+} from '../../analysis/findings/guarantee-results.ts';
+import { type Diagnostic, hasErrors, sortDiagnostics } from '../../language/diagnostic/diagnostic.ts';
+import { diagnosticToJson, escapeForTerminal, renderDiagnostics } from '../../language/diagnostic/render.ts';
+import { countRules } from '../../language/model/policy.ts';
+import { type LintReport, withLints } from '../../reasoning/lints/lint.ts';
+import { diagnosticPage } from '../../service/policies/diagnostic-page.ts';
+import { digest } from '../../service/policies/digest.ts';
+import {
+  createMarks,
+  type ExitCode,
+  exitCodes,
+  print,
+  printError,
+  printJson,
+  UsageError,
+  useColor,
+} from '../output/output.ts';
+import { replaceFile } from '../output/replace-file.ts';
+import { type AppliedFix, type Fixed, fixPolicies } from '../support/apply-fixes.ts';
+import { renderClaims } from '../support/claims-text.ts';
+import { toGithub } from '../support/github.ts';
+import { type CheckedPolicies, defaultPath, loadChecked } from '../support/load-policies.ts';
+import { toSarif } from '../support/sarif.ts';
+
+const formats = ['text', 'json', 'sarif', 'github'] as const;
+
+export function defineCheck(command: Command, finish: (code: ExitCode) => void): void {
+  command
+    .argument('[path]', 'a policy directory, or one file (default: ./policies, else the current directory)')
+    .option('--strict', 'take warnings as errors')
+    .option('--trials <n>', 'try each guarantee on so many requests, too', readCount)
+    .option('--thorough', 'look for needless rules in actions of many rules and long conditions, too')
+    .addOption(new Option('--format <format>', 'how the result is printed').choices(formats).default('text'))
+    .addOption(new Option('--json', 'short for --format json').conflicts('format'))
+    .option('--fix', 'apply the fixes that diagnostics offer, and check the result')
+    .option('--dry-run', 'with --fix: write nothing, show a diff')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  writ check\n  writ check policies/payments --strict\n  writ check --json | jq .diagnostics\n  writ check --format sarif > writ.sarif\n  writ check --fix --dry-run',
+    )
+    .action(async (path: string | undefined, options: Options) => {
+      finish(await check(path ?? defaultPath(), options));
+    });
+}
+
+interface Options {
+  readonly strict?: boolean;
+  readonly thorough?: boolean;
+  readonly json?: boolean;
+  readonly format: (typeof formats)[number];
+  readonly trials?: number;
+  readonly fix?: boolean;
+  readonly dryRun?: boolean;
+}
+
+async function check(path: string, options: Options): Promise<ExitCode> {
+  if (options.dryRun === true && options.fix !== true) throw new UsageError('--dry-run goes with --fix');
+  const loaded = await loadChecked(path);
+  const result = judge(options.fix === true ? await fix(loaded, options) : { loaded, applied: [] }, options);
+  report(result, formatOf(options));
+  return result.isGood ? exitCodes.ok : exitCodes.wrong;
+}
+
+function formatOf({ json, format }: Options): Options['format'] {
+  return json === true ? 'json' : format;
+}
+
+interface Checked {
+  readonly loaded: CheckedPolicies;
+  readonly applied: readonly AppliedFix[];
+}
+
+interface Result extends Checked {
+  /** The diagnostics, with the severity that `--strict` gives them. */
+  readonly diagnostics: readonly Diagnostic[];
+  readonly claims: readonly JudgedClaim[];
+  /** Actions in which the check did not look for needless rules. */
+  readonly leftOut: readonly string[];
+  readonly isStrict: boolean;
+  readonly isGood: boolean;
+}
+
+function judge(checked: Checked, { strict, trials, thorough }: Options): Result {
+  const { compiled } = checked.loaded;
+  const isStrict = strict === true;
+  const isThorough = thorough === true;
+  const { diagnostics: found, leftOut } = withProved(checked.loaded, isThorough);
+  const diagnostics = isStrict ? found.map(asError) : found;
+  const { set } = compiled;
+  const claims = set === null ? [] : judgeGuarantees(set, { decide: deciderOf(set), trials });
+  const isGood = !hasErrors(diagnostics) && claims.every((claim) => isGoodClaim(claim, isStrict));
+  return { ...checked, diagnostics, claims, leftOut, isStrict, isGood };
+}
+
+/** The diagnostics, with those for rules that are proved to be needless. */
+function withProved({ compiled, diagnostics, read }: CheckedPolicies, isThorough: boolean): LintReport {
+  const { set, files, silenced } = compiled;
+  if (set === null) return { diagnostics, leftOut: [] };
+  return withLints({ set, files, silenced, diagnostics, texts: read.sources.files, isThorough });
+}
+
+function readCount(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text))
+    throw new UsageError(`--trials takes a whole number from 1, not \`${text}\``);
+  return Number(text);
+}
+
+function asError(diagnostic: Diagnostic): Diagnostic {
+  return { ...diagnostic, severity: 'error' };
+}
+
+// ---- fixes
+
+/** Applies the fixes. Returns the fixed policies even with `--dry-run`, so the check continues with them. */
+async function fix(loaded: CheckedPolicies, options: Options): Promise<Checked> {
+  const { root, sources } = loaded.read;
+  if (root === null && sources.files.length > 0)
+    throw new UsageError('a bundle is made anew, not fixed: use --fix on its policies');
+  const fixed = fixPolicies(sources, loaded.compiled);
+  // When a program reads the result, standard output must hold the result alone.
+  const show = formatOf(options) === 'text' ? print : printError;
+  const { showDiff } = await import('../output/show-diff.ts');
+  for (const { path, before, after } of fixed.changes) {
+    if (options.dryRun === true) show(showDiff(shownPath(root, path), before, after));
+    else await replaceFile(shownPath(root, path), after);
+  }
+  show(describeFixes(fixed, options, root));
+  return { loaded: withFixed(loaded, fixed), applied: fixed.applied };
+}
+
+function describeFixes({ applied }: Fixed, { dryRun }: Options, root: string | null): string {
+  const verb = dryRun === true ? 'would fix' : 'fixed';
+  const lines = applied.map(({ diagnostic, title, place }) => {
+    const where = `${shownPath(root, diagnostic.span.file)}:${place.line}:${place.column}`;
+    return `${verb} ${escapeForTerminal(where)} ${diagnostic.code}: ${escapeForTerminal(title)}\n`;
+  });
+  return lines.join('');
+}
+
+function withFixed(loaded: CheckedPolicies, { sources, compiled }: Fixed): CheckedPolicies {
+  const texts = new Map(sources.files.map(({ path, text }) => [path, text]));
+  return {
+    ...loaded,
+    read: { ...loaded.read, sources, sourceOf: (path) => texts.get(path) ?? null },
+    compiled,
+    diagnostics: sortDiagnostics([
+      ...loaded.read.diagnostics,
+      ...loaded.read.notRead,
+      ...compiled.diagnostics,
+    ]),
+  };
+}
+
+// ---- the result
+
+function report(result: Result, format: Options['format']): void {
+  const { loaded, diagnostics, claims, isStrict } = result;
+  const { path, read, compiled } = loaded;
+  const found = { path, read, diagnostics, claims, isStrict };
+  const notes = result.leftOut.length === 0 ? [] : [leftOutText(result.leftOut)];
+  if (format === 'json') printJson(toJson(result));
+  else if (format === 'sarif') printJson(toSarif(findingsOf(found), diagnosticPage, notes));
+  else {
+    if (format === 'github') print(toGithub(findingsOf(found), notes));
+    else print(renderDiagnostics(diagnostics, read.sourceOf, { color: useColor() }));
+    if (compiled.set !== null && !hasErrors(diagnostics)) print(describe(loaded));
+    print(renderClaims(claims, read.sourceOf));
+    if (format === 'text') print(notes.map((note) => `· ${note}\n`).join(''));
+  }
+}
+
+/**
+ * Names the actions in which what is needless was not looked for to the end, because the absence of a warning would
+ * otherwise read as "nothing is needless".
+ */
+function leftOutText(actions: readonly string[]): string {
+  const shownMax = 3;
+  const named = actions.slice(0, shownMax).join(', ');
+  const more = actions.length > shownMax ? ` and ${actions.length - shownMax} more` : '';
+  return `not looked for all needless rules and conditions, for there are many: ${named}${more} (--thorough does)`;
+}
+
+function toJson({
+  loaded: { read, compiled },
+  diagnostics,
+  claims,
+  leftOut,
+  isGood,
+  applied,
+}: Result): object {
+  const { set } = compiled;
+  return {
+    ok: isGood,
+    digest: set === null ? null : digest(set),
+    ...(set === null ? {} : counts(set)),
+    files: read.sources.files.map(({ path }) => path),
+    diagnostics: diagnostics.map((diagnostic) => diagnosticToJson(diagnostic, read.sourceOf)),
+    guarantees: claims.map((claim) => claimToJson(claim, read.sourceOf)),
+    not_looked_for_needless_rules: leftOut,
+    fixed: applied.map(({ diagnostic: { code, span }, title, place }) => ({
+      code,
+      file: span.file,
+      start: place,
+      title,
+    })),
+  };
+}
+
+type Set = NonNullable<CheckedPolicies['compiled']['set']>;
+
+function counts(set: Set): { actions: number; policies: number; rules: number } {
+  return { actions: set.actions.size, policies: set.policies.length, rules: countRules(set.policies) };
+}
+
+function describe({ path, compiled: { set } }: CheckedPolicies): string {
+  const { actions, policies, rules } = counts(set!);
+  const marks = createMarks();
+  const what = [
+    many(actions, 'action', 'actions'),
+    many(policies, 'policy', 'policies'),
+    many(rules, 'rule', 'rules'),
+  ];
+  return `${marks.good('✓')} ${path}: ${what.join(', ')} ${marks.faint(`digest ${digest(set!).slice(0, 12)}`)}\n`;
+}
+
+function many(count: number, one: string, more: string): string {
+  return `${count} ${count === 1 ? one : more}`;
+}

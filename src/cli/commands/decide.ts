@@ -1,0 +1,124 @@
+// `writ decide`: decides one request by a policy set and shows the decision, the deciding rule and what would
+// change the decision. With `--trace` it shows every rule with the value of each part. The command records
+// nothing and changes no meter.
+
+import type { Command } from 'commander';
+import { holdsDigests, recordedShape } from '../../analysis/recorded-request.ts';
+import type { Json, JsonObject } from '../../language/model/json.ts';
+import type { Facts } from '../../language/model/request.ts';
+import { digest } from '../../service/policies/digest.ts';
+import { type ExitCode, exitCodes, print, printJson, UsageError } from '../output/output.ts';
+import {
+  explainDecision,
+  explanationJson,
+  renderChanges,
+  renderDecision,
+  renderNear,
+  renderRules,
+} from '../support/explain-text.ts';
+import { defaultPath, loadWorking } from '../support/load-policies.ts';
+import { type GivenFacts, readFacts, readFactValue, readRequestFile } from '../support/read-facts.ts';
+
+export function defineDecide(command: Command, finish: (code: ExitCode) => void): void {
+  command
+    .option(
+      '--policies <path>',
+      'a policy directory, or one file (default: ./policies, else the current directory)',
+    )
+    .option(
+      '--action <key>',
+      'the action; without it, the command reads a whole request from standard input as JSON',
+    )
+    .option('--payload <json>', 'the payload: JSON, @file, or - for standard input', '{}')
+    .option('--agent <json>', 'the facts of the registry about the agent')
+    .option('--request <json>', 'the facts of the service about the request: ip, signed, session')
+    .option('--meters <json>', 'readings by meter: 10, [10, 25] or "100 USD"')
+    .option('--satisfied <json>', 'satisfied requirements: {"escalate": [...], "reauth": [...]}')
+    .option('--now <time>', 'the time to decide at, with an offset (default: the current time)')
+    .option('--unknown <path...>', 'facts to treat as unknown, such as agent.risk_tier')
+    .option('--trace', 'show every rule with the value of each part of its condition')
+    .option('--json', 'print the decision and the explanation as JSON')
+    .addHelpText('after', examples)
+    .action(async (options: Options) => {
+      finish(await decide(options));
+    });
+}
+
+const examples = `
+Examples:
+  writ decide --action payment.create --payload '{"amount": 800, "currency": "USD", "vendor": "Staples"}'
+  writ decide --action payment.create --payload @request.json --agent '{"risk_tier": "low"}' --trace
+  echo '{"action": "repo.read", "payload": {"name": "web"}}' | writ decide --json
+  sed -n 7p log.jsonl | writ decide --policies new --trace
+
+A line of an export of requests is decided on the facts of its record. A fact that is not given is unknown. Exit codes: 0 ALLOW, 3 any other decision, 1 the policies have errors, 2 usage.`;
+
+interface Options {
+  readonly policies?: string;
+  readonly action?: string;
+  readonly payload: string;
+  readonly agent?: string;
+  readonly request?: string;
+  readonly meters?: string;
+  readonly satisfied?: string;
+  readonly now?: string;
+  readonly unknown?: readonly string[];
+  readonly trace?: boolean;
+  readonly json?: boolean;
+}
+
+async function decide(options: Options): Promise<ExitCode> {
+  const given = await readGiven(options);
+  const working = await loadWorking(options.policies ?? defaultPath());
+  if (working === null) return exitCodes.wrong;
+  const { set, engine, read } = working;
+  const facts = readFacts(given, set);
+  // In a recorded request, digests stand for secrets, which no rule reads.
+  const isDigested = given.isRecorded && holdsDigests(facts.payload);
+  const decider = isDigested
+    ? {
+        set: recordedShape(set, facts.action).set,
+        decide: (one: Facts) => engine.decideRecorded(one).decision,
+      }
+    : { set, decide: engine.decide };
+  const explained = explainDecision(decider, facts);
+  const { decision } = explained;
+  if (options.json === true) printJson({ digest: digest(set), ...explanationJson(explained, read.sourceOf) });
+  else {
+    print(renderDecision(explained));
+    print(renderRules(explained, { sourceOf: read.sourceOf, isWhole: options.trace === true }));
+    if (decision.by === 'default_deny') print(renderNear(explained));
+    print(renderChanges(explained));
+  }
+  return decision.outcome === 'ALLOW' ? exitCodes.ok : exitCodes.notAllowed;
+}
+
+/** Reads the facts as JSON, from the options or from standard input. */
+async function readGiven(options: Options): Promise<GivenFacts> {
+  const whole = options.action === undefined ? await readWhole() : null;
+  const parts = await Promise.all(
+    (['agent', 'request', 'meters', 'satisfied'] as const).map(async (name) => {
+      const text = options[name];
+      return text === undefined ? [] : [[name, await readFactValue(text, `--${name}`)] as const];
+    }),
+  );
+  const base: JsonObject = whole?.given ?? {
+    action: options.action ?? '',
+    payload: await readFactValue(options.payload, '--payload'),
+  };
+  const now = options.now ?? base.now ?? new Date().toISOString();
+  const unknown = [
+    ...(Array.isArray(base.unknown) ? (base.unknown as readonly Json[]) : []),
+    ...(options.unknown ?? []),
+  ];
+  const given = { ...base, ...Object.fromEntries(parts.flat()), now };
+  return {
+    given: unknown.length > 0 ? { ...given, unknown } : given,
+    isRecorded: whole?.isRecorded === true,
+  };
+}
+
+async function readWhole(): Promise<GivenFacts> {
+  if (process.stdin.isTTY) throw new UsageError('name an --action, or pipe a whole request as JSON');
+  return readRequestFile('-', 'the request');
+}

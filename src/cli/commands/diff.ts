@@ -1,0 +1,186 @@
+// `writ diff`: shows which requests get another decision from one revision or folder of policies than from
+// another, the loosest change first, with the proof that nothing else changes.
+
+import { statSync } from 'node:fs';
+import { type Command, Option } from 'commander';
+import { diffFindings } from '../../analysis/diff/diff-findings.ts';
+import { remarkLines, remarksToMarkdown } from '../../analysis/diff/diff-remarks.ts';
+import { type DiffReport, guaranteeChanges, reportOf } from '../../analysis/diff/diff-report.ts';
+import { changedSentences, sentencesToMarkdown } from '../../analysis/diff/diff-sentences.ts';
+import { type AskedSide, isPathAlone } from '../../analysis/diff/diff-side.ts';
+import { diffToMarkdown, diffToText } from '../../analysis/diff/diff-text.ts';
+import { mergeBase } from '../../analysis/diff/git-revision.ts';
+import { knownRequests } from '../../analysis/diff/test-file-requests.ts';
+import type { Tallied } from '../../analysis/replay/engine/tally.ts';
+import { createCompileCache } from '../../pipeline.ts';
+import { diffPolicies } from '../../reasoning/diff/diff.ts';
+import { diagnosticPage } from '../../service/policies/diagnostic-page.ts';
+import { type ExitCode, exitCodes, print, printJson, UsageError } from '../output/output.ts';
+import { toGithub } from '../support/github.ts';
+import { loadSide } from '../support/load-diff-side.ts';
+import { defaultPath } from '../support/load-policies.ts';
+import { readSince } from '../support/parse-time.ts';
+import { toSarif } from '../support/sarif.ts';
+
+const formats = ['text', 'markdown', 'json', 'sarif', 'github'] as const;
+
+export function defineDiff(command: Command, finish: (code: ExitCode) => void): void {
+  command
+    .argument(
+      '[revisions]',
+      'OLD, OLD..NEW, or OLD...NEW for what NEW changed since it left OLD (default: HEAD)',
+    )
+    .argument('[path]', 'a policy directory, or one file (default: ./policies, else the current directory)')
+    .option('--old <dir>', 'compare this folder instead of a revision; goes with --new')
+    .option('--new <dir>', 'with this one')
+    .addOption(new Option('--format <format>', 'how the result is printed').choices(formats).default('text'))
+    .addOption(new Option('--json', 'short for --format json').conflicts('format'))
+    .addOption(
+      new Option(
+        '--fail-on <what>',
+        'end with 1 where something is loosened or undecided, or where any decision changes',
+      ).choices(['loosened', 'any']),
+    )
+    .option(
+      '--log <path>',
+      'count in these requests of the past: a data directory of the service, or a file of exported requests',
+    )
+    .option('--since <time>', 'with --log: requests of the last 90d, 12h or 2w, or from a date or time on')
+    .option('--max <n>', 'findings of one action and one pair of decisions', readCount)
+    .addHelpText(
+      'after',
+      '\nWithout NEW the files as they are now are compared.\n\nExamples:\n  writ diff\n  writ diff main\n  writ diff v1.2..v1.3 policies/payments\n  writ diff origin/main...HEAD --format markdown --fail-on loosened\n  writ diff main --log /var/lib/writ --since 30d\n  writ diff --old /tmp/before --new policies --json | jq .findings',
+    )
+    .action(async (first: string | undefined, second: string | undefined, options: Options) => {
+      finish(await diff(first, second, options));
+    });
+}
+
+interface Options {
+  readonly old?: string;
+  readonly new?: string;
+  readonly format: (typeof formats)[number];
+  readonly json?: boolean;
+  readonly failOn?: 'loosened' | 'any';
+  readonly max?: number;
+  readonly log?: string;
+  readonly since?: string;
+}
+
+function readCount(text: string): number {
+  if (!/^[1-9]\d{0,5}$/.test(text))
+    throw new UsageError(`--max takes a whole number from 1, not \`${text}\``);
+  return Number(text);
+}
+
+async function diff(
+  first: string | undefined,
+  second: string | undefined,
+  options: Options,
+): Promise<ExitCode> {
+  const sinceMs = sinceOf(options);
+  const asked = await askedSides(first, second, options);
+  const cache = createCompileCache();
+  const before = await loadSide(asked.old, cache);
+  const after = await loadSide(asked.new, cache);
+  if (before === null || after === null) return exitCodes.wrong;
+  const known = await knownRequests(asked.new.path, after.set);
+  const compared = diffPolicies(before.set, after.set, { known, findingsMax: options.max });
+  const sides = { before, after };
+  const guarantees = guaranteeChanges(sides, compared);
+  const finish = (log: Tallied | null): ExitCode => {
+    const report = reportOf({ sides, diff: compared, guarantees, log });
+    show(report, { options, path: asked.new.path, sides });
+    return isGood(report, options.failOn) ? exitCodes.ok : exitCodes.wrong;
+  };
+  if (options.log === undefined) return finish(null);
+  // Most comparisons read no log, and the modules that read one load the stores, so they are imported only
+  // when needed.
+  const { showFaults, withLog } = await import('../support/open-log.ts');
+  const { countInLog } = await import('../../analysis/replay/count-under-findings.ts');
+  return await withLog({ ...namedLog(options.log), sinceMs, windowMs: 0 }, async (log) => {
+    const code = finish(await countInLog(log, { sides, diff: compared, sinceMs }));
+    showFaults(log.faults);
+    return log.faults.count > 0 ? exitCodes.wrong : code;
+  });
+}
+
+function sinceOf({ log, since }: Options): number {
+  if (since !== undefined && log === undefined) throw new UsageError('--since goes with --log');
+  return readSince(since ?? '90d', Date.now());
+}
+
+function namedLog(path: string): { readonly file: string | null; readonly data: string } {
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  return { file: isFolder ? null : path, data: path };
+}
+
+interface Showing {
+  readonly options: Options;
+  readonly path: string;
+  readonly sides: Parameters<typeof changedSentences>[0];
+}
+
+function show(report: DiffReport, { options: { format, json }, path, sides }: Showing): void {
+  const lines = remarkLines(report.remarks);
+  const texts = {
+    text: () => diffToText(report) + lines.map((line) => `${line}\n`).join(''),
+    markdown: () =>
+      diffToMarkdown(report) +
+      sentencesToMarkdown(changedSentences(sides, changedActions(report))) +
+      remarksToMarkdown(report.remarks),
+    github: () => toGithub(diffFindings(report, path)),
+  };
+  const wanted = json === true ? 'json' : format;
+  if (wanted === 'json') printJson(report);
+  else if (wanted === 'sarif') printJson(toSarif(diffFindings(report, path), diagnosticPage));
+  else print(texts[wanted]());
+}
+
+/** The keys of the changed actions, in the order of the findings. */
+function changedActions({ findings }: DiffReport): readonly string[] {
+  return [...new Set(findings.flatMap(({ actions }) => actions))];
+}
+
+/**
+ * Fails on undecided requests, which might be loosened, and on guarantees that are no longer proved, whose
+ * requests might be loosened, too.
+ */
+function isGood(report: DiffReport, failOn: Options['failOn']): boolean {
+  if (failOn === undefined) return true;
+  const isLoosened = report.loosened + report.undecided > 0;
+  const isBroken = report.guarantees.some((one) => one.old === 'proved' && one.new !== 'proved');
+  return !isLoosened && !isBroken && (failOn === 'loosened' || report.stricter === 0);
+}
+
+// ---- the two sides
+
+interface AskedSides {
+  readonly old: AskedSide;
+  readonly new: AskedSide;
+}
+
+async function askedSides(
+  first: string | undefined,
+  second: string | undefined,
+  options: Options,
+): Promise<AskedSides> {
+  if (options.old !== undefined || options.new !== undefined) return folders(first, options);
+  const isPath = first !== undefined && second === undefined && (await isPathAlone(first));
+  const path = (isPath ? first : second) ?? defaultPath();
+  const revisions = isPath ? 'HEAD' : (first ?? 'HEAD');
+  const [, old = '', dots, now = ''] = /^(.*?)(\.{2,3})(.*)$/s.exec(revisions) ?? [null, revisions, '', ''];
+  const from = old === '' ? 'HEAD' : old;
+  const side = (revision: string | null, name: string): AskedSide => ({ revision, name, path });
+  if (dots === '') return { old: side(from, from), new: side(null, 'files') };
+  const to = now === '' ? 'HEAD' : now;
+  const base = dots === '...' ? await mergeBase(from, to, path) : from;
+  return { old: side(base, from), new: side(to, to) };
+}
+
+function folders(first: string | undefined, { old, new: now }: Options): AskedSides {
+  if (old === undefined || now === undefined) throw new UsageError('--old goes with --new');
+  if (first !== undefined) throw new UsageError('--old and --new go without revisions and paths');
+  const side = (path: string): AskedSide => ({ revision: null, name: path, path });
+  return { old: side(old), new: side(now) };
+}

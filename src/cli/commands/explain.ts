@@ -1,0 +1,253 @@
+// `writ explain REQUEST`: shows why a request got its decision, and what would change it. REQUEST is the id of a recorded
+// request, or a JSON file with one. The command records nothing.
+
+import { existsSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
+import type { Command } from 'commander';
+import { decisionWalk } from '../../analysis/decision-steps.ts';
+import { factsOfRecord, holdsDigests, recordedShape } from '../../analysis/recorded-request.ts';
+import { digest } from '../../service/policies/digest.ts';
+import { type RequestRecord, requestRecord } from '../../service/requests/record/record.ts';
+import { engineVersions, versionDifferences } from '../../service/requests/record/versions.ts';
+import { StoreError } from '../../service/store/contract/store-error.ts';
+import { fileOf, openStore } from '../../service/store/open.ts';
+import { commandPlace, type DataOption, storeMeaning } from '../client/with-store.ts';
+import {
+  createMarks,
+  type ExitCode,
+  exitCodes,
+  print,
+  printError,
+  printJson,
+  UsageError,
+} from '../output/output.ts';
+import {
+  type ExplainEngine,
+  type Explained,
+  explainDecision,
+  explanationJson,
+  renderChanges,
+  renderDecision,
+  renderNear,
+  renderRisk,
+  renderRules,
+  renderSource,
+  renderUnknown,
+} from '../support/explain-text.ts';
+import { defaultPath, type LoadedPolicies, loadWorking } from '../support/load-policies.ts';
+import { type GivenFacts, readFacts, readRequestFile } from '../support/read-facts.ts';
+import { decisionWalkText, walkByKeys } from '../support/walk-folders.ts';
+
+export function defineExplain(command: Command, finish: (code: ExitCode) => void): void {
+  command
+    .argument('<request>', 'the id of a recorded request, a JSON file, or - for standard input')
+    .option(
+      '--policies <path>',
+      'a policy directory, or one file (default: ./policies, else the current directory)',
+    )
+    .option('--data <directory>', 'the data directory of the service', './var')
+    .option('--store <address>', storeMeaning)
+    .option('--step', 'walk through the decision step by step: by keys on a terminal, else all of it')
+    .option('--json', 'print the decision and the explanation as JSON; with --step the walk')
+    .addHelpText('after', examples)
+    .action(async (request: string, options: Options) => {
+      finish(await explain(request, options));
+    });
+}
+
+const examples = `
+Examples:
+  writ explain 019d2c5e-7a61-7c3e-9d8e-3f1a5b0c7d42
+  writ explain request.json --policies policies/payments
+  writ explain request.json --step
+  echo '{"action": "repo.read", "payload": {"name": "web"}}' | writ explain - --json
+
+A recorded request is decided again with the facts of its record, by the policies as they are now; where they are
+not the ones that decided, that is said first. Exit codes: 0 explained, 1 no such request, or policies with errors.`;
+
+interface Options extends DataOption {
+  readonly policies?: string;
+  readonly step?: boolean;
+  readonly json?: boolean;
+}
+
+async function explain(request: string, options: Options): Promise<ExitCode> {
+  const record = isRequestId(request) ? await findRecord(request, options) : null;
+  if (record === 'none') return exitCodes.wrong;
+  const given = record === null ? await readGiven(request) : null;
+  const loaded = await loadWorking(options.policies ?? defaultPath());
+  if (loaded === null) return exitCodes.wrong;
+  const { set, engine } = loaded;
+  const decider = { set, decide: engine.decide };
+  if (record === null) {
+    await show(
+      {
+        explained: explainDecision(decider, readFacts(given ?? { given: {}, isRecorded: false }, set)),
+        record,
+        notes: [],
+      },
+      loaded,
+      options,
+    );
+  } else {
+    await showRecorded(record, { decider, loaded, options });
+  }
+  return exitCodes.ok;
+}
+
+/** Reads the facts from a file. The default of `now` is the current time. */
+async function readGiven(path: string): Promise<GivenFacts> {
+  if (path !== '-' && !existsSync(path))
+    throw new UsageError(`\`${path}\` is neither the id of a request nor a file`);
+  const read = await readRequestFile(path === '-' ? '-' : `@${path}`, path === '-' ? 'the request' : path);
+  return { ...read, given: { now: new Date().toISOString(), ...read.given } };
+}
+
+function isRequestId(text: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
+}
+
+async function findRecord(id: string, options: DataOption): Promise<RequestRecord | 'none'> {
+  const { data } = options;
+  const place = commandPlace(options);
+  // Opening a store that does not exist would create it.
+  if (!existsSync(fileOf(place))) return fail(`there is no store in \`${data}\``);
+  try {
+    const store = await openStore(place);
+    try {
+      const row = await store.requests.find(id.toLowerCase());
+      return row === null ? fail(`there is no request \`${id}\` in \`${data}\``) : requestRecord(row);
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    return fail(error.message);
+  }
+}
+
+function fail(message: string): 'none' {
+  printError(`error: ${message}\n`);
+  return 'none';
+}
+
+interface Recorded {
+  readonly decider: ExplainEngine;
+  readonly loaded: LoadedPolicies;
+  readonly options: Options;
+}
+
+async function showRecorded(record: RequestRecord, { decider, loaded, options }: Recorded): Promise<void> {
+  const hidesSecrets = holdsDigests(record.payload);
+  const explained = explainRecorded(record, decider);
+  const now = digest(decider.set);
+  const isShown = explained.decision === record.decision;
+  const notes = [
+    ...(now === record.policySet.digest ? [] : [digestNote(record, now)]),
+    ...versionNotes(record),
+    ...(hidesSecrets ? [isShown ? secretGateNote : secretNote] : []),
+    ...(isDeepStrictEqual(explained.decision, record.decision) ? [] : [decisionNote(record, explained)]),
+  ];
+  await show({ explained, record, notes }, loaded, options);
+}
+
+/** Decides on the recorded facts, or returns the recorded decision if the payload check cannot be repeated. */
+function explainRecorded(record: RequestRecord, decider: ExplainEngine): Explained {
+  const facts = factsOfRecord(record);
+  if (!holdsDigests(record.payload)) return explainDecision(decider, facts);
+  if (record.decision.by === 'invalid_payload') {
+    const { actionKey: action, decision } = record;
+    return { set: decider.set, action, decision, rules: [], near: [], unknown: [], changes: [], facts: null };
+  }
+  return explainDecision(recordedShape(decider.set, record.actionKey), facts);
+}
+
+const secretNote =
+  'secrets were withheld from the record, so the check of their shape cannot be repeated; no rule reads more than their presence';
+const secretGateNote =
+  'secrets were withheld from the record, so the payload check cannot be repeated: this is what the record says';
+
+function digestNote({ policySet: { digest: then, commit } }: RequestRecord, now: string): string {
+  const place = commit === null ? '' : ` of commit ${commit}`;
+  return `these policies (digest ${short(now)}) are not the ones that decided (digest ${short(then)}${place})`;
+}
+
+/**
+ * Notes each version that has changed since the decision. Old records do not name their engine, so they get
+ * no note.
+ */
+function versionNotes({ engine }: Partial<RequestRecord>): readonly string[] {
+  if (engine === undefined) return [];
+  return versionDifferences(engine, engineVersions).map((difference) => `it was decided under ${difference}`);
+}
+
+function decisionNote({ decision }: RequestRecord, { decision: now }: Explained): string {
+  const isSame = decision.outcome === now.outcome && decision.by === now.by;
+  const then = `the record says ${decision.outcome} by ${decision.by}`;
+  return isSame
+    ? `${then}, too, with other details`
+    : `${then}; what follows is the decision of these policies`;
+}
+
+function short(text: string): string {
+  return text.slice(0, 12);
+}
+
+interface Answer {
+  readonly explained: Explained;
+  /** The recorded request; null for a request from a file. */
+  readonly record: RequestRecord | null;
+  readonly notes: readonly string[];
+}
+
+async function show(
+  { explained, record, notes }: Answer,
+  { compiled, read }: LoadedPolicies,
+  options: Options,
+): Promise<void> {
+  const { sourceOf } = read;
+  const { facts } = explained;
+  const steps =
+    options.step === true && facts !== null ? decisionWalk({ ...explained, facts }, sourceOf) : null;
+  if (options.json === true) {
+    printJson({
+      request: record === null ? null : recordJson(record),
+      digest: compiled.set === null ? null : digest(compiled.set),
+      notes,
+      ...(steps === null ? explanationJson(explained, sourceOf) : { decision: explained.decision, steps }),
+    });
+    return;
+  }
+  const marks = createMarks();
+  if (record !== null) print(`${marks.faint(recordLine(record))}\n`);
+  for (const note of notes) print(`${marks.bad('note:')} ${note}\n`);
+  if (record !== null || notes.length > 0) print('\n');
+  if (steps !== null) {
+    const isByKeys = process.stdin.isTTY === true && process.stdout.isTTY === true;
+    if (isByKeys) await walkByKeys(steps, { input: process.stdin, output: process.stdout });
+    else print(decisionWalkText(steps));
+    return;
+  }
+  print(renderDecision(explained));
+  print(renderRules(explained, { sourceOf, isWhole: true }));
+  print(renderSource(explained, sourceOf));
+  print(renderUnknown(explained));
+  print(renderRisk(explained));
+  print(renderNear(explained));
+  print(renderChanges(explained));
+}
+
+function recordLine({ id, actionKey, agent, createdAtMs }: RequestRecord): string {
+  return `${id}: ${actionKey} by ${agent.name ?? 'an agent'}, ${new Date(createdAtMs).toISOString()}`;
+}
+
+function recordJson({ id, actionKey, createdAtMs, status, decision, policySet }: RequestRecord): object {
+  return {
+    id,
+    action: actionKey,
+    created_at: new Date(createdAtMs).toISOString(),
+    status,
+    decision,
+    policy_set: policySet,
+  };
+}

@@ -1,0 +1,185 @@
+// `writ hook`: the hook of a coding agent, which decides about a tool call that it reads from standard input.
+// `writ hook serve` is the helper that has the key, and `writ hook install` writes the hook into the agent's
+// settings. INVARIANT: `writ hook` exits with 0 or 2, never with another code.
+
+import { Argument, type Command, Option } from 'commander';
+import { sessionOf } from '../../../integrations/mcp/calls/authority.ts';
+import { isPointKey, keyIn } from '../client/key-file.ts';
+import { answerHook, answerWithin, bytesOf } from '../hook/answer-hook.ts';
+import { askHelper } from '../hook/ask-helper.ts';
+import { type DialectName, dialectNames, dialects } from '../hook/dialects.ts';
+import { type HostName, hostNames, waitSecondsDefault } from '../hook/install-hook.ts';
+import { createHelper, listenOnSocket } from '../hook/serve-hook.ts';
+import { type InstallChoice, installHook } from '../hook/write-hook.ts';
+import { type ExitCode, exitCodes, print, printError, UsageError } from '../output/output.ts';
+
+interface HookOptions {
+  readonly dialect: DialectName;
+  readonly url?: string;
+  readonly socket?: string;
+  readonly wait: number;
+  readonly escalate: 'deny' | 'defer';
+  readonly apart?: boolean;
+}
+
+/** The longest that people are waited for: an hour. */
+const waitSecondsMax = 3_600;
+/**
+ * Milliseconds for all work besides waiting for people. Together with the default wait, less than the time
+ * that hosts give a hook.
+ */
+const slackMs = 5_000;
+
+export function defineHook(command: Command, finish: (code: ExitCode) => void): void {
+  command
+    .addOption(new Option('--dialect <name>', 'whose event it is').choices(dialectNames))
+    .option('--url <address>', 'where the service is (WRIT_URL); the key of the agent is in WRIT_API_KEY')
+    .option('--socket <path>', 'ask the helper that listens there, in place of --url')
+    .addOption(waitOption())
+    .addOption(escalateOption())
+    .option(
+      '--apart',
+      'cursor: let shell commands and reads through in `preToolUse`, as other hooks ask about them',
+    )
+    .addHelpText('after', examples)
+    .action(async (options: HookOptions) => {
+      finish(await hook(options));
+    });
+  defineServe(command, finish);
+  defineInstall(command, finish);
+}
+
+function waitOption(): Option {
+  return new Option('--wait <seconds>', 'how long people are waited for')
+    .argParser(readSeconds)
+    .default(waitSecondsDefault);
+}
+
+function escalateOption(): Option {
+  const what = 'what the agent hears while people decide; claude alone knows defer';
+  return new Option('--escalate <word>', what).choices(['deny', 'defer']).default('deny');
+}
+
+const examples = `
+Examples:
+  writ hook serve --socket /run/writ/hook.sock --key-file /etc/writ/hook.key --agent coder --url https://writ.example.com
+  writ hook install claude-code --socket /run/writ/hook.sock
+  writ hook --dialect gemini --socket /run/writ/hook.sock < event.json
+  writ hook install codex --url https://writ.example.com --wait 300
+
+Exit codes: 0 the tool may run, 2 it may not, also where anything is in doubt.`;
+
+function readSeconds(text: string): number {
+  if (/^\d{1,4}$/.test(text) && Number(text) <= waitSecondsMax) return Number(text);
+  throw new UsageError(`\`${text}\` is not a number of seconds up to ${waitSecondsMax}`);
+}
+
+async function hook(options: HookOptions): Promise<ExitCode> {
+  // An error that nothing else catches must not let the tool run.
+  process.on('uncaughtException', () => process.exit(exitCodes.usage));
+  const { dialect, wait, escalate, apart, socket } = options;
+  if (dialect === undefined) throw new UsageError('nothing was granted: --dialect is missing');
+  const form = { waitMs: wait * 1_000, isDeferring: escalate === 'defer', isApart: apart === true };
+  const withinMs = form.waitMs + slackMs;
+  const answer =
+    socket === undefined
+      ? await answerHook(
+          { ...form, ...ownAccess(options), dialect: dialects[dialect], withinMs },
+          process.stdin,
+        )
+      : await answerWithin(withinMs, async (signal) =>
+          askHelper({ ...form, socket, dialect }, await bytesOf(process.stdin), signal),
+        );
+  if (answer.stdout !== '') print(`${answer.stdout}\n`);
+  printError(answer.stderr);
+  // Standard input may never end, so the hook closes it.
+  process.stdin.destroy();
+  return answer.code === 0 ? exitCodes.ok : exitCodes.usage;
+}
+
+/** Access to the service with the agent's own key. */
+function ownAccess({ url = process.env.WRIT_URL }: HookOptions) {
+  const key = process.env.WRIT_API_KEY ?? '';
+  if (url === undefined || key === '')
+    throw new UsageError(`nothing was granted: ${url === undefined ? '--url' : 'WRIT_API_KEY'} is missing`);
+  if (isPointKey(key)) throw new UsageError(`nothing was granted: ${pointKeyIsOpen}`);
+  return { url, key, agent: undefined, session: null };
+}
+
+const pointKeyIsOpen =
+  'WRIT_API_KEY is the key of an enforcement point, and the agent can read its own environment: keep the key in a file of another user, and run `writ hook serve` as that user';
+
+interface ServeOptions extends Pick<HookOptions, 'url' | 'socket' | 'wait'> {
+  readonly keyFile: string;
+  readonly agent: string;
+}
+
+function defineServe(command: Command, finish: (code: ExitCode) => void): void {
+  command
+    .command('serve')
+    .description(
+      'keep the key from the agent: decide about events that hooks send to a socket, as another user',
+    )
+    .option('--socket <path>', 'listen there, for users of the group of this process')
+    .requiredOption('--key-file <file>', 'the key of an enforcement point is in this file')
+    .requiredOption('--agent <agent>', 'the agent that the point asks for')
+    .option('--url <address>', 'where the service is (WRIT_URL)')
+    .addOption(waitOption())
+    .action(async (_options: unknown, called: Command) => {
+      finish(await serve(called.optsWithGlobals<ServeOptions>()));
+    });
+}
+
+async function serve({
+  socket,
+  url = process.env.WRIT_URL,
+  keyFile,
+  agent,
+  wait,
+}: ServeOptions): Promise<ExitCode> {
+  if (socket === undefined) throw new UsageError('say with --socket where to listen');
+  if (process.getuid === undefined) throw new UsageError('this system has no sockets that belong to a user');
+  const key = keyIn(keyFile);
+  if (!isPointKey(key)) throw new UsageError(`${keyFile} does not hold the key of an enforcement point`);
+  const options = {
+    url: addressIn(url),
+    key,
+    agent,
+    session: sessionOf({ key, agent }),
+    waitMsMax: wait * 1_000,
+  };
+  const server = createHelper(options);
+  await listenOnSocket(server, socket);
+  printError(`writ hook: listens on ${socket} for ${agent}\n`);
+  await new Promise<void>((resolve) => {
+    server.on('close', resolve);
+    for (const signal of ['SIGINT', 'SIGTERM'] as const)
+      process.once(signal, () => {
+        server.close();
+        server.closeAllConnections();
+      });
+  });
+  return exitCodes.ok;
+}
+
+/** Throws a UsageError when there is no address, or none that can be written into settings. */
+function addressIn(url: string | undefined): string {
+  if (url !== undefined && /^https?:\/\/[^\s']+$/.test(url) && URL.canParse(url)) return url;
+  throw new UsageError('say with --url where the service is, such as https://writ.example.com');
+}
+
+function defineInstall(command: Command, finish: (code: ExitCode) => void): void {
+  command
+    .command('install')
+    .description('write the hook into the settings of a coding agent, and try it')
+    .addArgument(new Argument('<host>', 'the coding agent').choices(hostNames))
+    .option('--socket <path>', 'ask the helper that listens there: the agent needs no key')
+    .option('--url <address>', 'where the service is (WRIT_URL), with the key of the agent in WRIT_API_KEY')
+    .addOption(waitOption())
+    .addOption(escalateOption())
+    .option('--file <path>', "the settings; the project's own unless said otherwise")
+    .option('--dry-run', 'print the settings and write nothing')
+    .action(async (host: HostName, _options: unknown, called: Command) => {
+      finish(await installHook(host, called.optsWithGlobals<InstallChoice>()));
+    });
+}

@@ -1,0 +1,138 @@
+// `writ init`: makes a directory with a small policy or a pack, its tests and a page about them. INVARIANT:
+// the command changes no existing file, and refuses a directory that is not empty.
+
+import { existsSync, readdirSync } from 'node:fs';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, isAbsolute, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Command } from 'commander';
+import { escapeForTerminal } from '../../language/diagnostic/render.ts';
+import { nearestOf } from '../../language/diagnostic/suggest.ts';
+import { parse } from '../../language/syntax/parse.ts';
+import { printFile } from '../../language/syntax/print/print.ts';
+import { isPackage } from '../../service/http/welcome.ts';
+import { createMarks, type ExitCode, exitCodes, print, UsageError } from '../output/output.ts';
+import { answersOf, directoryDefault, exampleDomain, type InitAnswers } from '../support/init-questions.ts';
+
+export function defineInit(command: Command, finish: (code: ExitCode) => void): void {
+  command
+    .argument(
+      '[directory]',
+      `where to make it; must not be there, or be empty (default: "${directoryDefault}")`,
+    )
+    .option(
+      '--pack <name>',
+      `policies of a kind of agent in place of the small one: ${packNames().join(', ')}`,
+    )
+    .option('--domain <name>', `the domain of your organisation, in place of ${exampleDomain}`)
+    .addHelpText(
+      'after',
+      '\nOn a terminal it asks for what is left out.\n\nExamples:\n  writ init\n  writ init agents/support\n  writ init --pack devops\n  writ init agents/shell --pack coding',
+    )
+    .action(async (directory: string | undefined, { pack, domain }: Options) => {
+      if (pack !== undefined) folderOf(pack);
+      const terminal = { input: process.stdin, output: process.stdout };
+      finish(await init(await answersOf({ directory, pack, domain }, packNames(), terminal)));
+    });
+}
+
+interface Options {
+  readonly pack?: string;
+  readonly domain?: string;
+}
+
+async function init({ directory, pack, domain }: InitAnswers): Promise<ExitCode> {
+  const folder = pack === null ? fileURLToPath(new URL('../init/', import.meta.url)) : folderOf(pack);
+  const starters = await startersIn(folder);
+  const texts = await Promise.all(starters.map((name) => readFile(join(folder, name), 'utf8')));
+  try {
+    await mkdir(directory, { recursive: true });
+    if ((await readdir(directory)).length > 0)
+      throw new UsageError(`${directory} is not empty; nothing was written`);
+    // The flag `wx` fails on a file that somebody made in the meantime.
+    for (const [index, name] of starters.entries()) {
+      await mkdir(dirname(join(directory, name)), { recursive: true });
+      const text = ofDomain(name, asPlaced(texts[index]!, directory), domain);
+      await writeFile(join(directory, name), text, { flag: 'wx' });
+    }
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(
+      `cannot write ${directory}: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+  print(describe(directory, starters, pack === null ? [exampleRequest] : []));
+  return exitCodes.ok;
+}
+
+/**
+ * The folders of the packs, in a checkout and in a package: the policies that `npm start` serves, and packs
+ * to start from.
+ */
+const packFolders = ['policies', 'examples/packs'].map((path) =>
+  fileURLToPath(new URL(`../../../${path}/`, import.meta.url)),
+);
+
+function packNames(): readonly string[] {
+  return packFolders
+    .flatMap((folder) => readdirSync(folder, { withFileTypes: true }))
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+    .toSorted();
+}
+
+function folderOf(pack: string): string {
+  const folder = packFolders.map((one) => join(one, pack)).find((one) => existsSync(one));
+  if (folder !== undefined && packNames().includes(pack)) return folder;
+  const nearest = nearestOf(pack, packNames());
+  const hint = nearest === null ? `there are ${packNames().join(', ')}` : `did you mean \`${nearest}\`?`;
+  throw new UsageError(`there is no pack \`${escapeForTerminal(pack)}\`: ${hint}`);
+}
+
+/** Paths of a pack's files, relative to its folder. Requests for benchmarks (`.jsonl`) are left out. */
+async function startersIn(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(folder, { withFileTypes: true, recursive: true });
+  return entries
+    .filter((entry) => entry.isFile() && !entry.name.endsWith('.jsonl'))
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    .toSorted();
+}
+
+/** Rewrites the links and commands of a checkout for files that lie in `directory`. */
+function asPlaced(text: string, directory: string): string {
+  return text
+    .replaceAll(/^npm run writ -- bench .*\n/gm, '')
+    .replaceAll('npm run writ -- ', 'writ ')
+    .replaceAll(/\[([^\]]+)\]\((?:\.\.\/)+[^)]+\)/g, '$1')
+    .replaceAll(/\b(?:examples\/packs|policies)\/\w[\w-]*(?=[ \n])/g, () => pathOf(directory));
+}
+
+/** Replaces the example's domain by `domain`, and formats policies as `writ fmt` does. */
+function ofDomain(name: string, text: string, domain: string | null): string {
+  if (domain === null) return text;
+  const changed = text.replaceAll(new RegExp(exampleDomain.replace('.', '\\.'), 'gi'), (found) =>
+    found === exampleDomain ? domain : domain.toUpperCase(),
+  );
+  return name.endsWith('.policy') ? printFile(parse({ path: name, text: changed }).file) : changed;
+}
+
+/** The example names an agent and a meter, because unknown facts never open the gate. */
+const exampleRequest = `--action refund.create --payload '{"order": "A-1001", "amount": 20, "currency": "EUR"}' --agent '{"risk_tier": "low"}' --meters '{"refunded_today": "0 EUR"}'`;
+
+function describe(directory: string, starters: readonly string[], requests: readonly string[]): string {
+  const marks = createMarks();
+  const made = starters.map((name) => `${marks.good('✓')} ${escapeForTerminal(join(directory, name))}\n`);
+  const path = pathOf(directory);
+  const commands = [
+    `check --strict ${path}`,
+    `test ${path} --coverage`,
+    ...requests.map((request) => `decide --policies ${path} ${request}`),
+  ].map((command) => `${isPackage ? 'npx --no writ' : 'writ'} ${command}`);
+  return `${made.join('')}\nNext:\n${commands.map((line) => `  ${line}\n`).join('')}`;
+}
+
+/** The directory's path, quoted for a shell if needed. */
+function pathOf(directory: string): string {
+  const path = isAbsolute(directory) ? directory : relative('', directory) || '.';
+  return /^[\w./-]+$/.test(path) && !path.startsWith('-') ? path : `'${path.replaceAll("'", "'\\''")}'`;
+}

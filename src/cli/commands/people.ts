@@ -1,0 +1,287 @@
+// `writ people`: manages who has access to a running service. Only `setup-link` works on the data directory itself.
+
+import { type Command, Option } from 'commander';
+import { roles } from '../../service/people/operations.ts';
+import {
+  type ApiOptions,
+  apiHelp,
+  type Page,
+  printRest,
+  serviceAddress,
+  show,
+  step,
+  withApi,
+  withApiOptions,
+} from '../client/api-client.ts';
+import { localTime } from '../output/local-time.ts';
+import { type ExitCode, print, printError, UsageError } from '../output/output.ts';
+import { table } from '../output/table.ts';
+import { defineSetUpLink } from './setup-link.ts';
+
+type Finish = (code: ExitCode) => void;
+
+interface ShownPerson {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+  readonly roles: readonly string[];
+  readonly groups: readonly string[];
+  readonly status: string;
+}
+
+interface ShownApplication {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+  readonly reason: string;
+  readonly status: string;
+  readonly due_at: string;
+  readonly is_overdue: boolean;
+}
+
+interface ShownInvitation {
+  readonly email: string;
+  readonly token: string;
+  readonly ends_at: string;
+  readonly warnings: readonly string[];
+}
+
+interface ChangedPerson extends ShownPerson {
+  readonly warnings: readonly string[];
+}
+
+interface ShownOpenInvitation {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+  readonly roles: readonly string[];
+  readonly groups: readonly string[];
+  readonly ends_at: string;
+}
+
+interface ListOptions extends ApiOptions {
+  readonly limit?: string;
+  readonly cursor?: string;
+}
+
+interface AccessOptions extends ApiOptions {
+  readonly role?: readonly string[];
+  readonly group?: readonly string[];
+}
+
+export function definePeople(command: Command, finish: Finish): void {
+  command.addHelpText('after', examples + apiHelp);
+  defineLists(command, finish);
+  defineInvite(command, finish);
+  defineInvitations(command, finish);
+  defineChange(command, finish);
+  defineAnswers(command, finish);
+  defineSetUpLink(command, finish);
+}
+
+const examples = `
+Examples:
+  writ people list
+  writ people invite ben@example.com --name Ben --role approver --group finance
+  writ people invitations
+  writ people withdraw 1f7e0000-0000-4000-8000-000000000000
+  writ people change b3f1c2d4-0000-4000-8000-000000000000 --role auditor
+  writ people disable b3f1c2d4-0000-4000-8000-000000000000
+  writ people applications
+  writ people grant c0ffee00-0000-4000-8000-000000000000 --role approver --group finance
+  writ people decline c0ffee00-0000-4000-8000-000000000000 --reason "ask your own team first"
+  writ people setup-link --data ./var
+`;
+
+function withPage(command: Command): Command {
+  return withApiOptions(command)
+    .option('--limit <count>', 'how many at most: 1 to 200')
+    .option('--cursor <cursor>', 'the page that begins here, as the page before printed it');
+}
+
+function withAccess(command: Command): Command {
+  return withApiOptions(command)
+    .addOption(new Option('--role <role...>', 'what they may do').choices(roles))
+    .option('--group <group...>', 'the groups that an approver approves for');
+}
+
+function defineLists(command: Command, finish: Finish): void {
+  withPage(command.command('list').description('list the people')).action(async (options: ListOptions) => {
+    const { limit, cursor } = options;
+    finish(
+      await withApi(options, async (api) => {
+        const page = await api.get<Page<ShownPerson>>('/v1/people', { limit, cursor });
+        show(options, page, ({ items }) => {
+          print(items.length === 0 ? 'nobody yet\n' : personTable(items));
+          printRest(page);
+        });
+      }),
+    );
+  });
+  withPage(command.command('applications').description('list the applications for access')).action(
+    async (options: ListOptions) => {
+      const { limit, cursor } = options;
+      finish(
+        await withApi(options, async (api) => {
+          const page = await api.get<Page<ShownApplication>>('/v1/applications', { limit, cursor });
+          show(options, page, ({ items }) => {
+            print(items.length === 0 ? 'no applications\n' : applicationTable(items));
+            printRest(page);
+          });
+        }),
+      );
+    },
+  );
+}
+
+function defineInvite(command: Command, finish: Finish): void {
+  withAccess(command.command('invite'))
+    .description('invite somebody, and print their link, which is shown only this once')
+    .argument('<email>')
+    .requiredOption('--name <name>', 'the name that others see')
+    .action(async (email: string, options: AccessOptions & { readonly name: string }) => {
+      const { name, role = [], group = [] } = options;
+      finish(
+        await withApi(options, async (api) => {
+          const body = { email, name, roles: role, groups: group };
+          const invitation = await api.post<ShownInvitation>('/v1/invitations', body);
+          show(options, invitation, () => printInvitation(invitation, options));
+        }),
+      );
+    });
+}
+
+function defineInvitations(command: Command, finish: Finish): void {
+  withPage(command.command('invitations').description('list the invitations that are still valid')).action(
+    async (options: ListOptions) => {
+      const { limit, cursor } = options;
+      finish(
+        await withApi(options, async (api) => {
+          const page = await api.get<Page<ShownOpenInvitation>>('/v1/invitations', { limit, cursor });
+          show(options, page, ({ items }) => {
+            print(items.length === 0 ? 'no open invitations\n' : invitationTable(items));
+            printRest(page);
+          });
+        }),
+      );
+    },
+  );
+  withApiOptions(command.command('withdraw').description('withdraw an invitation: its link stops working'))
+    .argument('<id>', 'as `invitations` shows it')
+    .action(async (id: string, options: ApiOptions) => {
+      finish(
+        await withApi(options, async (api) => {
+          await api.delete(`/v1/invitations/${step(id)}`);
+          show(options, { id, status: 'withdrawn' }, () => print(`${id} is withdrawn\n`));
+        }),
+      );
+    });
+}
+
+function defineChange(command: Command, finish: Finish): void {
+  withAccess(command.command('change'))
+    .description('change name, roles or groups; the roles and groups that you name replace all others')
+    .argument('<id>', 'as `list` shows it')
+    .option('--name <name>')
+    .action(async (id: string, options: AccessOptions & { readonly name?: string }) => {
+      const { name, role, group } = options;
+      const change = {
+        ...(name === undefined ? {} : { name }),
+        ...(role === undefined ? {} : { roles: role }),
+        ...(group === undefined ? {} : { groups: group }),
+      };
+      if (Object.keys(change).length === 0)
+        throw new UsageError('say what to change: --name, --role or --group');
+      finish(await patchPerson(id, change, options));
+    });
+  for (const [word, status, description] of [
+    ['disable', 'disabled', 'end the access of somebody at once'],
+    ['enable', 'active', 'restore the access of somebody'],
+  ] as const) {
+    withApiOptions(command.command(word).description(description))
+      .argument('<id>', 'as `list` shows it')
+      .action(async (id: string, options: ApiOptions) => {
+        finish(await patchPerson(id, { status }, options));
+      });
+  }
+}
+
+function patchPerson(id: string, change: object, options: ApiOptions): Promise<ExitCode> {
+  return withApi(options, async (api) => {
+    const person = await api.patch<ChangedPerson>(`/v1/people/${step(id)}`, change);
+    show(options, person, () => {
+      print(personTable([person]));
+      printWarnings(person);
+    });
+  });
+}
+
+function defineAnswers(command: Command, finish: Finish): void {
+  withAccess(command.command('grant'))
+    .description('grant an application: it becomes an invitation')
+    .argument('<id>', 'as `applications` shows it')
+    .action(async (id: string, options: AccessOptions) => {
+      const { role = [], group = [] } = options;
+      finish(
+        await withApi(options, async (api) => {
+          const body = { roles: role, groups: group };
+          const path = `/v1/applications/${step(id)}/grant`;
+          const invitation = await api.post<ShownInvitation>(path, body);
+          show(options, invitation, () => printInvitation(invitation, options));
+        }),
+      );
+    });
+  withApiOptions(command.command('decline').description('decline an application'))
+    .argument('<id>', 'as `applications` shows it')
+    .requiredOption('--reason <text>', 'for the applicant')
+    .action(async (id: string, options: ApiOptions & { readonly reason: string }) => {
+      finish(
+        await withApi(options, async (api) => {
+          const { reason } = options;
+          const path = `/v1/applications/${step(id)}/decline`;
+          const application = await api.post<ShownApplication>(path, { reason });
+          show(options, application, ({ email }) => print(`the application of ${email} is declined\n`));
+        }),
+      );
+    });
+}
+
+function printInvitation(invitation: ShownInvitation, options: ApiOptions): void {
+  const { email, token, ends_at } = invitation;
+  print(
+    `${email} is invited until ${localTime(ends_at)}. Send them this link, which is shown only this once:\n\n`,
+  );
+  print(`  ${serviceAddress(options)}/invitation#token=${token}\n`);
+  printWarnings(invitation);
+}
+
+function printWarnings({ warnings }: { readonly warnings: readonly string[] }): void {
+  for (const warning of warnings) printError(`warning: ${warning}\n`);
+}
+
+function personTable(items: readonly ShownPerson[]): string {
+  return table(
+    ['id', 'email', 'name', 'roles', 'groups', 'status'],
+    items.map(({ id, email, name, roles: held, groups, status }) => [
+      ...[id, email, name, held.join(','), groups.join(','), status],
+    ]),
+  );
+}
+
+function invitationTable(items: readonly ShownOpenInvitation[]): string {
+  return table(
+    ['id', 'email', 'name', 'roles', 'groups', 'ends'],
+    items.map(({ id, email, name, roles: given, groups, ends_at }) => [
+      ...[id, email, name, given.join(','), groups.join(','), localTime(ends_at)],
+    ]),
+  );
+}
+
+function applicationTable(items: readonly ShownApplication[]): string {
+  return table(
+    ['id', 'email', 'name', 'status', 'due', 'reason'],
+    items.map(({ id, email, name, status, due_at, is_overdue, reason }) => [
+      ...[id, email, name, is_overdue ? 'OVERDUE' : status, localTime(due_at), reason],
+    ]),
+  );
+}

@@ -1,0 +1,193 @@
+// `writ point`: manages the enforcement points of a running service, their agents and their keys.
+
+import type { Command } from 'commander';
+import { isNamed } from '../agents/admin-http.ts';
+import {
+  type Api,
+  type ApiOptions,
+  allItems,
+  apiHelp,
+  refuse,
+  show,
+  step,
+  withApi,
+  withApiOptions,
+} from '../client/api-client.ts';
+import { localTime } from '../output/local-time.ts';
+import { createMarks, type ExitCode, print, UsageError } from '../output/output.ts';
+import { printable, table } from '../output/table.ts';
+import { withGrace } from '../support/grace-period.ts';
+
+type Finish = (code: ExitCode) => void;
+
+interface ShownPoint {
+  readonly id: string;
+  readonly name: string;
+  readonly status: string;
+  readonly agents: readonly { readonly id: string; readonly name: string }[];
+  readonly last_seen_at: string | null;
+}
+
+interface WithKey {
+  readonly point: ShownPoint;
+  readonly api_key: string;
+}
+
+export function definePoint(command: Command, finish: Finish): void {
+  command.addHelpText('after', examples + apiHelp);
+  defineAdd(command, finish);
+  defineList(command, finish);
+  defineAssign(command, finish);
+  defineRotate(command, finish);
+  for (const word of ['disable', 'enable'] as const) defineStatus(command, word, finish);
+  defineRevoke(command, finish);
+}
+
+const examples = `
+Examples:
+  writ point add "files proxy" --agent buyer-1 --agent buyer-2
+  writ point assign "files proxy" --agent buyer-1
+  writ point rotate "files proxy" --grace now
+  writ point disable "files proxy"
+  writ point revoke "files proxy" --yes
+  writ point list`;
+
+const pointArgument = ['<point>', 'its name or id'] as const;
+
+function defineAdd(command: Command, finish: Finish): void {
+  withApiOptions(command.command('add'))
+    .description('register an enforcement point and print its key, which is shown only this once')
+    .argument('<name>', 'the name that people see')
+    .option('--agent <agent...>', 'the agents that it asks for, by name or id', [])
+    .option('--may-release', 'its report that a grant is not used takes the grant out of the meters')
+    .action(async (name: string, options: AddOptions) => {
+      const body = { name, agents: options.agent, may_release: options.mayRelease === true };
+      const run = async (api: Api): Promise<void> => {
+        const made = await api.post<WithKey>('/v1/points', body);
+        show(options, made, () => printKey(made, 'is registered'));
+      };
+      finish(await withApi(options, run));
+    });
+}
+
+interface AddOptions extends ApiOptions {
+  readonly agent: readonly string[];
+  readonly mayRelease?: boolean;
+}
+
+function defineList(command: Command, finish: Finish): void {
+  withApiOptions(command.command('list').description('list the enforcement points')).action(
+    async (options: ApiOptions) => {
+      const run = async (api: Api): Promise<void> => show(options, await listPoints(api), printPoints);
+      finish(await withApi(options, run));
+    },
+  );
+}
+
+function printPoints(points: readonly ShownPoint[]): void {
+  const rows = points.map(({ id, name, status, agents, last_seen_at: seen }) => [
+    ...[
+      name,
+      status,
+      agents.map((agent) => agent.name).join(', ') || '-',
+      seen === null ? 'never' : localTime(seen),
+      id,
+    ],
+  ]);
+  if (points.length > 0) print(table(['NAME', 'STATUS', 'AGENTS', 'LAST SEEN', 'ID'], rows));
+  else print('no enforcement points yet: `writ point add NAME --agent AGENT`\n');
+}
+
+function defineAssign(command: Command, finish: Finish): void {
+  withApiOptions(command.command('assign'))
+    .description('set the agents that a point asks for; the agents that you name replace all others')
+    .argument(...pointArgument)
+    .option('--agent <agent...>', 'by name or id')
+    .option('--none', 'no agent at all')
+    .action(async (name: string, options: AssignOptions) => {
+      const { agent: agents = [], none } = options;
+      if ((none === true) === agents.length > 0)
+        throw new UsageError('name the agents with --agent, or say --none');
+      const run = async (api: Api): Promise<void> => {
+        const { id } = await findPoint(api, name);
+        const point = await api.patch<ShownPoint>(`/v1/points/${step(id)}`, { agents });
+        const names = point.agents.map((agent) => printable(agent.name)).join(', ');
+        show(options, point, () => print(`${printable(point.name)} asks for ${names || 'no agent'}\n`));
+      };
+      finish(await withApi(options, run));
+    });
+}
+
+interface AssignOptions extends ApiOptions {
+  readonly agent?: readonly string[];
+  readonly none?: boolean;
+}
+
+function defineRotate(command: Command, finish: Finish): void {
+  withGrace(withApiOptions(command.command('rotate')))
+    .description('create a new key, shown only this once, and end the current one')
+    .argument(...pointArgument)
+    .action(async (name: string, options: ApiOptions & { readonly grace: number }) => {
+      const run = async (api: Api): Promise<void> => {
+        const { id } = await findPoint(api, name);
+        const body = { grace_seconds: options.grace / 1_000 };
+        const made = await api.post<WithKey & { old_keys_end_at: string }>(
+          ...[`/v1/points/${step(id)}/keys`, body],
+        );
+        show(options, made, () =>
+          printKey(made, `has a new key; the old one ends at ${localTime(made.old_keys_end_at)}`),
+        );
+      };
+      finish(await withApi(options, run));
+    });
+}
+
+function printKey({ point, api_key }: WithKey, what: string): void {
+  print(`${createMarks().good('✓')} ${printable(point.name)} ${what}, id ${point.id}\n\n  ${api_key}\n\n`);
+  print(
+    'This is the only time the key is shown. The point sends it as X-Agent-API-Key, with X-Writ-Agent.\n',
+  );
+}
+
+function defineStatus(command: Command, word: 'disable' | 'enable', finish: Finish): void {
+  withApiOptions(command.command(word))
+    .description(word === 'disable' ? 'refuse all requests by a point' : 'resume a disabled point')
+    .argument(...pointArgument)
+    .action(async (name: string, options: ApiOptions) => {
+      const run = async (api: Api): Promise<void> => {
+        const { id } = await findPoint(api, name);
+        const point = await api.post<ShownPoint>(`/v1/points/${step(id)}/${word}`);
+        show(options, point, () => print(`${printable(point.name)} is ${point.status}\n`));
+      };
+      finish(await withApi(options, run));
+    });
+}
+
+function defineRevoke(command: Command, finish: Finish): void {
+  withApiOptions(command.command('revoke'))
+    .description('refuse all requests by a point for good; you cannot undo this')
+    .argument(...pointArgument)
+    .option('--yes', 'confirm it: revoking is final')
+    .action(async (name: string, options: ApiOptions & { readonly yes?: boolean }) => {
+      if (options.yes !== true)
+        throw new UsageError('a revoked point can never be enabled again: say --yes if that is meant');
+      const run = async (api: Api): Promise<void> => {
+        const found = await findPoint(api, name);
+        const body = { name: found.name };
+        const point = await api.post<ShownPoint>(`/v1/points/${step(found.id)}/revoke`, body);
+        show(options, point, () => print(`${printable(point.name)} is ${point.status}\n`));
+      };
+      finish(await withApi(options, run));
+    });
+}
+
+async function listPoints(api: Api): Promise<readonly ShownPoint[]> {
+  const all = await allItems<ShownPoint>(api, '/v1/points');
+  return all.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+async function findPoint(api: Api, idOrName: string): Promise<ShownPoint> {
+  const points = await listPoints(api);
+  const found = points.find(({ id }) => id === idOrName) ?? points.find((one) => isNamed(one, idOrName));
+  return found ?? refuse(`there is no enforcement point \`${idOrName}\``);
+}

@@ -1,0 +1,224 @@
+// `writ prove`: proves the guarantees of a policy set, or a question from the command line. It can write the
+// proofs as certificates, and check such certificates again.
+
+import { readFile, writeFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import {
+  claimToJson,
+  deciderOf,
+  isGoodClaim,
+  judgeGuarantees,
+} from '../../analysis/findings/guarantee-results.ts';
+import { renderDiagnostics } from '../../language/diagnostic/render.ts';
+import type { PolicySet } from '../../language/model/policy.ts';
+import { checkSources } from '../../pipeline.ts';
+import { horizon } from '../../reasoning/cells/times.ts';
+import { createProblem } from '../../reasoning/prove/problem.ts';
+import {
+  areLemmas,
+  type Certificate,
+  certificatesOf,
+  wrongWith,
+} from '../../reasoning/prove/report/certificate.ts';
+import { digest } from '../../service/policies/digest.ts';
+import {
+  type ExitCode,
+  exitCodes,
+  print,
+  printError,
+  printJson,
+  UsageError,
+  useColor,
+} from '../output/output.ts';
+import { addTests } from '../support/add-tests.ts';
+import { renderClaims } from '../support/claims-text.ts';
+import { defaultPath, loadChecked } from '../support/load-policies.ts';
+
+export function defineProve(command: Command, finish: (code: ExitCode) => void): void {
+  command
+    .argument('[path]', 'a policy directory, or one file (default: ./policies, else the current directory)')
+    .argument('[claim]', 'with --on: the claim, as it would stand in a guarantee')
+    .option('--on <pattern>', 'ask about these actions instead of proving the guarantees')
+    .option('--strict', 'take what is undecided as wrong')
+    .option('--explain', 'show what "proved" speaks of: cells, guesses, times')
+    .option('--certificate <file>', 'write the proofs to a file')
+    .option('--verify <file>', 'check the proofs of a file against the policies; prove nothing')
+    .option(
+      '--add-tests [file]',
+      'write each refutation as a test (default: beside the file of the guarantee)',
+    )
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      "\nExamples:\n  writ prove\n  writ prove policies/payments --explain\n  writ prove --on payment.create 'never allow when payload.amount > 10_000 USD'\n  writ prove --certificate proofs.json && writ prove --verify proofs.json\n  writ prove --add-tests && writ test",
+    )
+    .action(async (path: string | undefined, claim: string | undefined, options: Options) => {
+      finish(await prove(path, claim, options));
+    });
+}
+
+interface Options {
+  readonly on?: string;
+  readonly strict?: boolean;
+  readonly explain?: boolean;
+  readonly certificate?: string;
+  readonly verify?: string;
+  readonly addTests?: string | true;
+  readonly json?: boolean;
+}
+
+async function prove(
+  first: string | undefined,
+  second: string | undefined,
+  options: Options,
+): Promise<ExitCode> {
+  const { path, claim } = argumentsOf(first, second, options);
+  if (claim !== null && options.addTests === true)
+    throw new UsageError('a question stands in no file: name the file of the tests after --add-tests');
+  const asked = await load(path, claim === null ? null : { on: options.on!, claim });
+  if (asked === null) return exitCodes.wrong;
+  if (options.verify !== undefined) return verify(options.verify, asked.set, options);
+  const judged = judgeGuarantees(asked.set, { decide: asked.decide });
+  if (options.json === true) {
+    const guarantees = judged.map((one) => claimToJson(one, asked.sourceOf));
+    printJson({ digest: digest(asked.set), guarantees });
+  } else print(renderClaims(judged, asked.sourceOf));
+  if (options.explain === true) print(explain(asked.set));
+  if (options.addTests !== undefined)
+    for (const line of await addTests(judged, asked, options.addTests)) printError(line);
+  if (options.certificate !== undefined) await writeCertificates(options.certificate, asked.set);
+  const isGood = judged.every((one) => isGoodClaim(one, options.strict === true));
+  return isGood ? exitCodes.ok : exitCodes.wrong;
+}
+
+/** Splits the arguments into path and claim. With `--on`, a single argument is the claim. */
+function argumentsOf(
+  first: string | undefined,
+  second: string | undefined,
+  { on }: Options,
+): { readonly path: string; readonly claim: string | null } {
+  if (on === undefined) {
+    if (second !== undefined) throw new UsageError('a claim goes with --on, which says for which actions');
+    return { path: first ?? defaultPath(), claim: null };
+  }
+  const claim = second ?? first;
+  if (claim === undefined) throw new UsageError("--on goes with a claim such as 'never allow'");
+  return { path: second === undefined ? defaultPath() : first!, claim };
+}
+
+interface Question {
+  readonly on: string;
+  readonly claim: string;
+}
+
+const questionFile = 'question';
+
+/**
+ * Loads the policies, with the question added. Null when the policies or the question have errors, which are
+ * printed then.
+ */
+async function load(path: string, question: Question | null) {
+  const { read, compiled, diagnostics } = await loadChecked(path);
+  const plain = { read, compiled, diagnostics, sourceOf: read.sourceOf };
+  const {
+    compiled: made,
+    diagnostics: found,
+    sourceOf,
+  } = question === null ? plain : withQuestion(plain, question);
+  const { set } = made;
+  if (set === null) {
+    printError(renderDiagnostics(found, sourceOf, { color: useColor(process.stderr) }));
+    return null;
+  }
+  const guarantees =
+    question === null ? set.guarantees : set.guarantees.filter(({ span }) => span.file === questionFile);
+  return { set: { ...set, guarantees }, decide: deciderOf(set), sourceOf, root: read.root };
+}
+
+type Loaded = Pick<Awaited<ReturnType<typeof loadChecked>>, 'read' | 'compiled' | 'diagnostics'>;
+
+function withQuestion({ read, compiled }: Loaded, { on, claim }: Question) {
+  const names = new Set(compiled.set?.guarantees.map(({ name }) => name));
+  let name = 'question';
+  while (names.has(name)) name += '_';
+  const text = `guarantee ${name} on ${on} {\n  ${claim}\n}\n`;
+  const { sources } = read;
+  const made = checkSources({ ...sources, files: [...sources.files, { path: questionFile, text }] });
+  const sourceOf = (path: string): string | null => (path === questionFile ? text : read.sourceOf(path));
+  return { compiled: made, diagnostics: made.diagnostics, sourceOf };
+}
+
+function explain(set: PolicySet): string {
+  const dates = [horizon.from, horizon.to].map((second) =>
+    new Date(second * 1000).toISOString().slice(0, 10),
+  );
+  const actions = [...new Set(set.guarantees.flatMap(({ actions: all }) => all))];
+  return [
+    '\nProved speaks of every request of the declared shape, of any agent, with any facts missing, with lists as long as',
+    `they may be, with any reading that can be, and of every decision from ${dates.join(' to ')} and around named dates.\n`,
+    ...actions.map((action) => explainAction(set, action)),
+  ].join('\n');
+}
+
+function explainAction(set: PolicySet, action: string): string {
+  const claims = set.guarantees
+    .filter(({ actions }) => actions.includes(action))
+    .flatMap((one) => one.claims);
+  const { ctx } = createProblem(set, action, { claims });
+  const cells = [...ctx.leaves.values()].map((leaf) => `  ${leaf.key}: ${leaf.cells.length} cells`);
+  const guesses = [...ctx.guesses.values()].map(
+    ({ span }) => `  guessed: ${span.file}, from ${span.start} to ${span.end}`,
+  );
+  return [`${action}:`, ...cells, ...guesses].join('\n').concat('\n');
+}
+
+const format = 'writ-proofs-1';
+
+async function writeCertificates(path: string, set: PolicySet): Promise<void> {
+  const proofs = certificatesOf(set);
+  await writeFile(path, `${JSON.stringify({ format, digest: digest(set), proofs })}\n`);
+}
+
+async function verify(path: string, set: PolicySet, { json }: Options): Promise<ExitCode> {
+  const proofs = await readCertificates(path);
+  const results = proofs.map((proof) => ({ proof, wrong: wrongWith(proof, set) }));
+  const shown = results.map(({ proof: { guarantee, claim, action }, wrong }) => ({
+    guarantee,
+    claim,
+    action,
+    wrong,
+  }));
+  if (json === true) printJson({ proofs: shown });
+  else {
+    for (const { guarantee, claim, action, wrong } of shown)
+      print(
+        `${wrong === null ? '✓' : '✗'} ${guarantee}, claim ${claim + 1}, on ${action}${wrong === null ? '' : `: ${wrong}`}\n`,
+      );
+  }
+  return results.length > 0 && results.every(({ wrong }) => wrong === null) ? exitCodes.ok : exitCodes.wrong;
+}
+
+async function readCertificates(path: string): Promise<readonly Certificate[]> {
+  try {
+    const value: unknown = JSON.parse(await readFile(path, 'utf8'));
+    if (!isCertificateFile(value)) throw new Error(`it is no file of proofs (${format})`);
+    return value.proofs;
+  } catch (error) {
+    throw new UsageError(`${path}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function isCertificateFile(value: unknown): value is { readonly proofs: readonly Certificate[] } {
+  if (typeof value !== 'object' || value === null || !('format' in value) || value.format !== format)
+    return false;
+  return 'proofs' in value && Array.isArray(value.proofs) && value.proofs.every(isCertificate);
+}
+
+function isCertificate(value: unknown): boolean {
+  const { rules, clauses, lemmas, steps, assumptions } = (value ?? {}) as Partial<Record<string, unknown>>;
+  const areClauses = (all: unknown): boolean => Array.isArray(all) && all.every((one) => Array.isArray(one));
+  const areRules = rules === null || (Array.isArray(rules) && rules.every((id) => typeof id === 'string'));
+  return (
+    areRules && areClauses(clauses) && areLemmas(lemmas) && areClauses(steps) && Array.isArray(assumptions)
+  );
+}

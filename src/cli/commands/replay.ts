@@ -1,0 +1,148 @@
+// `writ replay`: tries a policy set on recorded requests, and shows which decisions would have differed and
+// what people would have been asked. The command reads the records and changes nothing.
+
+import type { Command } from 'commander';
+import { sideOf } from '../../analysis/diff/diff-side.ts';
+import type { ReplayCandidate } from '../../analysis/replay/engine/candidate.ts';
+import { type ReplayReading, type ReplayResult, readingFor } from '../../analysis/replay/engine/replay.ts';
+import type { LogSource } from '../../analysis/replay/log-source.ts';
+import { type NoComparison, replayJson } from '../../analysis/replay/replay-json.ts';
+import { replayLog, windowMsOf } from '../../analysis/replay/replay-log.ts';
+import { renderReplay } from '../../analysis/replay/replay-text.ts';
+import { candidateOf } from '../../analysis/replay/service-rules.ts';
+import { createProgress } from '../bench/progress.ts';
+import {
+  createMarks,
+  type ExitCode,
+  exitCodes,
+  print,
+  printError,
+  printJson,
+  UsageError,
+} from '../output/output.ts';
+import { openChangedCsv } from '../support/changed-requests-csv.ts';
+import { defaultPath, loadWorking } from '../support/load-policies.ts';
+import { showFaults, withLog } from '../support/open-log.ts';
+import { readSince } from '../support/parse-time.ts';
+import {
+  type CandidateComparison,
+  compareWith,
+  filedComparison,
+  findingsToFile,
+} from '../support/replay-baseline.ts';
+
+export function defineReplayOfLog(command: Command, finish: (code: ExitCode) => void): void {
+  command
+    .argument('[file]', 'an export of requests (JSON Lines); without it, the records of --data')
+    .option(
+      '--policies <path>',
+      'the policies to try: a directory, or one file (default: ./policies, else the current directory)',
+    )
+    .option('--data <directory>', 'the data directory of the service (default: ./var)')
+    .option('--since <time>', 'requests of the last 90d, 12h or 2w, or from a date or time on')
+    .option('--as-recorded', 'decide each request for itself, on the facts of its record')
+    .option(
+      '--against <policies>',
+      'what the policies are compared with: a directory, a file, or a revision (default: HEAD, where it decided some of the log)',
+    )
+    .option('--csv <file>', 'write every request that is decided otherwise, or asks other people')
+    .option('--json', 'print the result as JSON')
+    .addHelpText('after', examples)
+    .action(async (file: string | undefined, options: Options) => {
+      if (file !== undefined && options.data !== undefined)
+        throw new UsageError('name a file of exported requests or a data directory with --data, not both');
+      finish(await run(file ?? null, options));
+    });
+}
+
+const examples = `
+Examples:
+  writ replay --policies policies-of-the-branch --since 90d
+  writ replay --policies new.policy --data /var/lib/writ --csv changed.csv
+  writ replay --policies policies --against v1.2 --since 7d
+  writ audit export --since 2026-03-01 > log.jsonl && writ replay log.jsonl --policies new --json
+
+In order, which is the default where the policies have meters or ask people, meters hold what these policies grant, and
+people's words of then are kept where the same group is asked, with no more people. With --as-recorded, meters read what
+the records say. Requests that change are filed under what \`writ diff\` finds between the policies that decided the log and
+these. The service may be running; nothing is changed.
+
+Exit codes: 0 however much changes, 1 the policies have errors, there is no store, or something of the log could not be
+read, 2 usage.`;
+
+interface Options {
+  readonly policies?: string;
+  readonly data?: string;
+  readonly since?: string;
+  readonly asRecorded?: boolean;
+  readonly against?: string;
+  readonly csv?: string;
+  readonly json?: boolean;
+}
+
+interface Tried {
+  readonly candidate: ReplayCandidate;
+  readonly path: string;
+  readonly digest: string;
+  readonly compared: CandidateComparison | NoComparison;
+  readonly reading: ReplayReading;
+  readonly sinceMs: number | undefined;
+}
+
+async function run(file: string | null, options: Options): Promise<ExitCode> {
+  const sinceMs = options.since === undefined ? undefined : readSince(options.since, Date.now());
+  const path = options.policies ?? defaultPath();
+  const working = await loadWorking(path);
+  if (working === null) return exitCodes.wrong;
+  const { set, engine, read, compiled } = working;
+  const candidate = candidateOf(set, engine);
+  const reading = options.asRecorded === true ? 'as recorded' : readingFor(candidate);
+  const side = sideOf(
+    { set, files: compiled.files },
+    { name: path, path: read.root ?? path, sourceOf: read.sourceOf },
+  );
+  const compared = await compareWith(options.against, side, path);
+  if (compared === null) return exitCodes.wrong;
+  const tried: Tried = { candidate, path, digest: side.digest, compared, reading, sinceMs };
+  const { data = './var', json } = options;
+  const windowMs = windowMsOf(candidate);
+  return await withLog({ file, data, json, sinceMs, windowMs }, (log) => replayFrom(log, tried, options));
+}
+
+async function replayFrom(log: LogSource, tried: Tried, { csv, json }: Options): Promise<ExitCode> {
+  const result = await replayWithProgress(log, tried, csv ?? null);
+  const { faults } = log;
+  const { path, digest, sinceMs } = tried;
+  const filed = filedComparison(tried.compared, result);
+  if (json === true) printJson(replayJson(result, { path, digest, sinceMs, faults, filed }));
+  else {
+    print(renderReplay(result, { path, filed, marks: createMarks() }));
+    if (faults.repeated > 0)
+      print(`${faults.repeated.toLocaleString('en')} lines repeat a request, which counts once\n`);
+    showFaults(faults);
+    if (csv !== undefined) printError(`requests that change are in ${csv}\n`);
+  }
+  return faults.count > 0 ? exitCodes.wrong : exitCodes.ok;
+}
+
+async function replayWithProgress(
+  log: LogSource,
+  { candidate, compared, reading, sinceMs }: Tried,
+  csv: string | null,
+): Promise<ReplayResult> {
+  const progress = createProgress();
+  const changed = csv === null ? null : openChangedCsv(csv);
+  try {
+    return await replayLog(log, {
+      candidate,
+      reading,
+      sinceMs,
+      findings: findingsToFile(compared),
+      onProgress: (share) => progress.show(share, 'of the log'),
+      ...(changed === null ? {} : { onChanged: changed.write }),
+    });
+  } finally {
+    progress.end();
+    changed?.close();
+  }
+}

@@ -1,0 +1,66 @@
+// `writ replicas`: lists the processes that serve the same records as a running service.
+
+import type { Command } from 'commander';
+import { type ApiOptions, apiHelp, show, withApi, withApiOptions } from '../client/api-client.ts';
+import { localTime } from '../output/local-time.ts';
+import { type ExitCode, print } from '../output/output.ts';
+import { table } from '../output/table.ts';
+
+interface Serving {
+  readonly store: 'file' | 'postgres';
+  readonly policies: { readonly digest: string | null; readonly activation: number | null };
+  readonly items: readonly {
+    readonly slot: number;
+    readonly name: string;
+    readonly is_self: boolean;
+    readonly version: string;
+    readonly started_at: string;
+    readonly seen_at: string;
+    readonly has_read: string | null;
+    readonly is_ready: boolean;
+  }[];
+  readonly standbys: readonly {
+    readonly name: string;
+    readonly mode: string | null;
+    readonly lag_ms: number | null;
+  }[];
+}
+
+export function defineReplicas(command: Command, finish: (code: ExitCode) => void): void {
+  withApiOptions(command)
+    .addHelpText('after', `\nExamples:\n  writ replicas\n  writ replicas --json\n${apiHelp}`)
+    .action(async (options: ApiOptions) => {
+      finish(
+        await withApi(options, async (api) => {
+          show(options, await api.get<Serving>('/v1/replicas'), describe);
+        }),
+      );
+    });
+}
+
+const digestLength = 12;
+
+function describe({ policies, items, standbys, store }: Serving): void {
+  const heads = ['slot', 'replica', 'policies', 'has read', 'version', 'since', 'heard of'];
+  print(
+    table(
+      heads,
+      items.map((one) => [
+        String(one.slot),
+        one.is_self && items.length > 1 ? `${one.name}, which answers` : one.name,
+        one.is_ready ? 'ready' : 'not ready',
+        one.has_read?.slice(0, digestLength) ?? 'nothing',
+        one.version,
+        localTime(one.started_at),
+        localTime(one.seen_at),
+      ]),
+    ),
+  );
+  const number = policies.activation === null ? '' : `, activation ${policies.activation}`;
+  print(`the active policies are ${policies.digest?.slice(0, digestLength) ?? 'none'}${number}\n`);
+  for (const { name, mode, lag_ms: lag } of standbys)
+    print(
+      `standby ${name}: ${mode ?? 'mode not visible'}${lag === null ? '' : `, ${Math.round(lag)} ms behind`}\n`,
+    );
+  if (store === 'postgres' && standbys.length === 0) print('the database has no standby\n');
+}

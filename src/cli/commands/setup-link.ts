@@ -1,0 +1,89 @@
+// `writ people setup-link`: makes a link for the person who has the data directory. While nobody has access,
+// the link makes the first admin; after that, an admin sets a new password with it. INVARIANT: once there are
+// people, the link lets in nobody but an active admin.
+
+import type { Command } from 'commander';
+import { createSetUpLink } from '../../service/people/access.ts';
+import { createDirectory, type Directory } from '../../service/people/directory.ts';
+import type { Person } from '../../service/people/person.ts';
+import { activeAdmins, makeResetLink } from '../../service/people/recovery/reset-links.ts';
+import type { ApiOptions } from '../client/api-client.ts';
+import { commandLineUser, type DataOption, withDataOption, withStore } from '../client/with-store.ts';
+import { localTime } from '../output/local-time.ts';
+import { type ExitCode, exitCodes, print, printJson, UsageError } from '../output/output.ts';
+
+interface SetUpLinkOptions extends DataOption, ApiOptions {
+  /** The mail address of the admin whose password the link sets. */
+  readonly admin?: string;
+  readonly removeSecondFactors?: boolean;
+}
+
+export function defineSetUpLink(command: Command, finish: (code: ExitCode) => void): void {
+  withDataOption(command.command('setup-link'))
+    .description(
+      'make a link for the first admin, or, once there are people, one by which an admin sets a new password; the old link stops working',
+    )
+    .option('--admin <address>', 'whose password it sets; needed where there are several admins')
+    .option('--remove-second-factors', 'using it also removes their one-time codes and passkeys')
+    .option('--url <address>', 'where people reach the service (WRIT_URL)')
+    .option('--json', 'print the result as JSON')
+    .addHelpText('after', examples)
+    .action(async (options: SetUpLinkOptions) => {
+      finish(
+        await withStore(options, async ({ documents }) => {
+          const directory = createDirectory(documents, Date.now);
+          const admins = await activeAdmins(directory);
+          if (admins.length > 0) return await linkForAdmin(directory, admins, options);
+          return await linkForFirstAdmin(directory, options);
+        }),
+      );
+    });
+}
+
+const examples = `
+Examples:
+  writ people setup-link --data ./var
+  writ people setup-link --data ./var --admin ann@example.com --remove-second-factors
+`;
+
+async function linkForFirstAdmin(directory: Directory, options: SetUpLinkOptions): Promise<ExitCode> {
+  if (options.admin !== undefined) throw new UsageError('nobody has access yet: leave `--admin` out');
+  const secret = await createSetUpLink(directory, { who: commandLineUser(), when: 'again' });
+  if (secret === null) throw new UsageError('there are people and none of them is an active admin');
+  const url = `${baseOf(options)}/setup#token=${secret}`;
+  if (options.json === true) printJson({ url });
+  else print(`${url}\n`);
+  return exitCodes.ok;
+}
+
+async function linkForAdmin(
+  directory: Directory,
+  admins: readonly Person[],
+  options: SetUpLinkOptions,
+): Promise<ExitCode> {
+  const { id: personId } = adminNamed(admins, options.admin);
+  const maker = { kind: 'machine', user: commandLineUser() } as const;
+  const draft = { personId, removesFactors: options.removeSecondFactors === true };
+  const result = await makeResetLink(directory, maker, draft);
+  if (result.kind !== 'made') throw new UsageError('the admin was changed at this moment: try again');
+  const { email } = result.person;
+  const url = `${baseOf(options)}/reset#token=${result.secret}`;
+  const endsAt = new Date(result.link.endsAtMs).toISOString();
+  if (options.json === true) printJson({ url, email, ends_at: endsAt });
+  else print(`${email} sets a new password by this link, once, until ${localTime(endsAt)}:\n\n  ${url}\n`);
+  return exitCodes.ok;
+}
+
+function adminNamed(admins: readonly Person[], address: string | undefined): Person {
+  const addresses = admins.map(({ email }) => email).join(', ');
+  const found = admins.find(({ email }) => email.toLowerCase() === address?.toLowerCase());
+  if (found !== undefined) return found;
+  if (address !== undefined) throw new UsageError(`no active admin has the address ${address}: ${addresses}`);
+  const [only] = admins;
+  if (only !== undefined && admins.length === 1) return only;
+  throw new UsageError(`say which admin with --admin: ${addresses}`);
+}
+
+function baseOf({ url }: ApiOptions): string {
+  return (url ?? process.env.WRIT_URL ?? 'http://localhost:8181').replace(/\/$/, '');
+}

@@ -1,0 +1,198 @@
+// `writ store`: moves the records into a PostgreSQL database, makes a store that was restored from a backup
+// safe to serve, and brings the store of an earlier version up to date.
+
+import { existsSync } from 'node:fs';
+import { type Command, Option } from 'commander';
+import { isDatabaseAddress } from '../../service/settings/address-forms.ts';
+import type { SchemaVersions } from '../../service/store/contract/schema-version.ts';
+import { StoreError } from '../../service/store/contract/store-error.ts';
+import { type Copied, type CopyProgress, copyStore } from '../../service/store/move/copy-store.ts';
+import { openPlace, schemaVersionsOf, shownPlace, storePlaceOf } from '../../service/store/open.ts';
+import { createProgress, type Progress } from '../bench/progress.ts';
+import {
+  commandLineUser,
+  commandPlace,
+  type DataOption,
+  withDataOption,
+  withPlace,
+} from '../client/with-store.ts';
+import {
+  createMarks,
+  type ExitCode,
+  exitCodes,
+  print,
+  printError,
+  printJson,
+  UsageError,
+} from '../output/output.ts';
+import { restoreStore } from './restore.ts';
+
+type Finish = (code: ExitCode) => void;
+
+export function defineStore(command: Command, finish: Finish): void {
+  command.addHelpText('after', examples);
+  defineCopy(command, finish);
+  defineRestored(command, finish);
+  defineMigrate(command, finish);
+}
+
+const examples = `
+Examples:
+  writ store copy --to postgres://writ@db.example.com/writ    # while the service runs; then stop it
+  writ store restored                                         # after a backup was put back
+  writ store restored --store postgres://writ@db.example.com/writ
+  writ store migrate                                          # after an upgrade, while no service runs`;
+
+interface CopyOptions {
+  readonly data: string;
+  readonly to: string;
+  readonly json?: boolean;
+}
+
+function defineCopy(command: Command, finish: Finish): void {
+  command
+    .command('copy')
+    .description('move the records and all else from the data directory into an empty PostgreSQL database')
+    .option('--data <directory>', 'the data directory of the service', './var')
+    .addOption(
+      new Option('--to <address>', 'the database, such as postgres://writ@host/writ').makeOptionMandatory(),
+    )
+    .option('--json', 'print the result as JSON')
+    .action(async (options: CopyOptions) => finish(await copy(options)));
+}
+
+async function copy({ data, to, json }: CopyOptions): Promise<ExitCode> {
+  if (!isDatabaseAddress(to))
+    throw new UsageError('--to must be an address such as postgres://user@host/database');
+  const [from, place] = [storePlaceOf({ data, database: null }), storePlaceOf({ data, database: to })];
+  if (!('path' in from) || !('keyFile' in place)) throw new Error('a file is copied to a database');
+  const { path } = from;
+  if (!existsSync(path)) {
+    printError(`error: there is no store at ${path}: name the data directory of the service with --data\n`);
+    return exitCodes.wrong;
+  }
+  const shownUrl = shownPlace(place);
+  const progress = createProgress();
+  try {
+    const onProgress = (one: CopyProgress) => showProgress(progress, one);
+    const copied = await copyStore({ path, ...place, shownUrl, who: commandLineUser(), onProgress });
+    progress.end();
+    if (json === true) printJson({ ok: true, ...inJson(copied) });
+    else print(describe(copied, { path, shownUrl }));
+    return exitCodes.ok;
+  } catch (error) {
+    progress.end();
+    if (!(error instanceof StoreError)) throw error;
+    if (json === true) printJson({ ok: false, error: { code: error.code, message: error.message } });
+    else printError(`error: ${error.message}\n${again(error)}`);
+    return exitCodes.wrong;
+  }
+}
+
+/** The advice to run the command again, when another run can solve the error; empty otherwise. */
+function again({ code }: StoreError): string {
+  return ['unreachable', 'uncertain', 'full', 'io', 'locked'].includes(code)
+    ? 'nothing is lost, and nobody uses the copy: run the command again, and it goes on from there\n'
+    : '';
+}
+
+function showProgress(progress: Progress, one: CopyProgress): void {
+  switch (one.kind) {
+    case 'records':
+      progress.show(one.all === 0 ? 1 : one.done / one.all, `of ${one.all.toLocaleString('en')} records`);
+      return;
+    case 'waiting':
+      progress.end();
+      printError('all there is by now is copied: if the service runs, stop it, and the rest follows\n');
+      return;
+    case 'stopped':
+      progress.end();
+      printError('nobody serves the store: copying the rest\n');
+  }
+}
+
+function inJson({ end, recordCount, stoppedMs }: Copied) {
+  return { records: recordCount, last: end.sequence, hash: end.hash, stopped_ms: Math.round(stoppedMs) };
+}
+
+function describe(
+  { end, recordCount, stoppedMs }: Copied,
+  { path, shownUrl }: { readonly path: string; readonly shownUrl: string },
+): string {
+  return `${createMarks().good('✓')} ${recordCount.toLocaleString('en')} records are in ${shownUrl}, each with its hash
+  the last, ${end.sequence}, has hash ${end.hash}
+  the service had to stop for ${(stoppedMs / 1000).toFixed(1)} s; start it with --store ${shownUrl}
+  ${path} is not used any more: keep it as long as you keep backups
+`;
+}
+
+interface RestoredOptions extends DataOption {
+  readonly metersKnown?: boolean;
+  readonly json?: boolean;
+}
+
+function defineRestored(command: Command, finish: Finish): void {
+  withDataOption(command.command('restored'))
+    .description('say that the records are those of a backup: nothing from before is good a second time')
+    .option('--meters-known', 'nothing was granted since the backup: meters go on from it')
+    .option('--json', 'print the result as JSON')
+    .action(async (options: RestoredOptions) => finish(await restored(options)));
+}
+
+function restored({ metersKnown = false, ...options }: RestoredOptions): Promise<ExitCode> {
+  return withPlace(
+    options,
+    (place) => openPlace({ ...place, actor: commandLineUser() }),
+    async (store) => {
+      const who = commandLineUser();
+      const done = await restoreStore(store, { who, nowMs: Date.now(), areMetersKnown: metersKnown });
+      const { newestMs, ended, sessions, switchId } = done;
+      const newest = newestMs === null ? null : new Date(newestMs).toISOString();
+      if (options.json === true)
+        printJson({ ok: true, newest_record_at: newest, ended, sessions, switch: switchId });
+      else
+        print(`${createMarks().good('✓')} the records go on from ${newest ?? 'their beginning'}
+  requests that waited or were granted, and are over: ${ended}; sessions ended: ${sessions}
+  the kill switch is on for all: look at agents, keys, people and switches that were changed since, then
+  writ switch off ${switchId} --reason "looked at what was forgotten"
+`);
+      return exitCodes.ok;
+    },
+  );
+}
+
+interface MigrateOptions extends DataOption {
+  readonly json?: boolean;
+}
+
+function defineMigrate(command: Command, finish: Finish): void {
+  withDataOption(command.command('migrate'))
+    .description('bring the store of an earlier version up to date, as the next start of the service would')
+    .option('--json', 'print the result as JSON')
+    .action(async (options: MigrateOptions) => finish(await migrate(options)));
+}
+
+/** The store is upgraded by opening it, under the same lock as by a start of the service. */
+function migrate(options: MigrateOptions): Promise<ExitCode> {
+  let found: SchemaVersions = { found: 0, own: 0 };
+  return withPlace(
+    options,
+    async (place) => {
+      found = await schemaVersionsOf(place);
+      return await openPlace({ ...place, actor: commandLineUser(), isUpgradeAllowed: true });
+    },
+    async () => {
+      const [before, after] = [found.found, found.own];
+      const place = commandPlace(options);
+      const shown = shownPlace(place);
+      const copy = 'url' in place || before === after ? null : `${place.path}.schema-${before}`;
+      if (options.json === true) printJson({ ok: true, before, after, copy });
+      else if (before === after) print(`${createMarks().good('✓')} ${shown} has schema ${after} already\n`);
+      else {
+        print(`${createMarks().good('✓')} ${shown} had schema ${before} and now has schema ${after}\n`);
+        if (copy !== null) print(`  as it was before, it is in ${copy}: as secret as the store\n`);
+      }
+      return exitCodes.ok;
+    },
+  );
+}

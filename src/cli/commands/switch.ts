@@ -1,0 +1,126 @@
+// `writ switch`: lists, sets and lifts the kill switches of a running service.
+
+import type { Command } from 'commander';
+import { nearestOf } from '../../language/diagnostic/suggest.ts';
+import { riskTiers } from '../../language/model/request.ts';
+import { findAgent } from '../agents/admin-http.ts';
+import {
+  type Api,
+  type ApiOptions,
+  apiHelp,
+  show,
+  step,
+  withApi,
+  withApiOptions,
+} from '../client/api-client.ts';
+import { localTime } from '../output/local-time.ts';
+import { type ExitCode, print, printError, UsageError } from '../output/output.ts';
+import { printable, table } from '../output/table.ts';
+
+interface ShownSwitch {
+  readonly id: string;
+  readonly scope: string;
+  readonly agent_name: string | null;
+  readonly reason: string;
+  readonly created_at: string;
+  readonly created_by_name: string;
+}
+
+export function defineSwitch(command: Command, finish: (code: ExitCode) => void): void {
+  command.addHelpText('after', examples + apiHelp);
+  withApiOptions(command.command('list').description('list the switches that are on')).action(
+    async (options: ApiOptions) => {
+      finish(
+        await withApi(options, async (api) => {
+          const list = await api.get<{ items: readonly ShownSwitch[] }>('/v1/switches');
+          show(options, list, ({ items }) =>
+            print(items.length === 0 ? 'no switch is on\n' : switchTable(items)),
+          );
+        }),
+      );
+    },
+  );
+  withApiOptions(command.command('on'))
+    .description('refuse every request that the scope covers, within a second')
+    .argument('<scope>', 'all, tier:high, area:payment, or agent:buyer-1 (its name or id)')
+    .requiredOption('--reason <text>', 'why; the refused agents see it')
+    .action(async (scope: string, options: ApiOptions & { readonly reason: string }) => {
+      finish(
+        await withApi(options, async (api) => {
+          const body = { scope: await withAgentId(api, checkScope(scope)), reason: options.reason };
+          const made = await api.post<ShownSwitch & { readonly warnings: readonly string[] }>(
+            '/v1/switches',
+            body,
+          );
+          show(options, made, ({ id, warnings }) => {
+            print(`${scopeShown(made)} is stopped; to resume: writ switch off ${id} --reason "..."\n`);
+            for (const warning of warnings) printError(`warning: ${warning}\n`);
+          });
+        }),
+      );
+    });
+  withApiOptions(command.command('off'))
+    .description('turn a switch off')
+    .argument('<id>', 'as `list` shows it')
+    .requiredOption('--reason <text>', 'why agents may act again; it goes on record')
+    .action(async (id: string, options: ApiOptions & { readonly reason: string }) => {
+      finish(
+        await withApi(options, async (api) => {
+          await api.post(`/v1/switches/${step(id)}/off`, { reason: options.reason });
+          show(options, { id, status: 'off' }, () => print(`${id} is off\n`));
+        }),
+      );
+    });
+}
+
+const examples = `
+Examples:
+  writ switch on all --reason "the ledger is wrong"
+  writ switch on area:payment --reason "the ledger is wrong"
+  writ switch on tier:critical --reason "an incident"
+  writ switch on agent:buyer-1 --reason "an incident"
+  writ switch list
+  writ switch off 5a0c0de0-0000-4000-8000-000000000000 --reason "the ledger is right again"
+`;
+
+const tierScopes = riskTiers.map((tier) => `tier:${tier}`);
+const wordsForAll = ['everything', 'everybody', 'everyone', '*'];
+
+/** Returns the scope unchanged. Throws a UsageError that lists the possible scopes when the text is none. */
+function checkScope(scope: string): string {
+  const isScope =
+    scope === 'all' || tierScopes.includes(scope) || /^(area:[^\s:]+|agent:[0-9A-Za-z._-]+)$/.test(scope);
+  if (isScope) return scope;
+  const near = nearestScope(scope);
+  const help = near === null ? '' : `; did you mean \`${near}\`?`;
+  throw new UsageError(
+    `\`${scope}\` is not a scope: use all, tier:TIER (${riskTiers.join(', ')}), area:AREA or agent:NAME${help}`,
+  );
+}
+
+function nearestScope(scope: string): string | null {
+  const word = scope.toLowerCase();
+  if (wordsForAll.includes(word)) return 'all';
+  return tierScopes.find((tier) => tier === `tier:${word}`) ?? nearestOf(word, ['all', ...tierScopes]);
+}
+
+/** Replaces an agent's name in the scope by its id: people know agents by name, and the service takes ids. */
+async function withAgentId(api: Api, scope: string): Promise<string> {
+  const [, name] = /^agent:(.+)$/.exec(scope) ?? [];
+  return name === undefined ? scope : `agent:${(await findAgent(api, name)).id}`;
+}
+
+function switchTable(items: readonly ShownSwitch[]): string {
+  return table(
+    ['id', 'scope', 'since', 'by', 'reason'],
+    items.map((one) => [
+      ...[one.id, scopeShown(one), localTime(one.created_at)],
+      ...[one.created_by_name, one.reason],
+    ]),
+  );
+}
+
+/** The scope as people write it, with the name of an agent. */
+function scopeShown({ scope, agent_name: name }: ShownSwitch): string {
+  return printable(name === null ? scope : `agent:${name}`);
+}

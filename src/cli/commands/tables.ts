@@ -1,0 +1,141 @@
+// `writ tables`: shows and changes the rows of pushed tables in a running service.
+
+import type { Command } from 'commander';
+import { isJsonObject, type Json, type JsonObject } from '../../language/model/json.ts';
+import {
+  type Api,
+  type ApiOptions,
+  apiHelp,
+  type Page,
+  show,
+  step,
+  withApi,
+  withApiOptions,
+} from '../client/api-client.ts';
+import { localTime } from '../output/local-time.ts';
+import { type ExitCode, print, UsageError } from '../output/output.ts';
+import { printable, table } from '../output/table.ts';
+
+interface ShownTable {
+  readonly name: string;
+  readonly key: { readonly name: string; readonly type: string };
+  readonly columns: readonly {
+    readonly name: string;
+    readonly type: string;
+    readonly is_optional: boolean;
+  }[];
+  readonly pushed_by: readonly string[];
+}
+
+interface ShownRow {
+  readonly key: string;
+  readonly row: JsonObject;
+  readonly version: number;
+  readonly changed_at: string;
+  readonly changed_by: string;
+}
+
+type PageOptions = ApiOptions & { readonly limit?: string; readonly cursor?: string };
+
+export function defineTables(command: Command, finish: (code: ExitCode) => void): void {
+  command.addHelpText('after', examples + apiHelp);
+  withApiOptions(command.command('list'))
+    .description('list the tables whose rows are pushed, or the rows of one')
+    .argument('[table]', 'its name in the active policies')
+    .option('--limit <n>', 'how many rows, at most 200')
+    .option('--cursor <cursor>', 'the page after the one that showed it')
+    .action(async (name: string | undefined, options: PageOptions) => {
+      finish(
+        await withApi(options, (api) =>
+          name === undefined ? tables(api, options) : rows(api, name, options),
+        ),
+      );
+    });
+  withApiOptions(command.command('set'))
+    .description('put a row into a table, in the place of the one with its key')
+    .argument('<table>', 'its name in the active policies')
+    .argument('<key>', 'the key of the row')
+    .argument('<row>', 'the other columns as a JSON object')
+    .action(async (name: string, key: string, text: string, options: ApiOptions) => {
+      const row = readRow(text);
+      finish(
+        await withApi(options, async (api) => {
+          const set = await api.put<ShownRow>(rowPath(name, key), row);
+          show(options, set, ({ version }) =>
+            print(`${printable(key)} of ${name} is on record, version ${version}\n`),
+          );
+        }),
+      );
+    });
+  withApiOptions(command.command('remove'))
+    .description('remove a row from a table')
+    .argument('<table>', 'its name in the active policies')
+    .argument('<key>', 'the key of the row, as `list` shows it')
+    .action(async (name: string, key: string, options: ApiOptions) => {
+      finish(
+        await withApi(options, async (api) => {
+          await api.delete(rowPath(name, key));
+          show(options, { table: name, key, status: 'removed' }, () =>
+            print(`${printable(key)} of ${name} is removed\n`),
+          );
+        }),
+      );
+    });
+}
+
+const examples = `
+Examples:
+  writ tables list
+  writ tables list orders
+  writ tables set orders o-1 '{"owner": "ann", "status": "open"}'
+  writ tables remove orders o-1
+`;
+
+async function tables(api: Api, options: ApiOptions): Promise<void> {
+  const list = await api.get<{ items: readonly ShownTable[] }>('/v1/tables');
+  show(options, list, ({ items }) => {
+    if (items.length === 0) return print('no rule reads a table whose rows are pushed\n');
+    print(
+      table(
+        ['table', 'key', 'columns', 'pushed by'],
+        items.map(({ name, key, columns, pushed_by: by }) => [
+          ...[name, `${key.name}: ${key.type}`],
+          columns.map((one) => `${one.name}${one.is_optional ? '?' : ''}: ${one.type}`).join(', '),
+          by.length === 0 ? 'people' : `${by.join(', ')}, people`,
+        ]),
+      ),
+    );
+  });
+}
+
+async function rows(api: Api, name: string, options: PageOptions): Promise<void> {
+  const { limit, cursor } = options;
+  const page = await api.get<Page<ShownRow>>(`/v1/tables/${step(name)}`, { limit, cursor });
+  show(options, page, ({ items, next_cursor: next }) => {
+    if (items.length === 0) return print('no rows\n');
+    print(
+      table(
+        ['key', 'row', 'version', 'changed', 'by'],
+        items.map(({ key, row, version, changed_at: at, changed_by: by }) => [
+          ...[key, JSON.stringify(row), String(version), localTime(at), by],
+        ]),
+      ),
+    );
+    if (next) print(`more: --cursor ${next}\n`);
+  });
+}
+
+function rowPath(name: string, key: string): string {
+  return `/v1/tables/${step(name)}/${step(key)}`;
+}
+
+function readRow(text: string): JsonObject {
+  let row: Json = null;
+  try {
+    row = JSON.parse(text) as Json;
+  } catch {
+    // Text that is not JSON is reported below.
+  }
+  if (isJsonObject(row)) return row;
+  throw new UsageError(`\`${text}\` is no row: write a JSON object such as '{"owner": "ann"}'`);
+}

@@ -1,0 +1,171 @@
+// Examines how the service is reached and what it has to reach: its port, its address, the mail server and
+// issuers of tokens.
+
+import { createServer, isIP } from 'node:net';
+import { connect, type PeerCertificate } from 'node:tls';
+import { listenFault } from '../../service/http/start-error.ts';
+import type { Config } from '../../service/settings/settings.ts';
+import { readKeys } from '../../service/users/issuer-keys.ts';
+import { tryMailServer } from '../../service/webhooks/mail.ts';
+import { codeOf, ok, type PartFinding, unused, warned, wrong, wrongBy } from './finding.ts';
+import type { SeenTime } from './records.ts';
+
+const waitMs = 5_000;
+const dayMs = 24 * 60 * 60_000;
+const certificateDays = 14;
+
+/** Examines the port. A port in use is right when a process serves the records. */
+export async function examinePort(config: Config, isServed: boolean): Promise<PartFinding> {
+  const { host, port } = config;
+  const server = createServer();
+  try {
+    await new Promise<void>((done, fail) => {
+      server.once('error', fail).listen({ host, port }, done);
+    });
+    return ok(port === 0 ? `any free port of ${host}` : `${host}:${port} is free`);
+  } catch (error) {
+    if (isServed && codeOf(error) === 'EADDRINUSE')
+      return ok(`${host}:${port} is in use, as it is while the service runs`);
+    return wrongBy(
+      new Error(listenFault(error, config) ?? `${host} cannot be listened on (${codeOf(error)})`),
+    );
+  } finally {
+    server.close();
+  }
+}
+
+/**
+ * Examines the address that people type: encrypted, with a valid certificate, and known to be behind a proxy.
+ */
+export async function examineAddress({ publicUrl, trustedProxies }: Config): Promise<PartFinding> {
+  if (publicUrl === null) return unused('no public_url: people reach the service on this machine alone');
+  const { protocol, hostname, port } = new URL(publicUrl);
+  if (protocol === 'http:')
+    return isOfThisMachine(hostname)
+      ? ok(`${publicUrl}, on this machine alone`)
+      : wrong(
+          `${publicUrl} is not encrypted: passwords and keys can be read on the way, and browsers keep no passkeys for it`,
+          'let a proxy end TLS, and let public_url begin with https:',
+        );
+  try {
+    const certificate = await certificateOf(hostname, port === '' ? 443 : Number(port));
+    const days = Math.floor((Date.parse(certificate.valid_to) - Date.now()) / dayMs);
+    if (days < certificateDays)
+      return warned(
+        `the certificate of ${publicUrl} holds for ${days} days more`,
+        'renew it, and see why that did not happen by itself',
+      );
+    return trustedProxies.length === 0
+      ? warned(
+          `records and limits see the proxy of ${publicUrl} in place of its clients`,
+          'set trusted_proxies to the network of the proxy, such as 127.0.0.1/32',
+        )
+      : ok(`${publicUrl}, by a certificate that holds for ${days} days more`);
+  } catch (error) {
+    return wrong(`${publicUrl} cannot be reached safely (${codeOf(error)})`, tlsFix(codeOf(error)));
+  }
+}
+
+/** Asks the running service which conditions of its policies this installation cannot satisfy. */
+export async function examineGaps({ host, port }: Config, isServed: boolean): Promise<PartFinding> {
+  if (!isServed || port === 0) return unused('only the running service knows who is in which group');
+  const address =
+    host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : isIP(host) === 6 ? `[${host}]` : host;
+  try {
+    const reply = await fetch(`http://${address}:${port}/readyz`, { signal: AbortSignal.timeout(waitMs) });
+    const { policies } = (await reply.json()) as { policies: { gaps: readonly string[] } };
+    const [first, ...others] = policies.gaps;
+    if (first === undefined) return ok('the policies ask for nothing that is missing');
+    const more = others.length === 0 ? '' : ` (and ${others.length} more: GET /readyz lists them)`;
+    return warned(
+      `${first}${more}`,
+      'add the people, the issuer or the enforcement point, or change the rule',
+    );
+  } catch (error) {
+    return unused(`the service does not answer at ${address}:${port} (${codeOf(error)})`);
+  }
+}
+
+function isOfThisMachine(host: string): boolean {
+  return host === 'localhost' || host === '[::1]' || /^127\./.test(host);
+}
+
+function certificateOf(host: string, port: number): Promise<PeerCertificate> {
+  return new Promise((done, fail) => {
+    const socket = connect(
+      { host, port, ...(isIP(host) === 0 ? { servername: host } : {}), timeout: waitMs },
+      () => {
+        done(socket.getPeerCertificate());
+        socket.end();
+      },
+    );
+    socket.on('timeout', () => socket.destroy(new Error('no answer')));
+    socket.on('error', fail);
+  });
+}
+
+function tlsFix(code: string): string {
+  if (code === 'CERT_HAS_EXPIRED') return 'renew the certificate';
+  if (/ALTNAME/.test(code))
+    return 'take a certificate for this name, or set public_url to a name that it has';
+  if (/CERT|SIGN|ISSUER/.test(code))
+    return 'take a certificate of an authority that clients know; NODE_EXTRA_CA_CERTS names one of your own';
+  return 'start the proxy, let its name lead to it, and look from the machine of a user';
+}
+
+export async function examineMail({ smtp }: Config): Promise<PartFinding> {
+  if (smtp === null) return unused('no smtp.url: invitations, resets and alerts are not mailed');
+  const { hostname } = new URL(smtp.url);
+  try {
+    await tryMailServer({ url: smtp.url, timeoutMs: waitMs });
+    return ok(`${hostname} takes mail`);
+  } catch (error) {
+    const code = codeOf(error);
+    return wrong(
+      `the mail server ${hostname} does not take us in (${code})`,
+      code === 'EAUTH'
+        ? 'put its user and password into smtp.url, or WRIT_SMTP_URL'
+        : 'set smtp.url to its address, smtps: where it begins with TLS, and let no firewall stand between',
+    );
+  }
+}
+
+/**
+ * The issuer that a setting names. `keys` is the address of its keys; null when the issuer itself names that
+ * address.
+ */
+interface Issuer {
+  readonly setting: string;
+  readonly issuer: string;
+  readonly keys: string | null;
+}
+
+export async function examineIssuer({ setting, issuer, keys }: Issuer): Promise<PartFinding> {
+  try {
+    const { keys: found } = JSON.parse(await readKeys({ issuer, keys }, AbortSignal.timeout(waitMs))) as {
+      readonly keys?: readonly unknown[];
+    };
+    if (Array.isArray(found) && found.length > 0) return ok(`${issuer} has ${found.length} keys`);
+    return wrong(`${issuer} has no keys`, `${setting} must be an issuer of OpenID Connect`);
+  } catch (error) {
+    return wrong(
+      `${issuer} cannot be used (${codeOf(error)})`,
+      `let this machine reach it, and set ${setting} as its discovery document calls itself, to the letter`,
+    );
+  }
+}
+
+/** The time of another machine, by the `Date` header of any answer; null when there is none. */
+export async function clockOf(address: string): Promise<SeenTime | null> {
+  try {
+    const reply = await fetch(address, {
+      method: 'HEAD',
+      redirect: 'manual',
+      signal: AbortSignal.timeout(waitMs),
+    });
+    const atMs = Date.parse(reply.headers.get('date') ?? '');
+    return Number.isNaN(atMs) ? null : { whose: new URL(address).host, atMs };
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,83 @@
+// Examines what the service decides by: the policy directory, or the bundle that the service follows in its
+// place.
+
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Diagnostic, hasErrors } from '../../language/diagnostic/diagnostic.ts';
+import { compileToProgram } from '../../pipeline.ts';
+import { bundleSource } from '../../service/policies/bundles/bundle-source.ts';
+import { sourcesOf } from '../../service/policies/bundles/read-sources.ts';
+import { readBundle } from '../../service/policies/compiled/bundle.ts';
+import { firstPolicyHelp } from '../../service/policies/walk.ts';
+import type { Config } from '../../service/settings/settings.ts';
+import { loadPacked } from '../support/load-policies.ts';
+import { ok, type PartFinding, unused, warned, wrong, wrongBy } from './finding.ts';
+
+export async function examinePolicies({ policies, bundle }: Config): Promise<PartFinding> {
+  if (bundle !== null) return unused('the service follows a bundle');
+  const { diagnostics, read, compiled } = await loadPacked(policies);
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  const help = errors[0]?.help === firstPolicyHelp ? `writ init ${policies}` : `writ check ${policies}`;
+  if (errors.length > 0) return wrong(errorText(errors, policies), help);
+  if (await mayEverybodyWrite(read.root ?? policies))
+    return wrong(`every user of the machine may change ${policies}`, `chmod -R o-w ${policies}`);
+  return ok(`${policies}: ${read.found.length} files, ${compiled.packed?.rules ?? 0} rules`);
+}
+
+function errorText(errors: readonly Diagnostic[], place: string): string {
+  const [first] = errors;
+  const count = errors.length === 1 ? 'an error' : `${errors.length} errors`;
+  return `the policies of ${place} have ${count}: ${first?.message}`;
+}
+
+const everybodyMayWrite = 0o002;
+
+async function mayEverybodyWrite(directory: string): Promise<boolean> {
+  if (process.geteuid === undefined) return false;
+  return ((await stat(directory)).mode & everybodyMayWrite) !== 0;
+}
+
+const waitMs = 10_000;
+
+export async function examineBundle({ bundle, data }: Config): Promise<PartFinding> {
+  if (bundle === null) return unused('the service follows the policy directory');
+  try {
+    const found = await bundleSource(bundle.place, bundle)(null, AbortSignal.timeout(waitMs));
+    const read = await readBundle(found!.bytes, bundle.key ?? undefined);
+    const { packed, diagnostics } = compileToProgram(sourcesOf(read).sources);
+    if (packed === null || hasErrors(diagnostics))
+      return wrong('the texts of the bundle do not compile', 'make it anew: `writ build POLICIES -o FILE`');
+    const keptMs = await madeMsOfKept(join(data, 'bundle', 'last.writ'));
+    if (read.madeMs < keptMs && !bundle.isOlderAllowed)
+      return wrong(
+        `the bundle was made at ${timeOf(read.madeMs)}, before the active one, at ${timeOf(keptMs)}`,
+        'publish the newer one again, or set `bundle.allow_older`',
+      );
+    return bundle.key === null
+      ? warned(
+          `${bundle.place} is taken whoever has made it`,
+          'sign it with `writ build --sign`, and set `bundle.key`',
+        )
+      : ok(`${bundle.place}, made at ${timeOf(read.madeMs)}, signed by the key of the settings`);
+  } catch (error) {
+    const { what } = wrongBy(error);
+    const message = error instanceof Error ? error.message : what;
+    return wrong(
+      message,
+      'publish a bundle of `writ build --sign` by the key in `bundle.key`; `writ verify-bundle` checks it',
+    );
+  }
+}
+
+/** When the kept bundle was made. 0 when no readable bundle is kept: then any bundle may replace it. */
+async function madeMsOfKept(path: string): Promise<number> {
+  try {
+    return (await readBundle(await readFile(path))).madeMs;
+  } catch {
+    return 0;
+  }
+}
+
+function timeOf(ms: number): string {
+  return new Date(ms).toISOString();
+}

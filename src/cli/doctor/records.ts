@@ -1,0 +1,85 @@
+// Examines what the service keeps: its master key, its records, and the clock that dates them.
+
+import { existsSync } from 'node:fs';
+import { clockFault } from '../../service/clock.ts';
+import type { Config } from '../../service/settings/settings.ts';
+import { StoreError, type StoreErrorCode } from '../../service/store/contract/store-error.ts';
+import type { ExaminedStore } from '../../service/store/examine/examined-store.ts';
+import { examineStore, fileOf, shownPlace, storePlaceOf } from '../../service/store/open.ts';
+import { ok, type PartFinding, warned, wrong, wrongBy } from './finding.ts';
+
+export interface RecordsLook {
+  readonly key: PartFinding;
+  readonly store: PartFinding;
+  /** The examined store; null when there is no store, or none that can be examined. */
+  readonly examined: ExaminedStore | null;
+}
+
+const aboutKey: ReadonlySet<StoreErrorCode> = new Set<StoreErrorCode>(['master-key', 'unsafe-files']);
+
+export async function examineRecords({ data, store: database, durability }: Config): Promise<RecordsLook> {
+  const place = storePlaceOf({ data, database, durability });
+  const shown = shownPlace(place);
+  if (!('url' in place) && !existsSync(place.path) && !existsSync(`${place.path}.key`)) {
+    const made = 'the first start makes it';
+    return { key: ok(`no key yet: ${made}`), store: ok(`no records at ${shown} yet`), examined: null };
+  }
+  try {
+    const examined = await examineStore(place);
+    return { key: keyFinding(fileOf(place), database), store: storeFinding(examined, shown), examined };
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    const [found, other] = [wrongBy(error), ok('looked at once the other is right')];
+    const isKey = aboutKey.has(error.code);
+    return { key: isKey ? found : other, store: isKey ? other : found, examined: null };
+  }
+}
+
+function keyFinding(file: string, database: string | null): PartFinding {
+  return ok(`${database === null ? `${file}.key` : file} is the key of these records, and its user's alone`);
+}
+
+function storeFinding({ isEarlier, isServed, difference }: ExaminedStore, shown: string): PartFinding {
+  if (isEarlier)
+    return warned(
+      `${shown} is of an earlier version`,
+      'stop the service of that version; the next start of this one, or `writ store migrate`, brings the store up to date',
+    );
+  if (difference !== null)
+    return wrong(
+      `something was changed in ${shown}, and not by the service: ${difference}`,
+      '`writ audit verify` says what; restore a backup, or take it as it is with `writ audit accept`',
+    );
+  return ok(`${shown}, ${isServed ? 'served by a process now' : 'served by no process now'}`);
+}
+
+/** The difference, in milliseconds, from which two clocks count as apart. */
+const apartMs = 30_000;
+
+export interface SeenTime {
+  /** The owner of the clock, in words for people. */
+  readonly whose: string;
+  readonly atMs: number;
+}
+
+/** Compares the clock with the newest record, and with the clocks of other machines. */
+export function examineClock(
+  nowMs: number,
+  newestMs: number | null,
+  others: readonly SeenTime[],
+): PartFinding {
+  const behind = clockFault(nowMs, newestMs);
+  if (behind !== null) {
+    const [what = '', ...fix] = behind.split(': ');
+    return wrong(what, fix.join(': '));
+  }
+  const other = others.find(({ atMs }) => Math.abs(atMs - nowMs) > apartMs);
+  const time = (ms: number) => new Date(ms).toISOString();
+  if (other !== undefined)
+    return wrong(
+      `this machine's clock says ${time(nowMs)}, that of ${other.whose} ${time(other.atMs)}`,
+      'let NTP set the clock: `timedatectl set-ntp true`',
+    );
+  const against = others.map(({ whose }) => whose);
+  return ok(`${time(nowMs)}${against.length === 0 ? '' : `, as ${against.join(' and ')}`}`);
+}

@@ -1,0 +1,143 @@
+// Turns one event of a coding agent into the answer of its hook: asks the service, waits for people, and
+// refuses when anything is in doubt. INVARIANT: the exit code is 0 when the service has granted just this
+// call or the run is put off, and 2 in every other case, whatever breaks. Any other code would let the tool
+// run.
+
+import type { Readable } from 'node:stream';
+import { connect, type Decision } from '../../../integrations/typescript/client.ts';
+import { toldWaiting } from '../../../integrations/typescript/decision.ts';
+import { jsonLimits, readJson } from '../../language/json/read.ts';
+import { isJsonObject } from '../../language/model/json.ts';
+import type { Dialect } from './dialects.ts';
+
+/** How the host wants its answers. */
+export interface AnswerForm {
+  /** Milliseconds to wait for people. */
+  readonly waitMs: number;
+  /** Whether a run is put off while people decide, if the dialect has a word for that. */
+  readonly isDeferring: boolean;
+  /** Whether another hook is installed for the events that the dialect decides apart. */
+  readonly isApart: boolean;
+}
+
+export interface HookOptions extends AnswerForm {
+  readonly dialect: Dialect;
+  readonly url: string;
+  /** The key of an agent, or of an enforcement point. */
+  readonly key: string;
+  /** The agent that an enforcement point asks for; undefined with the key of an agent. */
+  readonly agent: string | undefined;
+  /** The session of all calls; null for the session that the host names. */
+  readonly session: string | null;
+  /** Milliseconds within which the hook must answer. */
+  readonly withinMs: number;
+}
+
+export interface HookAnswer {
+  readonly code: 0 | 2;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Whether the service has decided about the call; false when the refusal has another cause. */
+  readonly isDecided: boolean;
+}
+
+/** Answers the event that `input` holds. Never rejects. */
+export async function answerHook(options: HookOptions, input: Readable): Promise<HookAnswer> {
+  return answerWithin(options.withinMs, async (signal) => answerEvent(options, await bytesOf(input), signal));
+}
+
+/** Answers one event. Rejects when the service cannot be asked. */
+export async function answerEvent(
+  options: HookOptions,
+  bytes: Buffer,
+  signal: AbortSignal,
+): Promise<HookAnswer> {
+  const { dialect, url, key, agent, waitMs } = options;
+  const read = readJson(withoutMark(bytes));
+  if (!read.ok) return refusedAnswer(`Nothing was granted: the event cannot be read: ${read.issue.detail}.`);
+  if (options.isApart && isJsonObject(read.value) && dialect.isDecidedApart(read.value))
+    return { code: 0, stdout: dialect.allowed, stderr: '', isDecided: false };
+  const call = isJsonObject(read.value) ? dialect.read(read.value) : null;
+  if (call === null)
+    return refusedAnswer(
+      'Nothing was granted: this is no event of a tool call that is known, or it does not say whose tool it is.',
+    );
+  const { actionKey, payload, idempotencyKey } = call;
+  const session = options.session ?? call.session;
+  const writ = connect({
+    url,
+    key,
+    wait: waitMs,
+    signal,
+    ...(agent === undefined ? {} : { agent }),
+    ...(session === null ? {} : { session }),
+  });
+  const asked = idempotencyKey === null ? {} : { idempotencyKey };
+  return answerOf(options, await writ.authorize(actionKey, payload, asked));
+}
+
+/**
+ * The answer that `answer` gives within the time; a refusal when it rejects or is late. Never rejects.
+ */
+export async function answerWithin(
+  withinMs: number,
+  answer: (signal: AbortSignal) => Promise<HookAnswer>,
+): Promise<HookAnswer> {
+  const over = AbortSignal.timeout(withinMs);
+  try {
+    return await Promise.race([answer(over), timedOut(over)]);
+  } catch (error) {
+    return refusedAnswer(`Nothing was granted: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function timedOut(over: AbortSignal): Promise<HookAnswer> {
+  return new Promise((resolve) => {
+    const late = () => resolve(refusedAnswer('Nothing was granted: the decision did not come in time.'));
+    over.addEventListener('abort', late, { once: true });
+  });
+}
+
+const mark = Buffer.from('\ufeff');
+
+/** The event without byte order marks, of which PowerShell may write one or two before what it pipes. */
+function withoutMark(bytes: Buffer): Buffer {
+  let start = 0;
+  while (bytes.subarray(start, start + mark.length).equals(mark)) start += mark.length;
+  return bytes.subarray(start);
+}
+
+/** The bytes of the event; a part of them when there are too many to be read. */
+export async function bytesOf(input: Readable): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  let length = 0;
+  for await (const part of input) {
+    parts.push(Buffer.from(part));
+    length += part.length;
+    // The event is too long already, and is refused for that.
+    if (length > jsonLimits.bytesMax + 2 * mark.length) break;
+  }
+  return Buffer.concat(parts);
+}
+
+function answerOf({ dialect, isDeferring }: HookOptions, decision: Decision): HookAnswer {
+  switch (decision.kind) {
+    case 'allowed':
+      return { code: 0, stdout: dialect.allowed, stderr: '', isDecided: true };
+    case 'waiting': {
+      const reason = toldWaiting(decision);
+      if (isDeferring && dialect.deferred !== null)
+        return { code: 0, stdout: dialect.deferred(reason), stderr: '', isDecided: true };
+      return { ...refusedAnswer(reason), isDecided: true };
+    }
+    case 'denied':
+      return {
+        ...refusedAnswer(decision.message),
+        isDecided: decision.requestId !== null && decision.policy !== 'unreadable',
+      };
+  }
+}
+
+export function refusedAnswer(reason: string): HookAnswer {
+  return { code: 2, stdout: '', stderr: `${reason}\n`, isDecided: false };
+}

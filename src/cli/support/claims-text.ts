@@ -1,0 +1,55 @@
+// Renders the results for a set's guarantees: a line for each claim, and below a refuted claim the request
+// that refutes it.
+
+import { type JudgedClaim, undecidedLines } from '../../analysis/findings/guarantee-results.ts';
+import { escapeForTerminal, position, type SourceOf } from '../../language/diagnostic/render.ts';
+import type { Span } from '../../language/diagnostic/span.ts';
+import { isHardlyTried, type Trial } from '../../reasoning/guarantees/try.ts';
+import { requestJson } from '../../reasoning/prove/report/request-json.ts';
+import { claimText } from '../../reasoning/prove/report/wording.ts';
+import { createMarks } from '../output/output.ts';
+
+/**
+ * A line for each claim; below a refuted claim the request that refutes it, in the form that `writ decide`
+ * takes.
+ */
+export function renderClaims(judged: readonly JudgedClaim[], sourceOf: SourceOf): string {
+  return judged.map((one) => renderClaim(one, sourceOf)).join('');
+}
+
+function renderClaim(judged: JudgedClaim, sourceOf: SourceOf): string {
+  const marks = createMarks();
+  const { guarantee, claim, trial } = judged;
+  const start = `${guarantee.name}: ${escapeForTerminal(claimText(claim, sourceOf))}`;
+  const place = lineText(claim.span, sourceOf);
+  const tried = trial === null ? '' : `; ${trialText(trial)}`;
+  switch (judged.kind) {
+    case 'proved':
+      return `${marks.good('✓')} ${start} ${marks.faint(`proved for all requests${tried}`)}\n`;
+    case 'refuted': {
+      const { facts, decision, rule } = judged.counterexample!;
+      const by = rule === null ? '' : ` (${lineText(rule, sourceOf)})`;
+      const shown = [`${decision.outcome} by ${decision.by}${by}`, JSON.stringify(requestJson(facts))];
+      return [`${marks.bad('✗')} ${start} ${marks.bad('refuted')} ${marks.faint(place)}`, ...shown]
+        .join('\n    ')
+        .concat('\n');
+    }
+    case 'undecided': {
+      const reasons = undecidedLines(judged, sourceOf).map((line) => `    ${line}\n`);
+      return `${marks.bad('?')} ${start} ${marks.bad('undecided')} ${marks.faint(place)}\n${reasons.join('')}${trial === null ? '' : `    ${trialText(trial)}\n`}`;
+    }
+  }
+}
+
+function lineText({ file, start }: Span, sourceOf: SourceOf): string {
+  return `${file}:${position(sourceOf(file) ?? '', start).line}`;
+}
+
+function trialText(trial: Trial): string {
+  const { tried, granted } = trial;
+  if (tried === 0) return 'trials: never tried, no request met it';
+  const counted = `trials: not refuted by ${tried} requests`;
+  return isHardlyTried(trial)
+    ? `${counted}, of which an allow grants ${granted === 0 ? 'none' : `only ${granted}`}`
+    : counted;
+}

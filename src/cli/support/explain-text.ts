@@ -1,0 +1,236 @@
+// Renders a decision for people: the outcome with its requirements, each rule with the value of each part of its condition,
+// the unknown facts, the rules that came close, and the changes that would change the decision.
+
+import { isDeepStrictEqual } from 'node:util';
+import { type ConditionLine, conditionLines, textOf } from '../../analysis/condition-lines.ts';
+import { escapeForTerminal, position, type SourceOf } from '../../language/diagnostic/render.ts';
+import { nearestOf } from '../../language/diagnostic/suggest.ts';
+import { type Decision, isRefusedByGate, type Requirements } from '../../language/model/decision.ts';
+import { exceptText } from '../../language/model/describe.ts';
+import type { PolicySet, Rule } from '../../language/model/policy.ts';
+import type { Facts } from '../../language/model/request.ts';
+import type { Explanation, Truth } from '../../language/model/trace.ts';
+import { authorize } from '../../language/spec/authorize.ts';
+import { type ExplainedRule, explain } from '../../language/spec/explain.ts';
+import { fromNumber } from '../../language/value/decimal.ts';
+import { formatDuration } from '../../language/value/time.ts';
+import { type SmallestChange, smallestChange } from '../../reasoning/counterfactual/change.ts';
+import {
+  type NearRule,
+  nearRules,
+  type UnknownFact,
+  unknownFacts,
+} from '../../reasoning/counterfactual/near.ts';
+import { createMarks } from '../output/output.ts';
+
+export interface Explained {
+  readonly set: PolicySet;
+  readonly action: string;
+  readonly decision: Decision;
+  /** The rules of the request's action, in the order of their ids; none if the gate refuses. */
+  readonly rules: readonly ExplainedRule[];
+  readonly near: readonly NearRule[];
+  readonly unknown: readonly UnknownFact[];
+  readonly changes: readonly SmallestChange[];
+  /** The facts of the decision; null when a record withholds them. */
+  readonly facts: Facts | null;
+}
+
+export interface ExplainEngine {
+  readonly set: PolicySet;
+  readonly decide: (facts: Facts) => Decision;
+}
+
+/**
+ * Decides twice, by `decide` and by the language's definition. Throws when the two disagree, which is a bug
+ * in Writ.
+ */
+export function explainDecision({ set, decide }: ExplainEngine, facts: Facts): Explained {
+  const { action } = facts;
+  const decision = decide(facts);
+  if (!isDeepStrictEqual(decision, authorize(set, facts))) {
+    throw new Error(`the compiled policies and the definition disagree on a request for ${action}`);
+  }
+  if (isRefusedByGate(decision))
+    return { set, action, decision, rules: [], near: [], unknown: [], changes: [], facts };
+  return {
+    set,
+    facts,
+    action,
+    decision,
+    rules: explain(set, facts),
+    near: nearRules(set, facts),
+    unknown: unknownFacts(set, facts),
+    changes: smallestChange(set, facts, { decide }),
+  };
+}
+
+/** A few lines about the decision. For an action that is not declared, they name the nearest declared one. */
+export function renderDecision({ set, action, decision }: Explained): string {
+  const { outcome, by, reason, risk, validForSeconds, requires, withShadow } = decision;
+  const marks = createMarks();
+  const paint = outcome === 'ALLOW' ? marks.good : marks.bad;
+  const score = risk.low === risk.high ? `risk ${risk.high}` : `risk ${risk.low} to ${risk.high}`;
+  const near = decision.by === 'undeclared_action' ? nearestOf(action, set.actions.keys()) : null;
+  const help = near === null ? '' : `  did you mean \`${escapeForTerminal(near)}\`?\n`;
+  const details = [
+    score,
+    ...(validForSeconds === null ? [] : [`valid for ${duration(validForSeconds)}`]),
+    ...(requires === null ? [] : describeRequirements(requires)),
+    ...(withShadow === outcome ? [] : [`${withShadow} if shadow rules were enforced`]),
+  ];
+  return `${paint(outcome)} by ${escapeForTerminal(by)}\n  ${escapeForTerminal(reason)}\n${help}  ${details.join(', ')}\n`;
+}
+
+export interface ShownExplanation {
+  readonly sourceOf: SourceOf;
+  /** Whether to show every rule or the deciding one only. */
+  readonly isWhole: boolean;
+}
+
+/** An empty line, then each rule with its condition. Rules that took part come first. */
+export function renderRules({ rules, decision }: Explained, { sourceOf, isWhole }: ShownExplanation): string {
+  const marks = createMarks();
+  const rank = ({ rule }: ExplainedRule): number =>
+    rule === decision.by ? 0 : decision.rules.includes(rule) ? 1 : 2;
+  const blocks = rules
+    .filter(({ rule }) => isWhole || rule === decision.by)
+    .toSorted((a, b) => rank(a) - rank(b))
+    .map((rule) => {
+      const note = rule.isShadow ? ' (shadow)' : rule.rule === decision.by ? ' (decides)' : '';
+      const head = `${showTruth(rule.truth)} ${rule.effect.padEnd(8)} ${rule.rule}${marks.faint(note)}`;
+      return [head, ...conditionLines(rule.explanation, sourceOf).map(renderLine)].join('\n');
+    })
+    .map((block) => `${block}\n`);
+  return blocks.length === 0 ? '' : `\n${blocks.join('')}`;
+}
+
+/** The source of the deciding rule; empty if no rule decided. */
+export function renderSource({ set, decision }: Explained, sourceOf: SourceOf): string {
+  const rule = ruleOf(set, decision.by);
+  const text = rule === null ? null : sourceOf(rule.span.file);
+  if (rule === null || text === null) return '';
+  const { line } = position(text, rule.span.start);
+  const lines = escapeLines(text.slice(rule.span.start, rule.span.end));
+  return section(`${escapeForTerminal(rule.span.file)}:${line}`, lines);
+}
+
+/** Rules of which a single part was not true. */
+export function renderNear({ near, decision }: Explained): string {
+  const missed = near.filter(({ rule }) => !decision.rules.includes(rule));
+  const lines = missed.map(
+    ({ rule, effect, missing, isUnknown }) =>
+      `${effect.padEnd(8)} ${rule}, but ${missing} is ${isUnknown ? 'unknown' : 'false'}`,
+  );
+  return section('nearly met', lines);
+}
+
+export function renderUnknown({ unknown }: Explained): string {
+  return section(
+    'unknown',
+    unknown.map(({ name, why }) => `${name}: ${why}`),
+  );
+}
+
+/** The points of each rule that added to the risk, or may have. */
+export function renderRisk({ set, rules }: Explained): string {
+  const lines = rules.flatMap(({ rule: id, truth, isShadow }) => {
+    const points = ruleOf(set, id)?.points ?? 0;
+    if (points === 0 || truth === 'false' || isShadow) return [];
+    return [`${points > 0 ? '+' : ''}${points} ${id}${truth === 'unknown' ? ' (unknown)' : ''}`];
+  });
+  return section('risk', lines);
+}
+
+/** One line for each change; changes that the agent does not control come separately. */
+export function renderChanges({ changes, decision }: Explained): string {
+  if (isRefusedByGate(decision)) return '';
+  const isOwn = ({ parts }: SmallestChange): boolean => parts.every(({ of }) => of === 'payload');
+  const lines = (wanted: readonly SmallestChange[]): readonly string[] => wanted.map(({ text }) => text);
+  const others = changes.filter((change) => !isOwn(change));
+  const title = decision.outcome === 'ALLOW' ? 'what would end it' : 'what would change it';
+  if (changes.length === 0) return section(title, ['nothing that was tried']);
+  return (
+    section(title, lines(changes.filter(isOwn))) + section(`${title}, beside the payload`, lines(others))
+  );
+}
+
+function section(title: string, lines: readonly string[]): string {
+  if (lines.length === 0) return '';
+  return `\n${createMarks().faint(`${title}:`)}\n${lines.map((line) => `  ${line}\n`).join('')}`;
+}
+
+function escapeLines(text: string): readonly string[] {
+  const lines = text.split(/\r?\n/);
+  const indents = lines.slice(1).flatMap((line) => (line.trim() === '' ? [] : [line.search(/\S/)]));
+  const indent = Math.min(...indents);
+  // The first line begins at the rule; the lines below it are indented by two columns.
+  return lines.map((line, index) =>
+    escapeForTerminal(index === 0 ? line : `  ${line.slice(indent)}`).trimEnd(),
+  );
+}
+
+function ruleOf(set: PolicySet, id: string): Rule | null {
+  return set.policies.flatMap(({ rules }) => rules).find((rule) => rule.id === id) ?? null;
+}
+
+/** Everything except the payloads of changes, which can contain secrets. */
+export function explanationJson(explained: Explained, sourceOf: SourceOf): object {
+  const { decision, rules, near, unknown, changes } = explained;
+  return {
+    decision,
+    rules: rules.map((rule) => explanationToJson(rule, sourceOf)),
+    near,
+    unknown,
+    changes: changes.map(({ outcome, by, text, parts }) => ({ outcome, by, text, parts })),
+  };
+}
+
+/** The rule with the text, place and value of each part of its condition. */
+function explanationToJson({ explanation, ...rule }: ExplainedRule, sourceOf: SourceOf): object {
+  return { ...rule, condition: partToJson(explanation, sourceOf) };
+}
+
+function partToJson({ span, value, truth, parts }: Explanation, sourceOf: SourceOf): object {
+  const text = sourceOf(span.file);
+  return {
+    text: escapeForTerminal(textOf(span, sourceOf)),
+    file: span.file,
+    ...(text === null ? {} : position(text, span.start)),
+    value,
+    truth,
+    parts: parts.map((part) => partToJson(part, sourceOf)),
+  };
+}
+
+function renderLine({ depth, text, value, truth }: ConditionLine): string {
+  const label = escapeForTerminal(text);
+  const shown =
+    truth === null
+      ? `${' '.repeat(truthWidth)} ${label} ${createMarks().faint('=')} ${escapeForTerminal(value)}`
+      : `${showTruth(truth)} ${label}`;
+  return `${'  '.repeat(depth + 1)}${shown}`;
+}
+
+const truthWidth = 7;
+
+function showTruth(truth: Truth): string {
+  const marks = createMarks();
+  const padded = truth.padEnd(truthWidth);
+  return truth === 'true' ? marks.good(padded) : truth === 'false' ? marks.faint(padded) : marks.bad(padded);
+}
+
+function describeRequirements({ approvals, reauth }: Requirements): readonly string[] {
+  const people = approvals.map(
+    ({ group, needs, withinSeconds, except }) =>
+      `needs ${needs} of ${group}${exceptText(except)} within ${duration(withinSeconds)}`,
+  );
+  if (reauth === null) return people;
+  const when =
+    reauth.withinSeconds === null ? 'for this request' : `not older than ${duration(reauth.withinSeconds)}`;
+  return [`needs a step-up ${when}`, ...people];
+}
+
+function duration(seconds: number): string {
+  return formatDuration(fromNumber(seconds));
+}

@@ -1,0 +1,22 @@
+// The option for how long an old key stays valid once there is a new one.
+
+import type { Command } from 'commander';
+import { defaultGraceMs } from '../../service/agents/registry.ts';
+import { UsageError } from '../output/output.ts';
+
+const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** Adds the option `--grace`; its parsed value is in milliseconds. */
+export function withGrace(command: Command): Command {
+  const meaning = 'how long the old key stays good: 30m, 24h, 7d, or now (default: 24h)';
+  return command.option('--grace <time>', meaning, readGrace, defaultGraceMs);
+}
+
+/** Reads a time as milliseconds. Throws a UsageError for other text. */
+function readGrace(text: string): number {
+  if (text === 'now') return 0;
+  const [, count, unit] = /^(\d{1,4})([mhd])$/.exec(text) ?? [];
+  if (count === undefined)
+    throw new UsageError(`\`${text}\` is not \`now\` or a time such as 30m, 24h or 7d`);
+  return Number(count) * unitMs[unit as keyof typeof unitMs];
+}

@@ -1,0 +1,90 @@
+// Reads and compiles the policies at a path, and collects all diagnostics in one sorted list.
+
+import { existsSync } from 'node:fs';
+import { type Diagnostic, hasErrors, sortDiagnostics } from '../../language/diagnostic/diagnostic.ts';
+import { renderDiagnostics, type SourceOf } from '../../language/diagnostic/render.ts';
+import {
+  type Checked,
+  type Compiled,
+  type CompiledProgram,
+  checkSources,
+  compile,
+  compileToProgram,
+  type PolicySources,
+} from '../../pipeline.ts';
+import { readSources } from '../../service/policies/bundles/read-sources.ts';
+import type { ReadSources } from '../../service/policies/read.ts';
+import { printError, useColor } from '../output/output.ts';
+
+export interface LoadedPolicies<Made extends Checked = Compiled> {
+  readonly path: string;
+  readonly read: ReadSources;
+  readonly compiled: Made;
+  /** The diagnostics of reading and compiling together. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Policies that were checked only, without functions that decide. */
+export type CheckedPolicies = LoadedPolicies<Checked>;
+
+/** Reads and compiles a directory with everything under it, one file, or a bundle. */
+export function loadCompiled(path: string): Promise<LoadedPolicies> {
+  return load(path, compile);
+}
+
+export function loadPacked(path: string): Promise<LoadedPolicies<CompiledProgram>> {
+  return load(path, (sources) => compileToProgram(sources));
+}
+
+export function loadChecked(path: string): Promise<CheckedPolicies> {
+  return load(path, checkSources);
+}
+
+async function load<Made extends Checked>(
+  path: string,
+  make: (sources: PolicySources) => Made,
+): Promise<LoadedPolicies<Made>> {
+  const read = await readSources(path);
+  const compiled = make(read.sources);
+  return {
+    path,
+    read,
+    compiled,
+    diagnostics: sortDiagnostics([...read.diagnostics, ...read.notRead, ...compiled.diagnostics]),
+  };
+}
+
+/** Policies without an error, with everything compiled from them. */
+export interface WorkingPolicies extends LoadedPolicies {
+  readonly set: NonNullable<Compiled['set']>;
+  readonly program: NonNullable<Compiled['program']>;
+  readonly engine: NonNullable<Compiled['engine']>;
+}
+
+/** Reads and compiles policies. Null when they have errors, which are printed then. */
+export async function loadWorking(path: string): Promise<WorkingPolicies | null> {
+  const loaded = await loadCompiled(path);
+  const { set, program, engine } = loaded.compiled;
+  const isWorking = set !== null && program !== null && engine !== null && !hasErrors(loaded.diagnostics);
+  if (isWorking) return { ...loaded, set, program, engine };
+  showErrors(loaded);
+  return null;
+}
+
+/** Prints the errors of policies on standard error. */
+export function showErrors({ diagnostics, read }: Pick<LoadedPolicies, 'diagnostics' | 'read'>): void {
+  showDiagnostics(
+    diagnostics.filter(({ severity }) => severity === 'error'),
+    read.sourceOf,
+  );
+}
+
+/** `policies` if that directory exists, otherwise the current directory. */
+export function defaultPath(): string {
+  return existsSync('policies') ? 'policies' : '.';
+}
+
+/** Prints diagnostics for people on standard error. */
+export function showDiagnostics(diagnostics: readonly Diagnostic[], sourceOf: SourceOf): void {
+  printError(renderDiagnostics(diagnostics, sourceOf, { color: useColor(process.stderr) }));
+}

@@ -1,0 +1,74 @@
+// Chooses the policies that a candidate is compared with when it is tried on a log: the policies that
+// `--against` names, or those of HEAD if they decided some of the log.
+
+import { reportOf } from '../../analysis/diff/diff-report.ts';
+import { type AskedSide, isPathAlone, type LoadedSide, readSide } from '../../analysis/diff/diff-side.ts';
+import { RevisionError } from '../../analysis/diff/revision-error.ts';
+import { knownRequests } from '../../analysis/diff/test-file-requests.ts';
+import type { ReplayResult } from '../../analysis/replay/engine/replay.ts';
+import type { ReplayFinding } from '../../analysis/replay/engine/tally.ts';
+import { replayFindings } from '../../analysis/replay/finding-counts.ts';
+import type { FiledComparison, NoComparison } from '../../analysis/replay/replay-json.ts';
+import { diffPolicies, type PolicyDiff } from '../../reasoning/diff/diff.ts';
+import type { BothSides } from '../../reasoning/diff/joint-set.ts';
+import { loadSide } from './load-diff-side.ts';
+
+export interface CandidateComparison {
+  readonly sides: BothSides<LoadedSide>;
+  readonly diff: PolicyDiff;
+  /** Whether `--against` names the policies. */
+  readonly isNamed: boolean;
+}
+
+/** Null when the policies that `--against` names do not compile; their errors are printed then. */
+export async function compareWith(
+  against: string | undefined,
+  after: LoadedSide,
+  path: string,
+): Promise<CandidateComparison | NoComparison | null> {
+  const before = against === undefined ? await ofHead(path) : await loadSide(await namedSide(against, path));
+  if (before === null || 'reason' in before) return before;
+  const known = await knownRequests(path, after.set);
+  const diff = diffPolicies(before.set, after.set, { known });
+  return { sides: { before, after }, diff, isNamed: against !== undefined };
+}
+
+const advice = 'name the policies that decided it with --against';
+
+async function ofHead(path: string): Promise<LoadedSide | NoComparison> {
+  try {
+    const { side } = await readSide({ revision: 'HEAD', name: 'HEAD', path });
+    return side ?? { reason: `the policies of HEAD do not compile: ${advice}` };
+  } catch (error) {
+    if (!(error instanceof RevisionError)) throw error;
+    return { reason: `there are no policies of HEAD at this path: ${advice}` };
+  }
+}
+
+async function namedSide(against: string, path: string): Promise<AskedSide> {
+  return (await isPathAlone(against))
+    ? { revision: null, name: against, path: against }
+    : { revision: against, name: against, path };
+}
+
+export function findingsToFile(compared: CandidateComparison | NoComparison): readonly ReplayFinding[] {
+  if ('reason' in compared) return [];
+  const { sides, diff, isNamed } = compared;
+  return replayFindings({ diff, sides, decidedBy: isNamed ? null : sides.before.digest });
+}
+
+/**
+ * The comparison for the report, or the reason why there is none. Policies of HEAD that decided nothing of
+ * the log are not reported.
+ */
+export function filedComparison(
+  compared: CandidateComparison | NoComparison,
+  result: ReplayResult,
+): FiledComparison | NoComparison {
+  if ('reason' in compared) return compared;
+  const { sides, diff, isNamed } = compared;
+  const decided = result.decidedBy.get(sides.before.digest) ?? 0;
+  if (decided === 0 && !isNamed)
+    return { reason: `no request of the log was decided by the policies of HEAD: ${advice}` };
+  return { decided, report: reportOf({ sides, diff, guarantees: [], log: result }) };
+}

@@ -1,0 +1,108 @@
+// Renders a request of a running service as lines for people.
+
+import type { UserFacts } from '../../language/model/request.ts';
+import { localTime } from '../output/local-time.ts';
+import { markForeignLetters, printable } from '../output/table.ts';
+
+/** The printed fields of a request; `--json` prints the whole reply. */
+export interface ShownRequest {
+  readonly request_id: string;
+  readonly decision: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly matched_policy: string;
+  readonly risk_score: number;
+  readonly message: string;
+  readonly expires_at: string;
+  readonly action_key: string;
+  /** What the request is about, in one line; may be empty. */
+  readonly title: string;
+  readonly agent: { readonly id?: string; readonly name?: string };
+  readonly on_behalf_of?: { readonly user: UserFacts | null; readonly unknown: string | null } | null;
+  readonly payload?: unknown;
+  readonly resolved?: readonly { readonly pointer: string; readonly resolved: string }[];
+  readonly approvals?: readonly ShownVote[];
+  readonly comments?: readonly ShownComment[];
+  readonly step_ups?: readonly ShownStepUp[];
+  readonly created_at: string;
+}
+
+interface ShownVote {
+  readonly by: string;
+  readonly group: string | null;
+  readonly is_approved: boolean;
+  readonly comment: string;
+  readonly at: string;
+  /** Why the vote no longer counts; null while it does. */
+  readonly fell_away: string | null;
+}
+
+interface ShownComment {
+  readonly by: string;
+  readonly kind: string;
+  readonly text: string;
+  readonly at: string;
+}
+
+interface ShownStepUp {
+  readonly by: string;
+  /** The name of the passkey; null when a password and a code were given. */
+  readonly passkey: string | null;
+  readonly at: string;
+}
+
+export function requestText(one: ShownRequest): string {
+  const marked = (_key: string, value: unknown) =>
+    typeof value === 'string' ? markForeignLetters(value) : value;
+  const payload = JSON.stringify(one.payload ?? {}, marked, 2).replaceAll('\n', '\n  ');
+  const lines = [
+    `${one.request_id}  ${one.decision}, ${one.status} until ${localTime(one.expires_at)}`,
+    `  agent     ${markForeignLetters(one.agent.name ?? one.agent.id ?? '')}`,
+    ...forWhom(one).map((line) => `  for       ${line}`),
+    `  action    ${one.action_key}`,
+    ...(one.title === '' ? [] : [`  about     ${markForeignLetters(one.title)}`]),
+    `  asked at  ${localTime(one.created_at)}`,
+    `  policy    ${one.matched_policy} (risk ${one.risk_score})`,
+    `  reason    ${markForeignLetters(one.reason)}`,
+    `  now       ${markForeignLetters(one.message)}`,
+    ...peopleLines(one).map((line, index) => `  ${index === 0 ? 'people' : '      '}    ${line}`),
+    `  payload   ${payload}`,
+    ...(one.resolved ?? []).map(({ pointer, resolved }) => `  resolved  ${pointer}: ${resolved}`),
+  ];
+  return `${printable(lines.join('\n'))}\n`;
+}
+
+/** The user on whose behalf the agent asks, or why the user is unknown. */
+function forWhom({ on_behalf_of: onBehalf = null }: ShownRequest): readonly string[] {
+  if (onBehalf === null) return [];
+  const { user, unknown } = onBehalf;
+  return [user === null ? `nobody who is known: ${unknown}` : (user.email ?? user.id ?? '')];
+}
+
+/** What people did about the request, the earliest first. */
+function peopleLines({
+  approvals = [],
+  comments = [],
+  step_ups: stepUps = [],
+}: ShownRequest): readonly string[] {
+  const done = [
+    ...approvals.map((one) => ({ at: one.at, text: voteText(one) })),
+    ...comments.map(({ at, by, kind, text }) => ({
+      at,
+      text: `${by} ${kind === 'question' ? 'asked' : 'wrote'}: ${text}`,
+    })),
+    ...stepUps.map(({ at, by, passkey }) => ({
+      at,
+      text: `${by} stepped up by ${passkey === null ? 'password and code' : `the passkey "${passkey}"`}`,
+    })),
+  ];
+  const lines = done.sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
+  if (lines.length === 0) return ['nobody has answered'];
+  return lines.map(({ at, text }) => `${localTime(at)}  ${text.replaceAll('\n', ' ')}`);
+}
+
+function voteText({ by, group, is_approved: isApproved, comment, fell_away: fellAway }: ShownVote): string {
+  const what = `${isApproved ? 'approved' : 'rejected'}${group === null ? '' : ` for ${group}`}`;
+  const gone = fellAway === null ? '' : ` (no longer counts: ${fellAway})`;
+  return `${by} ${what}${comment === '' ? '' : `: ${comment}`}${gone}`;
+}

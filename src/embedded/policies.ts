@@ -1,0 +1,113 @@
+// Turns a directory, a file or texts into policies that decide inside a program, without a service. Nothing
+// is recorded and no meter is kept; facts that the program leaves out are unknown. INVARIANT: policies with
+// an error never decide; after a change with an error, the last good policies go on.
+
+import { hasErrors } from '../language/diagnostic/diagnostic.ts';
+import { renderDiagnostics } from '../language/diagnostic/render.ts';
+import type { SourceText } from '../language/diagnostic/span.ts';
+import type { Linked } from '../language/emit/link.ts';
+import { runOfPlace } from '../language/emit/run.ts';
+import { compile, createCompileCache, findErrors } from '../pipeline.ts';
+import { readSources } from '../service/policies/bundles/read-sources.ts';
+import type { ReadSources } from '../service/policies/read.ts';
+import { watch } from '../service/policies/watch.ts';
+import { type AskedPolicies, askedOf } from './ask.ts';
+
+/** A path to a directory or a file, or the texts themselves. */
+export type PolicyPlace = string | readonly SourceText[];
+
+/** The callbacks of `follow`. */
+export interface PolicyListener {
+  readonly onChange?: () => void;
+  /** Called when a change cannot be used; the last good policies go on. */
+  readonly onRefused?: (error: Error) => void;
+}
+
+export interface Policies extends AskedPolicies {
+  /**
+   * Reads the place again. Throws a PolicyError when the policies there cannot be used; then nothing changes.
+   */
+  reload(): Promise<void>;
+  /**
+   * Reloads after each change of the directory, until `stop` is called. Does nothing for policies from texts.
+   */
+  follow(listener?: PolicyListener): Promise<{ readonly stop: () => Promise<void> }>;
+}
+
+/** Policies that cannot be used. The message shows each mistake with its place. */
+export class PolicyError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'PolicyError';
+  }
+}
+
+/** Milliseconds without a further change before a directory is read again. */
+const restMs = 150;
+
+/** Loads policies. Throws a PolicyError when they have an error. */
+export async function loadPolicies(place: PolicyPlace): Promise<Policies> {
+  const cache = createCompileCache(runOfPlace());
+  const load = async (): Promise<Linked> => {
+    const read = await readPlace(place);
+    const { engine, diagnostics } = compile(read.sources, cache, findErrors);
+    const all = [...read.diagnostics, ...diagnostics].filter(({ severity }) => severity === 'error');
+    if (engine === null || hasErrors(all))
+      throw new PolicyError(renderDiagnostics(all, read.sourceOf, { color: false }).trimEnd());
+    return engine;
+  };
+  let engine = await load();
+  const reload = async (): Promise<void> => {
+    engine = await load();
+  };
+  return Object.assign(
+    askedOf(() => engine),
+    {
+      reload,
+      follow: (listener: PolicyListener = {}) => follow(place, reload, listener),
+    },
+  );
+}
+
+type Read = Pick<ReadSources, 'sources' | 'diagnostics' | 'sourceOf'>;
+
+async function readPlace(place: PolicyPlace): Promise<Read> {
+  if (typeof place !== 'string') {
+    return {
+      sources: {
+        files: place,
+        readListFile: (path) => ({
+          code: 'list-file-missing',
+          message: `\`${path}\` is not among the texts`,
+        }),
+      },
+      diagnostics: [],
+      sourceOf: (path) => place.find((one) => one.path === path)?.text ?? null,
+    };
+  }
+  return await readSources(place);
+}
+
+async function follow(place: PolicyPlace, reload: () => Promise<void>, listener: PolicyListener) {
+  if (typeof place !== 'string') throw new TypeError('texts do not change: give a path to follow it');
+  let last: Promise<void> = Promise.resolve();
+  let timer: NodeJS.Timeout | undefined;
+  const again = () => {
+    last = last
+      .then(reload)
+      .then(listener.onChange, (error: unknown) => listener.onRefused?.(error as Error));
+  };
+  const onEvent = () => {
+    clearTimeout(timer);
+    timer = setTimeout(again, restMs);
+  };
+  const watching = watch(place, { onEvent, onError: onEvent });
+  await watching.ready;
+  return {
+    async stop() {
+      clearTimeout(timer);
+      await watching.close();
+      await last;
+    },
+  };
+}

@@ -1,0 +1,192 @@
+// Answers requests for code lenses, and runs the commands behind them. Each command returns its result, and
+// shows it to people as a message.
+
+import {
+  type Connection,
+  LSPErrorCodes,
+  MessageType,
+  ResponseError,
+  ShowMessageNotification,
+} from 'vscode-languageserver';
+import type { GivenRequest } from '../analysis/questions.ts';
+import { readTestFile } from '../testing/read.ts';
+import { commandNames } from './command-names.ts';
+import { claimsIn, lensesOf, toldLens } from './lenses.ts';
+import type { PolicyService } from './service.ts';
+import { documentOf, fileNameOf, type OpenSets, type SetSnapshot } from './set/workspace.ts';
+import type { SlowAnswers } from './slow-answers.ts';
+import type { Telling } from './telling.ts';
+
+interface AnsweringCommands {
+  readonly connection: Connection;
+  readonly workspace: OpenSets;
+  readonly slow: SlowAnswers;
+  readonly telling: Telling;
+  readonly service: () => PolicyService | null;
+  /** Lets the editor fetch the code lenses again, if it can. */
+  readonly refreshLenses: () => void;
+}
+
+interface About {
+  readonly snapshot: SetSnapshot;
+  readonly file: string;
+  /** The argument of the command after the address of its file. */
+  readonly given: unknown;
+}
+
+/** The result of a command, and how it is shown. */
+interface Done {
+  readonly result: object;
+  /** The message for people; null when a view of the editor shows the result. */
+  readonly message: string | null;
+  readonly isGood: boolean;
+}
+
+type Command = (about: About, answering: AnsweringCommands) => Promise<Done>;
+
+const commands: Readonly<Record<(typeof commandNames)[keyof typeof commandNames], Command>> = {
+  [commandNames.runCase]: runCase,
+  [commandNames.showWitness]: showWitness,
+  [commandNames.showChanges]: (about, answering) => showChanges(about, answering, true),
+  [commandNames.hideChanges]: (about, answering) => showChanges(about, answering, false),
+  [commandNames.explainLogged]: explainLogged,
+  [commandNames.listCases]: listCases,
+  [commandNames.listClaims]: listClaims,
+  [commandNames.proveClaim]: proveClaim,
+  [commandNames.tryRequest]: tryRequest,
+  [commandNames.runCaseQuietly]: async (...asked) => ({ ...(await runCase(...asked)), message: null }),
+};
+
+export function answerLenses(answering: AnsweringCommands): void {
+  const { connection, workspace, slow, telling, service } = answering;
+  connection.onCodeLens(async ({ textDocument: { uri } }) => {
+    const snapshot = await workspace.snapshotOf(uri);
+    if (snapshot === null) return [];
+    const file = fileNameOf(snapshot, uri);
+    const areChangesShown = telling.areChangesShown(snapshot.root);
+    return [...lensesOf(snapshot, { file, hasService: service() !== null, areChangesShown })];
+  });
+  connection.onCodeLensResolve(async (lens) => {
+    // The editor sends the data of a lens back unchanged.
+    const { uri } = lens.data as { readonly uri: string };
+    const snapshot = await workspace.snapshotOf(uri);
+    if (snapshot === null) return lens;
+    return await toldLens(lens, snapshot, { file: fileNameOf(snapshot, uri), slow });
+  });
+  connection.onExecuteCommand(async ({ command, arguments: args = [] }) => {
+    const carryOut = Object.hasOwn(commands, command) ? commands[command as keyof typeof commands] : null;
+    const [uri, given] = args as readonly unknown[];
+    const snapshot = typeof uri === 'string' ? await workspace.snapshotOf(uri) : null;
+    if (carryOut === null || snapshot === null) throw failed('there is nothing to carry this out on');
+    const about = { snapshot, file: fileNameOf(snapshot, String(uri)), given };
+    const { result, message, isGood } = await carryOut(about, answering);
+    const type = isGood ? MessageType.Info : MessageType.Warning;
+    if (message !== null) await connection.sendNotification(ShowMessageNotification.type, { type, message });
+    return result;
+  });
+}
+
+function failed(message: string): ResponseError<void> {
+  return new ResponseError(LSPErrorCodes.RequestFailed, message);
+}
+
+/** Runs the one case that begins at the given offset, or all cases of the file. */
+async function runCase({ snapshot, file, given }: About, { slow }: AnsweringCommands): Promise<Done> {
+  const { files } = await slow.tests(snapshot, file);
+  const [run] = files;
+  if (run === undefined || run.isBroken) throw failed('the test file or its policies have errors');
+  const cases = run.cases.filter(({ start }) => typeof given !== 'number' || start === given);
+  if (cases.length === 0) throw failed('there is no such case');
+  const wrong = cases.filter(({ outcome }) => outcome !== 'passed');
+  const passed = cases.length - wrong.length;
+  const lines = wrong.map(({ name, text }) => `${name}: ${text}`);
+  const counts = [`${passed} passed`, ...(wrong.length === 0 ? [] : [`${wrong.length} failed`])];
+  return {
+    result: { passed, failed: wrong.length, cases },
+    message: [counts.join(', '), ...lines].join('\n'),
+    isGood: wrong.length === 0,
+  };
+}
+
+/** Lists the cases of a test file, in order. */
+async function listCases({ snapshot, file }: About): Promise<Done> {
+  const document = documentOf(snapshot, file);
+  const { cases } = readTestFile({ path: file, text: document.getText() });
+  const items = cases.map(({ name, span: { start } }) => ({
+    name,
+    start,
+    line: document.positionAt(start).line,
+  }));
+  return { result: { items }, message: null, isGood: true };
+}
+
+/** Lists the claims of a policy file, in order. */
+async function listClaims({ snapshot, file }: About): Promise<Done> {
+  const document = documentOf(snapshot, file);
+  const items = claimsIn(snapshot, file).map(({ guarantee, text, start }) => ({
+    name: `${guarantee}: ${text}`,
+    start,
+    line: document.positionAt(start).line,
+  }));
+  return { result: { items }, message: null, isGood: true };
+}
+
+/** Proves the claim at a place. */
+async function proveClaim({ snapshot, file, given }: About, { slow }: AnsweringCommands): Promise<Done> {
+  const claims = await slow.claims(snapshot);
+  const found = claims?.find((one) => one.file === file && one.start === given);
+  if (found === undefined) throw failed('nothing is proved while the policies have errors');
+  const { result, why, request } = found;
+  return { result: { result, why, request }, message: null, isGood: result === 'proved' };
+}
+
+/** Walks step by step through the decision of a request. */
+async function tryRequest({ snapshot, given }: About, { slow }: AnsweringCommands): Promise<Done> {
+  const isRequest =
+    typeof given === 'object' &&
+    given !== null &&
+    'action_key' in given &&
+    typeof given.action_key === 'string';
+  if (!isRequest) throw failed('a request has an `action_key` and a `payload`');
+  // The walk reads the fields of the request and reports their mistakes.
+  const request = { payload: {}, ...given } as GivenRequest;
+  const walk = await slow.walk(snapshot, request);
+  if (walk.steps === null && walk.issues.length === 0) throw failed('the policies have errors');
+  return { result: walk, message: null, isGood: true };
+}
+
+/** Shows the request that refutes the claim at a place. */
+async function showWitness({ snapshot, file, given }: About, { slow }: AnsweringCommands): Promise<Done> {
+  const claims = await slow.claims(snapshot);
+  const found = claims?.find((one) => one.file === file && one.start === given);
+  if (found === undefined || found.request === null) throw failed('no request refutes this');
+  const { request, why } = found;
+  const claim = claimsIn(snapshot, file).find(({ start }) => start === found.start)?.text ?? '';
+  return {
+    result: { claim, why, request },
+    message: `\`${claim}\` is refuted: ${why}\n${JSON.stringify(request)}`,
+    isGood: false,
+  };
+}
+
+async function showChanges(
+  { snapshot }: About,
+  { telling, refreshLenses }: AnsweringCommands,
+  isShown: boolean,
+): Promise<Done> {
+  const { findings, failure } = await telling.showChanges(snapshot, isShown);
+  if (failure !== null) throw failed(failure);
+  refreshLenses();
+  const count = findings.length;
+  const found = count === 0 ? 'nothing is decided otherwise than by HEAD' : `${count} changes since HEAD`;
+  return { result: { findings }, message: isShown ? found : 'changes are not shown', isGood: true };
+}
+
+/** Explains the newest request that a policy has decided. */
+async function explainLogged({ given }: About, { service }: AnsweringCommands): Promise<Done> {
+  const asked = service();
+  if (asked === null) throw failed('no service is named: set WRIT_URL and WRIT_TOKEN');
+  const found = await asked.lastRequest(String(given));
+  if (typeof found === 'string') throw failed(found);
+  return { result: found, message: found.text, isGood: true };
+}

@@ -1,0 +1,49 @@
+// Offers what may stand at a place of a policy file, as the editor of the dashboard does.
+
+import { type CompletionItem, CompletionItemKind } from 'vscode-languageserver';
+import { completePolicy } from '../language/assist/complete-policy.ts';
+import type { Offer } from '../language/assist/completed.ts';
+import type { DocumentPlace } from './set/places.ts';
+import { setWords } from './set/words.ts';
+
+/**
+ * The offers at a place. `isAsked` is true when the person has asked for them, and has not only typed a
+ * letter.
+ */
+export function completionsAt(
+  { snapshot, document, offset }: DocumentPlace,
+  isAsked: boolean,
+): readonly CompletionItem[] {
+  const completed = completePolicy(setWords(snapshot), document.getText(), { at: offset, isAsked });
+  if (completed === null) return [];
+  const range = { start: document.positionAt(completed.from), end: document.positionAt(offset) };
+  return completed.options.map((offer): CompletionItem => {
+    const { label, detail, info, apply = label, boost = 0 } = offer;
+    return {
+      label,
+      kind: kindOf(offer),
+      sortText: `${String(50 - boost).padStart(2, '0')}${label}`,
+      filterText: label,
+      textEdit: { range, newText: apply },
+      ...(detail === undefined ? {} : { detail }),
+      ...(info === undefined ? {} : { documentation: info }),
+    };
+  });
+}
+
+const kinds: Readonly<Record<string, CompletionItemKind>> = {
+  action: CompletionItemKind.Event,
+  approvers: CompletionItemKind.Constant,
+  group: CompletionItemKind.Module,
+  hours: CompletionItemKind.Constant,
+  let: CompletionItemKind.Variable,
+  list: CompletionItemKind.Constant,
+  meter: CompletionItemKind.Variable,
+  type: CompletionItemKind.Class,
+  variable: CompletionItemKind.Variable,
+};
+
+function kindOf({ detail }: Offer): CompletionItemKind {
+  if (detail === undefined) return CompletionItemKind.Keyword;
+  return kinds[detail] ?? (detail.includes('(') ? CompletionItemKind.Function : CompletionItemKind.Field);
+}

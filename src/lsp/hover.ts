@@ -1,0 +1,65 @@
+// Shows what is known of a name: its type, its comment, and who decides.
+
+import type { Hover, SignatureHelp } from 'vscode-languageserver';
+import { describeName, type SaidOfName } from '../language/assist/describe-name.ts';
+import type { Occurrence } from '../language/assist/names.ts';
+import { type Builtin, builtins } from '../language/model/builtins.ts';
+import type { ToldHits } from './service.ts';
+import { type DocumentPlace, rangeOf } from './set/places.ts';
+import { nameAt } from './set/set-names.ts';
+import { setWords } from './set/words.ts';
+import type { SetSnapshot } from './set/workspace.ts';
+
+/** The hover at a place; null when nothing is known. */
+export function hoverAt(place: DocumentPlace, hits: ToldHits | null): Hover | null {
+  const { snapshot, document } = place;
+  const found = nameAt(place);
+  const lines = found === null ? [] : [...saidOf(snapshot, found).map(markdown), ...hitLines(found, hits)];
+  if (found === null || lines.length === 0) return null;
+  return { contents: { kind: 'markdown', value: lines.join('\n\n') }, range: rangeOf(document, found.span) };
+}
+
+function saidOf(snapshot: SetSnapshot, found: Occurrence): readonly SaidOfName[] {
+  const textOf = (file: string): string => snapshot.texts.get(file)?.text ?? '';
+  return describeName({ words: setWords(snapshot), files: snapshot.files, textOf }, found);
+}
+
+function markdown({ kind, text }: SaidOfName): string {
+  return kind === 'code' ? `\`\`\`writ\n${text}\n\`\`\`` : text;
+}
+
+/** How often a rule or a policy has decided, if a service has counts. */
+function hitLines({ kind, name }: Occurrence, hits: ToldHits | null): readonly string[] {
+  if (hits === null) return [];
+  if (kind === 'policy') {
+    const count = hits.lastDay.get(name);
+    return count === undefined ? [] : [`Decided ${times(count)} in the last day`];
+  }
+  const hit = kind === 'rule' ? hits.rules.get(name) : undefined;
+  if (hit === undefined) return [];
+  const last = hit.lastAt === null ? 'never' : `last ${hit.lastAt}`;
+  return [`Decided ${times(hit.decided)}, held ${times(hit.met)} since ${hits.since}, ${last}`];
+}
+
+function times(count: number): string {
+  return count === 1 ? 'once' : `${count} times`;
+}
+
+/** The signature of the function whose brackets are open at the place; null when there is none. */
+export function signatureAt({ document, offset }: DocumentPlace): SignatureHelp | null {
+  const before = document.getText().slice(Math.max(0, offset - 500), offset);
+  const [, name = '', args = ''] = /(\w+)\(([^()]*)$/.exec(before) ?? [];
+  if (!Object.hasOwn(builtins, name)) return null;
+  const { signature, meaning } = builtins[name as Builtin];
+  const parameters =
+    /\(([^)]*)\)/
+      .exec(signature)?.[1]
+      ?.split(',')
+      .map((label) => ({ label: label.trim() })) ?? [];
+  const activeParameter = Math.min(args.split(',').length, Math.max(parameters.length, 1)) - 1;
+  return {
+    signatures: [{ label: signature, documentation: meaning, parameters }],
+    activeSignature: 0,
+    activeParameter,
+  };
+}

@@ -1,0 +1,109 @@
+// Leads from a name to its declaration and its uses, and renames all of them.
+
+import type { DocumentHighlight, Location, Range, WorkspaceEdit } from 'vscode-languageserver';
+import { DocumentHighlightKind } from 'vscode-languageserver';
+import { isPatternOf, nameKinds } from '../language/assist/declared-words.ts';
+import { type Occurrence, occurrencesOf } from '../language/assist/names.ts';
+import { whyReserved } from '../language/check/expressions/names.ts';
+import { isReservedWord } from '../language/syntax/parse/tokens.ts';
+import { editsOf } from './diagnostics.ts';
+import { type DocumentPlace, locationOf, rangeOf } from './set/places.ts';
+import { nameAt, sameNames } from './set/set-names.ts';
+import type { SetSnapshot } from './set/workspace.ts';
+
+export function definitionsAt(place: DocumentPlace): readonly Location[] {
+  return linked(place)
+    .filter(({ isDeclared }) => isDeclared)
+    .map(({ span }) => locationOf(place.snapshot, span));
+}
+
+export function referencesAt(place: DocumentPlace, isDeclarationWanted: boolean): readonly Location[] {
+  return linked(place)
+    .filter(({ isDeclared }) => isDeclarationWanted || !isDeclared)
+    .map(({ span }) => locationOf(place.snapshot, span));
+}
+
+export function highlightsAt(place: DocumentPlace): readonly DocumentHighlight[] {
+  return linked(place)
+    .filter(({ span }) => span.file === place.file)
+    .map(({ span, isDeclared }) => ({
+      range: rangeOf(place.document, span),
+      kind: isDeclared ? DocumentHighlightKind.Write : DocumentHighlightKind.Read,
+    }));
+}
+
+/** All occurrences of the name at a place. For a field, only those in actions that the place is about. */
+function linked(place: DocumentPlace): readonly Occurrence[] {
+  const { snapshot } = place;
+  const found = nameAt(place);
+  if (found === null || found.kind === 'builtin' || found.kind === 'fact') return [];
+  const same = sameNames(snapshot, found);
+  return found.kind === 'field' ? same.filter((one) => areTogether(snapshot, one, found)) : same;
+}
+
+/** Whether there is an action that both occurrences are about. */
+function areTogether({ files }: SetSnapshot, one: Occurrence, other: Occurrence): boolean {
+  const [a, b] = [one.patterns, other.patterns];
+  if (a === null || b === null) return true;
+  const actions = files.flatMap(({ declarations }) =>
+    declarations.flatMap((declared) =>
+      declared.kind !== 'action'
+        ? []
+        : declared.keys.map(({ text: key }) => ({ key, groups: declared.groups.map(({ text }) => text) })),
+    ),
+  );
+  const speaksOf = (patterns: readonly string[], action: (typeof actions)[number]) =>
+    patterns.some((pattern) => isPatternOf(pattern, action));
+  return actions.some((action) => speaksOf(a, action) && speaksOf(b, action));
+}
+
+/**
+ * Kinds of names that a set declares. The fields of a payload are not among them, because policies cannot
+ * rename them.
+ */
+const renamed: ReadonlySet<string> = new Set([...Object.keys(nameKinds), 'rule', 'variable']);
+
+/** The range and the current name; null when the place has no name that can be changed. */
+export function renamedAt(place: DocumentPlace): { range: Range; placeholder: string } | null {
+  const { snapshot, document } = place;
+  const found = nameAt(place);
+  if (found === null || !renamed.has(found.kind)) return null;
+  if (!sameNames(snapshot, found).some(({ isDeclared }) => isDeclared)) return null;
+  return { range: rangeOf(document, found.span), placeholder: shortName(found) };
+}
+
+function shortName({ kind, name }: Occurrence): string {
+  if (kind === 'variable') return name.split(' ')[0] ?? name;
+  return kind === 'rule' ? (name.split('/')[1] ?? name) : name;
+}
+
+/** The edits in all files, or a text with the reason why the name cannot be changed. */
+export function renameAt(place: DocumentPlace, to: string): WorkspaceEdit | string {
+  const { snapshot } = place;
+  const found = nameAt(place);
+  if (found === null || renamedAt(place) === null) return 'there is no name here that can be changed';
+  const why = whyNoName(to);
+  if (why !== null) return why;
+  const isTaken = occurrencesOf(snapshot.files).some(
+    (one) => one.isDeclared && one.kind !== 'field' && shortName(one) === to && isBeside(one, found),
+  );
+  if (isTaken) return `\`${to}\` is declared already`;
+  const edits = sameNames(snapshot, found).map(({ span }) => ({ span, text: to }));
+  return { changes: editsOf(snapshot, edits) };
+}
+
+function whyNoName(name: string): string | null {
+  if (!/^[a-z][a-z0-9_]*$/.test(name))
+    return 'names begin with a small letter and go on with small letters, digits and `_`';
+  return isReservedWord(name) ? `\`${name}\` is a word of the language` : whyReserved(name);
+}
+
+/**
+ * Whether two names would clash if they were the same: two rules of a policy, or two declarations of the top
+ * level.
+ */
+function isBeside(one: Occurrence, other: Occurrence): boolean {
+  if (one.kind === 'rule' || other.kind === 'rule')
+    return one.kind === other.kind && one.name.split('/')[0] === other.name.split('/')[0];
+  return one.kind !== 'action';
+}

@@ -1,0 +1,163 @@
+// Finds the names of a policy set in a test file: actions, fields, meters, rules, policies and groups. With
+// them, an editor leads from a test to a declaration and back, and renames in tests, too.
+
+import type { NamedKind, Occurrence } from '../../language/assist/names.ts';
+import type { SourceText, Span } from '../../language/diagnostic/span.ts';
+import { find } from '../../testing/fields.ts';
+import { type Located, type LocatedMap, readYaml } from '../../testing/yaml.ts';
+
+const known = new WeakMap<SourceText, readonly Occurrence[]>();
+
+/** The names in the order of their places; empty while the text is not valid YAML. */
+export function namesInTests(source: SourceText): readonly Occurrence[] {
+  const before = known.get(source);
+  if (before !== undefined) return before;
+  const found: Occurrence[] = [];
+  const root = readYaml(source, () => undefined);
+  if (root?.kind === 'map') addFile(root, { text: source.text, action: null, found });
+  const byPlace = new Map(found.map((one) => [`${one.span.start} ${one.kind} ${one.name}`, one]));
+  const names = [...byPlace.values()].toSorted((a, b) => a.span.start - b.span.start);
+  known.set(source, names);
+  return names;
+}
+
+interface Reading {
+  readonly text: string;
+  /** The action that the part of the file is about; null when the file does not name one. */
+  readonly action: string | null;
+  readonly found: Occurrence[];
+}
+
+function addFile(file: LocatedMap, reading: Reading): void {
+  const defaults = find(file, 'defaults');
+  const action = actionOf(defaults, null);
+  if (defaults !== null) addPart(defaults, { ...reading, action });
+  for (const test of itemsOf(find(file, 'tests'))) {
+    const own = { ...reading, action: actionOf(test, action) };
+    addPart(test, own);
+    for (const list of ['cases', 'sequence']) {
+      for (const part of itemsOf(find(mapOf(test), list)))
+        addPart(part, { ...own, action: actionOf(part, own.action) });
+    }
+  }
+}
+
+function mapOf(located: Located | null): LocatedMap | null {
+  return located?.kind === 'map' ? located : null;
+}
+
+function itemsOf(located: Located | null): readonly Located[] {
+  return located?.kind === 'list' ? located.items : [];
+}
+
+function textOf(located: Located | null): string | null {
+  return located?.kind === 'scalar' && typeof located.value === 'string' ? located.value : null;
+}
+
+function actionOf(part: Located | null, inherited: string | null): string | null {
+  return textOf(find(mapOf(part), 'action')) ?? inherited;
+}
+
+/** Adds the names in a test, a case or a step: in its facts and in what is expected of it. */
+function addPart(part: Located, reading: Reading): void {
+  const map = mapOf(part);
+  addText('action', find(map, 'action'), reading);
+  addFields(find(map, 'payload'), '', reading);
+  for (const { key, keySpan } of mapOf(find(map, 'meters'))?.entries ?? [])
+    add({ kind: 'meter', name: key, span: keySpan, written: key }, reading);
+  for (const { value } of mapOf(find(map, 'satisfied'))?.entries ?? [])
+    for (const rule of itemsOf(value)) addRule(rule, reading);
+  for (const { key, keySpan } of mapOf(find(map, 'set'))?.entries ?? []) addPath(key, keySpan, reading);
+  for (const list of ['unset', 'unknown']) {
+    for (const item of itemsOf(find(map, list))) addPath(textOf(item) ?? '', item.span, reading);
+  }
+  addExpectation(mapOf(find(map, 'expect')), reading);
+}
+
+function addExpectation(expect: LocatedMap | null, reading: Reading): void {
+  const by = find(expect, 'by');
+  if (by !== null) addRule(by, reading);
+  addText('policy', find(expect, 'matched_policy'), reading);
+  for (const rule of itemsOf(find(expect, 'rules'))) addRule(rule, reading);
+  for (const approval of itemsOf(find(mapOf(find(expect, 'requires')), 'escalate')))
+    addText('approvers', find(mapOf(approval), 'group'), reading);
+}
+
+function addFields(located: Located | null, path: string, reading: Reading): void {
+  if (located?.kind === 'list') for (const item of located.items) addFields(item, `${path}[]`, reading);
+  for (const { key, keySpan, value } of mapOf(located)?.entries ?? []) {
+    const name = path === '' ? key : `${path}.${key}`;
+    add({ kind: 'field', name, span: keySpan, written: key }, reading);
+    addFields(value, name, reading);
+  }
+}
+
+/**
+ * Adds the names in a path such as `payload.amount` or `meters.paid`. Paths with quoted steps or places of
+ * lists are skipped.
+ */
+function addPath(text: string, span: Span, reading: Reading): void {
+  const [root = '', ...steps] = text.split('.');
+  const isPlain = steps.every((step) => /^[A-Za-z_]\w*$/.test(step));
+  if (!isPlain || steps.length === 0) return;
+  const from = placeOf(text, span, reading);
+  if (from === null) return;
+  let at = from + root.length + 1;
+  for (const [index, step] of steps.entries()) {
+    const own = { file: span.file, start: at, end: at + step.length };
+    if (root === 'payload')
+      add({ kind: 'field', name: steps.slice(0, index + 1).join('.'), span: own, written: step }, reading);
+    if (root === 'meters' && index === 0)
+      add({ kind: 'meter', name: step, span: own, written: step }, reading);
+    at += step.length + 1;
+  }
+}
+
+/** Adds the names in `payments/large`: the policy, and the rule in it. */
+function addRule(located: Located, reading: Reading): void {
+  const text = textOf(located) ?? '';
+  const [policy = '', rule] = text.split('/');
+  const from = placeOf(text, located.span, reading);
+  if (rule === undefined || from === null) return;
+  const { file } = located.span;
+  const middle = from + policy.length;
+  add({ kind: 'policy', name: policy, span: { file, start: from, end: middle }, written: policy }, reading);
+  const span = { file, start: middle + 1, end: from + text.length };
+  add({ kind: 'rule', name: text, span, written: rule }, reading);
+}
+
+function addText(kind: NamedKind, located: Located | null, reading: Reading): void {
+  const name = textOf(located);
+  if (name !== null && located !== null) add({ kind, name, span: located.span, written: name }, reading);
+}
+
+interface Mention {
+  readonly kind: NamedKind;
+  readonly name: string;
+  readonly span: Span;
+  /** The name as the file holds it, without quotes. */
+  readonly written: string;
+}
+
+function add({ kind, name, span, written }: Mention, reading: Reading): void {
+  const start = placeOf(written, span, reading);
+  if (start === null) return;
+  const { action, found } = reading;
+  found.push({
+    kind,
+    name,
+    span: { file: span.file, start, end: start + written.length },
+    isDeclared: false,
+    patterns: action === null ? null : [action],
+    doc: null,
+  });
+}
+
+/**
+ * The offset of a text in the file, behind its quote; null when the file writes the text in another way, as
+ * with escapes.
+ */
+function placeOf(written: string, { start, end }: Span, { text }: Reading): number | null {
+  const at = text.indexOf(written, start);
+  return written !== '' && at >= start && at <= start + 1 && at + written.length <= end ? at : null;
+}

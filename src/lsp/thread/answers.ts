@@ -1,0 +1,259 @@
+// Answers of the second thread: guarantees as `writ check` judges them, tests as `writ test` runs them,
+// changes as `writ diff` finds them, and walks through decisions. All of them include texts that are not
+// saved yet.
+
+import { hash } from 'node:crypto';
+import { join, relative, sep } from 'node:path';
+import { decisionWalk } from '../../analysis/decision-steps.ts';
+import { diffFindings } from '../../analysis/diff/diff-findings.ts';
+import { guaranteeChanges, reportOf } from '../../analysis/diff/diff-report.ts';
+import { type LoadedSide, type ReadSide, readSide, sideOf } from '../../analysis/diff/diff-side.ts';
+import { RevisionError } from '../../analysis/diff/revision-error.ts';
+import { knownRequests } from '../../analysis/diff/test-file-requests.ts';
+import {
+  deciderOf,
+  type JudgedClaim,
+  judgeGuarantees,
+  undecidedLines,
+} from '../../analysis/findings/guarantee-results.ts';
+import { gateIssues, readGiven } from '../../analysis/request-input.ts';
+import type { SourceText } from '../../language/diagnostic/span.ts';
+import { gates } from '../../language/model/decision.ts';
+import type { PolicySet } from '../../language/model/policy.ts';
+import { authorize } from '../../language/spec/authorize.ts';
+import { explain } from '../../language/spec/explain.ts';
+import {
+  type Checked,
+  type CompileCache,
+  checkSources,
+  compile,
+  createCompileCache,
+  findErrors,
+} from '../../pipeline.ts';
+import { unknownFacts } from '../../reasoning/counterfactual/near.ts';
+import { diffPolicies } from '../../reasoning/diff/diff.ts';
+import { requestJson } from '../../reasoning/prove/report/request-json.ts';
+import { type ReadSources, readPaths, readPolicies } from '../../service/policies/read.ts';
+import { createReadCache, type ReadCache } from '../../service/policies/read-cache.ts';
+import { caseDiagnostics, caseText } from '../../testing/case-diagnostics.ts';
+import { CoverageCounter } from '../../testing/coverage.ts';
+import { findTests } from '../../testing/find.ts';
+import { readTestFile } from '../../testing/read.ts';
+import { type JudgedCase, judgeTests, type LoadPolicies } from '../../testing/run.ts';
+import type { TestFile } from '../../testing/test-file.ts';
+import { readTextFile, withOpen } from '../set/open-texts.ts';
+import type {
+  SetState,
+  ShownCase,
+  ShownChanges,
+  ShownClaim,
+  ShownTestFile,
+  ShownTests,
+  ShownWalk,
+  ThreadAnswers,
+  ThreadAsk,
+  ThreadQuestion,
+} from './questions.ts';
+
+type Answering = {
+  readonly [Q in ThreadQuestion]: (asked: ThreadAsk[Q]) => Promise<ThreadAnswers[Q]>;
+};
+
+/** Caches and results for one set. */
+interface Known {
+  readonly memory: ReadCache;
+  readonly cache: CompileCache;
+  claims: { readonly of: string; readonly judged: readonly ShownClaim[] | null } | null;
+}
+
+export function createAnswers(): Answering {
+  const sets = new Map<string, Known>();
+  const knownOf = (root: string): Known => {
+    const known = sets.get(root) ?? { memory: createReadCache(), cache: createCompileCache(), claims: null };
+    sets.set(root, known);
+    return known;
+  };
+  return {
+    claims: (state) => claimsOf(state, knownOf(state.root)),
+    tests: testsOf,
+    changes: (state) => changesOf(state, knownOf(state.root)),
+    walk: (asked) => walkOf(asked, knownOf(asked.root)),
+  };
+}
+
+interface CheckedState {
+  readonly checked: Checked;
+  readonly read: ReadSources;
+  readonly sourceOf: ReadSources['sourceOf'];
+  /** A hash of all texts and of the list files that they name. */
+  readonly mark: string;
+}
+
+async function checkedOf(
+  { root, open }: SetState,
+  { memory, cache }: Known,
+  check: typeof checkSources,
+): Promise<CheckedState> {
+  const read = await readPolicies(root, memory);
+  const files = withOpen(read.sources.files, open.filter(isPolicy), () => true);
+  const checked = check({ ...read.sources, files }, cache);
+  const texts = new Map(files.map(({ path, text }) => [path, text]));
+  const mark = hash('sha256', JSON.stringify([files, read.contentHash(checked.listFiles)]));
+  return { checked, read, mark, sourceOf: (path) => texts.get(path) ?? null };
+}
+
+function isPolicy({ path }: SourceText): boolean {
+  return path.endsWith('.policy');
+}
+
+// ---- guarantees
+
+async function claimsOf(state: SetState, known: Known): Promise<readonly ShownClaim[] | null> {
+  const { checked, mark, sourceOf } = await checkedOf(state, known, checkSources);
+  if (known.claims?.of === mark) return known.claims.judged;
+  const { set } = checked;
+  const judged = set === null ? null : judgedOf(set, sourceOf);
+  known.claims = { of: mark, judged };
+  return judged;
+}
+
+function judgedOf(set: PolicySet, sourceOf: ReadSources['sourceOf']): readonly ShownClaim[] {
+  return judgeGuarantees(set, { decide: deciderOf(set) }).map((one) => ({
+    file: one.claim.span.file,
+    start: one.claim.span.start,
+    result: one.kind,
+    why: whyOf(one, sourceOf),
+    request: one.counterexample === null ? null : requestJson(one.counterexample.facts),
+  }));
+}
+
+function whyOf(judged: JudgedClaim, sourceOf: ReadSources['sourceOf']): string | null {
+  const { counterexample, kind } = judged;
+  if (counterexample !== null) {
+    const { facts, decision } = counterexample;
+    return `a request for \`${facts.action}\` is ${decision.outcome} by \`${decision.by}\``;
+  }
+  return kind === 'undecided' ? undecidedLines(judged, sourceOf).join('; ') : null;
+}
+
+// ---- tests
+
+async function testsOf({ root, open, only }: ThreadAsk['tests']): Promise<ShownTests> {
+  const counter = new CoverageCounter();
+  const inSet = (path: string): string => relative(root, path).split(sep).join('/');
+  const load = createLoader({ root, open }, counter);
+  const paths = only === null ? await testPaths(root, open) : [join(root, only)];
+  const files: ShownTestFile[] = [];
+  for (const path of paths) {
+    const text = open.find((one) => one.path === inSet(path))?.text ?? (await readTextFile(path));
+    if (text === null) continue;
+    const file = readTestFile({ path, text });
+    files.push(shownFile(inSet(path), file, await judgeTests(file, load)));
+  }
+  const coverage = counter.result().rules.map((rule) => ({ ...rule, file: inSet(rule.file) }));
+  return { files, coverage };
+}
+
+async function testPaths(root: string, open: readonly SourceText[]): Promise<readonly string[]> {
+  const unsaved = open
+    .filter(({ path }) => !isPolicy({ path, text: '' }))
+    .map(({ path }) => join(root, path));
+  return [...new Set([...(await findTests([root])), ...unsaved])].toSorted();
+}
+
+function shownFile(
+  path: string,
+  file: TestFile,
+  judged: Awaited<ReturnType<typeof judgeTests>>,
+): ShownTestFile {
+  if (judged.failure !== null) return { path, isBroken: true, cases: [], diagnostics: [] };
+  const inSet = (one: ReturnType<typeof caseDiagnostics>[number]) => ({
+    ...one,
+    span: { ...one.span, file: path },
+  });
+  return {
+    path,
+    isBroken: false,
+    cases: judged.cases.map(shownCase),
+    diagnostics: caseDiagnostics(file, judged.cases).map(inSet),
+  };
+}
+
+function shownCase(judged: JudgedCase): ShownCase {
+  const { test, outcome } = judged;
+  return { name: test.name, start: test.span.start, outcome, text: caseText(judged) };
+}
+
+/** Compiles each group of paths once, with open texts laid over the files. */
+function createLoader({ root, open }: SetState, counter: CoverageCounter): LoadPolicies {
+  const loaded = new Map<string, ReturnType<LoadPolicies>>();
+  const load = async (paths: readonly string[]): ReturnType<LoadPolicies> => {
+    const read = await readPaths(paths);
+    const top = read.root ?? root;
+    const ofTop = open
+      .filter(isPolicy)
+      .map(({ path, text }) => ({ path: relative(top, join(root, path)).split(sep).join('/'), text }));
+    const known = new Set(read.sources.files.map(({ path }) => path));
+    const files = withOpen(read.sources.files, ofTop, ({ path }) => known.has(path));
+    const texts = new Map(files.map(({ path, text }) => [path, text]));
+    const compiled = compile({ ...read.sources, files }, createCompileCache(), findErrors);
+    const count =
+      compiled.set === null ? () => undefined : counter.addSet(compiled.set, (path) => join(top, path));
+    return { read: { ...read, sourceOf: (path) => texts.get(path) ?? null }, compiled, count };
+  };
+  return (paths) => {
+    const key = paths.toSorted().join('\0');
+    const made = loaded.get(key) ?? load(paths);
+    loaded.set(key, made);
+    return made;
+  };
+}
+
+// ---- what changes
+
+async function changesOf(state: SetState, known: Known): Promise<ShownChanges> {
+  const { root } = state;
+  const { checked, sourceOf } = await checkedOf(state, known, findErrors);
+  const { set, files } = checked;
+  if (set === null) return failed('the policies have errors');
+  const old = await headOf(root);
+  if (typeof old === 'string') return failed(old);
+  const side = (one: LoadedSide): LoadedSide => ({ ...one, shown: (file) => file });
+  const sides = {
+    before: side(old),
+    after: side(sideOf({ set, files }, { name: 'files', path: root, sourceOf })),
+  };
+  const diff = diffPolicies(sides.before.set, set, { known: await knownRequests(root, set) });
+  const report = reportOf({ sides, diff, guarantees: guaranteeChanges(sides, diff), log: null });
+  return { findings: diffFindings(report, ''), failure: null };
+}
+
+function failed(failure: string): ShownChanges {
+  return { findings: [], failure };
+}
+
+/** The policies of HEAD, or a text with the reason why there is nothing to compare with. */
+async function headOf(root: string): Promise<LoadedSide | string> {
+  try {
+    const { side }: ReadSide = await readSide({ revision: 'HEAD', name: 'HEAD', path: root });
+    return side ?? 'the policies of HEAD have errors';
+  } catch (error) {
+    if (error instanceof RevisionError) return error.message;
+    throw error;
+  }
+}
+
+// ---- a request, step by step
+
+async function walkOf(asked: ThreadAsk['walk'], known: Known): Promise<ShownWalk> {
+  const { checked, sourceOf } = await checkedOf(asked, known, findErrors);
+  const { set } = checked;
+  if (set === null) return { steps: null, issues: [] };
+  const { facts, issues } = readGiven(asked.request, set, Date.now());
+  if (facts === null) return { steps: null, issues };
+  const decision = authorize(set, facts);
+  const isOfGate = decision.by !== 'default_deny' && (gates as readonly string[]).includes(decision.by);
+  const [rules, unknown] = isOfGate ? [[], []] : [explain(set, facts), unknownFacts(set, facts)];
+  const steps = decisionWalk({ set, facts, decision, rules, unknown }, sourceOf);
+  return { steps, issues: gateIssues(facts, set) };
+}

@@ -1,0 +1,113 @@
+// `writ serve --demo`: runs a real service on data and policies of its own, with a past week and with
+// simulated agents and people at work. INVARIANT: a demo reads and writes nothing outside its own temporary
+// directory, listens on this machine alone, and removes its directory when it stops.
+
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type RunningServer, type ServeOptions, serve } from '../../service/http/main.ts';
+import type { DemoAccount } from '../../service/http/resources/dashboard/dashboard.ts';
+import { type Cast, demoAccount, gatherCast, openSession } from './cast.ts';
+import { layEarlierPolicies } from './changed-policies.ts';
+import { goOn } from './live.ts';
+import { createDemoClock, leaveWaiting, liveThrough, type Shown } from './past.ts';
+
+const shippedPolicies = join(import.meta.dirname, '../../../policies');
+
+export interface DemoOptions extends Pick<ServeOptions, 'logStream'> {
+  /** The value of the setting `port`. */
+  readonly port?: string | undefined;
+  /** The value of the setting `log.level`; `warn` by default. */
+  readonly logLevel?: string | undefined;
+  /** The number of requests in the past week. */
+  readonly count?: number;
+  /** Whether agents go on asking; true by default. */
+  readonly isLive?: boolean;
+  /** Whether the pages are marked as those of a demo; false is for pictures of the pages. */
+  readonly isMarked?: boolean;
+  /** Called with a text about the progress of making the past week. */
+  readonly onProgress?: (text: string) => void;
+}
+
+export interface Demo {
+  readonly server: RunningServer;
+  readonly account: DemoAccount;
+  /** The copy of the shipped policies that decides in the demo. */
+  readonly policies: string;
+  readonly shown: Shown;
+}
+
+const countDefault = 700;
+
+/**
+ * Starts a demo. Null when the demo was stopped before it was ready. Rejects with a StartError as `serve`
+ * does.
+ */
+export async function openDemo(options: DemoOptions = {}): Promise<Demo | null> {
+  const directory = mkdtempSync(join(tmpdir(), 'writ-demo-'));
+  const policies = join(directory, 'policies');
+  cpSync(shippedPolicies, policies, { recursive: true });
+  const layLaterPolicies = layEarlierPolicies(policies);
+  const account = demoAccount();
+  const clock = createDemoClock();
+  const server = await serve({
+    // Without a configuration file and environment variables, the settings of a real service do not reach a
+    // demo.
+    directory,
+    environment: {},
+    flags: {
+      ...demoSettings,
+      port: options.port,
+      'log.level': options.logLevel ?? 'warn',
+      policies,
+      data: join(directory, 'data'),
+    },
+    closings: [async () => rmSync(directory, { recursive: true, force: true })],
+    print: () => undefined,
+    wall: clock,
+    expiryEveryMs: 100,
+    demo: (options.isMarked ?? true) ? account : null,
+    ...(options.logStream === undefined ? {} : { logStream: options.logStream }),
+  });
+  let isStopping = false;
+  server.onStop(async () => {
+    isStopping = true;
+  });
+  try {
+    options.onProgress?.('Making a week of requests, decided and recorded for real ...');
+    const cast = await gatherCast(server, account);
+    const admin = () => openSession(server.url, account);
+    const living = { cast, clock, count: options.count ?? countDefault };
+    await liveThrough(living, async () => {
+      layLaterPolicies();
+      await (await admin()).done('/v1/policies/reload');
+    });
+    const shown = await leaveWaiting(living, admin);
+    if (options.isLive ?? true) keepAlive(server, cast);
+    return { server, account, policies, shown };
+  } catch (error) {
+    const wasStopped = isStopping;
+    await server.stop();
+    if (wasStopped) return null;
+    throw error;
+  }
+}
+
+/**
+ * Settings that allow many requests in little time while the past week is made, and second factors that can
+ * be tried at once.
+ */
+const demoSettings = {
+  'limits.rate_per_minute': '60000',
+  'limits.burst': '10000',
+  'people.new_factor_minutes': '0',
+} as const;
+
+function keepAlive(server: RunningServer, cast: Cast): void {
+  const ending = new AbortController();
+  const going = goOn(cast, ending.signal);
+  server.onStop(async () => {
+    ending.abort();
+    await going;
+  });
+}

@@ -1,0 +1,237 @@
+// Shows what an agent does: how often it asked lately and with what result, and what is usual in the payloads
+// that it was granted. INVARIANT: what is usual is shown only to those who may see the agent's requests, and
+// to those who are asked to approve a request for the same action.
+
+import type { JsonObject } from '../../../../language/model/json.ts';
+import { isControlOwner } from '../../../agents/control-owner.ts';
+import type { SignInDeps } from '../../../people/sign-in.ts';
+import { createCell, refusalsByCode } from '../../../statistics/cell.ts';
+import type { Statistics } from '../../../statistics/statistics.ts';
+import { hourMs } from '../../../statistics/times.ts';
+import type { AgentRow } from '../../../store/contract/records.ts';
+import type { Store } from '../../../store/contract/store.ts';
+import { notFound } from '../../auth/auth-refusals.ts';
+import type { RateLimit } from '../../auth/rate-limit.ts';
+import type { JsonSchema } from '../../contract/operation.ts';
+import { ProblemError } from '../../contract/problem.ts';
+import { refusalsExample, refusalsSchema, shownRefusals } from '../../contract/refusal-problems.ts';
+import {
+  idParameter,
+  objectSchema,
+  time,
+  timeOrNull,
+  timeText,
+  timeTextOrNull,
+} from '../../contract/schemas.ts';
+import { actorOf, type ManagedCall, type Route, route } from '../../routing/route.ts';
+import type { DaysOf } from './agent-activity-view.ts';
+import { agentOf } from './agent-filter.ts';
+import { agentExample } from './agent-view.ts';
+import { grantedMax, lastGranted } from './last-granted.ts';
+import { commonMax, fieldsMax, profileFields } from './payload-profile.ts';
+
+interface AgentActivityDeps {
+  readonly signInDeps: SignInDeps;
+  readonly store: Store;
+  /** The rate of agents that have no rate of their own. */
+  readonly rate: RateLimit;
+  readonly daysOf: DaysOf;
+  readonly statistics: Pick<Statistics, 'read'>;
+  /** How many requests of one agent may wait for people at the same time. */
+  readonly openRequestsMax: number;
+}
+
+const id = idParameter('The id in the list.', agentExample.id);
+const count: JsonSchema = { type: 'integer', minimum: 0 };
+const atLeastOne: JsonSchema = { type: 'integer', minimum: 1 };
+
+const activitySchema = objectSchema({
+  last_used_at: { ...timeOrNull, description: 'Of its keys, to the minute; null before the first use.' },
+  days: {
+    type: 'array',
+    description: 'The earliest first.',
+    items: objectSchema({
+      at: time,
+      allow: count,
+      deny: count,
+      escalate: count,
+      reauth: count,
+      refused: count,
+    }),
+  },
+  refusals: {
+    ...refusalsSchema,
+    description:
+      'Of the last 24 hours by the code of the error, the most frequent first; also those that are not recorded (429, 5xx).',
+  },
+  open_requests: { ...count, description: 'That wait for people.' },
+  open_requests_max: {
+    ...atLeastOne,
+    description: 'Beyond it whatever would wait for people is refused (`requests.open_max`).',
+  },
+  rate: objectSchema({ per_minute: atLeastOne, burst: atLeastOne, is_own: { type: 'boolean' } }),
+});
+
+const activityExample = {
+  last_used_at: '2026-03-02T10:05:00.000Z',
+  days: [{ at: '2026-03-02T00:00:00.000Z', allow: 41, deny: 2, escalate: 1, reauth: 0, refused: 0 }],
+  refusals: refusalsExample,
+  open_requests: 1,
+  open_requests_max: 20,
+  rate: { per_minute: 600, burst: 100, is_own: false },
+};
+
+const payloadProfileSchema = objectSchema({
+  count: { ...count, maximum: grantedMax },
+  from: timeOrNull,
+  to: timeOrNull,
+  fields: {
+    type: 'array',
+    maxItems: fieldsMax,
+    items: objectSchema(
+      { path: { type: 'string' }, kind: { type: 'string', enum: ['number', 'text', 'other'] } },
+      {
+        min: { type: 'number' },
+        p50: { type: 'number' },
+        max: { type: 'number' },
+        distinct: count,
+        common: {
+          type: 'array',
+          maxItems: commonMax,
+          items: objectSchema({ value: { description: 'Long texts are cut.' }, count: atLeastOne }),
+        },
+      },
+    ),
+  },
+});
+
+const payloadProfileExample = {
+  count: 212,
+  from: '2026-02-02T10:00:00.000Z',
+  to: '2026-03-02T10:00:00.000Z',
+  fields: [
+    { path: 'amount', kind: 'number', min: 12, p50: 240, max: 980 },
+    { path: 'vendor', kind: 'text', distinct: 9, common: [{ value: 'Staples', count: 120 }] },
+  ],
+};
+
+const getAgentActivity = route<AgentActivityDeps>({
+  method: 'GET',
+  url: '/v1/agents/:id/activity',
+  access: 'agents.view',
+  operation: {
+    id: 'getAgentActivity',
+    summary: "What came of an agent's requests in the last 14 days, and what it may send",
+    description:
+      'Days are those of UTC. `refused` are requests that no policy saw, as far as they are recorded.',
+    parameters: [id],
+    replies: {
+      200: { description: 'Its activity', schema: activitySchema, example: activityExample },
+    },
+    problems: ['not_found'],
+  },
+  handle: async ({ store, rate, daysOf, signInDeps, statistics, openRequestsMax }, call) => {
+    const nowMs = Math.trunc(signInDeps.directory.clock());
+    const agent = await agentOf(store, call);
+    const keys = await store.agents.keys(agent.id);
+    const usedAtMs = Math.max(0, ...keys.map(({ lastUsedAtMs }) => lastUsedAtMs ?? 0));
+    const days = await daysOf(agent.id, nowMs);
+    return {
+      last_used_at: timeTextOrNull(usedAtMs === 0 ? null : usedAtMs),
+      days: days.map(({ atMs, ...counts }) => ({ at: timeText(atMs), ...counts })),
+      refusals: await refusalsOf(statistics, agent.id, nowMs),
+      open_requests: await store.requests.countOpen(agent.id, nowMs),
+      open_requests_max: openRequestsMax,
+      rate: {
+        per_minute: agent.ratePerMinute ?? rate.perMinute,
+        burst: agent.burst ?? rate.burst,
+        is_own: agent.ratePerMinute !== null || agent.burst !== null,
+      },
+    };
+  },
+});
+
+const getPayloadProfile = route<AgentActivityDeps>({
+  method: 'GET',
+  url: '/v1/agents/:id/payload-profile',
+  access: 'requests.view',
+  operation: {
+    id: 'getPayloadProfile',
+    summary: 'The payload profile of an agent and an action: what is usual in what it was granted',
+    description: `Of its last ${grantedMax} granted requests for the action, field by field of the payload as it is recorded: how far numbers reach, and the most frequent of other values. At most ${fieldsMax} fields; those of a list's elements are taken together, as \`items[].price\`.`,
+    parameters: [
+      id,
+      {
+        name: 'action',
+        in: 'query',
+        isRequired: true,
+        schema: { type: 'string' },
+        description: 'The whole key of the action.',
+        example: 'payment.create',
+      },
+    ],
+    replies: {
+      200: {
+        description: 'The payload profile',
+        schema: payloadProfileSchema,
+        example: payloadProfileExample,
+      },
+    },
+    problems: ['not_found'],
+  },
+  handle: async ({ store, signInDeps }, call) => {
+    const agent = await agentToCompare(store, call, Math.trunc(signInDeps.directory.clock()));
+    const actionKey = call.query.action;
+    if (actionKey === undefined) throw new ProblemError('invalid_query', '`action` must be there');
+    const found = await lastGranted(store, agent.id, actionKey);
+    // The text was written by `requestRow`, so it is valid JSON.
+    const payloads = found.map(({ payloadJson }) => JSON.parse(payloadJson) as JsonObject);
+    return {
+      count: found.length,
+      from: timeTextOrNull(found.at(-1)?.createdAtMs ?? null),
+      to: timeTextOrNull(found[0]?.createdAtMs ?? null),
+      fields: profileFields(payloads),
+    };
+  },
+});
+
+export const agentActivityRoutes: readonly Route<AgentActivityDeps>[] = [getAgentActivity, getPayloadProfile];
+
+/** The agent's refusals of the last 24 hours, by error code. */
+async function refusalsOf(statistics: Pick<Statistics, 'read'>, agentId: string, nowMs: number) {
+  const day = createCell();
+  await statistics.read({ fromMs: nowMs - 24 * hourMs, untilMs: nowMs + 1 }, ({ addTo }) => addTo(day));
+  return shownRefusals(refusalsByCode(day, agentId));
+}
+
+/**
+ * The agent, when the caller may see its requests or is asked to approve one for the action; else throws a
+ * ProblemError (404).
+ */
+async function agentToCompare(store: Store, call: ManagedCall<unknown>, nowMs: number): Promise<AgentRow> {
+  const { id = '' } = call.params;
+  const agent = await store.agents.find(id);
+  if (agent === null || agent.id !== id) throw notFound('agent');
+  // A control owner may look, by whichever role they may see requests at all.
+  const actor = actorOf(call);
+  if (call.reach.all || isControlOwner(actor.person, agent.controlOwner)) return agent;
+  const { action: actionKey = '' } = call.query;
+  const asked = await store.requests.list({
+    agentId: id,
+    actionKey,
+    status: 'pending',
+    nowMs,
+    countMax: 1,
+    after: null,
+    outcome: null,
+    policy: null,
+    riskMin: null,
+    riskMax: null,
+    fromMs: null,
+    untilMs: null,
+    text: null,
+    seenBy: { owner: null, asked: { groups: call.reach.asked ? actor.person.groups : [], owner: null } },
+  });
+  if (asked.found.length === 0) throw notFound('agent');
+  return agent;
+}

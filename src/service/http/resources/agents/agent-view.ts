@@ -1,0 +1,121 @@
+// Shows an agent and its keys as the management API does. INVARIANT: neither a key nor a signing secret is
+// shown.
+
+import { riskTiers } from '../../../../language/model/request.ts';
+import { rateMax } from '../../../agents/registry.ts';
+import { type AgentRow, agentStatuses, type KeyRow, signingModes } from '../../../store/contract/records.ts';
+import type { JsonSchema, OperationReply } from '../../contract/operation.ts';
+import {
+  objectSchema,
+  text,
+  textList,
+  time,
+  timeOrNull,
+  timeText,
+  timeTextOrNull,
+} from '../../contract/schemas.ts';
+
+export function shownAgent(agent: AgentRow) {
+  const { id, name, riskTier, controlOwner, tags, status, signing, createdAtMs, changedAtMs } = agent;
+  const { ratePerMinute, burst, tellsChange } = agent;
+  return {
+    id,
+    name,
+    risk_tier: riskTier,
+    control_owner: controlOwner,
+    tags: [...tags],
+    status,
+    signing,
+    rate_per_minute: ratePerMinute,
+    burst,
+    tell_change: tellsChange,
+    created_at: timeText(createdAtMs),
+    changed_at: timeText(changedAtMs),
+  };
+}
+
+/** An agent's own rate; null when the agent has the service's rate. */
+export const rateSchema: JsonSchema = { type: ['integer', 'null'], minimum: 1, maximum: rateMax };
+
+export const tellChangeSchema: JsonSchema = {
+  type: 'boolean',
+  description: 'Whether refusals say what would pass.',
+};
+
+export const agentSchema = objectSchema({
+  id: text(100),
+  name: text(200),
+  risk_tier: { type: 'string', enum: riskTiers },
+  control_owner: text(400),
+  tags: textList,
+  status: { type: 'string', enum: agentStatuses },
+  rate_per_minute: rateSchema,
+  burst: rateSchema,
+  tell_change: tellChangeSchema,
+  signing: { type: 'string', enum: signingModes },
+  created_at: time,
+  changed_at: time,
+});
+
+export const agentExample = {
+  id: 'a9e27000-0000-4000-8000-000000000000',
+  name: 'buyer',
+  risk_tier: 'low',
+  control_owner: 'ann@example.com',
+  tags: ['purchasing'],
+  status: 'active',
+  signing: 'off',
+  rate_per_minute: null,
+  burst: null,
+  tell_change: false,
+  created_at: '2026-03-02T10:00:00.000Z',
+  changed_at: '2026-03-02T10:00:00.000Z',
+};
+
+/** A key of an agent or of an enforcement point, as the management API shows it. */
+export function shownKey({
+  id,
+  createdAtMs,
+  notAfterMs,
+  lastUsedAtMs,
+}: Pick<KeyRow, 'id' | 'createdAtMs' | 'notAfterMs' | 'lastUsedAtMs'>) {
+  return {
+    id,
+    created_at: timeText(createdAtMs),
+    not_after: timeTextOrNull(notAfterMs),
+    last_used_at: timeTextOrNull(lastUsedAtMs),
+  };
+}
+
+export const keySchema = objectSchema({
+  id: text(100),
+  created_at: time,
+  not_after: timeOrNull,
+  last_used_at: timeOrNull,
+});
+
+export const keyExample = {
+  id: 'Ab3dEf6h',
+  created_at: '2026-03-02T10:00:00.000Z',
+  not_after: null,
+  last_used_at: '2026-03-02T10:05:00.000Z',
+};
+
+const apiKeyExample = `writ_${'0'.repeat(46)}`;
+
+export function agentReply(description: string): OperationReply {
+  return { description, schema: agentSchema, example: agentExample };
+}
+
+export function withKey(
+  description: string,
+  more: Readonly<Record<string, JsonSchema>> = {},
+): OperationReply {
+  const example = { agent: agentExample, api_key: apiKeyExample };
+  const ends = Object.hasOwn(more, 'old_keys_end_at') ? { old_keys_end_at: agentExample.created_at } : {};
+  return {
+    description,
+    schema: objectSchema({ agent: agentSchema, api_key: text(100), ...more }),
+    example: { ...example, ...ends },
+  };
+}

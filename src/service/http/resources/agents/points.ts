@@ -1,0 +1,302 @@
+// /v1/points: enforcement points, the agents that each asks for, and their keys. INVARIANT: a key is shown in
+// the reply that made it and never again.
+
+import * as changes from '../../../agents/points/change-point.ts';
+import { type EnforcementPoint, pointsIn } from '../../../agents/points/point.ts';
+import { defaultGraceMs } from '../../../agents/registry.ts';
+import type { SignInDeps } from '../../../people/sign-in.ts';
+import type { AgentStatus } from '../../../store/contract/records.ts';
+import type { Store } from '../../../store/contract/store.ts';
+import { conflict, invalidBody, notFound } from '../../auth/auth-refusals.ts';
+import { pageOf, pageParameters, pageReply, readPage } from '../../contract/page.ts';
+import type { ProblemError } from '../../contract/problem.ts';
+import { idParameter, listReply, objectSchema, text, timeText } from '../../contract/schemas.ts';
+import { type ManagedCall, type Route, route } from '../../routing/route.ts';
+import { graceSecondsMax } from './agent-keys.ts';
+import { keySchema, shownKey } from './agent-view.ts';
+import { by } from './agents.ts';
+import { pointExample, pointReply, pointSchema, pointWithKey, shownPoint } from './point-view.ts';
+
+interface PointDeps {
+  readonly signInDeps: SignInDeps;
+  readonly store: Store;
+}
+
+interface PointBody {
+  readonly name: string;
+  /** The agents that the point asks for, each by name or id. */
+  readonly agents: readonly string[];
+  readonly may_release?: boolean;
+}
+
+const pointId = idParameter('The id in the list.', pointExample.id);
+const name = text(200);
+const mayRelease = { type: 'boolean' } as const;
+const agents = { type: 'array', items: text(200), maxItems: changes.pointAgentsMax } as const;
+
+const listPoints = route<PointDeps>({
+  method: 'GET',
+  url: '/v1/points',
+  access: 'points.view',
+  operation: {
+    id: 'listPoints',
+    summary: 'Enforcement points, the latest first',
+    parameters: pageParameters,
+    replies: { 200: pageReply('A page of enforcement points', pointSchema, pointExample) },
+  },
+  handle: async ({ store }, call) => {
+    const { countMax, after } = readPage(call.query);
+    const found = await pointsIn(store.documents).points.list({ after, countMax: countMax + 1 });
+    const { items, next_cursor } = pageOf(found, countMax, (point) => point);
+    return { items: await Promise.all(items.map((point) => shownPoint(store, point))), next_cursor };
+  },
+});
+
+const registerPoint = route<PointDeps, PointBody>({
+  method: 'POST',
+  url: '/v1/points',
+  access: 'points.change',
+  operation: {
+    id: 'registerPoint',
+    summary: 'Registers an enforcement point and makes its first key',
+    description:
+      'A proxy, a hook or another program that stands between agents and what they use. With its key it asks for the agents that are assigned to it, each named in `X-Writ-Agent`.',
+    body: {
+      description:
+        'Each agent by name or id. With `may_release`, the report of the point that a grant is not used takes the grant out of the meters; without it only a person can do that.',
+      schema: objectSchema({ name, agents }, { may_release: mayRelease }),
+      examples: { proxy: { name: 'files proxy', agents: ['buyer'] } },
+    },
+    replies: { 201: pointWithKey('Registered; `api_key` is shown this once') },
+    problems: ['conflict'],
+  },
+  handle: async (deps, call) => {
+    const agents = await agentsNamed(deps.store, call.body.agents);
+    const { name, may_release = false } = call.body;
+    const draft = { name, agents, mayRelease: may_release };
+    const made = madeOf(await changes.addPoint(changer(deps, call), draft));
+    call.reply.code(201);
+    return { point: await shownPoint(deps.store, made.point), api_key: made.apiKey };
+  },
+});
+
+const getPoint = route<PointDeps>({
+  method: 'GET',
+  url: '/v1/points/:id',
+  access: 'points.view',
+  operation: {
+    id: 'getPoint',
+    summary: 'One enforcement point',
+    parameters: [pointId],
+    replies: { 200: pointReply },
+    problems: ['not_found'],
+  },
+  handle: async ({ store }, call) => shownPoint(store, await pointOf(store, call)),
+});
+
+const changePoint = route<PointDeps, Partial<PointBody>>({
+  method: 'PATCH',
+  url: '/v1/points/:id',
+  access: 'points.change',
+  operation: {
+    id: 'changePoint',
+    summary: 'Changes the name, the agents or `may_release`; it takes effect with the next request',
+    parameters: [pointId],
+    body: {
+      description: 'What is not there stays as it is. `agents` are all that it asks for from now on.',
+      schema: objectSchema({}, { name, agents, may_release: mayRelease }),
+      examples: { agents: { agents: ['buyer', 'buyer-2'] } },
+    },
+    replies: { 200: pointReply },
+    problems: ['not_found', 'conflict'],
+  },
+  handle: async (deps, call) => {
+    const { name, agents, may_release } = call.body;
+    const change = {
+      ...(name === undefined ? {} : { name }),
+      ...(may_release === undefined ? {} : { mayRelease: may_release }),
+      ...(agents === undefined ? {} : { agents: await agentsNamed(deps.store, agents) }),
+    };
+    return shownChange(deps, await changes.describePoint(changer(deps, call), call.params.id ?? '', change));
+  },
+});
+
+const disablePoint = statusRoute({
+  id: 'disablePoint',
+  word: 'disable',
+  status: 'disabled',
+  summary: 'Refuses all requests by the point from now on',
+});
+
+const enablePoint = statusRoute({
+  id: 'enablePoint',
+  word: 'enable',
+  status: 'active',
+  summary: 'Lets a disabled point ask again',
+});
+
+const revokePoint = route<PointDeps, { name: string }>({
+  method: 'POST',
+  url: '/v1/points/:id/revoke',
+  access: 'points.change',
+  operation: {
+    id: 'revokePoint',
+    summary: 'Refuses all requests by the point for good',
+    parameters: [pointId],
+    body: {
+      description: "The point's name, to say that this one is meant: nothing brings it back.",
+      schema: objectSchema({ name }),
+      examples: { proxy: { name: 'files proxy' } },
+    },
+    replies: { 200: pointReply },
+    problems: ['not_found', 'conflict'],
+  },
+  handle: async (deps, call) => {
+    const point = await pointOf(deps.store, call);
+    if (call.body.name !== point.name) {
+      const detail = 'this is not the name of the enforcement point';
+      throw invalidBody({ kind: 'invalid', problems: [{ field: 'name', detail }] });
+    }
+    return shownChange(deps, await changes.setPointStatus(changer(deps, call), point.id, 'revoked'));
+  },
+});
+
+const listPointKeys = route<PointDeps>({
+  method: 'GET',
+  url: '/v1/points/:id/keys',
+  access: 'points.view',
+  operation: {
+    id: 'listPointKeys',
+    summary: 'The keys of a point: when they were made, were last used and end; the oldest first',
+    parameters: [pointId],
+    replies: {
+      200: listReply('The keys', keySchema, {
+        id: 'Ab3dEf6h',
+        created_at: pointExample.created_at,
+        not_after: null,
+        last_used_at: pointExample.last_seen_at,
+      }),
+    },
+    problems: ['not_found'],
+  },
+  handle: async ({ store }, call) => {
+    const { id } = await pointOf(store, call);
+    return { items: (await changes.keysOf(store.documents, id)).map(shownKey) };
+  },
+});
+
+const rotatePointKey = route<PointDeps, { grace_seconds?: number }>({
+  method: 'POST',
+  url: '/v1/points/:id/keys',
+  access: 'points.change',
+  operation: {
+    id: 'rotatePointKey',
+    summary: 'Gives a point a new key, and its present one an end',
+    parameters: [pointId],
+    body: {
+      description: 'How long the present key stays good: a day unless said otherwise, 0 ends it now.',
+      schema: objectSchema({}, { grace_seconds: { type: 'integer', minimum: 0, maximum: graceSecondsMax } }),
+      examples: { now: { grace_seconds: 0 } },
+    },
+    replies: { 201: pointWithKey('Rotated; `api_key` is shown this once', { old_keys_end_at: text(40) }) },
+    problems: ['not_found', 'conflict'],
+  },
+  handle: async (deps, call) => {
+    const { grace_seconds: seconds = defaultGraceMs / 1_000 } = call.body;
+    const [who, graceMs] = [changer(deps, call), seconds * 1_000];
+    const made = madeOf(await changes.rotatePointKey(who, call.params.id ?? '', graceMs));
+    call.reply.code(201);
+    const ends = timeText(who.nowMs + graceMs);
+    return { point: await shownPoint(deps.store, made.point), api_key: made.apiKey, old_keys_end_at: ends };
+  },
+});
+
+export const pointRoutes: readonly Route<PointDeps>[] = [
+  listPoints,
+  registerPoint,
+  getPoint,
+  changePoint,
+  disablePoint,
+  enablePoint,
+  revokePoint,
+  listPointKeys,
+  rotatePointKey,
+];
+
+interface StatusChange {
+  readonly id: string;
+  readonly word: string;
+  readonly status: AgentStatus;
+  readonly summary: string;
+}
+
+function statusRoute({ id, word, status, summary }: StatusChange): Route<PointDeps> {
+  return route({
+    method: 'POST',
+    url: `/v1/points/:id/${word}`,
+    access: 'points.change',
+    operation: {
+      id,
+      summary,
+      parameters: [pointId],
+      replies: { 200: pointReply },
+      problems: ['not_found', 'conflict'],
+    },
+    handle: async (deps: PointDeps, call) =>
+      shownChange(deps, await changes.setPointStatus(changer(deps, call), call.params.id ?? '', status)),
+  });
+}
+
+function changer({ store, signInDeps }: PointDeps, call: ManagedCall<unknown>): changes.PointChanger {
+  const nowMs = Math.trunc(signInDeps.directory.clock());
+  return { documents: store.documents, nowMs, ...by(call) };
+}
+
+async function pointOf({ documents }: Store, call: ManagedCall<unknown>): Promise<EnforcementPoint> {
+  const found = await pointsIn(documents).points.find(call.params.id ?? '');
+  if (found === null) throw notFound('enforcement point');
+  return found.value;
+}
+
+/** The ids of agents that are given by name or id; throws a ProblemError when one does not exist. */
+async function agentsNamed({ agents }: Store, names: readonly string[]): Promise<readonly string[]> {
+  const found = await Promise.all(names.map((one) => agents.find(one)));
+  const unknown = names.filter((_, i) => (found[i] ?? null) === null);
+  if (unknown.length > 0) {
+    const problems = unknown.map(() => ({
+      field: 'agents',
+      detail: 'one of these agents does not exist',
+    }));
+    throw invalidBody({ kind: 'invalid', problems });
+  }
+  return found.flatMap((agent) => (agent === null ? [] : [agent.id]));
+}
+
+async function shownChange({ store }: PointDeps, changed: changes.PointChanged) {
+  if (changed.kind !== 'changed') throw refusedPoint(changed);
+  return await shownPoint(store, changed.point);
+}
+
+function madeOf(made: changes.PointKeyMade): Extract<changes.PointKeyMade, { readonly kind: 'made' }> {
+  if (made.kind !== 'made') throw refusedPoint(made);
+  return made;
+}
+
+function refusedPoint(
+  result:
+    | Exclude<changes.PointKeyMade, { readonly kind: 'made' }>
+    | Exclude<changes.PointChanged, { readonly kind: 'changed' }>,
+): ProblemError {
+  switch (result.kind) {
+    case 'unknown':
+      return notFound('enforcement point');
+    case 'revoked':
+      return conflict('the enforcement point is revoked, and that is final');
+    case 'conflict':
+      return conflict();
+    case 'too-many-keys':
+      return conflict('two keys are valid: wait until the older one ends, or send `grace_seconds` 0');
+    case 'invalid':
+      return invalidBody({ kind: 'invalid', problems: [...result.problems] });
+  }
+}

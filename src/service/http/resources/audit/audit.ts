@@ -1,0 +1,297 @@
+// /v1/audit: what people changed, and whether the chain of records is as it was written. INVARIANT: a walk
+// over any number of records gives way to other work after every few of them, and ends after a moment, to be
+// continued by the next call.
+
+import { setImmediate as pause } from 'node:timers/promises';
+import * as chainExport from '../../../audit/export.ts';
+import { type ChainBreak, verifyChain } from '../../../audit/verify.ts';
+import type { SignInDeps } from '../../../people/sign-in.ts';
+import type { ChangeRow } from '../../../store/contract/changes.ts';
+import { type ChainPlace, type LaneEnd, laneTuples, readLanes } from '../../../store/contract/lanes.ts';
+import { nameOfDifference } from '../../../store/contract/state.ts';
+import type { Store } from '../../../store/contract/store.ts';
+import { type JsonSchema, type Parameter, queryParameter } from '../../contract/operation.ts';
+import { collect, type PagePlace, pageOf, pageParameters, pageReply, readPage } from '../../contract/page.ts';
+import { ProblemError } from '../../contract/problem.ts';
+import { objectSchema, text, textOrNull, time, timeText } from '../../contract/schemas.ts';
+import type { Downloads } from '../../routing/downloads.ts';
+import { type Route, route } from '../../routing/route.ts';
+
+interface AuditDeps {
+  readonly signInDeps: SignInDeps;
+  readonly store: Store;
+  /** A clock in milliseconds from any beginning, which never goes back. */
+  readonly steadyMs: () => number;
+  readonly downloads: Downloads;
+}
+
+const times: readonly Parameter[] = [
+  queryParameter('from', 'From this moment on.', time, '2026-03-02T00:00:00Z'),
+  queryParameter('to', 'Before this moment.', time, '2026-03-03T00:00:00Z'),
+];
+
+const filters: readonly Parameter[] = [
+  queryParameter('who', 'Words in who did it, in whatever case.', text(300), 'ann@example.com'),
+  queryParameter('what', 'What was done.', text(100), 'agent-revoked'),
+  queryParameter('subject', 'The id of what was changed.', text(200), 'b3f1c2d4-0000-4000-8000-000000000000'),
+  ...times,
+];
+
+const timeForm = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/;
+
+/** The value before or after a change, in whatever form its kind of change has. */
+const anything: JsonSchema = {};
+
+const changeSchema = objectSchema({
+  sequence: { type: 'integer', minimum: 1 },
+  at: time,
+  who: text(400),
+  what: text(100),
+  subject: text(400),
+  before: anything,
+  after: anything,
+});
+
+const changeExample = {
+  sequence: 42,
+  at: '2026-03-02T10:00:00.000Z',
+  who: 'ann@example.com (b3f1c2d4-0000-4000-8000-000000000000)',
+  what: 'agent-disabled',
+  subject: 'a9e27000-0000-4000-8000-000000000000',
+  before: { status: 'active' },
+  after: { status: 'disabled' },
+};
+
+const exportExample =
+  '{"sequence":1,"at":"2026-03-02T10:00:00.000Z","previous":"00","hash":"9f","entry":{"kind":"change"}}\n';
+
+/** Records that are checked in one step, so few that no other work is held up. */
+const recordsAtOnce = 8;
+const walkMs = 1_000;
+
+const count: JsonSchema = { type: 'integer', minimum: 0 };
+
+const walkSchema = objectSchema({
+  status: { type: 'string', enum: ['going-on', 'whole', 'broken'] },
+  checked: { ...count, description: 'How many records this call has found whole.' },
+  last_sequence: { ...count, description: 'The number of the last record there is.' },
+  cursor: textOrNull,
+  break: {
+    type: ['object', 'null'],
+    required: ['sequence', 'name', 'difference', 'message'],
+    additionalProperties: false,
+    properties: { sequence: count, name: textOrNull, difference: text(40), message: { type: 'string' } },
+  },
+});
+
+const walkExample = { status: 'whole', checked: 1_200, last_sequence: 1_200, cursor: null, break: null };
+
+const listChanges = route<AuditDeps>({
+  method: 'GET',
+  url: '/v1/audit',
+  access: 'audit.view',
+  operation: {
+    id: 'listChanges',
+    summary: 'What was changed, by whom, and how it was before and after; the latest first',
+    parameters: [...pageParameters, ...filters],
+    replies: { 200: pageReply('A page of changes', changeSchema, changeExample) },
+  },
+  handle: async ({ store }, { query }) => {
+    const { countMax, after } = readPage(query);
+    const matches = readFilters(query);
+    const found = await collect(
+      { countMax: countMax + 1, after },
+      {
+        next: (place, count) => store.chain.changes({ beforeSequence: sequenceOf(place), countMax: count }),
+        placeOf,
+        matches,
+      },
+    );
+    const read = found.map((change) => ({ value: { ...placeOf(change), change }, version: 0 }));
+    return pageOf(read, countMax, ({ change }) => shownChange(change));
+  },
+});
+
+const exportRecords = route<AuditDeps>({
+  method: 'GET',
+  url: '/v1/audit/export',
+  access: 'audit.view',
+  operation: {
+    id: 'exportRecords',
+    summary: 'All records in their order, a line of JSON each, as `writ audit export` prints them',
+    description:
+      'Each line is `{sequence, at, previous, hash, entry}`; `hash` is SHA-256 over the text `previous` followed by `entry` as canonical JSON (RFC 8785). An end without the last line feed was cut short.',
+    parameters: times,
+    replies: {
+      200: {
+        description: 'The records',
+        contentType: 'application/jsonl',
+        schema: { description: 'Lines of JSON.' },
+        example: exportExample,
+        headers: ['Content-Disposition'],
+      },
+    },
+  },
+  handle: async ({ store, downloads, signInDeps }, { query, reply }) => {
+    const { from, to } = query;
+    const [sinceMs, untilMs] = [readTime('from', from, -Infinity), readTime('to', to, Infinity)];
+    const lines = chainExport.exportRecords(store, { format: 'jsonl', sinceMs, untilMs, recordsAtOnce });
+    return downloads.send(reply, {
+      subject: 'records',
+      format: 'jsonl',
+      atMs: signInDeps.directory.clock(),
+      lines: inTurns(lines),
+    });
+  },
+});
+
+const verifyRecords = route<AuditDeps, { cursor?: string }>({
+  method: 'POST',
+  url: '/v1/audit/verify',
+  access: 'audit.view',
+  operation: {
+    id: 'verifyRecords',
+    summary: 'Walks the chain of records, a stretch a call',
+    description:
+      'Begins with the first record, or where `cursor` of the call before says, and works for a second at most. `status` is `going-on` until the end is reached or a record is met that is not as it was written. At the end, what is stored beside the records is held against the seal of the service; what differs there is a `break` whose `difference` is `stored`. Hold on to the cursor: it carries the hash that the next stretch has to continue.',
+    body: {
+      description: 'Nothing to begin; the cursor of the call before to go on.',
+      schema: objectSchema({}, { cursor: text(16_384) }),
+      examples: { first: {} },
+    },
+    replies: { 200: { description: 'How far it went', schema: walkSchema, example: walkExample } },
+  },
+  handle: async ({ store, steadyMs }, { body }) => walk(store, steadyMs, readCursor(body.cursor)),
+});
+
+export const auditRoutes: readonly Route<AuditDeps>[] = [listChanges, exportRecords, verifyRecords];
+
+function readFilters(query: Readonly<Record<string, string>>): (change: ChangeRow) => boolean {
+  const { who = '', what, subject, from, to } = query;
+  const [fromMs, toMs] = [readTime('from', from, -Infinity), readTime('to', to, Infinity)];
+  return (change) =>
+    change.who.toLowerCase().includes(who.toLowerCase()) &&
+    (what === undefined || change.what === what) &&
+    (subject === undefined || change.subject === subject) &&
+    change.atMs >= fromMs &&
+    change.atMs < toMs;
+}
+
+function readTime(name: string, value: string | undefined, otherwise: number): number {
+  if (value === undefined) return otherwise;
+  const ms = timeForm.test(value) ? Date.parse(value) : Number.NaN;
+  if (!Number.isNaN(ms)) return ms;
+  throw new ProblemError(
+    'invalid_query',
+    `\`${name}\` must be a date or a time such as 2026-03-02T10:00:00Z`,
+  );
+}
+
+function placeOf({ atMs, sequence }: ChangeRow): PagePlace {
+  return { createdAtMs: Math.max(0, atMs), id: String(sequence) };
+}
+
+function sequenceOf(place: PagePlace | null): number | null {
+  if (place === null) return null;
+  if (/^\d{1,15}$/.test(place.id)) return Number(place.id);
+  throw new ProblemError('invalid_query', '`cursor` is not one that a list has given');
+}
+
+function shownChange({ sequence, atMs, who, what, subject, beforeJson, afterJson }: ChangeRow) {
+  const read = (json: string | null): unknown => (json === null ? null : JSON.parse(json));
+  return {
+    sequence,
+    at: timeText(atMs),
+    who,
+    what,
+    subject,
+    before: read(beforeJson),
+    after: read(afterJson),
+  };
+}
+
+/** The lines, with a pause for other work after every few of them. */
+async function* inTurns(lines: AsyncIterable<string>): AsyncGenerator<string> {
+  let count = 0;
+  for await (const line of lines) {
+    yield line;
+    if (++count % recordsAtOnce === 0) await pause();
+  }
+}
+
+async function walk(store: Store, steadyMs: () => number, after: ChainPlace | null) {
+  const endMs = steadyMs() + walkMs;
+  let count = 0;
+  let last = after?.sequence ?? 0;
+  const verification = await verifyChain(store, {
+    ...(after === null ? {} : { after }),
+    recordsAtOnce,
+    onStretch: async (records, { lastSequence }) => {
+      count += records.length;
+      last = lastSequence;
+      await pause();
+      return steadyMs() < endMs ? 'go on' : 'stop';
+    },
+  });
+  if (verification.kind === 'broken') {
+    return {
+      status: 'broken',
+      checked: count,
+      last_sequence: last,
+      cursor: null,
+      break: shownBreak(verification.break),
+    };
+  }
+  const { end } = verification;
+  const isWhole = end.sequence >= last;
+  const [difference] = isWhole ? await store.state.differences({ isQuick: true }) : [];
+  if (difference !== undefined) {
+    const { message } = difference;
+    const stored = {
+      sequence: end.sequence,
+      name: nameOfDifference(difference),
+      difference: 'stored',
+      message,
+    };
+    return { status: 'broken', checked: count, last_sequence: last, cursor: null, break: stored };
+  }
+  const cursor = isWhole ? null : cursorOf(end);
+  return { status: isWhole ? 'whole' : 'going-on', checked: count, last_sequence: last, cursor, break: null };
+}
+
+function shownBreak({ sequence, name, difference, message }: ChainBreak) {
+  return { sequence, name, difference, message };
+}
+
+function cursorOf({ sequence, hash, lanes }: ChainPlace): string {
+  const place = lanes === undefined ? [sequence, hash] : [sequence, hash, laneTuples(lanes)];
+  return Buffer.from(JSON.stringify(place)).toString('base64url');
+}
+
+function readCursor(cursor: string | undefined): ChainPlace | null {
+  if (cursor === undefined) return null;
+  const place = placeIn(Buffer.from(cursor, 'base64url').toString('utf8'));
+  if (place !== null) return place;
+  const errors = [{ pointer: '/cursor', detail: 'is not one that a reply has given' }];
+  throw new ProblemError('invalid_body', '`cursor` is not one that a reply has given', { errors });
+}
+
+function placeIn(text: string): ChainPlace | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  if (!Array.isArray(value)) return null;
+  const [sequence, hash, tuples] = value as readonly unknown[];
+  // Sequence and hash of the last record have the form of a lane's end, too.
+  const [end] = readLanes([[0, sequence, hash]]) ?? [];
+  const lanes = tuples === undefined ? undefined : readLanes(tuples);
+  if (end === undefined || lanes === null || !isWalkable([end, ...(lanes ?? [])])) return null;
+  return { sequence: end.sequence, hash: end.hash, ...(lanes === undefined ? {} : { lanes }) };
+}
+
+function isWalkable(ends: readonly LaneEnd[]): boolean {
+  return ends.every(({ lane, sequence, hash }) => lane >= 0 && sequence >= 0 && /^[0-9a-f]{64}$/.test(hash));
+}

@@ -1,0 +1,197 @@
+// Serves the dashboard's files to browsers: its page at each address that the dashboard has, and under
+// /assets what the page loads, which is named by its content and so may be kept for good. INVARIANT: only
+// scripts of this service run in the page (no inline script, no other origin), no other page may frame it,
+// and only files of the build are served.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ProblemError } from '../../contract/problem.ts';
+
+const builtFolder = join(import.meta.dirname, '../../../../dashboard/dist');
+
+/** Addresses that the page is served at; the page itself decides what it shows at each. */
+const pageAddresses = [
+  '/',
+  '/overview',
+  '/requests',
+  '/requests/:id',
+  '/approvals',
+  '/approvals/:id',
+  '/agents',
+  '/agents/:id',
+  '/policies',
+  '/policies/file',
+  '/compare',
+  '/diagnostics/:code',
+  '/playground',
+  '/points',
+  '/points/:id',
+  '/alerts',
+  '/access',
+  '/audit',
+  '/account',
+  '/welcome',
+  '/setup',
+  '/invitation',
+  '/reset',
+  '/apply',
+];
+
+const indexName = 'index.html';
+
+const contentTypes: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+const contentPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+].join('; ');
+
+const headers = {
+  'content-security-policy': contentPolicy,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'permissions-policy': 'camera=(), microphone=(), geolocation=()',
+} as const;
+
+type Encoding = 'br' | 'gzip' | 'identity';
+
+interface StaticFile {
+  readonly type: string;
+  readonly bytes: (encoding: Encoding) => Buffer;
+}
+
+/** The account that the sign-in page of a demo offers. */
+export interface DemoAccount {
+  readonly email: string;
+  readonly password: string;
+}
+
+export interface DashboardRouteOptions {
+  /**
+   * The account that the page of a demo knows, with which the page names itself a demo on every screen; null
+   * when the service is no demo.
+   */
+  readonly demo?: DemoAccount | null;
+  /** The folder of the built dashboard; by default where the build puts it. */
+  readonly folder?: string;
+}
+
+export async function dashboardRoutes(
+  app: FastifyInstance,
+  { folder = builtFolder, demo = null }: DashboardRouteOptions,
+): Promise<void> {
+  const files = readFiles(folder, demo);
+
+  const send = (name: string, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const file = files.get(name);
+    if (file === undefined) throw missing(files);
+    const isKept = name.startsWith('assets/');
+    const encoding = encodingFor(String(request.headers['accept-encoding'] ?? ''));
+    reply.headers({ ...headers, vary: 'accept-encoding' }).type(file.type);
+    reply.header('cache-control', isKept ? 'public, max-age=31536000, immutable' : 'no-cache');
+    if (encoding !== 'identity') reply.header('content-encoding', encoding);
+    return reply.send(file.bytes(encoding));
+  };
+
+  const config = { isDocumented: false };
+  for (const address of pageAddresses) {
+    app.get(address, { config }, (request, reply) => send(indexName, request, reply));
+  }
+  app.get<{ Params: { '*': string } }>('/assets/*', { config }, (request, reply) =>
+    send(`assets/${request.params['*']}`, request, reply),
+  );
+  const others = [...files.keys()].filter((name) => name !== indexName && !name.startsWith('assets/'));
+  for (const name of others) app.get(`/${name}`, { config }, (request, reply) => send(name, request, reply));
+  app.get('/*', { config }, (request, reply) =>
+    asksForPage(request) && files.has(indexName)
+      ? send(indexName, request, reply.code(404))
+      : reply.callNotFound(),
+  );
+}
+
+/**
+ * Whether a browser asks for a page: then the page itself, with its menu, shows that nothing is there.
+ * Programs get a problem.
+ */
+function asksForPage({ headers: { accept = '' }, url }: FastifyRequest): boolean {
+  return accept.includes('text/html') && !/^\/(?:v1|assets)\//.test(url);
+}
+
+/** Gzip is made when it is first needed, because nearly all browsers take brotli. */
+function packed(identity: Buffer, br: Buffer): StaticFile['bytes'] {
+  let gzip: Buffer | null = null;
+  return (encoding) => {
+    if (encoding !== 'gzip') return encoding === 'br' ? br : identity;
+    gzip ??= gzipSync(identity);
+    return gzip;
+  };
+}
+
+/**
+ * The smallest encoding that is accepted. Browsers accept brotli only over `https:` and from this machine.
+ */
+function encodingFor(accepted: string): Encoding {
+  const taken = accepted
+    .toLowerCase()
+    .split(',')
+    .map((part) => part.replaceAll(' ', '').split(';q='))
+    .filter(([, weight = '1']) => Number(weight) > 0)
+    .map(([name]) => name);
+  return (['br', 'gzip'] as const).find((encoding) => taken.includes(encoding)) ?? 'identity';
+}
+
+function missing(files: ReadonlyMap<string, StaticFile>): ProblemError {
+  return files.size === 0
+    ? new ProblemError('unknown_route', 'the dashboard has not been built: run `npm run build`')
+    : new ProblemError('unknown_route', 'there is no such file');
+}
+
+/**
+ * Files by path with `/`; empty when the dashboard has not been built, or is being removed at this moment.
+ */
+function readFiles(root: string, demo: DemoAccount | null): ReadonlyMap<string, StaticFile> {
+  try {
+    const files = readAll(root);
+    return demo === null ? files : files.set(indexName, demoPage(join(root, indexName), demo));
+  } catch (error) {
+    // The service decides just as well without its dashboard.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return new Map();
+    throw error;
+  }
+}
+
+function readAll(root: string): Map<string, StaticFile> {
+  const files = new Map<string, StaticFile>();
+  for (const entry of readdirSync(root, { recursive: true, encoding: 'utf8' })) {
+    const type = contentTypes[extname(entry)];
+    if (type === undefined) continue;
+    const bytes = readFileSync(join(root, entry));
+    const br = readFileSync(join(root, `${entry}.br`));
+    files.set(entry.replaceAll('\\', '/'), { type, bytes: packed(bytes, br) });
+  }
+  return files;
+}
+
+/** The page with the account in an attribute of its root element, where the page's own scripts read it. */
+function demoPage(path: string, demo: DemoAccount): StaticFile {
+  const value = JSON.stringify(demo).replaceAll('&', '&amp;').replaceAll('"', '&quot;');
+  const bytes = Buffer.from(
+    readFileSync(path, 'utf8').replace('<html ', () => `<html data-demo="${value}" `),
+  );
+  return { type: contentTypes['.html'] ?? '', bytes: packed(bytes, brotliCompressSync(bytes)) };
+}

@@ -1,0 +1,233 @@
+// POST /v1/hooks/claude-code: takes what Claude Code sends to an HTTP hook as it is, so that a coding agent
+// is set up by its settings alone. INVARIANT: whatever goes wrong once the caller is known is answered by
+// `deny`, since the host runs the tool when a hook fails, unless its settings forbid that; the answer is
+// never `ask`, which would let the person at the terminal decide.
+
+import type { FastifyRequest } from 'fastify';
+import type { SignInDeps } from '../../../people/sign-in.ts';
+import type { Decisions } from '../../../requests/decisions.ts';
+import type { RequestView } from '../../../requests/record/reply.ts';
+import type { Store } from '../../../store/contract/store.ts';
+import { invalidBody } from '../../auth/auth-refusals.ts';
+import { toProblem } from '../../connection/error-replies.ts';
+import type { Parameter } from '../../contract/operation.ts';
+import { ProblemError, problems } from '../../contract/problem.ts';
+import { callerIn, type ManagedCall, payloadBodyMax, type Route, route } from '../../routing/route.ts';
+import { type AuthorizeCall, type AuthorizeHandler, scopedText } from '../requests/authorize-handler.ts';
+import type { LastWords } from '../requests/refusal-hints.ts';
+import type { Waits } from '../requests/wait.ts';
+import { type PendingDeps, whilePending } from '../requests/while-pending.ts';
+import { type ClaudeEvent, claudeCall, type HookedCall } from './claude-code.ts';
+
+interface HookDeps extends PendingDeps {
+  readonly authorizeHandler: AuthorizeHandler;
+  readonly lastWords: LastWords;
+  readonly waits: Waits;
+  readonly decisions: Decisions;
+  readonly store: Store;
+  readonly signInDeps: SignInDeps;
+}
+
+/** Seconds to wait for people. Claude Code gives a hook 60 seconds by default. */
+const waitSecondsDefault = 50;
+
+const parameters: readonly Parameter[] = [
+  {
+    name: 'escalate',
+    in: 'query',
+    isRequired: false,
+    description:
+      'What the host hears while people decide: `deny` with the address of the request, or `defer`, which ends a run that was started with `-p` until it is resumed.',
+    schema: { type: 'string', enum: ['deny', 'defer'] },
+    example: 'defer',
+  },
+  {
+    name: 'allow',
+    in: 'query',
+    isRequired: false,
+    description: "`skip` skips the host's own questions for what is granted.",
+    schema: { type: 'string', enum: ['skip'] },
+    example: 'skip',
+  },
+  {
+    name: 'wait',
+    in: 'query',
+    isRequired: false,
+    description: `For how many seconds people are waited for, ${waitSecondsDefault} unless said otherwise, at most 55; less than the hook's own \`timeout\`.`,
+    schema: { type: 'string' },
+    example: '20',
+  },
+];
+
+const text = { type: 'string', minLength: 1, maxLength: 200 } as const;
+
+const hookClaudeCode = route<HookDeps, ClaudeEvent>({
+  method: 'POST',
+  url: '/v1/hooks/claude-code',
+  access: 'agent',
+  bodyMax: payloadBodyMax,
+  operation: {
+    id: 'hookClaudeCode',
+    summary: 'Decides about a tool call of Claude Code',
+    description:
+      'Takes the body of a `PreToolUse` hook as it is: `mcp__files__read_file` is the action `files.read_file`, the tool `Bash` is `claude_code.Bash`, and `tool_input` is the payload. A `PostToolUse` hook reports that the tool ran. What is refused, stopped or fails is a 200 with `deny`.',
+    parameters,
+    body: {
+      description: 'The event; further fields are ignored.',
+      schema: {
+        type: 'object',
+        required: ['hook_event_name', 'session_id', 'tool_name', 'tool_input'],
+        properties: {
+          hook_event_name: { type: 'string', enum: ['PreToolUse', 'PostToolUse'] },
+          session_id: text,
+          tool_name: text,
+          tool_input: { type: 'object', additionalProperties: true },
+          tool_use_id: text,
+        },
+      },
+      examples: {
+        bash: {
+          hook_event_name: 'PreToolUse',
+          session_id: 'b1d1',
+          tool_name: 'Bash',
+          tool_input: { command: 'ls' },
+          tool_use_id: 'toolu_1',
+        },
+      },
+    },
+    replies: {
+      200: {
+        description: 'What the host is to do; an empty object where the tool may run',
+        schema: {
+          type: 'object',
+          additionalProperties: false,
+          properties: {
+            hookSpecificOutput: {
+              type: 'object',
+              additionalProperties: false,
+              required: ['hookEventName', 'permissionDecision', 'permissionDecisionReason'],
+              properties: {
+                hookEventName: { type: 'string', enum: ['PreToolUse'] },
+                permissionDecision: { type: 'string', enum: ['allow', 'deny', 'defer'] },
+                permissionDecisionReason: { type: 'string' },
+              },
+            },
+          },
+        },
+        example: {},
+        headers: ['RateLimit-Policy', 'RateLimit', 'X-Agent-API-Key-Expires', 'Preference-Applied'],
+      },
+    },
+  },
+  handle: async (deps, call) => {
+    const hooked = claudeCall(call.body);
+    if (hooked === null) return output('deny', 'Nothing was granted: the name of the MCP server is taken.');
+    if (call.body.hook_event_name === 'PostToolUse') return await reported(deps, call, hooked);
+    const asked = callOf(call.request, hooked);
+    try {
+      return shown(call, await decided(deps, call, { asked, hooked }));
+    } catch (error) {
+      return await failed(deps, { error, asked }, call.request);
+    }
+  },
+});
+
+export const hookRoutes: readonly Route<HookDeps>[] = [hookClaudeCode];
+
+interface Hooked {
+  readonly asked: AuthorizeCall;
+  readonly hooked: HookedCall;
+}
+
+async function decided(
+  deps: HookDeps,
+  { request, reply, agent, query }: ManagedCall<ClaudeEvent>,
+  { asked, hooked }: Hooked,
+): Promise<RequestView> {
+  const { actionKey: action_key, payload } = hooked;
+  const wait = deps.waits.begin({ request, reply }, agent?.id ?? '', waitSecondsOf(query.wait));
+  const body = Buffer.from(JSON.stringify({ action_key, payload }));
+  const answer = await deps.authorizeHandler.decide(asked, body);
+  const view = await whilePending(deps, answer, { call: asked, wait });
+  return (await deps.lastWords({ view, input: answer.input })).view;
+}
+
+function waitSecondsOf(text: string | undefined): number {
+  if (text === undefined) return waitSecondsDefault;
+  if (/^\d{1,2}$/.test(text)) return Number(text);
+  throw new ProblemError('invalid_query', '`wait` must be a whole number of seconds');
+}
+
+/** The call, as if the host had asked for the decision itself. */
+function callOf(request: FastifyRequest, { session, idempotencyKey }: HookedCall): AuthorizeCall {
+  const { identity, headers, url, id, clientAddress, startedAtMs } = request;
+  if (identity === null) throw new Error('a hook is for agents');
+  // A host names another session after `/clear` and for another run, and an agent can start another run. So the session
+  // of a point is that of its agent.
+  const { point, agent } = identity;
+  const kept = point === undefined ? session : `agent-${agent.id}`;
+  const own = {
+    ...headers,
+    prefer: 'attach',
+    ...(kept === null ? {} : { 'x-agent-session': kept }),
+    ...(idempotencyKey === null ? {} : { 'idempotency-key': idempotencyKey }),
+  };
+  return { identity, headers: own, url, id, clientAddress, startedAtMs };
+}
+
+type Word = 'allow' | 'deny' | 'defer';
+
+function output(word: Word, reason: string) {
+  return {
+    hookSpecificOutput: {
+      hookEventName: 'PreToolUse' as const,
+      permissionDecision: word,
+      permissionDecisionReason: reason,
+    },
+  };
+}
+
+function shown({ query }: ManagedCall<unknown>, view: RequestView) {
+  if (view.decision === 'ALLOW' && view.status === 'auto_approved')
+    return query.allow === 'skip' ? output('allow', view.reason) : {};
+  if (view.status === 'pending') {
+    const reason = `${view.message} Nothing was carried out. Make the same call again to go on.`;
+    return output(query.escalate === 'defer' ? 'defer' : 'deny', reason);
+  }
+  return output('deny', view.message);
+}
+
+/** Records a refusal as `POST /v1/authorize` records the same refusal, and answers `deny`. */
+async function failed(
+  { authorizeHandler }: HookDeps,
+  { error, asked }: { readonly error: unknown; readonly asked: AuthorizeCall },
+  request: FastifyRequest,
+) {
+  const problem = toProblem(error);
+  const { status } = problems[problem.code];
+  request.server.metrics.refused(problem.code);
+  if (status >= 500) request.log.error({ err: problem.cause ?? problem, code: problem.code }, 'hook failed');
+  await authorizeHandler.refuse(problem, asked, Buffer.isBuffer(request.body) ? request.body : null);
+  return output('deny', `Nothing was granted: ${problem.message} (${problem.code}).`);
+}
+
+/** Reports that the tool has run. A call that is not known is ignored. */
+async function reported(
+  { store, decisions, signInDeps }: HookDeps,
+  call: ManagedCall<ClaudeEvent>,
+  { idempotencyKey }: HookedCall,
+) {
+  const by = callerIn(call);
+  if (idempotencyKey === null) return {};
+  const key = scopedText(by.point, idempotencyKey);
+  if (key === null) throw invalidBody({ kind: 'invalid', problems: [reservedSession] });
+  const nowMs = Math.trunc(signInDeps.directory.clock());
+  const row = await store.requests.findByIdempotencyKey({ agentId: by.agent.id, key, nowMs });
+  if (row !== null) await decisions.report(row.id, { executed: true, by, mayRelease: false });
+  return {};
+}
+
+const reservedSession = {
+  field: 'session_id',
+  detail: 'only sessions of enforcement points begin with `point:`',
+};

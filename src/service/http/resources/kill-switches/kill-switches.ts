@@ -1,0 +1,185 @@
+// /v1/switches: lists the kill switches that are on, and turns switches on and off.
+
+import { riskTiers } from '../../../../language/model/request.ts';
+import type { SignInDeps } from '../../../people/sign-in.ts';
+import type { Switch, SwitchBoard, SwitchScope } from '../../../people/switches.ts';
+import type { PolicyHost } from '../../../policies/policy-host.ts';
+import type { Store } from '../../../store/contract/store.ts';
+import { conflict, invalidBody, notFound } from '../../auth/auth-refusals.ts';
+import {
+  idParameter,
+  listReply,
+  noContent,
+  objectSchema,
+  text,
+  time,
+  timeText,
+} from '../../contract/schemas.ts';
+import { actorOf, type Route, route } from '../../routing/route.ts';
+import { warningsSchema } from '../people/group-warnings.ts';
+
+interface SwitchDeps {
+  readonly signInDeps: SignInDeps;
+  readonly switches: SwitchBoard;
+  readonly policies: Pick<PolicyHost, 'current'>;
+  readonly store: Pick<Store, 'agents'>;
+}
+
+const tierPattern = riskTiers.join('|');
+const scopePattern = `^(all|tier:(${tierPattern})|area:[0-9A-Za-z_.-]{1,200}|agent:[^\\s:]{1,100})$`;
+
+const switchFields = {
+  id: text(100),
+  scope: text(300),
+  agent_name: {
+    type: ['string', 'null'],
+    description: 'Of the agent that the scope names; null for any other.',
+  },
+  reason: text(500),
+  created_at: time,
+  created_by: text(100),
+  created_by_name: text(200),
+};
+
+const switchSchema = objectSchema(switchFields);
+
+const switchExample = {
+  id: '5a0c0de0-0000-4000-8000-000000000000',
+  scope: 'area:payment',
+  agent_name: null,
+  reason: 'the ledger is being checked',
+  created_at: '2026-03-02T10:00:00.000Z',
+  created_by: 'b3f1c2d4-0000-4000-8000-000000000000',
+  created_by_name: 'Ann',
+};
+
+const listSwitches = route<SwitchDeps>({
+  method: 'GET',
+  url: '/v1/switches',
+  access: 'switches.view',
+  operation: {
+    id: 'listSwitches',
+    summary: 'The kill switches that are on, the latest first',
+    replies: { 200: listReply('The switches', switchSchema, switchExample) },
+  },
+  handle: async ({ switches, store }) => ({
+    items: await Promise.all((await switches.list()).map((one) => shownSwitch(one, store))),
+  }),
+});
+
+const turnSwitchOn = route<SwitchDeps, { scope: string; reason: string }>({
+  method: 'POST',
+  url: '/v1/switches',
+  access: 'switches.use',
+  operation: {
+    id: 'turnSwitchOn',
+    summary: 'Refuses everything that the scope covers, within a second',
+    description:
+      '`all`, `tier:high`, `area:payment` (with the areas within it) or `agent:` and the id or name of an agent. An area without an action in the active policies is told in `warnings`.',
+    body: {
+      description: 'What to stop, and why.',
+      schema: objectSchema({ scope: { ...text(300), pattern: scopePattern }, reason: text(500) }),
+      examples: { area: { scope: 'area:payment', reason: 'the ledger is being checked' } },
+    },
+    replies: {
+      201: {
+        description: 'On',
+        schema: objectSchema({ ...switchFields, warnings: warningsSchema }),
+        example: { ...switchExample, warnings: [] },
+      },
+    },
+  },
+  handle: async ({ switches, store, policies }, call) => {
+    const { reason } = call.body;
+    const scope = await knownScope(readScope(call.body.scope), store);
+    const result = await switches.turnOn(actorOf(call), { scope, reason });
+    if (result.kind === 'invalid') throw invalidBody(result);
+    call.reply.code(201);
+    return { ...(await shownSwitch(result.switch, store)), warnings: areaWarnings(scope, policies) };
+  },
+});
+
+const turnSwitchOff = route<SwitchDeps, { reason: string }>({
+  method: 'POST',
+  url: '/v1/switches/:id/off',
+  access: 'switches.use',
+  operation: {
+    id: 'turnSwitchOff',
+    summary: 'Turns a switch off; the reason goes on record',
+    parameters: [idParameter('The id in the list.', switchExample.id)],
+    body: {
+      description: 'Why agents may act again.',
+      schema: objectSchema({ reason: text(500) }),
+      examples: { checked: { reason: 'the ledger is right again' } },
+    },
+    replies: { 204: noContent('Off') },
+    problems: ['not_found', 'conflict'],
+  },
+  handle: async ({ switches }, call) => {
+    const result = await switches.turnOff(actorOf(call), call.params.id ?? '', call.body.reason);
+    if (typeof result === 'object') throw invalidBody(result);
+    if (result === 'unknown') throw notFound('switch');
+    if (result === 'conflict') throw conflict();
+  },
+});
+
+export const switchRoutes: readonly Route<SwitchDeps>[] = [listSwitches, turnSwitchOn, turnSwitchOff];
+
+/** The scope that a text names; the schema of the body has checked its form. */
+function readScope(scope: string): SwitchScope {
+  const [kind = '', value = ''] = scope.split(/:(.*)/s);
+  const tier = riskTiers.find((one) => one === value);
+  if (kind === 'tier' && tier !== undefined) return { kind, tier };
+  if (kind === 'area') return { kind, area: value };
+  return kind === 'agent' ? { kind, agentId: value } : { kind: 'all' };
+}
+
+/**
+ * The scope with the agent's id, since people know agents by name. Throws a ProblemError when no agent is
+ * found: such a switch would stop nothing.
+ */
+async function knownScope(scope: SwitchScope, store: Pick<Store, 'agents'>): Promise<SwitchScope> {
+  if (scope.kind !== 'agent') return scope;
+  const agent = await store.agents.find(scope.agentId);
+  if (agent !== null) return { kind: 'agent', agentId: agent.id };
+  throw invalidBody({
+    kind: 'invalid',
+    problems: [{ field: 'scope', detail: 'no agent has this id or name' }],
+  });
+}
+
+function areaWarnings(scope: SwitchScope, policies: Pick<PolicyHost, 'current'>): readonly string[] {
+  if (scope.kind !== 'area') return [];
+  const isKnown = policies
+    .current()
+    .about()
+    .actions.some((action) => action.startsWith(`${scope.area}.`));
+  return isKnown ? [] : [`no action of the active policies is in the area \`${scope.area}\``];
+}
+
+function scopeText(scope: SwitchScope): string {
+  switch (scope.kind) {
+    case 'all':
+      return 'all';
+    case 'tier':
+      return `tier:${scope.tier}`;
+    case 'area':
+      return `area:${scope.area}`;
+    case 'agent':
+      return `agent:${scope.agentId}`;
+  }
+}
+
+async function shownSwitch(one: Switch, store: Pick<Store, 'agents'>) {
+  const { id, scope, reason, createdAtMs, createdBy, createdByName } = one;
+  const agent = scope.kind === 'agent' ? await store.agents.find(scope.agentId) : null;
+  return {
+    id,
+    scope: scopeText(scope),
+    agent_name: agent?.name ?? null,
+    reason,
+    created_at: timeText(createdAtMs),
+    created_by: createdBy,
+    created_by_name: createdByName,
+  };
+}

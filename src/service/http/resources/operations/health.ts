@@ -1,0 +1,180 @@
+// GET /healthz: whether the process runs. GET /readyz: whether it can decide and record; the body also shows
+// how the policies stand, with the diagnostics of a set that did not take over, and without any path of this
+// machine.
+
+import type { FastifyInstance } from 'fastify';
+import type { PolicyGaps } from '../../../alerts/policy-gaps.ts';
+import type { PolicyHost } from '../../../policies/policy-host.ts';
+import type { Metering, MissingMeter } from '../../../requests/metering/metering.ts';
+import type { Store } from '../../../store/contract/store.ts';
+import type { DescribedRoute, Operation } from '../../contract/operation.ts';
+import { policyReport, policyReportExample, policyReportSchema } from '../policies/policy-report.ts';
+
+export interface HealthRouteOptions {
+  readonly store: Pick<Store, 'isWritable' | 'fault'>;
+  readonly policies: Pick<PolicyHost, 'state' | 'isReady' | 'current'>;
+  readonly policyGaps: Pick<PolicyGaps, 'current'>;
+  readonly metering: Pick<Metering, 'missing' | 'hasBegun'>;
+  readonly shutdown: AbortSignal;
+}
+
+const notWritable = 'records cannot be written: nothing is granted until they can';
+
+export async function healthRoutes(app: FastifyInstance, options: HealthRouteOptions): Promise<void> {
+  const { store, policies, policyGaps, metering, shutdown } = options;
+
+  app.get(getHealth.url, async () => ({ status: 'ok' }));
+
+  app.get(getReadiness.url, async (_request, reply) => {
+    const isWritable = store.isWritable();
+    const missing = missingMeters(policies.current(), metering);
+    const reasons: readonly (string | false | null)[] = [
+      shutdown.aborted && 'the service is stopping',
+      !isWritable && (store.fault() ?? notWritable),
+      !policies.isReady() && otherPolicies,
+      // A meter whose past cannot be had does not keep the service from what no meter guards.
+      !metering.hasBegun() && beginning(missing),
+    ];
+    const why = reasons.find((reason) => typeof reason === 'string') ?? null;
+    reply.code(why === null ? 200 : 503);
+    return {
+      status: why === null ? 'ready' : shutdown.aborted ? 'stopping' : 'not-ready',
+      why,
+      store: { status: isWritable ? 'writable' : 'not-writable' },
+      meters: { missing },
+      policies: policyReport(policies.state(), policyGaps.current()),
+    };
+  });
+}
+
+const otherPolicies = 'the replicas decide by another policy set, which this one cannot decide by yet';
+
+interface ShownMissingMeter {
+  readonly name: string;
+  readonly since: string;
+  readonly why: MissingMeter['why'];
+  readonly until: string | null;
+}
+
+/** The meters that are unknown because their past is, by name. */
+function missingMeters(
+  active: ReturnType<PolicyHost['current']>,
+  metering: Pick<Metering, 'missing'>,
+): readonly ShownMissingMeter[] {
+  const missing = new Map(metering.missing(active).map((one) => [one.definition, one]));
+  if (missing.size === 0) return [];
+  return active.about().meters.flatMap(({ name, definition }) => {
+    const found = missing.get(definition);
+    if (found === undefined) return [];
+    const { sinceMs, why, untilMs } = found;
+    return [{ name, since: timeText(sinceMs), why, until: untilMs === null ? null : timeText(untilMs) }];
+  });
+}
+
+/** Null when no past is being read. */
+function beginning(missing: readonly ShownMissingMeter[]): string | null {
+  const [first, ...others] = missing.filter(({ why }) => why === 'reading');
+  if (first === undefined) return null;
+  const more = others.length === 0 ? '' : ` and ${others.length} more`;
+  return `what meters count is being read since ${first.since}: \`${first.name}\`${more}`;
+}
+
+/** A time beyond what dates can say is the end of them. */
+function timeText(ms: number): string {
+  return new Date(Math.min(Math.trunc(ms), 8.64e15)).toISOString();
+}
+
+const healthOperation: Operation = {
+  id: 'getHealth',
+  summary: 'The process runs',
+  security: null,
+  replies: {
+    200: {
+      description: 'It runs',
+      schema: {
+        type: 'object',
+        required: ['status'],
+        properties: { status: { type: 'string', enum: ['ok'] } },
+      },
+      example: { status: 'ok' },
+    },
+  },
+  problems: ['internal_error'],
+};
+
+const readySchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['status', 'why', 'store', 'meters', 'policies'],
+  properties: {
+    status: { type: 'string', enum: ['ready', 'not-ready', 'stopping'] },
+    why: { type: ['string', 'null'], description: 'What stands in the way; null where nothing does.' },
+    store: {
+      type: 'object',
+      required: ['status'],
+      properties: { status: { type: 'string', enum: ['writable', 'not-writable'] } },
+    },
+    meters: {
+      type: 'object',
+      required: ['missing'],
+      properties: {
+        missing: {
+          type: 'array',
+          description: 'The meters whose past is not known: what they guard is refused.',
+          items: {
+            type: 'object',
+            required: ['name', 'since', 'why', 'until'],
+            properties: {
+              name: { type: 'string' },
+              since: { type: 'string', format: 'date-time' },
+              why: {
+                type: 'string',
+                enum: ['reading', 'unreadable', 'incomplete'],
+                description:
+                  '`reading`: it is being read. `unreadable`: the last attempt failed, see the log. `incomplete`: records that count are gone.',
+              },
+              until: {
+                type: ['string', 'null'],
+                format: 'date-time',
+                description: 'When the records that are gone no longer count.',
+              },
+            },
+          },
+        },
+      },
+    },
+    policies: policyReportSchema,
+  },
+} as const;
+
+const readyExample = {
+  status: 'ready',
+  why: null,
+  store: { status: 'writable' },
+  meters: { missing: [] },
+  policies: policyReportExample,
+} as const;
+
+const readyOperation: Operation = {
+  id: 'getReadiness',
+  summary: 'The service can decide and record, and how its policies stand',
+  security: null,
+  replies: {
+    200: { description: 'It is ready', schema: readySchema, example: readyExample },
+    503: {
+      description: 'It cannot record, has not read what its meters count, or is stopping',
+      schema: readySchema,
+      example: {
+        ...readyExample,
+        status: 'not-ready',
+        why: notWritable,
+        store: { status: 'not-writable' },
+      },
+    },
+  },
+  problems: ['internal_error'],
+};
+
+export const getHealth: DescribedRoute = { method: 'GET', url: '/healthz', operation: healthOperation };
+
+export const getReadiness: DescribedRoute = { method: 'GET', url: '/readyz', operation: readyOperation };

@@ -1,0 +1,136 @@
+// /v1/replicas: the processes that serve the same store, what each can decide by, and how far behind the
+// database's standbys are. For a store in a file, the list holds this process alone.
+
+import type { SignInDeps } from '../../../people/sign-in.ts';
+import type { PolicyHost } from '../../../policies/policy-host.ts';
+import type { ReplicaAbout, ReplicasNow } from '../../../store/contract/replicas.ts';
+import type { Store } from '../../../store/contract/store.ts';
+import type { JsonSchema } from '../../contract/operation.ts';
+import { objectSchema, text, textOrNull, time, timeText } from '../../contract/schemas.ts';
+import { type Route, route } from '../../routing/route.ts';
+
+interface ReplicaDeps {
+  readonly signInDeps: SignInDeps;
+  readonly policies: Pick<PolicyHost, 'state' | 'isReady'>;
+  readonly store: Pick<Store, 'replicas'>;
+  readonly self: ReplicaAbout;
+  readonly clock: () => number;
+}
+
+const count: JsonSchema = { type: 'integer', minimum: 0 };
+
+const replicaSchema = objectSchema({
+  slot: { ...count, description: 'Its row in the database.' },
+  name: { ...text(300), description: 'Its machine and process.' },
+  is_self: { type: 'boolean', description: 'Whether it is the one that answers.' },
+  version: text(100),
+  started_at: time,
+  seen_at: {
+    ...time,
+    description: 'When it last said that it is alive; others may take its row 5 seconds later.',
+  },
+  has_read: { ...textOrNull, description: 'Digest of the policy set in its directory; null at first.' },
+  is_ready: { type: 'boolean', description: 'Whether it decides by the active set.' },
+});
+
+const standbySchema = objectSchema({
+  name: text(300),
+  mode: {
+    ...textOrNull,
+    description:
+      '`sync` and `quorum` have each record before it is told; null where the database user may not see it.',
+  },
+  lag_ms: { type: ['number', 'null'], minimum: 0, description: 'Until a record can be read there.' },
+});
+
+const replicasSchema = objectSchema({
+  store: { type: 'string', enum: ['file', 'postgres'] },
+  policies: objectSchema({
+    digest: textOrNull,
+    activation: {
+      type: ['integer', 'null'],
+      minimum: 0,
+      description: 'The number of the activation; null for a file.',
+    },
+  }),
+  items: { type: 'array', items: replicaSchema },
+  standbys: { type: 'array', items: standbySchema },
+});
+
+const digest = '2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881';
+
+const replicasExample = {
+  store: 'postgres',
+  policies: { digest, activation: 3 },
+  items: [
+    {
+      slot: 0,
+      name: 'writ-0 (1)',
+      is_self: true,
+      version: '0.1.0',
+      started_at: '2026-03-02T10:00:00.000Z',
+      seen_at: '2026-03-02T12:00:00.000Z',
+      has_read: digest,
+      is_ready: true,
+    },
+  ],
+  standbys: [{ name: 'standby-1', mode: 'sync', lag_ms: 2.5 }],
+};
+
+const listReplicas = route<ReplicaDeps>({
+  method: 'GET',
+  url: '/v1/replicas',
+  access: 'replicas.view',
+  operation: {
+    id: 'listReplicas',
+    summary: 'The processes that serve the same records, and what each can decide by',
+    replies: { 200: { description: 'By slot', schema: replicasSchema, example: replicasExample } },
+  },
+  handle: async (deps) => {
+    const { replicas } = deps.store;
+    if (replicas === null) return shownAlone(deps);
+    const [now, standbys] = await Promise.all([replicas.now(), replicas.standbys()]);
+    return {
+      store: 'postgres',
+      policies: { digest: now.active, activation: now.epoch },
+      items: now.replicas.map((replica) => shownReplica(replica, deps.clock())),
+      standbys: standbys.map(({ name, mode, lagMs }) => ({ name, mode, lag_ms: lagMs })),
+    };
+  },
+});
+
+function shownReplica(
+  { slot, about, isSelf, seenAgoMs, wants, isReady }: ReplicasNow['replicas'][number],
+  nowMs: number,
+) {
+  return {
+    slot,
+    name: about?.name ?? '',
+    is_self: isSelf,
+    version: about?.version ?? '',
+    started_at: timeText(about?.startedAtMs ?? nowMs),
+    seen_at: timeText(nowMs - seenAgoMs),
+    has_read: wants,
+    is_ready: isReady,
+  };
+}
+
+function shownAlone({ policies, self, clock }: ReplicaDeps) {
+  const { digest: active } = policies.state();
+  const alone = {
+    slot: 0,
+    about: self,
+    isSelf: true,
+    seenAgoMs: 0,
+    wants: active,
+    isReady: policies.isReady(),
+  };
+  return {
+    store: 'file',
+    policies: { digest: active, activation: null },
+    items: [shownReplica(alone, clock())],
+    standbys: [],
+  };
+}
+
+export const replicaRoutes: readonly Route<ReplicaDeps>[] = [listReplicas];

@@ -1,0 +1,35 @@
+// Warns a person who assigns a group that no enforced rule asks: most likely the name is mistyped. The group
+// is assigned all the same, because policies may come later.
+
+import type { PolicyHost } from '../../../policies/policy-host.ts';
+import type { JsonSchema } from '../../contract/operation.ts';
+import { text } from '../../contract/schemas.ts';
+
+/** How many groups a warning names; more would not help to find the typing error. */
+const namedMax = 8;
+
+export const warningsSchema: JsonSchema = { type: 'array', items: text(2_000) };
+
+/** One line for each group that no enforced rule asks, in the order of `groups`. */
+export function groupWarnings(
+  groups: readonly string[],
+  policies: Pick<PolicyHost, 'current'>,
+): readonly string[] {
+  if (groups.length === 0) return [];
+  const asked = askedGroups(policies);
+  return groups
+    .filter((group) => !asked.has(group))
+    .map((group) => `no active policy asks the group \`${group}\`; ${toldAsked([...asked].toSorted())}`);
+}
+
+function askedGroups(policies: Pick<PolicyHost, 'current'>): ReadonlySet<string> {
+  const asks = [...policies.current().asks().values()];
+  return new Set(asks.flatMap((asked) => (asked.kind === 'approval' ? asked.groups : [])));
+}
+
+function toldAsked(asked: readonly string[]): string {
+  if (asked.length === 0) return 'the policies ask no group for approval';
+  const left = asked.length - namedMax;
+  const named = asked.slice(0, namedMax).join(', ');
+  return `the policies ask ${left > 0 ? `${named} and ${left} more` : named}`;
+}

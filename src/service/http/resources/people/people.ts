@@ -1,0 +1,148 @@
+// /v1/people: who has access, and what each may do.
+
+import * as personChanges from '../../../people/change-person.ts';
+import { resetFactors } from '../../../people/codes.ts';
+import type { Directory } from '../../../people/directory.ts';
+import { roles } from '../../../people/operations.ts';
+import type { Person } from '../../../people/person.ts';
+import type { SignInDeps } from '../../../people/sign-in.ts';
+import type { PolicyHost } from '../../../policies/policy-host.ts';
+import { conflict, invalidBody, notAllowed, notFound } from '../../auth/auth-refusals.ts';
+import { pageOf, pageParameters, pageReply, readPage } from '../../contract/page.ts';
+import { idParameter, noContent, objectSchema, text, textList } from '../../contract/schemas.ts';
+import { actorOf, type Route, route } from '../../routing/route.ts';
+import { groupWarnings } from './group-warnings.ts';
+import {
+  changedPersonExample,
+  changedPersonSchema,
+  listedPersonExample,
+  listedPersonSchema,
+  personExample,
+  personSchema,
+  shownPersonReply,
+} from './person-view.ts';
+
+interface PeopleDeps {
+  readonly policies: Pick<PolicyHost, 'current'>;
+  readonly signInDeps: SignInDeps;
+}
+
+const id = idParameter('The id in the list.', personExample.id);
+
+const listPeople = route<PeopleDeps>({
+  method: 'GET',
+  url: '/v1/people',
+  access: 'people.view',
+  operation: {
+    id: 'listPeople',
+    summary: 'People, the latest first',
+    parameters: pageParameters,
+    replies: { 200: pageReply('A page of people', listedPersonSchema, listedPersonExample) },
+  },
+  handle: async ({ signInDeps: { directory } }, { query }) => {
+    const { countMax, after } = readPage(query);
+    const found = await directory.people.list({ countMax: countMax + 1, after });
+    const { items, next_cursor } = pageOf(found, countMax, (person) => person);
+    return { items: await Promise.all(items.map((person) => listedPerson(directory, person))), next_cursor };
+  },
+});
+
+const getPerson = route<PeopleDeps>({
+  method: 'GET',
+  url: '/v1/people/:id',
+  access: 'people.view',
+  operation: {
+    id: 'getPerson',
+    summary: 'One person',
+    parameters: [id],
+    replies: { 200: { description: 'The person', schema: personSchema, example: personExample } },
+    problems: ['not_found'],
+  },
+  handle: async ({ signInDeps: { directory } }, { params }) => {
+    const found = await directory.people.find(params.id ?? '');
+    if (found === null) throw notFound('person');
+    return shownPersonReply(found.value);
+  },
+});
+
+const changePerson = route<PeopleDeps, personChanges.PersonChange>({
+  method: 'PATCH',
+  url: '/v1/people/:id',
+  access: 'people.change',
+  operation: {
+    id: 'changePerson',
+    summary: 'Changes name, roles, groups or status; who is disabled is out at once',
+    parameters: [id],
+    body: {
+      description:
+        'What is not there stays as it is. A group that no active policy asks is told in `warnings`.',
+      schema: objectSchema(
+        {},
+        {
+          name: { ...text(100), minLength: 1 },
+          roles: { type: 'array', items: { type: 'string', enum: roles }, maxItems: roles.length },
+          groups: textList,
+          status: { type: 'string', enum: ['active', 'disabled'] },
+        },
+      ),
+      examples: { groups: { roles: ['approver'], groups: ['finance', 'security'] } },
+    },
+    replies: {
+      200: { description: 'The person', schema: changedPersonSchema, example: changedPersonExample },
+    },
+    problems: ['not_found', 'conflict'],
+  },
+  handle: async ({ policies, signInDeps: { directory } }, call) => {
+    const result = await personChanges.changePerson(directory, actorOf(call), {
+      ...call.body,
+      id: call.params.id ?? '',
+    });
+    switch (result.kind) {
+      case 'changed':
+        return {
+          ...shownPersonReply(result.person),
+          warnings: groupWarnings(call.body.groups ?? [], policies),
+        };
+      case 'invalid':
+        throw invalidBody(result);
+      case 'not-allowed':
+        throw notAllowed(result.detail);
+      case 'unknown':
+        throw notFound('person');
+      case 'conflict':
+        throw conflict();
+    }
+  },
+});
+
+const resetFactorsOfPerson = route<PeopleDeps>({
+  method: 'DELETE',
+  url: '/v1/people/:id/totp',
+  access: 'people.change',
+  credential: 'proved-session',
+  operation: {
+    id: 'resetFactorsOfPerson',
+    summary: 'Helps somebody out who has lost their authenticator app or their passkeys',
+    description: 'Removes their one-time codes and passkeys, and ends their sessions.',
+    parameters: [id],
+    replies: { 204: noContent('Removed') },
+    problems: ['not_found', 'conflict'],
+  },
+  handle: async ({ signInDeps }, call) => {
+    const result = await resetFactors(signInDeps, actorOf(call), call.params.id ?? '');
+    if (result === 'unknown') throw notFound('person');
+    if (result === 'conflict') throw conflict();
+  },
+});
+
+export const peopleRoutes: readonly Route<PeopleDeps>[] = [
+  listPeople,
+  getPerson,
+  changePerson,
+  resetFactorsOfPerson,
+];
+
+async function listedPerson({ passkeys }: Pick<Directory, 'passkeys'>, person: Person) {
+  const [first] = await passkeys.list({ parent: person.id, countMax: 1 });
+  return { ...shownPersonReply(person), has_passkey: first !== undefined };
+}

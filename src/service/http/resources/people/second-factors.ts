@@ -1,0 +1,301 @@
+// One-time codes and passkeys, which prove beside a password who somebody is; each person sets them up for
+// themselves.
+
+import { confirmTotp, offerTotp, removeTotp } from '../../../people/codes.ts';
+import { reserveUnguessable } from '../../../people/guesses.ts';
+import * as passkeys from '../../../people/passkeys.ts';
+import { proofPurpose } from '../../../people/prove.ts';
+import * as recovery from '../../../people/recovery-codes.ts';
+import { startSession } from '../../../people/sessions.ts';
+import { mayUseLocalWay } from '../../../people/sign-in.ts';
+import { conflict, invalidBody, notFound } from '../../auth/auth-refusals.ts';
+import { reserved, ssoOnly, wrongCredentials } from '../../auth/credentials.ts';
+import type { JsonSchema, OperationReply } from '../../contract/operation.ts';
+import {
+  idParameter,
+  listReply,
+  noContent,
+  objectSchema,
+  text,
+  time,
+  timeText,
+} from '../../contract/schemas.ts';
+import { actorOf, type Route, route } from '../../routing/route.ts';
+import { sessionView } from './session-view.ts';
+import { type SignedInDeps, signedIn } from './signed-in.ts';
+
+const signInPurpose = 'sign in';
+
+const passkeySchema = objectSchema({ id: text(1400), name: text(100), created_at: time });
+const passkeyExample = { id: 'AbC', name: 'phone', created_at: '2026-03-02T10:00:00.000Z' };
+
+const offerCodes = route<SignedInDeps>({
+  method: 'POST',
+  url: '/v1/session/totp',
+  access: 'signed-in',
+  credential: 'session',
+  operation: {
+    id: 'offerCodes',
+    summary: 'A secret for an authenticator app, which counts once a code of it has been sent',
+    replies: {
+      200: {
+        description: 'The secret',
+        schema: objectSchema({ secret: text(64), uri: text(1024) }),
+        example: {
+          secret: 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ',
+          uri: 'otpauth://totp/Writ:ann%40example.com',
+        },
+      },
+    },
+  },
+  handle: async (_deps, call) => offerTotp(actorOf(call).person),
+});
+
+const confirmCodes = route<SignedInDeps, { secret: string; code: string }>({
+  method: 'POST',
+  url: '/v1/session/totp/confirm',
+  access: 'signed-in',
+  credential: 'proved-session',
+  operation: {
+    id: 'confirmCodes',
+    summary: 'Sets one-time codes up, by the first one, with recovery codes beside them',
+    body: {
+      description: 'The secret that was offered, and the code that the app shows.',
+      schema: objectSchema({ secret: text(64), code: text(6) }),
+      examples: { first: { secret: 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ', code: '287082' } },
+    },
+    replies: { 200: recoveryCodesReply('Set up; the recovery codes are shown this once') },
+    problems: ['conflict'],
+  },
+  handle: async ({ signInDeps }, call) => {
+    const result = await confirmTotp(signInDeps, actorOf(call).person, call.body);
+    if (result.kind === 'wrong') throw wrongCredentials();
+    if (result.kind !== 'set-up') throw conflict('codes are set up: remove them first');
+    return { recovery_codes: result.recoveryCodes };
+  },
+});
+
+const getRecoveryCodes = route<SignedInDeps>({
+  method: 'GET',
+  url: '/v1/session/recovery-codes',
+  access: 'signed-in',
+  credential: 'session',
+  operation: {
+    id: 'getRecoveryCodes',
+    summary: "How many of the person's recovery codes are left",
+    replies: {
+      200: {
+        description: 'The count',
+        schema: objectSchema({ left: { type: 'integer' } }),
+        example: { left: recovery.recoveryCodesMax },
+      },
+    },
+  },
+  handle: async ({ signInDeps: { directory } }, call) => ({
+    left: await recovery.recoveryCodesLeft(directory, actorOf(call).person.id),
+  }),
+});
+
+const makeRecoveryCodes = route<SignedInDeps>({
+  method: 'POST',
+  url: '/v1/session/recovery-codes',
+  access: 'signed-in',
+  credential: 'proved-session',
+  operation: {
+    id: 'makeRecoveryCodes',
+    summary: 'Makes new recovery codes; earlier ones stop working',
+    replies: { 201: recoveryCodesReply('Made; they are shown this once') },
+    problems: ['conflict'],
+  },
+  handle: async ({ signInDeps }, call) => {
+    const result = await recovery.makeRecoveryCodes(signInDeps, actorOf(call).person);
+    if (result.kind === 'no-codes') throw conflict('set up one-time codes first');
+    if (result.kind !== 'made') throw conflict();
+    call.reply.code(201);
+    return { recovery_codes: result.codes };
+  },
+});
+
+const removeCodes = route<SignedInDeps>({
+  method: 'DELETE',
+  url: '/v1/session/totp',
+  access: 'signed-in',
+  credential: 'proved-session',
+  operation: {
+    id: 'removeCodes',
+    summary: 'Gives one-time codes up',
+    replies: { 204: noContent('Removed') },
+    problems: ['conflict'],
+  },
+  handle: async ({ signInDeps }, call) => {
+    if ((await removeTotp(signInDeps, actorOf(call))) === 'conflict') throw conflict();
+  },
+});
+
+const offerPasskey = route<SignedInDeps>({
+  method: 'POST',
+  url: '/v1/session/passkeys/options',
+  access: 'signed-in',
+  credential: 'session',
+  operation: {
+    id: 'offerPasskey',
+    summary: 'What `navigator.credentials.create` takes',
+    replies: { 200: webAuthnReply('The options, as WebAuthn names them') },
+  },
+  handle: async ({ signInDeps }, call) =>
+    await passkeys.passkeyCreationOptions(signInDeps, actorOf(call).person),
+});
+
+const addPasskey = route<SignedInDeps, { name: string; response: unknown }>({
+  method: 'POST',
+  url: '/v1/session/passkeys',
+  access: 'signed-in',
+  credential: 'proved-session',
+  operation: {
+    id: 'addPasskey',
+    summary: 'Sets a passkey up',
+    body: {
+      description: 'A name, and what the browser gave.',
+      schema: objectSchema({ name: text(100), response: { type: 'object' } }),
+      examples: { phone: { name: 'phone', response: { id: 'AbC', type: 'public-key' } } },
+    },
+    replies: {
+      201: { description: 'Set up', schema: passkeySchema, example: passkeyExample },
+    },
+    problems: ['conflict'],
+  },
+  handle: async ({ signInDeps }, call) => {
+    const result = await passkeys.addPasskey(signInDeps, actorOf(call).person, call.body);
+    switch (result.kind) {
+      case 'added':
+        call.reply.code(201);
+        return shownPasskey(result.passkey);
+      case 'invalid':
+        throw invalidBody(result);
+      case 'wrong':
+        throw wrongCredentials();
+      case 'too-many':
+        throw conflict('remove one of your passkeys first');
+    }
+  },
+});
+
+const listPasskeys = route<SignedInDeps>({
+  method: 'GET',
+  url: '/v1/session/passkeys',
+  access: 'signed-in',
+  credential: 'session',
+  operation: {
+    id: 'listPasskeys',
+    summary: "The person's own passkeys",
+    replies: { 200: listReply('The passkeys', passkeySchema, passkeyExample) },
+  },
+  handle: async ({ signInDeps: { directory } }, call) => {
+    const found = await directory.passkeys.list({ parent: actorOf(call).person.id, countMax: 200 });
+    return { items: found.map(({ value }) => shownPasskey(value)) };
+  },
+});
+
+const removePasskey = route<SignedInDeps>({
+  method: 'DELETE',
+  url: '/v1/session/passkeys/:id',
+  access: 'signed-in',
+  credential: 'proved-session',
+  operation: {
+    id: 'removePasskey',
+    summary: "Removes one of the person's own passkeys",
+    parameters: [idParameter('The id in the list.', passkeyExample.id)],
+    replies: { 204: noContent('Removed') },
+    problems: ['not_found'],
+  },
+  handle: async ({ signInDeps }, call) => {
+    const result = await passkeys.removePasskey(signInDeps, actorOf(call).person, call.params.id ?? '');
+    if (result === 'unknown') throw notFound('passkey');
+  },
+});
+
+const askPasskeyForProof = route<SignedInDeps>({
+  method: 'POST',
+  url: '/v1/session/proof/options',
+  access: 'signed-in',
+  credential: 'session',
+  operation: {
+    id: 'askPasskeyForProof',
+    summary: 'What `navigator.credentials.get` takes, to show in this session that it is still you',
+    replies: { 200: webAuthnReply('The options, as WebAuthn names them') },
+  },
+  handle: async ({ signInDeps }, { session }) => {
+    if (session === null) throw new Error('a proof is asked for in a session');
+    return await passkeys.passkeyRequestOptions(signInDeps, proofPurpose(session));
+  },
+});
+
+const askPasskey = route<SignedInDeps>({
+  method: 'POST',
+  url: '/v1/session/passkey-options',
+  access: 'public',
+  operation: {
+    id: 'askPasskey',
+    summary: 'What `navigator.credentials.get` takes, to sign in',
+    replies: { 200: webAuthnReply('The options, as WebAuthn names them') },
+  },
+  handle: async ({ signInDeps }) => await passkeys.passkeyRequestOptions(signInDeps, signInPurpose),
+});
+
+const signInByPasskey = route<SignedInDeps, { response: unknown }>({
+  method: 'POST',
+  url: '/v1/session/passkey',
+  access: 'public',
+  operation: {
+    id: 'signInByPasskey',
+    summary: 'Signs a person in by a passkey',
+    body: {
+      description: 'What the browser gave.',
+      schema: objectSchema({ response: { type: 'object' } }),
+      examples: { answer: { response: { id: 'AbC', type: 'public-key' } } },
+    },
+    replies: { 200: sessionView('Signed in') },
+    problems: ['wrong_credentials', 'sso_only', 'too_many_attempts'],
+  },
+  handle: async (deps, call) => {
+    const { signInDeps } = deps;
+    const { clientAddress: address } = call.request;
+    const subject = { what: 'passkey', address } as const;
+    const attempt = reserved(reserveUnguessable(signInDeps.attempts, subject, signInDeps.directory.clock()));
+    const answered = await passkeys.checkPasskey(signInDeps, signInPurpose, call.body.response);
+    if (answered === null) throw wrongCredentials();
+    attempt.succeeded();
+    if (!mayUseLocalWay(signInDeps, answered.person)) throw ssoOnly();
+    const started = await startSession(signInDeps, answered.person, { address, way: 'passkey' });
+    return await signedIn(deps, started, call);
+  },
+});
+
+export const secondFactorRoutes: readonly Route<SignedInDeps>[] = [
+  offerCodes,
+  confirmCodes,
+  getRecoveryCodes,
+  makeRecoveryCodes,
+  removeCodes,
+  offerPasskey,
+  addPasskey,
+  listPasskeys,
+  removePasskey,
+  askPasskeyForProof,
+  askPasskey,
+  signInByPasskey,
+];
+
+function recoveryCodesReply(description: string): OperationReply {
+  const schema = objectSchema({ recovery_codes: { type: 'array', items: text(20) } });
+  return { description, schema, example: { recovery_codes: ['K7QPA-XM3DN'] } };
+}
+
+function webAuthnReply(description: string): OperationReply {
+  const schema: JsonSchema = { type: 'object', additionalProperties: true };
+  return { description, schema, example: { challenge: 'AbC' } };
+}
+
+function shownPasskey({ id, name, createdAtMs }: { id: string; name: string; createdAtMs: number }) {
+  return { id, name, created_at: timeText(createdAtMs) };
+}

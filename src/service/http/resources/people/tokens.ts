@@ -1,0 +1,105 @@
+// /v1/tokens: a person's own tokens, for their programs.
+
+import { roles } from '../../../people/operations.ts';
+import type { PersonalToken } from '../../../people/person.ts';
+import type { SignInDeps } from '../../../people/sign-in.ts';
+import * as tokens from '../../../people/tokens.ts';
+import { invalidBody, notFound } from '../../auth/auth-refusals.ts';
+import {
+  idParameter,
+  listReply,
+  noContent,
+  objectSchema,
+  text,
+  textList,
+  time,
+  timeText,
+} from '../../contract/schemas.ts';
+import { actorOf, type Route, route } from '../../routing/route.ts';
+
+interface TokenDeps {
+  readonly signInDeps: Pick<SignInDeps, 'directory' | 'notify'>;
+}
+const tokenProperties = { id: text(20), name: text(100), roles: textList, created_at: time, ends_at: time };
+const tokenSchema = objectSchema(tokenProperties);
+const tokenExample = {
+  id: 'a1B2c3D4',
+  name: 'ci',
+  roles: ['auditor'],
+  created_at: '2026-03-02T10:00:00.000Z',
+  ends_at: '2026-05-31T10:00:00.000Z',
+};
+
+const listTokens = route<TokenDeps>({
+  method: 'GET',
+  url: '/v1/tokens',
+  access: 'signed-in',
+  credential: 'session',
+  operation: {
+    id: 'listTokens',
+    summary: "The person's own tokens",
+    replies: { 200: listReply('The tokens', tokenSchema, tokenExample) },
+  },
+  handle: async ({ signInDeps: { directory } }, call) => {
+    const found = await directory.tokens.list({ parent: actorOf(call).person.id, countMax: 200 });
+    return { items: found.map(({ value }) => shownToken(value)) };
+  },
+});
+
+const createToken = route<TokenDeps, { name: string; roles: (typeof roles)[number][]; days: number }>({
+  method: 'POST',
+  url: '/v1/tokens',
+  access: 'signed-in',
+  credential: 'proved-session',
+  operation: {
+    id: 'createToken',
+    summary: 'Makes a personal token',
+    body: {
+      description: `Roles are some of the person's own, \`days\` at most ${tokens.tokenDaysMax}.`,
+      schema: objectSchema({
+        name: text(100),
+        roles: { type: 'array', items: { type: 'string', enum: roles }, maxItems: roles.length },
+        days: { type: 'integer', minimum: 1, maximum: tokens.tokenDaysMax },
+      }),
+      examples: { ci: { name: 'ci', roles: ['auditor'], days: 90 } },
+    },
+    replies: {
+      201: {
+        description: 'Made; `token` is shown this once',
+        schema: objectSchema({ ...tokenProperties, token: text(100) }),
+        example: { ...tokenExample, token: `writp_${'0'.repeat(46)}` },
+      },
+    },
+  },
+  handle: async ({ signInDeps }, call) => {
+    const result = await tokens.createToken(signInDeps.directory, actorOf(call), call.body);
+    if (result.kind === 'invalid') throw invalidBody(result);
+    signInDeps.notify(result.notice, actorOf(call).person);
+    call.reply.code(201);
+    return { ...shownToken(result.token), token: result.text };
+  },
+});
+
+const removeToken = route<TokenDeps>({
+  method: 'DELETE',
+  url: '/v1/tokens/:id',
+  access: 'signed-in',
+  credential: 'session',
+  operation: {
+    id: 'removeToken',
+    summary: "Removes one of the person's own tokens",
+    parameters: [idParameter('The id in the list.', tokenExample.id)],
+    replies: { 204: noContent('Removed') },
+    problems: ['not_found'],
+  },
+  handle: async ({ signInDeps: { directory } }, call) => {
+    const result = await tokens.removeToken(directory, actorOf(call), call.params.id ?? '');
+    if (result === 'unknown') throw notFound('token');
+  },
+});
+
+export const tokenRoutes: readonly Route<TokenDeps>[] = [listTokens, createToken, removeToken];
+
+function shownToken({ id, name, roles, createdAtMs, endsAtMs }: PersonalToken) {
+  return { id, name, roles: [...roles], created_at: timeText(createdAtMs), ends_at: timeText(endsAtMs) };
+}

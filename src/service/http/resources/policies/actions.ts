@@ -1,0 +1,102 @@
+// GET /v1/actions: what an agent may get for each action, before it asks. INVARIANT: the answer follows from
+// the agent and the active policies alone, so it is the same at any time; a request that could pass never
+// belongs to an action that is listed as `never`.
+
+import { setImmediate as pause } from 'node:timers/promises';
+import type { ActivePolicies } from '../../../../language/model/active-policies.ts';
+import { possibilities } from '../../../../language/model/possibility.ts';
+import type { AgentFacts } from '../../../../language/model/request.ts';
+import type { SignInDeps } from '../../../people/sign-in.ts';
+import type { PolicyHost } from '../../../policies/policy-host.ts';
+import { agentFacts } from '../../../requests/record/agent-facts.ts';
+import type { Parameter } from '../../contract/operation.ts';
+import { objectSchema, time, timeText } from '../../contract/schemas.ts';
+import { type Route, route } from '../../routing/route.ts';
+
+interface ActionDeps {
+  readonly signInDeps: SignInDeps;
+  readonly policies: Pick<PolicyHost, 'current'>;
+}
+
+/** How long a client may keep the answer. */
+const keptMs = 60_000;
+/** After this time other work has its turn. */
+const sliceMs = 2;
+
+const parameters: readonly Parameter[] = [
+  {
+    name: 'prefix',
+    in: 'query',
+    isRequired: false,
+    description: 'Only actions whose key begins with it.',
+    schema: { type: 'string', maxLength: 200 },
+    example: 'payment.',
+  },
+];
+
+const listActions = route<ActionDeps>({
+  method: 'GET',
+  url: '/v1/actions',
+  access: 'policies.view',
+  isForAgents: true,
+  operation: {
+    id: 'listActions',
+    summary: 'What an agent may hope for, action by action',
+    description:
+      'By the agent and the active policies alone: payload, time, meters and session are taken as unknown. `never`: every request is denied. `asks`: what is not denied waits for people. `may`: neither is certain. A kill switch does not show here. People are told of an agent of which nothing is known.',
+    parameters,
+    replies: {
+      200: {
+        description: 'All declared actions, by key',
+        schema: objectSchema({
+          items: {
+            type: 'array',
+            items: objectSchema({
+              action_key: { type: 'string' },
+              possible: { type: 'string', enum: possibilities },
+            }),
+          },
+          policy_set: { type: 'string', description: 'The digest of the active policies.' },
+          expires_at: { ...time, description: 'Until then the answer may be kept.' },
+        }),
+        example: {
+          items: [
+            { action_key: 'payment.create', possible: 'may' },
+            { action_key: 'payment.refund', possible: 'asks' },
+          ],
+          policy_set: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+          expires_at: '2026-03-02T10:06:00.000Z',
+        },
+        headers: ['RateLimit-Policy', 'RateLimit', 'X-Agent-API-Key-Expires'],
+      },
+    },
+  },
+  handle: async ({ policies, signInDeps }, call) => {
+    const facts = call.agent === null ? {} : agentFacts(call.agent);
+    const active = policies.current();
+    return {
+      items: await itemsOf(active, facts, call.query.prefix ?? ''),
+      policy_set: active.digest,
+      expires_at: timeText(signInDeps.directory.clock() + keptMs),
+    };
+  },
+});
+
+export const actionRoutes: readonly Route<ActionDeps>[] = [listActions];
+
+/**
+ * The possibility of each action. An action is made ready when it is first needed, so a long list gives way
+ * to other work.
+ */
+async function itemsOf(policies: ActivePolicies, agent: AgentFacts, prefix: string) {
+  const items: object[] = [];
+  let pauseAtMs = performance.now() + sliceMs;
+  for (const action_key of policies.actions()) {
+    if (!action_key.startsWith(prefix)) continue;
+    items.push({ action_key, possible: policies.possibility(action_key, agent) });
+    if (performance.now() < pauseAtMs) continue;
+    await pause();
+    pauseAtMs = performance.now() + sliceMs;
+  }
+  return items;
+}

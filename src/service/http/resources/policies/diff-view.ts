@@ -1,0 +1,232 @@
+// The schemas of a comparison of two policy sets, as `writ diff --format json` prints it, with the examples
+// that can be tried.
+
+import type { JsonSchema } from '../../contract/operation.ts';
+import { objectSchema, textOrNull } from '../../contract/schemas.ts';
+import { viewDecisions } from '../requests/request-view.ts';
+import { diagnosticsSchema, filesSchema, givenSchema } from './playground-view.ts';
+
+export const compareBodySchema = objectSchema({ files: filesSchema });
+
+export const compareExamples = {
+  file: { files: [{ path: 'payments/limits.policy', text: '# A file as it is being written\n' }] },
+} as const;
+
+const word: JsonSchema = { type: 'string' };
+const words: JsonSchema = { type: 'array', items: word };
+const count: JsonSchema = { type: 'integer', minimum: 0 };
+const seconds: JsonSchema = { type: ['integer', 'null'], minimum: 0 };
+const decision: JsonSchema = { type: 'string', enum: viewDecisions };
+const readings: JsonSchema = {
+  type: ['object', 'null'],
+  additionalProperties: true,
+  description: 'On the old side, where meters that say something else take part.',
+};
+
+export function arrayOf(item: JsonSchema): JsonSchema {
+  return { type: 'array', items: item };
+}
+
+export function orNull(schema: JsonSchema, description?: string): JsonSchema {
+  return { ...schema, type: ['object', 'null'], ...(description === undefined ? {} : { description }) };
+}
+
+const decidedSchema = objectSchema({
+  decision,
+  by: { type: 'string', description: '`policy/rule`, or the gate.' },
+  valid_for_seconds: seconds,
+  requires: orNull(
+    objectSchema({
+      approvals: arrayOf({
+        ...objectSchema({ group: word, needs: count, withinSeconds: count, except: arrayOf(word) }),
+        required: ['group', 'needs', 'withinSeconds'],
+      }),
+      reauth: orNull(objectSchema({ withinSeconds: seconds })),
+    }),
+  ),
+});
+
+const placeSchema = orNull(objectSchema({ file: word, line: { type: 'integer', minimum: 1 } }));
+
+const causeSchema = objectSchema({
+  rule: { ...textOrNull, description: 'Null where the action itself, or its payload, is the cause.' },
+  change: { type: 'string', enum: ['changed', 'new', 'gone', 'renamed'] },
+  place: placeSchema,
+  side: { type: 'string', enum: ['old', 'new'] },
+  reads: { ...words, description: 'What the rule reads and that says something else.' },
+});
+
+const exampleSchema = objectSchema({
+  request: { type: 'object', additionalProperties: true, description: 'As `writ decide` takes it.' },
+  old_meters: readings,
+  old: decidedSchema,
+  new: decidedSchema,
+  near: orNull(objectSchema({ name: word, changed: words }), 'The test that it was made of.'),
+});
+
+export const findingParts = {
+  direction: { type: 'string', enum: ['loosened', 'stricter', 'reworded'] },
+  tier: { type: 'integer', minimum: 0, description: 'The most serious is the lowest.' },
+  difference: { type: 'string', enum: ['outcome', 'people', 'time', 'rule'] },
+  from: decision,
+  to: decision,
+  actions: words,
+  when: { ...words, description: 'All hold; none where it is every request that turns so.' },
+  causes: arrayOf(causeSchema),
+  example: orNull(exampleSchema, 'Null where no request was found: it is undecided.'),
+  guessed: { ...words, description: 'Conditions that were guessed, where there is no example.' },
+} as const;
+
+const findingSchema = objectSchema({
+  ...findingParts,
+  log: { type: 'null', description: 'Requests of a log, which `writ diff --log` counts.' },
+});
+
+const verdict: JsonSchema = {
+  type: ['string', 'null'],
+  enum: ['proved', 'refuted', 'undecided', null],
+  description: 'Null where the side does not make the claim.',
+};
+
+export const sideParts = { name: word, digest: word } as const;
+const sideSchema = objectSchema(sideParts);
+
+export const limitsSchema: JsonSchema = {
+  ...arrayOf(
+    objectSchema({
+      action: word,
+      limits: {
+        type: 'array',
+        items: {
+          type: 'string',
+          enum: ['too many findings', 'long lists', 'huge payloads', 'too much search'],
+        },
+      },
+    }),
+  ),
+  description: 'What keeps the findings from being proved to be all; without any, nothing else changes.',
+};
+
+const remarkSchema = objectSchema({
+  kind: { type: 'string', enum: ['reason', 'risk', 'shadow'] },
+  change: { type: 'string', enum: ['new', 'gone', 'changed'] },
+  rule: word,
+  place: placeSchema,
+  side: { type: 'string', enum: ['old', 'new'] },
+  points: orNull(objectSchema({ old: { type: 'number' }, new: { type: 'number' } })),
+});
+
+export const comparisonSchema = objectSchema({
+  old: sideSchema,
+  new: sideSchema,
+  loosened: count,
+  stricter: count,
+  reworded: count,
+  undecided: count,
+  findings: { ...arrayOf(findingSchema), description: 'The loosest first.' },
+  remarks: {
+    ...arrayOf(remarkSchema),
+    description: 'What changes of rules without a decision changing; told by the rules, not proved.',
+  },
+  limits: limitsSchema,
+  actions: words,
+  meters: { ...words, description: 'Meters of both sides that say something else.' },
+  guarantees: arrayOf(objectSchema({ name: word, text: word, old: verdict, new: verdict })),
+  horizon: objectSchema({ from: word, to: word }),
+  log: { type: 'null', description: 'Of a log, which `writ diff --log` reads.' },
+});
+
+export const triedExamplesSchema: JsonSchema = {
+  ...arrayOf(orNull(givenSchema)),
+  description:
+    'The example of each finding as `POST /v1/policies/try` takes it; null where there is none, or a reading has a part that waits.',
+};
+
+export const compareReplySchema = objectSchema({
+  diagnostics: diagnosticsSchema,
+  comparison: orNull(
+    comparisonSchema,
+    'As `writ diff --format json` prints it, from the active policies (`active`) to the set with the files (`files`). Null where the policies have errors.',
+  ),
+  requests: triedExamplesSchema,
+});
+
+const exampleRequest = {
+  action_key: 'payment.create',
+  payload: { amount: 500.01, currency: 'USD', vendor: 'Staples' },
+  agent: { risk_tier: 'low' },
+  at: '2026-03-02T10:00:00.000Z',
+  meters: { spent_24h: '0 USD' },
+} as const;
+
+export const compareReplyExample = {
+  diagnostics: [],
+  comparison: {
+    old: {
+      name: 'active',
+      digest: 'sha256:0f343b0931126a20f133d67c2b018a3b1b8a1c1f5c6d4b8a0f0f5e7e0c2d9e11',
+    },
+    new: { name: 'files', digest: 'sha256:5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03' },
+    loosened: 1,
+    stricter: 0,
+    reworded: 0,
+    undecided: 0,
+    findings: [
+      {
+        direction: 'loosened',
+        tier: 2,
+        difference: 'outcome',
+        from: 'DENY',
+        to: 'ESCALATE',
+        actions: ['payment.create'],
+        when: ['payload.amount > 500 USD and <= 600 USD'],
+        causes: [
+          {
+            rule: 'vendor_payments/large_payment',
+            change: 'changed',
+            place: { file: 'payments.policy', line: 24 },
+            side: 'new',
+            reads: [],
+          },
+        ],
+        example: {
+          request: {
+            action: 'payment.create',
+            payload: exampleRequest.payload,
+            agent: exampleRequest.agent,
+            request: {},
+            now: exampleRequest.at,
+            meters: { spent_24h: [0, 0] },
+            satisfied: { escalate: [], reauth: [] },
+          },
+          old_meters: null,
+          old: { decision: 'DENY', by: 'default_deny', valid_for_seconds: null, requires: null },
+          new: {
+            decision: 'ESCALATE',
+            by: 'vendor_payments/large_payment',
+            valid_for_seconds: null,
+            requires: { approvals: [{ group: 'finance', needs: 1, withinSeconds: 14_400 }], reauth: null },
+          },
+          near: null,
+        },
+        guessed: [],
+        log: null,
+      },
+    ],
+    remarks: [],
+    limits: [],
+    actions: ['payment.create'],
+    meters: [],
+    guarantees: [
+      {
+        name: 'payment_ceiling',
+        text: 'never allow when payload.amount > 10_000 USD',
+        old: 'proved',
+        new: 'proved',
+      },
+    ],
+    horizon: { from: '2026-01-01', to: '2036-01-01' },
+    log: null,
+  },
+  requests: [exampleRequest],
+} as const;

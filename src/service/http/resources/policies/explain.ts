@@ -1,0 +1,103 @@
+// /v1/requests/{id}/explain: the rule behind a decision, with its text from the file, and the smallest change
+// that would have changed the decision. INVARIANT: the reply is the same for a request that the caller may
+// not see and for a request that does not exist.
+
+import { objectSchema, textOrNull } from '../../contract/schemas.ts';
+import { type Route, route } from '../../routing/route.ts';
+import { requestNotFound } from '../requests/approval-result.ts';
+import { viewDecisions } from '../requests/request-view.ts';
+import { requestId } from '../requests/requests.ts';
+import type { PlaygroundDeps } from './playground.ts';
+import { playgroundProblems, putQuestion, recordedFor } from './playground-view.ts';
+
+const ownPolicies = 'its own policies';
+const policiesOfNow = 'the policies of now';
+
+const truths = ['true', 'false', 'unknown'] as const;
+
+const lineSchema = { type: 'integer', minimum: 1 } as const;
+
+const explainSchema = objectSchema({
+  decision: { type: 'string', enum: viewDecisions, description: 'By the policies that `on` names.' },
+  change: textOrNull,
+  on: { type: 'string', enum: [ownPolicies, policiesOfNow] },
+  rule: {
+    ...objectSchema({
+      policy: { type: 'string' },
+      id: { type: 'string' },
+      file: { type: 'string' },
+      line: lineSchema,
+      end_line: lineSchema,
+      text: { type: 'string' },
+    }),
+    type: ['object', 'null'],
+    description: 'Null where no rule decides.',
+  },
+  conditions: {
+    type: 'array',
+    description:
+      'Each rule of the action, those that hold first, with its condition line by line: `depth` says what belongs to what, `truth` is null for a value. At most 200 rules of 60 lines.',
+    items: objectSchema({
+      rule: { type: 'string' },
+      truth: { type: 'string', enum: truths },
+      lines: {
+        type: 'array',
+        items: objectSchema({
+          depth: { type: 'integer', minimum: 0 },
+          text: { type: 'string' },
+          value: { type: 'string' },
+          truth: { type: ['string', 'null'], enum: [...truths, null] },
+        }),
+      },
+    }),
+  },
+});
+
+const explainExample = {
+  decision: 'ESCALATE',
+  change: 'ALLOW if payload.amount <= 1000 USD',
+  on: ownPolicies,
+  rule: {
+    policy: 'vendor_payments',
+    id: 'vendor_payments/large_payment',
+    file: 'payments/payments.policy',
+    line: 20,
+    end_line: 22,
+    text: 'escalate large_payment to finance needs 2\n    when payload.amount > 1000 USD',
+  },
+  conditions: [
+    {
+      rule: 'vendor_payments/large_payment',
+      truth: 'true',
+      lines: [
+        { depth: 0, text: 'payload.amount > 1000 USD', value: 'true', truth: 'true' },
+        { depth: 1, text: 'payload.amount', value: '1200 USD', truth: null },
+      ],
+    },
+  ],
+};
+
+const explainRequest = route<PlaygroundDeps>({
+  method: 'GET',
+  url: '/v1/requests/:id/explain',
+  access: 'requests.view',
+  operation: {
+    id: 'explainRequest',
+    summary: 'The rule that decides a request, and the smallest change that would have changed the decision',
+    description:
+      'The request is decided again on the facts of its record, by the active policies; `on` says whether they decided it first.',
+    parameters: [requestId],
+    replies: { 200: { description: 'The explanation', schema: explainSchema, example: explainExample } },
+    problems: [...playgroundProblems, 'request_not_found'],
+  },
+  handle: async ({ policies, decisions, playground }, call) => {
+    const active = policies.current();
+    const found = await recordedFor(decisions, call, call.params.id ?? '');
+    if (found === null) throw requestNotFound();
+    const explained = await putQuestion(playground, 'explain', found.recorded, { call, active });
+    const on = found.digest === active.digest ? ownPolicies : policiesOfNow;
+    return { ...explained, on };
+  },
+});
+
+export const explainRoutes: readonly Route<PlaygroundDeps>[] = [explainRequest];

@@ -1,0 +1,220 @@
+// /v1/policies/try, /compare, /vocabulary and /first-request, and the pages of diagnostics: how the active
+// policies, with files laid over them, would decide a request, and which requests they would decide
+// differently. INVARIANT: nothing is recorded and nothing granted; a recorded request is tried only by people
+// who may see it.
+
+import type { Playground } from '../../../../analysis/playground.ts';
+import type { GivenRequest, PlaygroundAsk, TextFile } from '../../../../analysis/questions.ts';
+import type { SignInDeps } from '../../../people/sign-in.ts';
+import { diagnosticPage } from '../../../policies/diagnostic-page.ts';
+import type { PolicyHost } from '../../../policies/policy-host.ts';
+import type { Decisions } from '../../../requests/decisions.ts';
+import { notFound } from '../../auth/auth-refusals.ts';
+import { ProblemError, type ProblemPlace } from '../../contract/problem.ts';
+import { objectSchema } from '../../contract/schemas.ts';
+import { type ManagedCall, type Route, route } from '../../routing/route.ts';
+import { requestNotFound } from '../requests/approval-result.ts';
+import { compareBodySchema, compareExamples, compareReplyExample, compareReplySchema } from './diff-view.ts';
+import {
+  firstRequestExample,
+  firstRequestSchema,
+  playgroundProblems,
+  putQuestion,
+  recordedFor,
+  tryBodySchema,
+  tryExamples,
+  tryReplyExample,
+  tryReplySchema,
+  vocabularyExample,
+  vocabularySchema,
+} from './playground-view.ts';
+
+export interface PlaygroundDeps {
+  readonly signInDeps: SignInDeps;
+  readonly decisions: Pick<Decisions, 'look'>;
+  readonly policies: Pick<PolicyHost, 'current'>;
+  readonly playground: Playground;
+}
+
+interface TryBody {
+  readonly files?: readonly TextFile[];
+  readonly request?: GivenRequest;
+  readonly request_id?: string;
+}
+
+/**
+ * The limits of a body with files. The body may be as deep as a payload; reading the worst body of this size
+ * takes the thread that decides some 50 ms.
+ */
+export const filesBodyMax = { bytesMax: 512 * 1024, depthMax: 34 };
+
+const tryPolicies = route<PlaygroundDeps, TryBody>({
+  method: 'POST',
+  url: '/v1/policies/try',
+  access: 'policies.try',
+  bodyMax: filesBodyMax,
+  operation: {
+    id: 'tryPolicies',
+    summary:
+      'What the active policies, with files laid over them, would make of a request; nothing is recorded',
+    description:
+      'The request is given, or a recorded one that the person may see. A later try of the same person takes the place of one that waits.',
+    body: {
+      description: 'Files by their path relative to the policy directory, and a request.',
+      schema: tryBodySchema,
+      examples: tryExamples,
+    },
+    replies: { 200: { description: 'What came of it', schema: tryReplySchema, example: tryReplyExample } },
+    problems: [...playgroundProblems, 'request_not_found'],
+  },
+  handle: async ({ decisions, playground, policies }, call) => {
+    const { files = [] } = call.body;
+    refusePaths(files);
+    const request = await requestOf(call, decisions);
+    return await putQuestion(playground, 'try', { files, request }, { call, active: policies.current() });
+  },
+});
+
+const comparePolicies = route<PlaygroundDeps, PlaygroundAsk['compare']>({
+  method: 'POST',
+  url: '/v1/policies/compare',
+  access: 'policies.try',
+  bodyMax: filesBodyMax,
+  operation: {
+    id: 'comparePolicies',
+    summary:
+      'Which requests the active policies, with files laid over them, decide otherwise; nothing is recorded',
+    description:
+      'The loosest first, each with an example, and the proof that nothing else changes. A later comparison of the same person takes the place of one that waits.',
+    body: {
+      description: 'Files by their path relative to the policy directory.',
+      schema: compareBodySchema,
+      examples: compareExamples,
+    },
+    replies: {
+      200: { description: 'What changes', schema: compareReplySchema, example: compareReplyExample },
+    },
+    problems: [...playgroundProblems],
+  },
+  handle: async ({ playground, policies }, call) => {
+    refusePaths(call.body.files);
+    const { files } = call.body;
+    return await putQuestion(playground, 'compare', { files }, { call, active: policies.current() });
+  },
+});
+
+const getVocabulary = route<PlaygroundDeps>({
+  method: 'GET',
+  url: '/v1/policies/vocabulary',
+  access: 'policies.view',
+  operation: {
+    id: 'getVocabulary',
+    summary: 'The words of the language and the names of the active policies, for authors of policies',
+    replies: { 200: { description: 'The words', schema: vocabularySchema, example: vocabularyExample } },
+    problems: [...playgroundProblems],
+  },
+  handle: async ({ playground, policies }, call) =>
+    await putQuestion(playground, 'vocabulary', null, { call, active: policies.current() }),
+});
+
+const getFirstRequest = route<PlaygroundDeps>({
+  method: 'GET',
+  url: '/v1/policies/first-request',
+  access: 'policies.try',
+  operation: {
+    id: 'getFirstRequest',
+    summary: 'A request that the active policies escalate, for people who begin to try policies',
+    replies: {
+      200: { description: 'The request', schema: firstRequestSchema, example: firstRequestExample },
+    },
+    problems: [...playgroundProblems],
+  },
+  handle: async ({ playground, policies }, call) => ({
+    request: await putQuestion(playground, 'first request', null, { call, active: policies.current() }),
+  }),
+});
+
+const getDiagnostic = route<PlaygroundDeps>({
+  method: 'GET',
+  url: '/v1/diagnostics/:code',
+  access: 'policies.view',
+  operation: {
+    id: 'getDiagnostic',
+    summary: 'The page of a diagnostic: what to avoid, what to prefer and why',
+    parameters: [
+      {
+        name: 'code',
+        in: 'path',
+        isRequired: true,
+        description: 'The code of the diagnostic.',
+        example: 'unexpected-token',
+        schema: { type: 'string' },
+      },
+    ],
+    replies: {
+      200: {
+        description: 'The page',
+        schema: objectSchema({
+          code: { type: 'string' },
+          text: { type: 'string', description: 'Markdown without links into the documentation.' },
+        }),
+        example: { code: 'unknown-field', text: '# unknown-field\n' },
+      },
+    },
+    problems: ['not_found'],
+  },
+  handle: (_parts, call) => {
+    const code = call.params.code ?? '';
+    const page = diagnosticPage(code);
+    if (page === null) throw notFound('diagnostic');
+    return Promise.resolve({ code, text: page });
+  },
+});
+
+export const playgroundRoutes: readonly Route<PlaygroundDeps>[] = [
+  tryPolicies,
+  comparePolicies,
+  getVocabulary,
+  getFirstRequest,
+  getDiagnostic,
+];
+
+async function requestOf(
+  call: ManagedCall<TryBody>,
+  decisions: Pick<Decisions, 'look'>,
+): Promise<PlaygroundAsk['try']['request']> {
+  const { request, request_id: id } = call.body;
+  if (id === undefined) return request === undefined ? null : { given: request };
+  if (request !== undefined) {
+    const detail = 'give either `request` or `request_id`';
+    throw new ProblemError('invalid_body', detail, { errors: [{ pointer: '/request_id', detail }] });
+  }
+  const found = await recordedFor(decisions, call, id);
+  if (found === null) throw requestNotFound();
+  return { recorded: found.recorded };
+}
+
+export function refusePaths(files: readonly TextFile[]): void {
+  const seen = new Set<string>();
+  const errors = files.flatMap(({ path }, at): readonly ProblemPlace[] => {
+    const isTwice = seen.has(path);
+    seen.add(path);
+    const pointer = `/files/${at}/path`;
+    if (!isFilePath(path))
+      return [
+        {
+          pointer,
+          detail: 'it has to be a path relative to the policy directory, such as `payments/limits.policy`',
+        },
+      ];
+    return isTwice ? [{ pointer, detail: 'this file is listed twice' }] : [];
+  });
+  if (errors.length > 0) throw new ProblemError('invalid_body', errors[0]?.detail ?? '', { errors });
+}
+
+/** Whether a path may name a file. Paths are only names in the playground: nothing is looked up on disk. */
+function isFilePath(path: string): boolean {
+  return (
+    !/[\\\p{Cc}\p{Cf}]/u.test(path) && path.split('/').every((name) => name !== '' && !name.startsWith('.'))
+  );
+}

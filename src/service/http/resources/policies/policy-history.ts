@@ -1,0 +1,125 @@
+// /v1/policies/history and GET /v1/policies/compare: the sets that have been active, and what one of them
+// decides differently from another. INVARIANT: a set is compared by the texts that it was made from, never by
+// those on the disk.
+
+import type { Playground } from '../../../../analysis/playground.ts';
+import type { SignInDeps } from '../../../people/sign-in.ts';
+import type { Activation, PolicyHistory } from '../../../policies/policy-history.ts';
+import type { PolicyHost } from '../../../policies/policy-host.ts';
+import { noRollBack } from '../../../policies/roll-back.ts';
+import { entriesOf, type SetTexts, type TextEntry, textOfFile } from '../../../policies/texts.ts';
+import type { Store } from '../../../store/contract/store.ts';
+import { timeText } from '../../contract/schemas.ts';
+import { type Route, route } from '../../routing/route.ts';
+import { playgroundProblems, putQuestion } from './playground-view.ts';
+import {
+  activationExample,
+  activationsSchema,
+  type ChangedFile,
+  compareSetsExample,
+  compareSetsSchema,
+  setParameters,
+  setsOf,
+} from './policy-history-view.ts';
+
+interface HistoryDeps {
+  readonly signInDeps: SignInDeps;
+  readonly policies: Pick<PolicyHost, 'current' | 'state'>;
+  readonly policyHistory: PolicyHistory;
+  readonly playground: Playground;
+  readonly store: Pick<Store, 'replicas'>;
+}
+
+const listActivations = route<HistoryDeps>({
+  method: 'GET',
+  url: '/v1/policies/history',
+  access: 'policies.view',
+  operation: {
+    id: 'listActivations',
+    summary: 'The policy sets that have been active, the latest first',
+    description:
+      'The latest 200 are kept, and the texts of the latest as far as they fit into 16 MiB, compressed.',
+    replies: {
+      200: {
+        description: 'The sets',
+        schema: activationsSchema,
+        example: { items: [activationExample], no_roll_back: null },
+      },
+    },
+  },
+  handle: async ({ policies, policyHistory, store }) => ({
+    items: (await policyHistory.activations()).map(activationView),
+    no_roll_back: noRollBack(policies.state(), store.replicas),
+  }),
+});
+
+function activationView({ digest, commit, atMs, policies, actions, hasTexts }: Activation) {
+  return { digest, commit, activated_at: timeText(atMs), policies, actions, has_texts: hasTexts };
+}
+
+const compareSets = route<HistoryDeps>({
+  method: 'GET',
+  url: '/v1/policies/compare',
+  access: 'policies.try',
+  operation: {
+    id: 'compareSets',
+    summary: 'Which requests one set of the history decides otherwise than another',
+    description:
+      'The loosest first, each with an example, and the proof that nothing else changes, with the texts of the files that differ.',
+    parameters: setParameters,
+    replies: {
+      200: { description: 'What changes', schema: compareSetsSchema, example: compareSetsExample },
+    },
+    problems: ['not_found', ...playgroundProblems],
+  },
+  handle: async (deps, call) => {
+    const { playground, policies } = deps;
+    const asked = await setsOf(deps, call.query);
+    const active = policies.current();
+    const compared = await putQuestion(playground, 'compare sets', asked, { call, active });
+    return { ...compared, files: changedFiles(asked) };
+  },
+});
+
+export const policyHistoryRoutes: readonly Route<HistoryDeps>[] = [listActivations, compareSets];
+
+/** Nobody reads more files than this line by line. */
+const filesMax = 100;
+const shownBytesMax = 128 * 1024;
+
+function changedFiles({
+  old,
+  new: now,
+}: {
+  readonly old: SetTexts;
+  readonly new: SetTexts;
+}): readonly ChangedFile[] {
+  const [before, after] = [old, now].map(
+    (texts) => new Map(entriesOf(texts).map((entry) => [entry.path, entry])),
+  );
+  const paths = [...new Set([...before!.keys(), ...after!.keys()])].toSorted();
+  const changed = paths.filter(
+    (path) => !areSame(bytesOf(old, before!.get(path)), bytesOf(now, after!.get(path))),
+  );
+  return changed.slice(0, filesMax).map((path) => {
+    const [a, b] = [shownText(old, before!.get(path)), shownText(now, after!.get(path))];
+    return { path, old: a.text, new: b.text, is_whole: a.isWhole && b.isWhole };
+  });
+}
+
+function bytesOf({ bytes }: SetTexts, entry: TextEntry | undefined): Uint8Array | null {
+  return entry === undefined ? null : new Uint8Array(bytes, entry.start, entry.end - entry.start);
+}
+
+function areSame(a: Uint8Array | null, b: Uint8Array | null): boolean {
+  return a !== null && b !== null && Buffer.compare(a, b) === 0;
+}
+
+function shownText(
+  texts: SetTexts,
+  entry: TextEntry | undefined,
+): { readonly text: string | null; readonly isWhole: boolean } {
+  if (entry === undefined) return { text: null, isWhole: true };
+  const isWhole = entry.end - entry.start <= shownBytesMax;
+  return { text: textOfFile(texts, entry, shownBytesMax), isWhole };
+}

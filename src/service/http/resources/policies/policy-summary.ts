@@ -1,0 +1,87 @@
+// GET /v1/policies/summary and /v1/policies/sentences: what a set does in plain sentences, for people who
+// read no policies, and in which sentences two sets differ.
+
+import type { Playground } from '../../../../analysis/playground.ts';
+import type { SignInDeps } from '../../../people/sign-in.ts';
+import type { PolicyHistory } from '../../../policies/policy-history.ts';
+import type { PolicyHost } from '../../../policies/policy-host.ts';
+import type { Parameter } from '../../contract/operation.ts';
+import { cursorOf, pageParameters, readPage } from '../../contract/page.ts';
+import { ProblemError } from '../../contract/problem.ts';
+import { type Route, route } from '../../routing/route.ts';
+import { playgroundProblems, putQuestion } from './playground-view.ts';
+import { setParameters, setsOf } from './policy-history-view.ts';
+import {
+  plainSummaryExample,
+  plainSummarySchema,
+  sentencesExample,
+  sentencesSchema,
+} from './policy-summary-view.ts';
+
+interface SummaryDeps {
+  readonly signInDeps: SignInDeps;
+  readonly policies: Pick<PolicyHost, 'current'>;
+  readonly policyHistory: Pick<PolicyHistory, 'texts'>;
+  readonly playground: Playground;
+}
+
+const actionsMax = 20;
+
+const getPolicySummary = route<SummaryDeps>({
+  method: 'GET',
+  url: '/v1/policies/summary',
+  access: 'policies.try',
+  operation: {
+    id: 'getPolicySummary',
+    summary: 'What the active policies do, in plain sentences, each proved of them',
+    description:
+      'Some actions at a time, in the order of their keys, as far as they are proved in a second or two. The cursor belongs to one set.',
+    parameters: pageParameters.filter(({ name }) => name === 'cursor'),
+    replies: {
+      200: { description: 'The sentences', schema: plainSummarySchema, example: plainSummaryExample },
+    },
+    problems: playgroundProblems,
+  },
+  handle: async ({ policies, playground }, call) => {
+    const active = policies.current();
+    const after = readPage({ ...call.query, limit: '1' }).after?.id ?? null;
+    const { next, ...part } = await putQuestion(playground, 'summary', { after }, { call, active });
+    return { ...part, next_cursor: next === null ? null : cursorOf({ createdAtMs: 0, id: next }) };
+  },
+});
+
+const actionsParameter: Parameter = {
+  name: 'actions',
+  in: 'query',
+  isRequired: true,
+  example: 'payment.create,payment.cancel',
+  description: `Keys between commas; the first ${actionsMax} are looked at.`,
+  schema: { type: 'string' },
+  bytesMax: 8_192,
+};
+
+const getChangedSentences = route<SummaryDeps>({
+  method: 'GET',
+  url: '/v1/policies/sentences',
+  access: 'policies.try',
+  operation: {
+    id: 'getChangedSentences',
+    summary: 'What two sets of the history say otherwise of some actions, in plain sentences',
+    description: 'Only what is proved of its set is told.',
+    parameters: [...setParameters, actionsParameter],
+    replies: { 200: { description: 'The sentences', schema: sentencesSchema, example: sentencesExample } },
+    problems: ['not_found', ...playgroundProblems],
+  },
+  handle: async (deps, call) => {
+    const { actions = '' } = call.query;
+    const named = actions.split(',').filter((key) => key !== '');
+    if (named.length === 0)
+      throw new ProblemError('invalid_query', '`actions` names the actions that are asked about');
+    const active = deps.policies.current();
+    const asked = { ...(await setsOf(deps, call.query)), actions: named.slice(0, actionsMax) };
+    const said = await putQuestion(deps.playground, 'changed sentences', asked, { call, active });
+    return { ...said, is_whole: said.is_whole && named.length <= actionsMax };
+  },
+});
+
+export const policySummaryRoutes: readonly Route<SummaryDeps>[] = [getPolicySummary, getChangedSentences];

@@ -1,0 +1,125 @@
+// POST /v1/policies/roll-back: writes a set of the history back into the policy directory, and records who
+// did so and why. INVARIANT: the set that is replaced is first kept in the history, and a set that does not
+// become active is taken out again.
+
+import type { PolicyGaps } from '../../../alerts/policy-gaps.ts';
+import { recordName } from '../../../people/person.ts';
+import type { SignInDeps } from '../../../people/sign-in.ts';
+import type { PolicyHistory } from '../../../policies/policy-history.ts';
+import type { PolicyHost } from '../../../policies/policy-host.ts';
+import { noRollBack, RollBackRefused, rollBackFiles } from '../../../policies/roll-back.ts';
+import type { SetTexts } from '../../../policies/texts.ts';
+import type { Store } from '../../../store/contract/store.ts';
+import { notFound } from '../../auth/auth-refusals.ts';
+import { ProblemError } from '../../contract/problem.ts';
+import { objectSchema, text } from '../../contract/schemas.ts';
+import { actorOf, type Route, route } from '../../routing/route.ts';
+import { activationExample } from './policy-history-view.ts';
+import { policyReport, policyReportExample, policyReportSchema } from './policy-report.ts';
+
+interface RollBackDeps {
+  readonly signInDeps: SignInDeps;
+  readonly policies: Pick<PolicyHost, 'current' | 'state' | 'reload'>;
+  readonly policyHistory: PolicyHistory;
+  readonly policyGaps: Pick<PolicyGaps, 'current'>;
+  readonly store: Pick<Store, 'documents' | 'replicas'>;
+}
+
+interface RollBackAsked {
+  readonly digest: string;
+  readonly seen: string;
+  readonly reason: string;
+}
+
+const rollBackPolicies = route<RollBackDeps, RollBackAsked>({
+  method: 'POST',
+  url: '/v1/policies/roll-back',
+  access: 'policies.roll-back',
+  operation: {
+    id: 'rollBackPolicies',
+    summary: 'Writes the files of a set of the history back into the policy directory',
+    description:
+      'Answers once that set is active. Refused with the reason, and nothing is changed, where a file is not as the active policies have it, the directory cannot be written or is reached by links, or several processes serve the store.',
+    body: {
+      description: 'Which set, in place of which, and why.',
+      schema: objectSchema({
+        digest: text(100),
+        seen: { ...text(100), description: 'The digest of the active policies, as it was seen.' },
+        reason: text(500),
+      }),
+      examples: {
+        back: { digest: activationExample.digest, seen: 'sha256:5f0c', reason: 'it refused every refund' },
+      },
+    },
+    replies: {
+      200: { description: 'How policies stand', schema: policyReportSchema, example: policyReportExample },
+    },
+    problems: ['not_found', 'conflict'],
+  },
+  handle: async (deps, call) => {
+    const { digest, seen, reason } = call.body;
+    const present = await presentSet(deps, seen);
+    const wanted = await deps.policyHistory.texts(digest);
+    if (wanted === null) throw notFound('set with texts that are kept');
+    const paths = await write(deps, present, wanted);
+    await deps.policies.reload();
+    const putBack = async (why: string): Promise<never> => {
+      await write(deps, wanted, present);
+      await deps.policies.reload();
+      throw refused(why);
+    };
+    if (deps.policies.current().digest !== digest || deps.policies.state().status !== 'current')
+      await putBack('this version of Writ does not take that set: the files are as they were');
+    const recorded = await deps.store.documents
+      .write([], {
+        atMs: Math.trunc(deps.signInDeps.directory.clock()),
+        who: recordName(actorOf(call).person),
+        what: 'policies-rolled-back',
+        subject: digest,
+        before: { digest: seen },
+        after: { digest, reason, files: [...paths] },
+      })
+      .catch(() => 'failed');
+    if (recorded !== 'changed') await putBack('it could not be recorded: the files are as they were');
+    return policyReport(deps.policies.state(), deps.policyGaps.current());
+  },
+});
+
+export const rollBackRoutes: readonly Route<RollBackDeps>[] = [rollBackPolicies];
+
+/**
+ * The texts of the active policies, once they are sure to be on disk and kept in the history; else throws a
+ * ProblemError.
+ */
+async function presentSet({ policies, policyHistory, store }: RollBackDeps, seen: string): Promise<SetTexts> {
+  const never = noRollBack(policies.state(), store.replicas);
+  if (never !== null) throw refused(never);
+  await policies.reload();
+  if (policies.state().status !== 'current')
+    throw refused(
+      'the files on the disk are not active, and would be lost: fix them or take them away first',
+    );
+  const { digest, texts } = policies.current();
+  if (digest !== seen) throw refused('other policies have become active since: look at them first');
+  await policyHistory.note();
+  if ((await policyHistory.texts(digest))?.index !== texts.index)
+    throw refused('the active policies are not kept in the history, and would be lost');
+  return texts;
+}
+
+async function write(
+  { policies }: RollBackDeps,
+  present: SetTexts,
+  wanted: SetTexts,
+): Promise<readonly string[]> {
+  try {
+    // The directory is set: a bundle has been refused before anything was read.
+    return await rollBackFiles({ directory: policies.state().directory!, present, wanted });
+  } catch (error) {
+    throw error instanceof RollBackRefused ? refused(error.message) : error;
+  }
+}
+
+function refused(why: string): ProblemError {
+  return new ProblemError('conflict', why);
+}

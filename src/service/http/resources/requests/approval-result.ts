@@ -1,0 +1,111 @@
+// Turns requests into replies to the caller: a request as it is now with what the caller may do about it, and
+// why something could not be done.
+
+import type { Changed, RefusedChange, Seen } from '../../../requests/approvals/change-request.ts';
+import { overAs } from '../../../requests/approvals/decide-now.ts';
+import { mayOf } from '../../../requests/approvals/may.ts';
+import { isWithin } from '../../../requests/approvals/rights.ts';
+import type { Decisions } from '../../../requests/decisions.ts';
+import { type May, type RequestDetail, requestDetail } from '../../../requests/record/reply.ts';
+import { notAllowed } from '../../auth/auth-refusals.ts';
+import { callerOf } from '../../auth/people-now.ts';
+import { ProblemError } from '../../contract/problem.ts';
+import { actorOf, type ManagedCall } from '../../routing/route.ts';
+
+export function detailOf(changed: Changed, call: ManagedCall<unknown>, nowMs: number): RequestDetail {
+  if (changed.kind !== 'changed') throw refused(changed);
+  return detailFor(call, { ...changed, nowMs });
+}
+
+type Shown = Pick<Seen, 'state' | 'agent' | 'stopped' | 'nowMs'>;
+
+/**
+ * A request as a reply, with what the caller may do about it. For an agent, `may` is null and no comments are
+ * shown.
+ */
+export function detailFor(call: ManagedCall<unknown>, seen: Shown): RequestDetail {
+  if (call.agent === null) return requestDetail(seen.state, seen.nowMs, mayFor(call, seen));
+  return { ...requestDetail(seen.state, seen.nowMs), comments: [] };
+}
+
+export function mayFor(call: ManagedCall<unknown>, { state, agent, stopped, nowMs }: Shown): May {
+  return mayOf(state, { caller: callerOf(actorOf(call)), agent, stopped, nowMs });
+}
+
+/** The request, when the caller may see it; null when it does not exist or the caller may not see it. */
+export async function lookFor(
+  decisions: Pick<Decisions, 'look'>,
+  call: ManagedCall<unknown>,
+  id: string,
+): Promise<Seen | null> {
+  const seen = await decisions.look(id);
+  return seen !== null && isSeenBy(call, seen) ? seen : null;
+}
+
+/**
+ * The request, when the caller is asked or is the agent's control owner, or when it no longer waits. Throws a
+ * ProblemError when the caller may not see it, or when it waits for others.
+ */
+export async function lookAsAsked(
+  decisions: Pick<Decisions, 'look'>,
+  call: ManagedCall<unknown>,
+  id: string,
+): Promise<Seen> {
+  const seen = await lookFor(decisions, call, id);
+  if (seen === null) throw requestNotFound();
+  const isTheirs = overOf(seen) !== null || mayFor(call, seen).comment;
+  if (!isTheirs) throw notAllowed('neither you nor your groups are asked');
+  return seen;
+}
+
+/** Like `lookAsAsked`, for a request that still waits; throws a ProblemError when it does not. */
+export async function lookWhileWaiting(
+  decisions: Pick<Decisions, 'look'>,
+  call: ManagedCall<unknown>,
+  id: string,
+): Promise<Seen> {
+  const seen = await lookAsAsked(decisions, call, id);
+  const over = overOf(seen);
+  if (over !== null) throw refused(over);
+  return seen;
+}
+
+/** Why the request no longer needs anybody; null while it waits. */
+export function overOf({ state, nowMs }: Seen): RefusedChange | null {
+  return overAs(state, 'reject', nowMs);
+}
+
+/** Whether the caller may see the request. */
+export function isSeenBy(call: ManagedCall<unknown>, { state, agent }: Seen): boolean {
+  if (call.agent !== null) return call.agent.id === state.record.agentId;
+  const caller = callerOf(actorOf(call));
+  return isWithin(caller.view, { person: caller, state, agent });
+}
+
+export function refused(result: RefusedChange): ProblemError {
+  switch (result.kind) {
+    case 'unknown':
+      return requestNotFound();
+    case 'conflict':
+      return new ProblemError('conflict', result.detail);
+    case 'not-allowed':
+      return notAllowed(result.detail);
+    case 'stopped':
+      return new ProblemError('stopped', result.detail);
+    case 'invalid-result': {
+      const errors = result.issues.map(({ pointer, message }) => ({
+        pointer: `/result${pointer}`,
+        detail: message,
+      }));
+      return new ProblemError('invalid_body', 'the result is not what the action declares', { errors });
+    }
+    case 'which-group': {
+      const detail = `say for which group: ${result.groups.map((group) => `\`${group}\``).join(', ')}`;
+      return new ProblemError('invalid_body', detail, { errors: [{ pointer: '/group', detail }] });
+    }
+  }
+}
+
+export function requestNotFound(): ProblemError {
+  return new ProblemError('request_not_found', 'there is no request with this id, or not for you');
+}

@@ -1,0 +1,188 @@
+// Approvals: the inbox of people who may give them, and their votes and comments on a request. A GET never
+// decides.
+
+import type { SignInDeps } from '../../../people/sign-in.ts';
+import type { Changed } from '../../../requests/approvals/change-request.ts';
+import type { VoteDraft } from '../../../requests/approvals/give-vote.ts';
+import type { Decisions } from '../../../requests/decisions.ts';
+import { requestSummary } from '../../../requests/record/reply.ts';
+import { type SaidKind, saidKinds } from '../../../requests/record/request-state.ts';
+import type { Store } from '../../../store/contract/store.ts';
+import { callerOf } from '../../auth/people-now.ts';
+import { cursorOf, pageParameters, readPage } from '../../contract/page.ts';
+import { objectSchema, text } from '../../contract/schemas.ts';
+import { actorOf, type ManagedCall, type Route, route } from '../../routing/route.ts';
+import { detailOf, mayFor } from './approval-result.ts';
+import { marksView } from './inbox-marks.ts';
+import { openQuestion, queueParameters, readAskedQueue, readQueue } from './inbox-queue.ts';
+import { detailExample, detailSchema, queuedExample, queuedSchema } from './request-view.ts';
+import { requestId } from './requests.ts';
+
+interface ApprovalDeps {
+  readonly signInDeps: SignInDeps;
+  readonly store: Store;
+  readonly decisions: Decisions;
+}
+
+interface VoteBody {
+  readonly comment: string;
+  readonly group?: string;
+}
+
+const commentLengthMax = 2_000;
+
+const replies = {
+  200: { description: 'The request as it is now', schema: detailSchema, example: detailExample },
+};
+
+const body = {
+  description: '`group` is needed where several that the person belongs to are asked.',
+  schema: objectSchema({ comment: text(commentLengthMax) }, { group: text(100) }),
+  examples: { fine: { comment: 'checked with the vendor', group: 'finance' } },
+};
+
+const listApprovals = route<ApprovalDeps>({
+  method: 'GET',
+  url: '/v1/approvals',
+  access: 'requests.approve',
+  operation: {
+    id: 'listApprovals',
+    summary:
+      'Requests that wait for the caller, for an approval or a step-up; questions to the caller and the nearest deadline first unless asked',
+    description:
+      "Those that ask one of the caller's groups, or the control owner where that is the caller. Those that the caller has approved are left out, unless the approval counts no more, since the policies or the caller have changed. Those that the caller has put off are left out, too, unless `snoozed` asks for them. `requires.fell_away` names approvals that count no more, `may` says what the caller can do, and `question` that one waits for an answer.",
+    parameters: [...pageParameters, ...queueParameters],
+    replies: {
+      200: {
+        description: 'A page of requests, and how many there are of them on all pages',
+        schema: objectSchema({
+          items: { type: 'array', items: queuedSchema },
+          next_cursor: { type: ['string', 'null'] },
+          count: { type: 'integer', minimum: 0 },
+        }),
+        example: { items: [queuedExample], next_cursor: null, count: 1 },
+      },
+    },
+  },
+  handle: async ({ store, decisions, signInDeps: { directory } }, call) => {
+    const page = readPage(call.query);
+    const asked = readAskedQueue(call.query);
+    const actor = actorOf(call);
+    const { groups, asOwner } = callerOf(actor).approve;
+    const { id, email } = actor.person;
+    const person = {
+      id,
+      asked: { groups, owner: asOwner ? { id, email } : null },
+      nowMs: Math.trunc(directory.clock()),
+    };
+    const { shown, next, count, marks } = await readQueue({ store, decisions }, asked, person, page);
+    return {
+      items: shown.map((seen) => ({
+        ...requestSummary(seen.state, seen.nowMs),
+        may: mayFor(call, seen),
+        question: openQuestion(seen, person.asked),
+        ...marksView(marks, seen, id),
+      })),
+      next_cursor: next === null ? null : cursorOf(next),
+      count,
+    };
+  },
+});
+
+const approveRequest = route<ApprovalDeps, VoteBody>({
+  method: 'POST',
+  url: '/v1/requests/:id/approve',
+  access: 'requests.approve',
+  operation: {
+    id: 'approveRequest',
+    summary: "Approves a request for one of the person's groups, or as the control owner of its agent",
+    description:
+      'A person counts once. Once the group has given what is asked of it the request is decided again, by the policies and facts of now.',
+    parameters: [requestId],
+    body,
+    replies,
+    problems: ['request_not_found', 'conflict', 'stopped'],
+  },
+  handle: (deps, call) => give(deps, call, deps.decisions.approve),
+});
+
+const rejectRequest = route<ApprovalDeps, VoteBody>({
+  method: 'POST',
+  url: '/v1/requests/:id/reject',
+  access: 'requests.reject',
+  operation: {
+    id: 'rejectRequest',
+    summary: 'Rejects a request, for good',
+    description:
+      "One rejection is enough: by one of a group that is asked, by the agent's control owner, or an admin.",
+    parameters: [requestId],
+    replies,
+    body: { ...body, examples: { no: { comment: 'we do not know this vendor' } } },
+    problems: ['request_not_found', 'conflict'],
+  },
+  handle: (deps, call) => give(deps, call, deps.decisions.reject),
+});
+
+const takeBackApproval = route<ApprovalDeps>({
+  method: 'POST',
+  url: '/v1/requests/:id/take-back',
+  access: 'requests.approve',
+  operation: {
+    id: 'takeBackApproval',
+    summary: "Takes the person's own approval back, while others are waited for",
+    description: 'What is granted or refused stays so. The person can approve again.',
+    parameters: [requestId],
+    replies,
+    problems: ['request_not_found', 'conflict'],
+  },
+  handle: async ({ decisions, signInDeps }, call) => {
+    const taken = await decisions.takeBack(call.params.id ?? '', callerOf(actorOf(call)));
+    return detailOf(taken, call, signInDeps.directory.clock());
+  },
+});
+
+const commentRequest = route<ApprovalDeps, { readonly kind: SaidKind; readonly text: string }>({
+  method: 'POST',
+  url: '/v1/requests/:id/comments',
+  access: 'requests.reject',
+  operation: {
+    id: 'commentRequest',
+    summary: 'Says something about a request that waits, without deciding it',
+    description:
+      'For people who are asked, and the control owner of the agent. A `question` is for the control owner, an `answer` for those who have asked. The agent hears nothing of it.',
+    parameters: [requestId],
+    body: {
+      description: 'The text has a character at least.',
+      schema: objectSchema({
+        kind: { type: 'string', enum: saidKinds },
+        text: { ...text(commentLengthMax), minLength: 1 },
+      }),
+      examples: { asks: { kind: 'question', text: 'which project is this for?' } },
+    },
+    replies,
+    problems: ['request_not_found', 'conflict'],
+  },
+  handle: async ({ decisions, signInDeps }, call) => {
+    const draft = { caller: callerOf(actorOf(call)), ...call.body };
+    return detailOf(await decisions.comment(call.params.id ?? '', draft), call, signInDeps.directory.clock());
+  },
+});
+
+export const approvalRoutes: readonly Route<ApprovalDeps>[] = [
+  listApprovals,
+  approveRequest,
+  rejectRequest,
+  takeBackApproval,
+  commentRequest,
+];
+
+async function give(
+  { signInDeps }: ApprovalDeps,
+  call: ManagedCall<VoteBody>,
+  decide: (id: string, draft: VoteDraft) => Promise<Changed>,
+): Promise<unknown> {
+  const id = call.params.id ?? '';
+  const { comment, group = null } = call.body;
+  const draft = { caller: callerOf(actorOf(call)), group, comment };
+  return detailOf(await decide(id, draft), call, signInDeps.directory.clock());
+}

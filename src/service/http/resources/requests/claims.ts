@@ -1,0 +1,129 @@
+// Claims: who is looking at a request that waits. Those whom the request asks take claims and give them back;
+// everybody who may see the request sees its claims. INVARIANT: a person who has approved holds no claim, and
+// a request that no longer waits has none.
+
+import type { SignInDeps } from '../../../people/sign-in.ts';
+import { hasApproved } from '../../../requests/approvals/votes-now.ts';
+import type { Decisions } from '../../../requests/decisions.ts';
+import {
+  claimKeptMs,
+  claimsAt,
+  giveClaimBack,
+  type RequestClaim,
+  takeClaim,
+} from '../../../requests/inbox/claims.ts';
+import { requestStateOf } from '../../../requests/record/request-state.ts';
+import type { Store } from '../../../store/contract/store.ts';
+import { callerOf } from '../../auth/people-now.ts';
+import { listReply, noContent, objectSchema, text, time, timeText } from '../../contract/schemas.ts';
+import { actorOf, type ManagedCall, type Route, route } from '../../routing/route.ts';
+import { isSeenBy, lookAsAsked, lookWhileWaiting, overOf } from './approval-result.ts';
+import { requestId } from './requests.ts';
+
+interface ClaimDeps {
+  readonly signInDeps: Pick<SignInDeps, 'directory'>;
+  readonly store: Store;
+  readonly decisions: Pick<Decisions, 'look' | 'lookAll'>;
+}
+
+const claimSchema = objectSchema({
+  request_id: text(100),
+  by: { ...text(400), description: 'The person as the record names them.' },
+  name: text(200),
+  is_own: { type: 'boolean', description: "Whether it is the caller's." },
+  since: time,
+  until: { ...time, description: 'The claim is over then, unless it is taken again.' },
+});
+
+const claimExample = {
+  request_id: requestId.example,
+  by: 'ana@example.com (6e2f3c0a-9d6e-4b8e-8a0f-1f3f6f0c9a11)',
+  name: 'Ana',
+  is_own: false,
+  since: '2026-03-02T10:00:00.000Z',
+  until: '2026-03-02T10:10:00.000Z',
+};
+
+const listClaims = route<ClaimDeps>({
+  method: 'GET',
+  url: '/v1/claims',
+  access: 'requests.view',
+  operation: {
+    id: 'listClaims',
+    summary: 'Who is looking at which of the requests that wait, the latest first',
+    description: 'Of requests that the caller may see.',
+    replies: { 200: listReply('The claims that count now', claimSchema, claimExample) },
+  },
+  handle: async ({ store, decisions, signInDeps: { directory } }, call) => {
+    const claims = await claimsAt(store.documents, directory.clock());
+    const ids = [...new Set(claims.map((claim) => claim.requestId))];
+    const histories = await Promise.all(ids.map((id) => store.requests.history(id)));
+    const states = histories.flatMap((history) => (history === null ? [] : [requestStateOf(history)]));
+    const seen = (await decisions.lookAll(states)).filter(
+      (one) => isSeenBy(call, one) && overOf(one) === null,
+    );
+    const stateOf = new Map(seen.map(({ state }) => [state.record.id, state]));
+    const isShown = ({ requestId: id, id: personId }: RequestClaim): boolean => {
+      const state = stateOf.get(id);
+      return state !== undefined && !hasApproved(state, personId);
+    };
+    return { items: claims.filter(isShown).map((claim) => claimView(claim, call)) };
+  },
+});
+
+const claimRequest = route<ClaimDeps>({
+  method: 'POST',
+  url: '/v1/requests/:id/claim',
+  access: 'requests.reject',
+  operation: {
+    id: 'claimRequest',
+    summary: 'Says that the person is looking at a request that waits',
+    description: `For people who are asked, and the control owner of the agent. Others see it, and nobody is kept from deciding. A person looks at one request at a time; the claim is over after ${claimKeptMs / 60_000} minutes, unless it is taken again. It is not part of the record.`,
+    parameters: [requestId],
+    replies: { 200: { description: 'The claim', schema: claimSchema, example: claimExample } },
+    problems: ['request_not_found', 'conflict'],
+  },
+  handle: async ({ store, decisions }, call) => {
+    const id = call.params.id ?? '';
+    const seen = await lookWhileWaiting(decisions, call, id);
+    const { name } = actorOf(call).person;
+    const { id: personId, who } = callerOf(actorOf(call));
+    const claimant = { id: personId, who, name, nowMs: Math.trunc(seen.nowMs) };
+    return claimView(await takeClaim(store.documents, id, claimant), call);
+  },
+});
+
+const giveRequestBack = route<ClaimDeps>({
+  method: 'DELETE',
+  url: '/v1/requests/:id/claim',
+  access: 'requests.reject',
+  operation: {
+    id: 'giveRequestBack',
+    summary: 'Says that the person is looking at a request no more',
+    description: 'Where they were not, nothing changes.',
+    parameters: [requestId],
+    replies: { 204: noContent('Given back') },
+    problems: ['request_not_found'],
+  },
+  handle: async ({ store, decisions }, call) => {
+    const id = call.params.id ?? '';
+    await lookAsAsked(decisions, call, id);
+    await giveClaimBack(store.documents, id, actorOf(call).person.id);
+  },
+});
+
+export const claimRoutes: readonly Route<ClaimDeps>[] = [listClaims, claimRequest, giveRequestBack];
+
+function claimView(
+  { id, requestId, by, name, createdAtMs, endsAtMs }: RequestClaim,
+  call: ManagedCall<unknown>,
+) {
+  return {
+    request_id: requestId,
+    by,
+    name,
+    is_own: id === actorOf(call).person.id,
+    since: timeText(createdAtMs),
+    until: timeText(endsAtMs),
+  };
+}

@@ -1,0 +1,225 @@
+// Lets people share the work on requests that wait: a request is assigned to somebody who is asked, or put
+// off by a person for themselves. INVARIANT: neither decides anything or keeps anybody from deciding, and
+// both end when the request no longer waits.
+
+import { isControlOwner } from '../../../agents/control-owner.ts';
+import type { Person } from '../../../people/person.ts';
+import type { SignInDeps } from '../../../people/sign-in.ts';
+import type { Seen } from '../../../requests/approvals/change-request.ts';
+import { answersFor, askedGroups } from '../../../requests/approvals/rights.ts';
+import { hasApproved } from '../../../requests/approvals/votes-now.ts';
+import type { Decisions } from '../../../requests/decisions.ts';
+import { assign, assignmentOf, unassign } from '../../../requests/inbox/assignments.ts';
+import { snooze, snoozeLeavesMs, snoozesOf, unsnooze } from '../../../requests/inbox/snoozes.ts';
+import { recordTitle } from '../../../requests/record/record.ts';
+import type { Store } from '../../../store/contract/store.ts';
+import { conflict, invalidBody } from '../../auth/auth-refusals.ts';
+import { callerOf } from '../../auth/people-now.ts';
+import { noContent, objectSchema, text, time, timeText } from '../../contract/schemas.ts';
+import { activePeople } from '../../events/active-people.ts';
+import type { AssignmentNews } from '../../events/assignment-news.ts';
+import { actorOf, type Route, route } from '../../routing/route.ts';
+import { lookAsAsked, lookWhileWaiting, overOf } from './approval-result.ts';
+import { marksShape, marksView, noMarks } from './inbox-marks.ts';
+import { requestId } from './requests.ts';
+
+interface HandlingDeps {
+  readonly signInDeps: Pick<SignInDeps, 'directory'>;
+  readonly store: Store;
+  readonly decisions: Pick<Decisions, 'look'>;
+  readonly assignmentNews: AssignmentNews;
+}
+
+const getHandling = route<HandlingDeps>({
+  method: 'GET',
+  url: '/v1/requests/:id/handling',
+  access: 'requests.reject',
+  operation: {
+    id: 'getHandling',
+    summary: 'Who is to look after a request that waits, and who else could',
+    description:
+      'For people who are asked, and the control owner of the agent. Of a request that waits no more there is nobody.',
+    parameters: [requestId],
+    replies: {
+      200: {
+        description: '`people` are those who can still approve it or step up for it, by name',
+        schema: objectSchema({
+          ...marksShape,
+          people: {
+            type: 'array',
+            items: objectSchema({ id: text(100), name: text(200), is_you: { type: 'boolean' } }),
+          },
+        }),
+        example: {
+          ...noMarks,
+          people: [{ id: 'b3f1c2d4-0000-4000-8000-000000000000', name: 'Ben', is_you: false }],
+        },
+      },
+    },
+    problems: ['request_not_found'],
+  },
+  handle: async (deps, call) => {
+    const seen = await lookAsAsked(deps.decisions, call, call.params.id ?? '');
+    if (overOf(seen) !== null) return { ...noMarks, people: [] };
+    const { id } = seen.state.record;
+    const own = actorOf(call).person.id;
+    const { documents } = deps.store;
+    const assigned = await assignmentOf(documents, id);
+    const marks = {
+      assignments: new Map(assigned === null ? [] : [[id, assigned]]),
+      snoozes: await snoozesOf(documents, own, Math.trunc(seen.nowMs)),
+    };
+    const people = (await activePeople(deps.signInDeps.directory)).filter((person) => isAsked(person, seen));
+    return {
+      ...marksView(marks, seen, own),
+      people: people
+        .map((person) => ({ id: person.id, name: person.name, is_you: person.id === own }))
+        .sort((one, other) => one.name.localeCompare(other.name)),
+    };
+  },
+});
+
+const assignRequest = route<HandlingDeps, { readonly person: string }>({
+  method: 'POST',
+  url: '/v1/requests/:id/assign',
+  access: 'requests.reject',
+  operation: {
+    id: 'assignRequest',
+    summary: 'Says who is to look after a request that waits; they are told by mail',
+    description:
+      'For people who are asked, and the control owner of the agent; to one who can still approve it or step up for it. Others can decide all the same. It is not part of the record.',
+    parameters: [requestId],
+    body: {
+      description: 'The id of the person, as `GET /v1/requests/{id}/handling` lists them.',
+      schema: objectSchema({ person: text(100) }),
+      examples: { ben: { person: 'b3f1c2d4-0000-4000-8000-000000000000' } },
+    },
+    replies: { 204: noContent('Assigned') },
+    problems: ['request_not_found', 'conflict'],
+  },
+  handle: async ({ decisions, store, signInDeps, assignmentNews }, call) => {
+    const seen = await lookWhileWaiting(decisions, call, call.params.id ?? '');
+    const found = (await signInDeps.directory.people.find(call.body.person))?.value;
+    if (found?.status !== 'active' || !isAsked(found, seen))
+      throw invalidBody({
+        kind: 'invalid',
+        problems: [{ field: 'person', detail: 'this person is not asked, or has approved already' }],
+      });
+    const { record, expiresAtMs } = seen.state;
+    const by = actorOf(call).person;
+    await assign(store.documents, {
+      id: record.id,
+      toId: found.id,
+      toName: found.name,
+      byName: by.name,
+      createdAtMs: Math.trunc(seen.nowMs),
+      endsAtMs: expiresAtMs,
+    });
+    const { id: requestId, actionKey } = record;
+    if (found.id !== by.id)
+      assignmentNews.assigned({ requestId, actionKey, title: recordTitle(record) }, found, by);
+  },
+});
+
+const unassignRequest = route<HandlingDeps>({
+  method: 'DELETE',
+  url: '/v1/requests/:id/assign',
+  access: 'requests.reject',
+  operation: {
+    id: 'unassignRequest',
+    summary: 'Says that nobody in particular is to look after a request',
+    parameters: [requestId],
+    replies: { 204: noContent('Assigned to nobody') },
+    problems: ['request_not_found'],
+  },
+  handle: async ({ decisions, store }, call) => {
+    const { state } = await lookAsAsked(decisions, call, call.params.id ?? '');
+    await unassign(store.documents, state.record.id);
+  },
+});
+
+const snoozeRequest = route<HandlingDeps, { readonly until: string }>({
+  method: 'POST',
+  url: '/v1/requests/:id/snooze',
+  access: 'requests.reject',
+  operation: {
+    id: 'snoozeRequest',
+    summary:
+      "Puts a request off: it leaves the caller's inbox until a moment, or until something becomes of it",
+    description: `For people who are asked, and the control owner of the agent. It comes back ${snoozeLeavesMs / 60_000} minutes before its deadline at the latest, and stays in the inbox of everybody else. It is not part of the record.`,
+    parameters: [requestId],
+    body: {
+      description: 'A moment to come; RFC 3339.',
+      schema: objectSchema({ until: time }),
+      examples: { noon: { until: '2026-03-02T12:00:00Z' } },
+    },
+    replies: { 204: noContent('Put off') },
+    problems: ['request_not_found', 'conflict'],
+  },
+  handle: async ({ decisions, store }, call) => {
+    const { state, nowMs } = await lookWhileWaiting(decisions, call, call.params.id ?? '');
+    const result = await snooze(store.documents, {
+      personId: actorOf(call).person.id,
+      requestId: state.record.id,
+      seen: state.seen,
+      createdAtMs: Math.trunc(nowMs),
+      endsAtMs: readUntil(call.body.until, { nowMs, latestMs: state.expiresAtMs - snoozeLeavesMs }),
+    });
+    if (result === 'too-many')
+      throw conflict('you have put off as many requests as you can: decide some first');
+  },
+});
+
+const unsnoozeRequest = route<HandlingDeps>({
+  method: 'DELETE',
+  url: '/v1/requests/:id/snooze',
+  access: 'requests.reject',
+  operation: {
+    id: 'unsnoozeRequest',
+    summary: "Brings a request back into the caller's inbox",
+    description: 'Where they have not put it off, nothing changes.',
+    parameters: [requestId],
+    replies: { 204: noContent('Back') },
+    problems: ['request_not_found'],
+  },
+  handle: async ({ decisions, store }, call) => {
+    const { state } = await lookAsAsked(decisions, call, call.params.id ?? '');
+    await unsnooze(store.documents, actorOf(call).person.id, state.record.id);
+  },
+});
+
+export const handlingRoutes: readonly Route<HandlingDeps>[] = [
+  getHandling,
+  assignRequest,
+  unassignRequest,
+  snoozeRequest,
+  unsnoozeRequest,
+];
+
+/**
+ * Whether the person can still approve the request for a group or as the control owner, or step up for it.
+ */
+function isAsked(person: Person, { state, agent }: Seen): boolean {
+  const caller = callerOf({ person, roles: person.roles });
+  const isOwner = isControlOwner(person, agent.controlOwner);
+  const groups = answersFor(askedGroups(state.decision), caller.approve, isOwner);
+  const stepsUp = isOwner && caller.stepUp.own && state.decision.requires?.reauth != null;
+  return stepsUp || (groups.length > 0 && !hasApproved(state, person.id));
+}
+
+function readUntil(
+  until: string,
+  { nowMs, latestMs }: { readonly nowMs: number; readonly latestMs: number },
+): number {
+  const atMs = Date.parse(until);
+  const detail =
+    latestMs <= nowMs
+      ? 'its deadline is too near to put it off'
+      : !(atMs > nowMs)
+        ? '`until` must be in the future'
+        : atMs > latestMs
+          ? `\`until\` is ${timeText(latestMs)} at the latest, so that time is left to decide`
+          : null;
+  if (detail === null) return atMs;
+  throw invalidBody({ kind: 'invalid', problems: [{ field: 'until', detail }] });
+}

@@ -1,0 +1,84 @@
+// Shows the marks that people have left in the inbox: who is to look after a request, and until when the
+// caller has put it off. INVARIANT: an assignment ends when its person has approved, and a snooze ends when
+// anything new happens to the request.
+
+import type { Seen } from '../../../requests/approvals/change-request.ts';
+import { hasApproved } from '../../../requests/approvals/votes-now.ts';
+import type { RequestAssignment } from '../../../requests/inbox/assignments.ts';
+import type { Snooze } from '../../../requests/inbox/snoozes.ts';
+import type { JsonSchema } from '../../contract/operation.ts';
+import { objectSchema, text, time, timeOrNull, timeText } from '../../contract/schemas.ts';
+
+/** Assignments and snoozes, each by the id of its request. */
+export interface InboxMarks {
+  readonly assignments: ReadonlyMap<string, RequestAssignment>;
+  /** The caller's own snoozes. */
+  readonly snoozes: ReadonlyMap<string, Snooze>;
+}
+
+type Shown = Pick<Seen, 'state'>;
+
+/** Whether the person has put the request off, and nothing has happened to it since. */
+export function isSnoozed({ snoozes }: Pick<InboxMarks, 'snoozes'>, { state }: Shown): boolean {
+  return snoozes.get(state.record.id)?.seen === state.seen;
+}
+
+/** Who is to look after the request; null when nobody is, or when that person has approved it already. */
+export function assignedTo({ assignments }: InboxMarks, { state }: Shown): RequestAssignment | null {
+  const found = assignments.get(state.record.id) ?? null;
+  return found === null || hasApproved(state, found.toId) ? null : found;
+}
+
+export interface AssignedView {
+  /** The id of the person who is to look after the request. */
+  readonly person: string;
+  readonly name: string;
+  readonly is_you: boolean;
+  readonly by_name: string;
+  readonly at: string;
+}
+
+export interface MarksView {
+  readonly assigned_to: AssignedView | null;
+  readonly snoozed_until: string | null;
+}
+
+export function marksView(marks: InboxMarks, seen: Shown, callerId: string): MarksView {
+  const assigned = assignedTo(marks, seen);
+  const snooze = isSnoozed(marks, seen) ? marks.snoozes.get(seen.state.record.id) : undefined;
+  return {
+    assigned_to: assigned === null ? null : assignedView(assigned, callerId),
+    snoozed_until: snooze === undefined ? null : timeText(snooze.endsAtMs),
+  };
+}
+
+function assignedView(
+  { toId, toName, byName, createdAtMs }: RequestAssignment,
+  callerId: string,
+): AssignedView {
+  return {
+    person: toId,
+    name: toName,
+    is_you: toId === callerId,
+    by_name: byName,
+    at: timeText(createdAtMs),
+  };
+}
+
+export const marksShape = {
+  assigned_to: {
+    ...objectSchema({
+      person: text(100),
+      name: text(200),
+      is_you: { type: 'boolean' },
+      by_name: { ...text(200), description: 'Who has said so.' },
+      at: time,
+    }),
+    type: ['object', 'null'],
+    description: 'Who is to look after it; null where nobody is.',
+  },
+  snoozed_until: { ...timeOrNull, description: 'Until when you have put it off; null where you have not.' },
+} as const satisfies Readonly<Record<keyof MarksView, JsonSchema>>;
+
+/** The marks of a request that is neither assigned nor put off. */
+export const noMarks: MarksView = { assigned_to: null, snoozed_until: null };

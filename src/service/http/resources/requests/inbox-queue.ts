@@ -1,0 +1,304 @@
+// Finds the queue of requests that wait for a person: filtered and ordered as the query asks, with their
+// number. INVARIANT: the queue holds only requests that wait for the caller, and a person who has approved is
+// not asked again.
+
+import { isControlOwner } from '../../../agents/control-owner.ts';
+import type { Seen } from '../../../requests/approvals/change-request.ts';
+import { askedGroups } from '../../../requests/approvals/rights.ts';
+import { hasApproved } from '../../../requests/approvals/votes-now.ts';
+import type { Decisions } from '../../../requests/decisions.ts';
+import { assignmentsAt } from '../../../requests/inbox/assignments.ts';
+import { snoozesOf } from '../../../requests/inbox/snoozes.ts';
+import { statusAt } from '../../../requests/record/lifecycle.ts';
+import { requestRow } from '../../../requests/record/record.ts';
+import type { OpenQuestion } from '../../../requests/record/reply.ts';
+import { requestStateOf, waitsForAnswer } from '../../../requests/record/request-state.ts';
+import { type AskedPerson, askedOwner } from '../../../store/contract/asked-owner.ts';
+import { holdsText, type WantedText, wordsOfRequest } from '../../../store/contract/search-text.ts';
+import type { Store } from '../../../store/contract/store.ts';
+import type { Parameter } from '../../contract/operation.ts';
+import { collect, type PageAsked, type PagePlace } from '../../contract/page.ts';
+import { ProblemError } from '../../contract/problem.ts';
+import { assignedTo, type InboxMarks, isSnoozed } from './inbox-marks.ts';
+import { filterParameter, readSearchText } from './request-filter.ts';
+
+const queueOrders = ['deadline', 'oldest', 'risk'] as const;
+type QueueOrder = (typeof queueOrders)[number];
+
+const queueKinds = ['approval', 'step_up'] as const;
+
+const assignees = ['me', 'others', 'nobody'] as const;
+
+/** The order and filters of the queue; null for a filter that is not set. */
+export interface AskedQueue {
+  readonly order: QueueOrder;
+  readonly kind: (typeof queueKinds)[number] | null;
+  /** The id or name of the agent. */
+  readonly agent: string | null;
+  readonly action: string | null;
+  readonly group: string | null;
+  readonly waitsForMs: number | null;
+  /** To whom the requests are assigned. */
+  readonly assigned: (typeof assignees)[number] | null;
+  /** True for only the requests that the person has put off; null leaves them out. */
+  readonly snoozed: true | null;
+  readonly text: WantedText | null;
+}
+
+export function readAskedQueue(query: Readonly<Record<string, string>>): AskedQueue {
+  return {
+    order: queueOrders.find((order) => order === query.order) ?? 'deadline',
+    kind: queueKinds.find((kind) => kind === query.kind) ?? null,
+    agent: query.agent ?? null,
+    action: query.action ?? null,
+    group: query.group ?? null,
+    waitsForMs: query.older_than === undefined ? null : readSeconds(query.older_than) * 1000,
+    assigned: assignees.find((one) => one === query.assigned) ?? null,
+    snoozed: query.snoozed === 'yes' ? true : null,
+    text: query.text === undefined ? null : readSearchText(query.text),
+  };
+}
+
+interface QueueDeps {
+  readonly store: Pick<Store, 'requests' | 'documents'>;
+  readonly decisions: Pick<Decisions, 'lookAll'>;
+}
+
+interface QueuePerson {
+  readonly id: string;
+  readonly asked: AskedPerson;
+  readonly nowMs: number;
+}
+
+/** The person, with the requests that they have put off. */
+type Reader = QueuePerson & Pick<InboxMarks, 'snoozes'>;
+
+interface QueuePage {
+  readonly shown: readonly Seen[];
+  /** The place of the last request that is shown; null when no more follow. */
+  readonly next: PagePlace | null;
+  /** The number of requests on all pages. */
+  readonly count: number;
+  readonly marks: InboxMarks;
+}
+
+/** One page of the requests that wait for the person and pass the filters, in order. */
+export async function readQueue(
+  deps: QueueDeps,
+  asked: AskedQueue,
+  person: QueuePerson,
+  page: PageAsked,
+): Promise<QueuePage> {
+  const { order, ...narrowing } = asked;
+  const { documents } = deps.store;
+  const marks = {
+    assignments: await assignmentsAt(documents, person.nowMs),
+    snoozes: await snoozesOf(documents, person.id, person.nowMs),
+  };
+  const reader = { ...person, snoozes: marks.snoozes };
+  const isPlain = order === 'deadline' && Object.values(narrowing).every((value) => value === null);
+  const found = isPlain
+    ? await startOfQueue(deps, reader, page)
+    : await wholeQueue(deps, asked, { reader, page, marks });
+  return { ...found, marks };
+}
+
+type FoundPage = Omit<QueuePage, 'marks'>;
+
+interface WholeOptions {
+  readonly reader: Reader;
+  readonly page: PageAsked;
+  readonly marks: InboxMarks;
+}
+
+/** Reads the whole queue, which is short, because an agent has few open requests. */
+async function wholeQueue(
+  deps: QueueDeps,
+  asked: AskedQueue,
+  { reader, page, marks }: WholeOptions,
+): Promise<FoundPage> {
+  const isWanted = (seen: Seen): boolean =>
+    isSnoozed(reader, seen) === (asked.snoozed === true) &&
+    isAssignedAs(asked.assigned, seen, { marks, person: reader }) &&
+    fits(seen, asked, reader.nowMs);
+  const found = await walkQueue(deps, reader, {
+    page: { countMax: Number.POSITIVE_INFINITY, after: null },
+    matches: isWanted,
+  });
+  return { ...pageIn(found, placeFor(asked.order, reader.asked), page), count: found.length };
+}
+
+function isAssignedAs(
+  asked: AskedQueue['assigned'],
+  seen: Seen,
+  { marks, person }: { readonly marks: InboxMarks; readonly person: QueuePerson },
+): boolean {
+  if (asked === null) return true;
+  const toId = assignedTo(marks, seen)?.toId ?? null;
+  return asked === (toId === null ? 'nobody' : toId === person.id ? 'me' : 'others');
+}
+
+/**
+ * Reads the requests of one page. Of the others it reads only those that the person has approved or put off,
+ * or that have a question, in order to count them.
+ */
+async function startOfQueue(deps: QueueDeps, person: Reader, page: PageAsked): Promise<FoundPage> {
+  const { asked, nowMs, id } = person;
+  const { untouched, touched } = await deps.store.requests.countWaiting({ asked, nowMs, person: id });
+  const seen = await deps.decisions.lookAll(touched.map(requestStateOf));
+  const open = seen.filter((one) => !hasApproved(one.state, id) && !isSnoozed(person, one));
+  const isTouched = new Set(touched.map(({ row }) => row.id));
+  const hidden = await countHidden(deps, person, isTouched);
+  const isQuestion = (one: Seen): boolean => openQuestion(one, asked) === 'yours';
+  const isPastQuestions = page.after !== null && page.after.createdAtMs >= behindQuestions;
+  const questions = isPastQuestions ? [] : open.filter(isQuestion);
+  const after = isPastQuestions
+    ? { ...page.after, createdAtMs: page.after.createdAtMs - behindQuestions }
+    : null;
+  const others = await walkQueue(deps, person, {
+    page: { countMax: page.countMax + 1, after },
+    matches: (one) => !isQuestion(one) && !isSnoozed(person, one),
+  });
+  const found = [...questions, ...others];
+  return { ...pageIn(found, placeFor('deadline', asked), page), count: untouched - hidden + open.length };
+}
+
+/** How many requests the person has put off among those that are counted without being read. */
+async function countHidden(
+  { store, decisions }: QueueDeps,
+  person: Reader,
+  isTouched: ReadonlySet<string>,
+): Promise<number> {
+  const ids = [...person.snoozes.keys()].filter((id) => !isTouched.has(id));
+  const histories = await Promise.all(ids.map((id) => store.requests.history(id)));
+  const states = histories.flatMap((history) => (history === null ? [] : [requestStateOf(history)]));
+  const seen = await decisions.lookAll(states);
+  return seen.filter((one) => isSnoozed(person, one) && waitsFor(person, one)).length;
+}
+
+/** Whether the request waits for the person, by the same conditions as in the store. */
+function waitsFor({ asked: { groups, owner }, nowMs }: QueuePerson, { state, agent }: Seen): boolean {
+  if (statusAt(state, nowMs) !== 'pending') return false;
+  const named = askedGroups(state.decision);
+  const asksOwner = state.decision.requires?.reauth != null || named.includes(askedOwner);
+  const isOwner = owner !== null && isControlOwner(owner, agent.controlOwner);
+  return named.some((group) => group !== askedOwner && groups.includes(group)) || (asksOwner && isOwner);
+}
+
+const walkedMin = 8;
+const walkedMax = 200;
+
+/** Walks through the queue by deadline, and collects the requests that match. */
+function walkQueue(
+  { store, decisions }: QueueDeps,
+  person: QueuePerson,
+  { page, matches }: { readonly page: PageAsked; readonly matches: (seen: Seen) => boolean },
+): Promise<readonly Seen[]> {
+  return collect(page, {
+    next: async (place, countMax) => {
+      const after = place === null ? null : { expiresAtMs: place.createdAtMs, id: place.id };
+      const { asked, nowMs } = person;
+      const waiting = await store.requests.waiting({ asked, nowMs, after, countMax });
+      return await decisions.lookAll(waiting.map(requestStateOf));
+    },
+    placeOf: placeIn('deadline'),
+    matches: (seen) => !hasApproved(seen.state, person.id) && matches(seen),
+    atOnce: Math.min(walkedMax, Math.max(walkedMin, page.countMax)),
+  });
+}
+
+/** The first `countMax` requests after a place, in order. */
+function pageIn(
+  found: readonly Seen[],
+  placeOf: (seen: Seen) => PagePlace,
+  { after, countMax }: PageAsked,
+): Omit<FoundPage, 'count'> {
+  const rest = found
+    .filter((seen) => after === null || comparePlaces(placeOf(seen), after) > 0)
+    .sort((one, other) => comparePlaces(placeOf(one), placeOf(other)));
+  const shown = rest.slice(0, countMax);
+  const last = shown.at(-1);
+  return { shown, next: rest.length > countMax && last !== undefined ? placeOf(last) : null };
+}
+
+function fits({ state, agent }: Seen, asked: AskedQueue, nowMs: number): boolean {
+  const { record, decision } = state;
+  const asksStepUp = decision.requires?.reauth != null;
+  return (
+    (asked.kind === null || (asked.kind === 'step_up') === asksStepUp) &&
+    (asked.agent === null || [agent.id, agent.name.toLowerCase()].includes(asked.agent.toLowerCase())) &&
+    (asked.action === null || record.actionKey === asked.action) &&
+    (asked.group === null || askedGroups(decision).includes(asked.group)) &&
+    (asked.waitsForMs === null || nowMs - record.createdAtMs >= asked.waitsForMs) &&
+    (asked.text === null || holdsText(wordsOfRequest(requestRow(record)), asked.text))
+  );
+}
+
+/** The place of a request in an order: a number, then its id among equal numbers. */
+function placeIn(order: QueueOrder): (seen: Pick<Seen, 'state'>) => PagePlace {
+  return ({ state: { expiresAtMs, record, decision } }) => {
+    const keys = {
+      deadline: expiresAtMs,
+      oldest: record.createdAtMs,
+      risk: 100 - decision.risk.high,
+    } satisfies Record<QueueOrder, number>;
+    return { createdAtMs: keys[order], id: record.id };
+  };
+}
+
+/** Added to the places of requests behind the questions; larger than any time in milliseconds. */
+const behindQuestions = 100_000_000_000_000;
+
+/** The place in the queue. In the order by deadline, requests with a question for the person come first. */
+function placeFor(order: QueueOrder, asked: AskedPerson): (seen: Seen) => PagePlace {
+  const placeOf = placeIn(order);
+  if (order !== 'deadline') return placeOf;
+  return (seen) => {
+    const { createdAtMs, id } = placeOf(seen);
+    return { createdAtMs: createdAtMs + (openQuestion(seen, asked) === 'yours' ? 0 : behindQuestions), id };
+  };
+}
+
+export function openQuestion(
+  { state, agent }: Pick<Seen, 'state' | 'agent'>,
+  { owner }: AskedPerson,
+): OpenQuestion | null {
+  if (!waitsForAnswer(state)) return null;
+  return owner !== null && isControlOwner(owner, agent.controlOwner) ? 'yours' : 'others';
+}
+
+function comparePlaces(one: PagePlace, other: PagePlace): number {
+  if (one.createdAtMs !== other.createdAtMs) return one.createdAtMs - other.createdAtMs;
+  return one.id < other.id ? -1 : Number(one.id > other.id);
+}
+
+function readSeconds(text: string): number {
+  if (/^\d{1,8}$/.test(text)) return Number(text);
+  throw new ProblemError('invalid_query', '`older_than` must be a whole number of seconds');
+}
+
+export const queueParameters: readonly Parameter[] = [
+  filterParameter(
+    'order',
+    'The nearest deadline, the oldest or the highest risk first.',
+    'risk',
+    queueOrders,
+  ),
+  filterParameter(
+    'kind',
+    '`step_up`: waits for a step-up first; `approval`: for approvals alone.',
+    'approval',
+    queueKinds,
+  ),
+  filterParameter('agent', 'The id or name of the agent.', 'buyer-1'),
+  filterParameter('action', 'The whole key of the action.', 'payment.create'),
+  filterParameter('group', 'A group that is asked; `owner` for the control owner.', 'finance'),
+  filterParameter('older_than', 'Has waited for so many seconds at least.', '3600'),
+  filterParameter('assigned', 'Assigned to you, to somebody else, or to nobody.', 'me', assignees),
+  filterParameter('snoozed', '`yes`: those that you have put off; else they are left out.', 'yes', ['yes']),
+  filterParameter(
+    'text',
+    'Words of its id, action, agent, first reason or recorded payload, as in the list of requests.',
+    'Staples',
+  ),
+];

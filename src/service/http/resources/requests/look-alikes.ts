@@ -1,0 +1,145 @@
+// Shows two things about a payload to everybody who may see its request: values that may pass for something
+// else, and its amounts as people write them. INVARIANT: nothing is decided by either; both are computed when
+// somebody looks.
+
+import type { JsonObject } from '../../../../language/model/json.ts';
+import { codePointName } from '../../../../language/value/scripts.ts';
+import type { PolicyHost } from '../../../policies/policy-host.ts';
+import { amountsIn, amountsMax } from '../../../requests/amounts.ts';
+import type { Decisions } from '../../../requests/decisions.ts';
+import { charactersMax, type LookAlike, lookAlikes, lookAlikesMax } from '../../../requests/look-alikes.ts';
+import type { Store } from '../../../store/contract/store.ts';
+import { objectSchema } from '../../contract/schemas.ts';
+import { type Route, route } from '../../routing/route.ts';
+import { grantedMax, lastGranted } from '../agents/last-granted.ts';
+import { lookFor, requestNotFound } from './approval-result.ts';
+import { requestId } from './requests.ts';
+
+interface LookAlikeDeps {
+  readonly store: Store;
+  readonly decisions: Decisions;
+  readonly policies: Pick<PolicyHost, 'current'>;
+}
+
+const shownText = { type: 'string' } as const;
+
+const lookAlikesSchema = objectSchema({
+  items: {
+    type: 'array',
+    maxItems: lookAlikesMax,
+    items: objectSchema({
+      path: { ...shownText, description: 'Of a list, all elements together: `items[].vendor`.' },
+      value: { ...shownText, description: 'Long texts are cut.' },
+      scripts: {
+        type: 'array',
+        items: shownText,
+        description: 'Of a text with a word that has letters of several scripts, those scripts; else empty.',
+      },
+      looks_like: {
+        ...objectSchema({ value: shownText, count: { type: 'integer', minimum: 1 } }),
+        type: ['object', 'null'],
+        description: 'A value of this field that was granted more often than this one.',
+      },
+      characters: {
+        type: 'array',
+        maxItems: charactersMax,
+        description: 'Those that do not fit the others, or that the known value does not have.',
+        items: objectSchema({ character: shownText, code_point: shownText, name: shownText }),
+      },
+    }),
+  },
+});
+
+const lookAlikesExample = {
+  items: [
+    {
+      path: 'vendor',
+      value: 'St\u0430ples',
+      scripts: ['Latin', 'Cyrillic'],
+      looks_like: { value: 'Staples', count: 120 },
+      characters: [{ character: '\u0430', code_point: 'U+0430', name: 'CYRILLIC SMALL LETTER A' }],
+    },
+  ],
+};
+
+const listLookAlikes = route<LookAlikeDeps>({
+  method: 'GET',
+  url: '/v1/requests/:id/look-alikes',
+  access: 'requests.view',
+  operation: {
+    id: 'listLookAlikes',
+    summary: 'Texts of a request that mix scripts, or look like what was granted before',
+    description: `A text is compared with the texts of the same field in the last ${grantedMax} requests of the action that the agent was granted before: two look alike whose skeletons of Unicode TS 39 are equal. At most ${lookAlikesMax} texts.`,
+    parameters: [requestId],
+    replies: {
+      200: { description: 'The texts', schema: lookAlikesSchema, example: lookAlikesExample },
+    },
+    problems: ['request_not_found'],
+  },
+  handle: async ({ store, decisions }, call) => {
+    const seen = await lookFor(decisions, call, call.params.id ?? '');
+    if (seen === null) throw requestNotFound();
+    const { agentId, actionKey, payload, createdAtMs } = seen.state.record;
+    const granted = (await lastGranted(store, agentId, actionKey)).filter(
+      (one) => one.createdAtMs < createdAtMs,
+    );
+    // The text was written by `requestRow`, so it is valid JSON.
+    const payloads = granted.map(({ payloadJson }) => JSON.parse(payloadJson) as JsonObject);
+    return { items: await Promise.all(lookAlikes(payload, payloads).map(shownLookAlike)) };
+  },
+});
+
+const listAmounts = route<LookAlikeDeps>({
+  method: 'GET',
+  url: '/v1/requests/:id/amounts',
+  access: 'requests.view',
+  operation: {
+    id: 'listAmounts',
+    summary: 'The amounts of money of a request, as people write them',
+    description: `Fields that the active policies declare as \`money\`, with the currency beside them. At most ${amountsMax}.`,
+    parameters: [requestId],
+    replies: {
+      200: {
+        description: 'The amounts',
+        schema: objectSchema({
+          items: {
+            type: 'array',
+            maxItems: amountsMax,
+            items: objectSchema({
+              pointer: { ...shownText, description: 'JSON Pointer into the payload.' },
+              value: { type: 'number', description: 'As it was sent.' },
+              text: shownText,
+            }),
+          },
+        }),
+        example: { items: [{ pointer: '/amount', value: 4200, text: '4,200.00 USD' }] },
+      },
+    },
+    problems: ['request_not_found'],
+  },
+  handle: async ({ decisions, policies }, call) => {
+    const seen = await lookFor(decisions, call, call.params.id ?? '');
+    if (seen === null) throw requestNotFound();
+    const { payload, actionKey } = seen.state.record;
+    const shape = policies.current().shapeOf(actionKey);
+    return { items: shape === null ? [] : amountsIn(payload, shape) };
+  },
+});
+
+export const lookAlikeRoutes: readonly Route<LookAlikeDeps>[] = [listLookAlikes, listAmounts];
+
+async function shownLookAlike({ path, value, scripts, looksLike, characters }: LookAlike) {
+  // Loaded with the first look-alike, because it holds the names of all characters.
+  const { unicodeCorrectName } = await import('unicode-name');
+  return {
+    path,
+    value,
+    scripts,
+    looks_like: looksLike,
+    characters: characters.map((character) => ({
+      character,
+      code_point: codePointName(character),
+      name: unicodeCorrectName(character) ?? '',
+    })),
+  };
+}

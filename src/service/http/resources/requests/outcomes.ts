@@ -1,0 +1,150 @@
+// Reports of what became of grants, by the callers that asked for them, one at a time or many together, or by
+// a person.
+
+import type { JsonObject } from '../../../../language/model/json.ts';
+import type { SignInDeps } from '../../../people/sign-in.ts';
+import type { Changed } from '../../../requests/approvals/change-request.ts';
+import type { Decisions } from '../../../requests/decisions.ts';
+import { callerOf } from '../../auth/people-now.ts';
+import { objectSchema } from '../../contract/schemas.ts';
+import { actorOf, callerIn, type ManagedCall, type Route, route } from '../../routing/route.ts';
+import { detailOf } from './approval-result.ts';
+import { detailExample, detailSchema } from './request-view.ts';
+import { requestId } from './requests.ts';
+
+interface OutcomeDeps {
+  readonly signInDeps: SignInDeps;
+  readonly decisions: Decisions;
+  /**
+   * Whether a grant leaves the meters when only its agent reports that it did not use the grant, as it does
+   * when an enforcement point that may release reports so.
+   */
+  readonly areAgentReportsTrusted: boolean;
+}
+
+/** The result of a call, in the shape that its action declares. */
+const resultSchema = { type: 'object', additionalProperties: true } as const;
+
+const reportOutcome = route<OutcomeDeps, { executed: boolean; result?: JsonObject }>({
+  method: 'POST',
+  url: '/v1/requests/:id/outcome',
+  access: 'requests.report',
+  isForAgents: true,
+  operation: {
+    id: 'reportOutcome',
+    summary: 'Says what became of a grant, which ends it',
+    description:
+      'By the agent that made the request, or a person. That a grant was used may be said late; that it will not be, only before `expires_at`. By a person that takes it out of the meters as well, by an enforcement point only with `may_release`, by the agent only where `meters.trust_agent_reports` is set. The same report again changes nothing. `result` is what the call has returned, of the shape that the action declares; meters that read it are unknown until then.',
+    parameters: [requestId],
+    body: {
+      description: 'Whether the action was carried out, and what it returned.',
+      schema: objectSchema({ executed: { type: 'boolean' } }, { result: resultSchema }),
+      examples: { done: { executed: true }, returned: { executed: true, result: { rows: 12 } } },
+    },
+    replies: {
+      200: {
+        description: 'The request',
+        schema: detailSchema,
+        example: detailExample,
+        headers: ['RateLimit-Policy', 'RateLimit', 'X-Agent-API-Key-Expires'],
+      },
+    },
+    problems: ['request_not_found', 'conflict'],
+  },
+  handle: async ({ areAgentReportsTrusted, decisions, signInDeps }, call) => {
+    const { executed, result } = call.body;
+    const id = call.params.id ?? '';
+    const mayRelease = call.agent === null || releases(call, areAgentReportsTrusted);
+    const by = call.agent === null ? { person: callerOf(actorOf(call)) } : callerIn(call);
+    const { clock } = signInDeps.directory;
+    return detailOf(
+      await decisions.report(id, { executed, ...(result && { result }), by, mayRelease }),
+      call,
+      clock(),
+    );
+  },
+});
+
+/**
+ * Whether the report of a program that a grant is not used takes it out of the meters. A point answers for itself alone:
+ * what agents' own reports count for says nothing of it.
+ */
+function releases({ point }: Pick<ManagedCall<unknown>, 'point'>, areAgentReportsTrusted: boolean): boolean {
+  return point === undefined ? areAgentReportsTrusted : point.mayRelease === true;
+}
+
+interface ToldOutcomes {
+  readonly outcomes: readonly {
+    readonly request_id: string;
+    readonly executed: boolean;
+    readonly result?: JsonObject;
+  }[];
+}
+
+const outcomesMax = 100;
+
+const results = ['reported', 'request_not_found', 'conflict', 'invalid_result'] as const;
+
+const reportOutcomes = route<OutcomeDeps, ToldOutcomes>({
+  method: 'POST',
+  url: '/v1/outcomes',
+  access: 'agent',
+  operation: {
+    id: 'reportOutcomes',
+    summary: 'Says what became of several grants',
+    description: `As \`reportOutcome\` does for one, for up to ${outcomesMax}: for programs that carry out much. Each is judged by itself.`,
+    body: {
+      description: 'Of each, whether the action was carried out.',
+      schema: objectSchema({
+        outcomes: {
+          type: 'array',
+          minItems: 1,
+          maxItems: outcomesMax,
+          items: objectSchema(
+            { request_id: { type: 'string' }, executed: { type: 'boolean' } },
+            { result: resultSchema },
+          ),
+        },
+      }),
+      examples: { two: { outcomes: [{ request_id: detailExample.request_id, executed: true }] } },
+    },
+    replies: {
+      200: {
+        description: 'What came of each report, in their order',
+        schema: objectSchema({
+          items: {
+            type: 'array',
+            items: objectSchema({
+              request_id: { type: 'string' },
+              result: { type: 'string', enum: results },
+            }),
+          },
+        }),
+        example: { items: [{ request_id: detailExample.request_id, result: 'reported' }] },
+        headers: ['RateLimit-Policy', 'RateLimit', 'X-Agent-API-Key-Expires'],
+      },
+    },
+  },
+  handle: async ({ areAgentReportsTrusted, decisions }, call) => {
+    const by = callerIn(call);
+    const mayRelease = releases(call, areAgentReportsTrusted);
+    const told = call.body.outcomes.map(async ({ request_id, executed, result }) => {
+      const changed = await decisions.report(request_id, {
+        executed,
+        ...(result && { result }),
+        by,
+        mayRelease,
+      });
+      return { request_id, result: resultOf(changed) };
+    });
+    return { items: await Promise.all(told) };
+  },
+});
+
+export const outcomeRoutes: readonly Route<OutcomeDeps>[] = [reportOutcome, reportOutcomes];
+
+function resultOf({ kind }: Changed): (typeof results)[number] {
+  if (kind === 'changed') return 'reported';
+  if (kind === 'invalid-result') return 'invalid_result';
+  return kind === 'unknown' ? 'request_not_found' : 'conflict';
+}

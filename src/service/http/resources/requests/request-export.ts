@@ -1,0 +1,154 @@
+// /v1/requests/export: the requests that a list finds, as one file: JSON Lines for programs, CSV for tables.
+// INVARIANT: memory is bounded by one stretch of rows, and other work has its turn between two stretches.
+
+import { setImmediate as pause } from 'node:timers/promises';
+import { csvCell } from '../../../audit/export.ts';
+import type { SignInDeps } from '../../../people/sign-in.ts';
+import { type RequestDetail, requestDetail } from '../../../requests/record/reply.ts';
+import { type RequestState, requestStateOf } from '../../../requests/record/request-state.ts';
+import { validSeconds } from '../../../requests/record/validity.ts';
+import type { RequestFilter, RequestPlace, Store } from '../../../store/contract/store.ts';
+import type { Parameter } from '../../contract/operation.ts';
+import type { Downloads } from '../../routing/downloads.ts';
+import { type Route, route } from '../../routing/route.ts';
+import { readAskedRequests, requestFilters } from './request-filter.ts';
+
+interface RequestExportDeps {
+  readonly signInDeps: SignInDeps;
+  readonly store: Store;
+  readonly downloads: Downloads;
+}
+
+const formats = ['jsonl', 'csv'] as const;
+type Format = (typeof formats)[number];
+
+const format: Parameter = {
+  name: 'format',
+  in: 'query',
+  isRequired: false,
+  example: 'csv',
+  description: 'Of the file.',
+  schema: { type: 'string', enum: formats, default: 'jsonl' },
+};
+
+const rowsMax = 100_000;
+/** Rows that are read in one step, so few that no other work is held up. */
+const rowsAtOnce = 50;
+
+const csvColumns = {
+  request_id: (one) => one.request_id,
+  created_at: (one) => one.created_at,
+  decided_at: (one) => one.decided_at,
+  agent_id: (one) => one.agent.id,
+  agent: (one) => one.agent.name,
+  risk_tier: (one) => one.agent.risk_tier,
+  control_owner: (one) => one.agent.control_owner,
+  action_key: (one) => one.action_key,
+  title: (one) => one.title,
+  decision: (one) => one.decision,
+  status: (one) => one.status,
+  matched_policy: (one) => one.matched_policy,
+  reason: (one) => one.reason,
+  risk_score: (one) => one.risk_score,
+  message: (one) => one.message,
+  expires_at: (one) => one.expires_at,
+  approvals: (one) => JSON.stringify(one.approvals),
+  payload: (one) => JSON.stringify(one.payload),
+  digest: (one) => one.digest,
+  policy_set: (one) => one.policy_set.digest,
+  commit: (one) => one.policy_set.commit,
+} as const satisfies Readonly<Record<string, (one: RequestDetail) => string | number | null | undefined>>;
+
+const csvNames = Object.keys(csvColumns);
+
+const exportRequests = route<RequestExportDeps>({
+  method: 'GET',
+  url: '/v1/requests/export',
+  access: 'requests.view',
+  operation: {
+    id: 'exportRequests',
+    summary: `Requests as a file, the latest first, at most ${rowsMax.toLocaleString('en')}`,
+    description:
+      'As JSON Lines each line is what `GET /v1/requests/{id}` answers, but that `may` is null, with what deciding the request again takes in `recorded`: the first decision, its facts, and what became of the request (`writ replay` reads it). As CSV each row says the same without the trace, and a text that a table program would take for a formula has an apostrophe in front.',
+    parameters: [format, ...requestFilters],
+    replies: {
+      200: {
+        description: 'The requests',
+        contentType: ['application/jsonl', 'text/csv'],
+        schema: { description: 'Lines of JSON, or of CSV.' },
+        example: `${csvNames.join(',')}\r\n`,
+        headers: ['Content-Disposition'],
+      },
+    },
+  },
+  handle: async (
+    {
+      store,
+      downloads,
+      signInDeps: {
+        directory: { clock },
+      },
+    },
+    call,
+  ) => {
+    const atMs = clock();
+    const asked = await readAskedRequests(store, call, atMs);
+    const format = formats.find((one) => one === call.query.format) ?? 'jsonl';
+    const lines = linesOf(store, asked, format);
+    return downloads.send(call.reply, { subject: 'requests', format, atMs, lines });
+  },
+});
+
+export const requestExportRoutes: readonly Route<RequestExportDeps>[] = [exportRequests];
+
+async function* linesOf(store: Store, asked: RequestFilter, format: Format): AsyncGenerator<string> {
+  if (format === 'csv') yield `${csvNames.join(',')}\r\n`;
+  let after: RequestPlace | null = null;
+  for (let left = rowsMax; left > 0; ) {
+    const countMax = Math.min(left, rowsAtOnce);
+    const { found, next } = await store.requests.list({ ...asked, after, countMax });
+    let lines = '';
+    for (const one of found.map(requestStateOf)) {
+      const detail = requestDetail(one, asked.nowMs);
+      lines += format === 'csv' ? csvLine(detail) : jsonLine(detail, await recordedOf(store, one));
+    }
+    if (lines !== '') yield lines;
+    left -= found.length;
+    if (next === null) return;
+    after = next;
+    await pause();
+  }
+}
+
+function jsonLine(request: RequestDetail, recorded: object): string {
+  return `${JSON.stringify({ ...request, recorded })}\n`;
+}
+
+/** What deciding a request again needs besides its payload and its agent, and what became of the request. */
+async function recordedOf(store: Store, { record, seen }: RequestState): Promise<object> {
+  const { id, decision, request, meters, rows, satisfied, createdAtMs } = record;
+  const events = seen === 0 ? [] : await store.requests.events(id);
+  return {
+    decision,
+    request,
+    meters,
+    ...(rows && { rows }),
+    satisfied,
+    expires_at: timeText(createdAtMs + validSeconds(decision) * 1_000),
+    events: events.map(({ what, atMs, state, detail }) => ({
+      what,
+      at: timeText(atMs),
+      expires_at: timeText(state.expiresAtMs),
+      detail,
+    })),
+  };
+}
+
+function timeText(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+function csvLine(request: RequestDetail): string {
+  const cells = Object.values(csvColumns).map((cellOf) => csvCell(String(cellOf(request) ?? '')));
+  return `${cells.join(',')}\r\n`;
+}

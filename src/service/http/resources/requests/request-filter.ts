@@ -1,0 +1,109 @@
+// Turns the query of an address into the filter of a list of requests. INVARIANT: the list never holds a
+// request that the caller may not see.
+
+import { askedStatuses } from '../../../store/contract/records.ts';
+import { type WantedText, wantedText } from '../../../store/contract/search-text.ts';
+import type { RequestFilter, Store } from '../../../store/contract/store.ts';
+import { type Parameter, queryParameter } from '../../contract/operation.ts';
+import { ProblemError } from '../../contract/problem.ts';
+import { actorOf, type ManagedCall } from '../../routing/route.ts';
+import { viewDecisions } from './request-view.ts';
+
+/** The filter that the caller asks for, limited to the requests that they may see. */
+export async function readAskedRequests(
+  store: Store,
+  call: ManagedCall<unknown>,
+  nowMs: number,
+): Promise<RequestFilter> {
+  const { query } = call;
+  return {
+    agentId: query.agent === undefined ? null : await agentIdOf(store, query.agent),
+    actionKey: query.action ?? null,
+    status: askedStatuses.find((status) => status === query.status) ?? null,
+    outcome: query.decision ?? null,
+    policy: query.policy ?? null,
+    riskMin: query.risk_min === undefined ? null : readRisk('risk_min', query.risk_min),
+    riskMax: query.risk_max === undefined ? null : readRisk('risk_max', query.risk_max),
+    fromMs: query.from === undefined ? null : readTime('from', query.from),
+    untilMs: query.to === undefined ? null : readTime('to', query.to),
+    text: query.text === undefined ? null : readSearchText(query.text),
+    seenBy: seenBy(call),
+    nowMs: Math.trunc(nowMs),
+  };
+}
+
+function seenBy(call: ManagedCall<unknown>): RequestFilter['seenBy'] {
+  const { reach } = call;
+  if (reach.all) return null;
+  const { id, email, groups } = actorOf(call).person;
+  const person = { id, email };
+  return {
+    owner: reach.own ? person : null,
+    asked: { groups: reach.asked ? groups : [], owner: reach.asOwner ? person : null },
+  };
+}
+
+/** The id of an agent that is named by id or name; an unknown name stays as it is, and finds no request. */
+async function agentIdOf({ agents }: Store, named: string): Promise<string> {
+  return (await agents.find(named))?.id ?? named;
+}
+
+function readRisk(name: string, text: string): number {
+  if (/^\d{1,3}$/.test(text) && Number(text) <= 100) return Number(text);
+  throw new ProblemError('invalid_query', `\`${name}\` must be a whole number from 0 to 100`);
+}
+
+const textLengthMax = 200;
+
+/**
+ * The text to search for; null when the text is empty. Throws a ProblemError when the text is too long, or
+ * has no letter or digit.
+ */
+export function readSearchText(text: string): WantedText | null {
+  if (text.length > textLengthMax)
+    throw new ProblemError('invalid_query', `\`text\` must have at most ${textLengthMax} characters`);
+  const wanted = wantedText(text);
+  if (wanted.length > 0) return wanted;
+  if (text.trim() === '') return null;
+  throw new ProblemError('invalid_query', '`text` must have at least one letter or digit');
+}
+
+const timeForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/;
+
+function readTime(name: string, text: string): number {
+  const ms = timeForm.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(ms)) return ms;
+  throw new ProblemError('invalid_query', `\`${name}\` must be a time such as 2026-03-02T10:00:00Z`);
+}
+
+export function filterParameter(
+  name: string,
+  description: string,
+  example: string,
+  values?: readonly string[],
+): Parameter {
+  const schema = values === undefined ? { type: 'string' } : { type: 'string', enum: values };
+  return queryParameter(name, description, schema, example);
+}
+
+export const requestFilters: readonly Parameter[] = [
+  filterParameter('decision', 'The first decision, before people had their say.', 'ESCALATE', viewDecisions),
+  filterParameter(
+    'status',
+    'How it stands now. Of what has `expired`, `unanswered` is a wait that nobody ended in time, and `grant_over` a grant whose time is over.',
+    'pending',
+    askedStatuses,
+  ),
+  filterParameter('agent', 'The id or name of the agent.', 'buyer-1'),
+  filterParameter('action', 'The whole key of the action.', 'payment.create'),
+  filterParameter('policy', 'The policy of the first decision.', 'vendor_payments'),
+  filterParameter('from', 'Made at this time or later; RFC 3339.', '2026-03-02T10:00:00Z'),
+  filterParameter('to', 'Made at this time or earlier; RFC 3339.', '2026-03-03T10:00:00Z'),
+  filterParameter('risk_min', 'The least risk of the first decision, 0 to 100.', '50'),
+  filterParameter('risk_max', 'The most risk of the first decision, 0 to 100.', '80'),
+  filterParameter(
+    'text',
+    'Words of its id, action, agent, first reason or recorded payload, in whatever case: each as the beginning of one there, `"in quotes"` whole and in this order.',
+    'Staples',
+  ),
+];

@@ -1,0 +1,371 @@
+// The schemas of a request as clients see it: the eight fields of a reply, and the detail behind them. Routes
+// answer by these schemas, and the OpenAPI document shows them.
+
+import { saidKinds } from '../../../requests/record/request-state.ts';
+import type { JsonSchema } from '../../contract/operation.ts';
+import { objectSchema } from '../../contract/schemas.ts';
+import { marksShape, noMarks } from './inbox-marks.ts';
+
+export const viewDecisions = ['ALLOW', 'DENY', 'ESCALATE', 'REAUTH_REQUIRED'] as const;
+
+const viewProperties = {
+  request_id: { type: 'string', format: 'uuid', description: 'UUID version 7.' },
+  decision: { type: 'string', enum: viewDecisions },
+  reason: { type: 'string', description: "The deciding rule's words, with its values filled in." },
+  matched_policy: {
+    type: 'string',
+    description: "The deciding rule's policy, or `default_deny`, `invalid_payload`, `undeclared_action`.",
+  },
+  risk_score: { type: 'integer', minimum: 0, maximum: 100 },
+  status: { type: 'string', enum: ['auto_approved', 'rejected', 'pending'] },
+  message: { type: 'string', description: 'What the client is to do now.' },
+  expires_at: { type: 'string', format: 'date-time', description: 'RFC 3339, UTC.' },
+} as const;
+
+const cameBySchema = {
+  type: ['object', 'null'],
+  description: 'The enforcement point by which it came; null where the agent asked by itself.',
+  required: ['id', 'name'],
+  additionalProperties: false,
+  properties: { id: { type: 'string' }, name: { type: 'string' } },
+} as const satisfies JsonSchema;
+
+const titleSchema = {
+  type: 'string',
+  description: 'What it is about, in one line; empty where nothing short says so.',
+} as const;
+
+/** The reply to `POST /v1/authorize`, with exactly these eight fields. */
+export const viewSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: Object.keys(viewProperties),
+  properties: viewProperties,
+} as const satisfies JsonSchema;
+
+const openSchema = { type: 'object', additionalProperties: true } as const;
+
+const statusNow = {
+  type: 'string',
+  enum: ['auto_approved', 'rejected', 'pending', 'approved', 'expired', 'consumed', 'withdrawn'],
+} as const;
+
+const time = { type: 'string', format: 'date-time' } as const;
+
+const decidedAt = {
+  type: ['string', 'null'],
+  description: 'RFC 3339, UTC; null while the request is pending.',
+} as const;
+
+const requiresSchema = {
+  type: ['object', 'null'],
+  description: 'What is still asked of people; null where the request does not wait.',
+  required: ['approvals', 'step_up', 'fell_away'],
+  additionalProperties: false,
+  properties: {
+    approvals: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['group', 'needs', 'given'],
+        additionalProperties: false,
+        properties: {
+          group: { type: 'string' },
+          needs: { type: 'integer', minimum: 1 },
+          given: { type: 'integer', minimum: 0 },
+        },
+      },
+    },
+    step_up: { type: 'boolean', description: "The agent's control owner has to step up first." },
+    fell_away: {
+      type: 'array',
+      description: 'Approvals that were given and count no more.',
+      items: {
+        type: 'object',
+        required: ['by', 'group', 'why'],
+        additionalProperties: false,
+        properties: {
+          by: { type: 'string' },
+          group: { type: ['string', 'null'] },
+          why: { type: 'string', description: 'As words after the name.' },
+        },
+      },
+    },
+  },
+} as const;
+
+const approvalSchema = {
+  type: 'object',
+  required: ['by', 'group', 'is_approved', 'comment', 'at', 'fell_away'],
+  additionalProperties: false,
+  properties: {
+    by: { type: 'string' },
+    group: { type: ['string', 'null'] },
+    is_approved: { type: 'boolean' },
+    comment: { type: 'string' },
+    at: time,
+    fell_away: {
+      type: ['string', 'null'],
+      description:
+        'Why it counts no more, as words after the name; null where it counts, or nothing waits for it.',
+    },
+  },
+} as const;
+
+const commentSchema = objectSchema({
+  by: { type: 'string' },
+  kind: { type: 'string', enum: saidKinds },
+  text: { type: 'string' },
+  at: time,
+});
+
+const stepUpSchema = objectSchema({
+  by: { type: 'string' },
+  passkey: {
+    type: ['string', 'null'],
+    description: 'The name of the passkey; null for a password and a one-time code.',
+  },
+  at: time,
+});
+
+const mayProperties = {
+  approve: {
+    type: 'array',
+    description: 'Groups for which you can approve now.',
+    items: { type: 'string' },
+  },
+  reject: { type: 'boolean' },
+  take_back: { type: 'boolean', description: 'Take your own approval back.' },
+  comment: { type: 'boolean', description: 'Say something without deciding.' },
+  step_up: { type: 'boolean' },
+  report: { type: 'boolean', description: 'Say what became of the grant.' },
+  why: { type: ['string', 'null'], description: 'Why you cannot approve; null where you can.' },
+} as const;
+
+const mayShape = {
+  required: Object.keys(mayProperties),
+  additionalProperties: false,
+  properties: mayProperties,
+} as const;
+
+const onBehalfSchema = {
+  type: ['object', 'null'],
+  description: 'For whom the agent asks, by the token in `X-On-Behalf-Of`; null where none was sent.',
+  required: ['user', 'unknown'],
+  additionalProperties: false,
+  properties: {
+    user: {
+      type: ['object', 'null'],
+      description: 'As a verified token names the person; null where none does.',
+      additionalProperties: false,
+      properties: {
+        id: { type: 'string' },
+        email: { type: 'string' },
+        roles: { type: 'array', items: { type: 'string' } },
+        groups: { type: 'array', items: { type: 'string' } },
+      },
+    },
+    unknown: {
+      type: ['string', 'null'],
+      description: 'Why the token makes nobody known, one sentence; null where it does.',
+    },
+  },
+} as const;
+
+/** The reply to `GET /v1/requests/{id}`. */
+export const detailSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: [
+    ...Object.keys(viewProperties),
+    'action_key',
+    'title',
+    'payload',
+    'resolved',
+    'agent',
+    'point',
+    'on_behalf_of',
+    'session',
+    'digest',
+    'approvals',
+    'comments',
+    'step_ups',
+    'requires',
+    'trace',
+    'trace_others',
+    'policy_set',
+    'created_at',
+    'decided_at',
+    'may',
+  ],
+  properties: {
+    ...viewProperties,
+    status: statusNow,
+    action_key: { type: 'string' },
+    title: titleSchema,
+    payload: { ...openSchema, description: 'As it was sent; secrets are keyed digests.' },
+    resolved: {
+      type: 'array',
+      description:
+        'Paths, URLs, hosts and e-mail addresses of the payload whose canonical form, which rules see, is another than was sent.',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['pointer', 'resolved'],
+        properties: { pointer: { type: 'string' }, resolved: { type: 'string' } },
+      },
+    },
+    agent: { ...openSchema, description: 'The agent as it was when it asked.' },
+    point: cameBySchema,
+    on_behalf_of: onBehalfSchema,
+    session: {
+      type: ['string', 'null'],
+      description:
+        'As rules read it; `point:<id>/` stands before one that an enforcement point says. Null where none was sent.',
+    },
+    digest: {
+      type: 'string',
+      description:
+        'SHA-256 of agent, action, payload and, where it is known, the id of the person (RFC 8785), to which approvals are bound.',
+    },
+    approvals: { type: 'array', description: "People's votes, the earliest first.", items: approvalSchema },
+    comments: {
+      type: 'array',
+      description: 'What people have said without deciding, the earliest first; empty for an agent.',
+      items: commentSchema,
+    },
+    step_ups: {
+      type: 'array',
+      description: 'Step-ups for this very request, the earliest first.',
+      items: stepUpSchema,
+    },
+    requires: requiresSchema,
+    trace: {
+      type: 'array',
+      description:
+        'Each rule, how its condition came out, and the values it read; of an action of more than 50 rules, those that took part.',
+      items: openSchema,
+    },
+    trace_others: {
+      type: 'integer',
+      minimum: 0,
+      description: 'How many more rules the action has, none of which took part.',
+    },
+    policy_set: {
+      type: 'object',
+      required: ['digest', 'commit'],
+      properties: { digest: { type: 'string' }, commit: { type: ['string', 'null'] } },
+    },
+    created_at: time,
+    decided_at: decidedAt,
+    may: {
+      type: ['object', 'null'],
+      description: 'What you may do about the request; null for an agent.',
+      ...mayShape,
+    },
+  },
+} as const satisfies JsonSchema;
+
+/** An entry of a list of requests. */
+export const summarySchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: [
+    ...Object.keys(viewProperties),
+    'action_key',
+    'title',
+    'agent',
+    'point',
+    'on_behalf_of',
+    'requires',
+    'created_at',
+    'decided_at',
+  ],
+  properties: {
+    ...viewProperties,
+    status: statusNow,
+    action_key: { type: 'string' },
+    title: titleSchema,
+    agent: { ...openSchema, description: 'The agent as it was when it asked.' },
+    point: cameBySchema,
+    on_behalf_of: onBehalfSchema,
+    requires: requiresSchema,
+    created_at: time,
+    decided_at: decidedAt,
+  },
+} as const satisfies JsonSchema;
+
+/** An entry of the queue of people who approve. */
+export const queuedSchema = {
+  ...summarySchema,
+  required: [...summarySchema.required, 'may', 'question', 'assigned_to', 'snoozed_until'],
+  properties: {
+    ...summarySchema.properties,
+    question: {
+      enum: ['yours', 'others', null],
+      description: 'Whose answer a question waits for: `yours` where you are the control owner.',
+    },
+    ...marksShape,
+    may: { type: 'object', description: 'What you may do about the request.', ...mayShape },
+  },
+} as const satisfies JsonSchema;
+
+export const viewExample = {
+  request_id: '019a0000-0000-7000-8000-000000000000',
+  decision: 'ESCALATE',
+  reason: 'Payments over 1,000 USD need two people from finance',
+  matched_policy: 'vendor_payments',
+  risk_score: 30,
+  status: 'pending',
+  message:
+    'Wait and look this request up again: it needs 1 more approval by finance before 2026-05-19T16:00:00.000Z.',
+  expires_at: '2026-05-19T16:00:00.000Z',
+} as const;
+
+export const summaryExample = {
+  ...viewExample,
+  action_key: 'payment.create',
+  title: 'Pay 1,200.00 USD to Staples',
+  agent: { id: '5f0c9f6e-9c1b-4c3e-9d43-0a4c2f0f6f3a', name: 'buyer-1', risk_tier: 'low' },
+  point: null,
+  on_behalf_of: { user: { id: '8f3c', email: 'ann@example.com', groups: ['deployers'] }, unknown: null },
+  requires: { approvals: [{ group: 'finance', needs: 2, given: 1 }], step_up: false, fell_away: [] },
+  created_at: '2026-05-19T12:00:00.000Z',
+  decided_at: null,
+} as const;
+
+const mayExample = {
+  approve: ['finance'],
+  reject: true,
+  take_back: false,
+  comment: true,
+  step_up: false,
+  report: false,
+  why: null,
+} as const;
+
+export const queuedExample = { ...summaryExample, ...noMarks, may: mayExample, question: null };
+
+export const detailExample = {
+  ...summaryExample,
+  payload: { amount: 1200, currency: 'USD', vendor: 'Staples' },
+  resolved: [],
+  session: null,
+  digest: '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
+  approvals: [
+    {
+      by: 'ben@example.com (b3f1c2d4-0000-4000-8000-000000000000)',
+      group: 'finance',
+      is_approved: true,
+      comment: 'checked with the vendor',
+      at: '2026-05-19T12:30:00.000Z',
+      fell_away: null,
+    },
+  ],
+  comments: [],
+  step_ups: [],
+  trace: [{ rule: 'vendor_payments/large_payment', effect: 'escalate', truth: 'true' }],
+  trace_others: 0,
+  policy_set: { digest: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08', commit: null },
+  may: mayExample,
+} as const;

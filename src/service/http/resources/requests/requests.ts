@@ -1,0 +1,206 @@
+// /v1/requests: requests as they are now, for the agents that made them and for people by their roles.
+// `Prefer: wait=N` holds the answer while a request is pending. INVARIANT: the reply is the same for a
+// request that the caller may not see and for a request that does not exist.
+
+import type { FastifyRequest } from 'fastify';
+import type { SignInDeps } from '../../../people/sign-in.ts';
+import type { VoteJudge } from '../../../requests/approvals/votes-now.ts';
+import type { Decisions } from '../../../requests/decisions.ts';
+import { type RequestDetail, requestSummary } from '../../../requests/record/reply.ts';
+import { requestStateOf } from '../../../requests/record/request-state.ts';
+import type { RequestHistory, Store } from '../../../store/contract/store.ts';
+import type { IdentifyAgain } from '../../auth/identify-agent.ts';
+import { stillIn } from '../../auth/identify-person.ts';
+import type { OperationReply } from '../../contract/operation.ts';
+import { cursorOf, pageParameters, pageReply, readPage } from '../../contract/page.ts';
+import { ProblemError } from '../../contract/problem.ts';
+import { idParameter } from '../../contract/schemas.ts';
+import { actorOf, callerIn, type ManagedCall, type Route, route } from '../../routing/route.ts';
+import { detailFor, detailOf, isSeenBy, requestNotFound } from './approval-result.ts';
+import { readAskedRequests, requestFilters } from './request-filter.ts';
+import { detailExample, detailSchema, summaryExample, summarySchema } from './request-view.ts';
+import { preferHeader, type Waits } from './wait.ts';
+
+interface RequestDeps {
+  readonly signInDeps: SignInDeps;
+  readonly store: Store;
+  readonly decisions: Decisions;
+  /** Counts the votes of listed requests as of now. */
+  readonly judge: VoteJudge['judge'];
+  readonly identifyAgain: IdentifyAgain;
+  readonly waits: Waits;
+}
+
+export const requestId = idParameter('The `request_id` of the reply.', detailExample.request_id);
+
+const found = pageReply('A page of requests', summarySchema, summaryExample);
+const searchedPage: OperationReply = {
+  ...found,
+  schema: {
+    ...found.schema,
+    required: ['items', 'next_cursor', 'unsearched'],
+    properties: {
+      ...(found.schema?.properties as object),
+      unsearched: {
+        type: 'integer',
+        minimum: 0,
+        description: 'So many records, or fewer, a search has not come by yet; 0 where all were searched.',
+      },
+    },
+  },
+  example: { items: [summaryExample], next_cursor: null, unsearched: 0 },
+};
+
+const listRequests = route<RequestDeps>({
+  method: 'GET',
+  url: '/v1/requests',
+  access: 'requests.view',
+  operation: {
+    id: 'listRequests',
+    summary: 'Requests, the latest first',
+    description:
+      'A page looks through a fixed number of requests, so where filters fit few it may hold fewer than `limit`, or none, and `next_cursor` goes on. A `text` is looked up in an index, which follows the records; while one of older records is being made, `unsearched` says how many it has not come by.',
+    parameters: [...pageParameters, ...requestFilters],
+    replies: { 200: searchedPage },
+  },
+  handle: async (
+    {
+      store,
+      judge,
+      signInDeps: {
+        directory: { clock },
+      },
+    },
+    call,
+  ) => {
+    const { countMax, after } = readPage(call.query);
+    const asked = await readAskedRequests(store, call, clock());
+    const place = after === null ? null : { sequence: after.createdAtMs };
+    const { found, next, unsearched } = await store.requests.list({ ...asked, countMax, after: place });
+    return {
+      items: (await judge(found.map(requestStateOf))).map((state) => requestSummary(state, clock())),
+      next_cursor: next === null ? null : cursorOf({ createdAtMs: next.sequence, id: 'record' }),
+      unsearched,
+    };
+  },
+});
+
+const countRequests = route<RequestDeps>({
+  method: 'GET',
+  url: '/v1/requests/count',
+  access: 'requests.view',
+  operation: {
+    id: 'countRequests',
+    summary: 'How many requests there are',
+    description: 'With the filters of the list. Counting ends after a moment, and says then what it has.',
+    parameters: requestFilters,
+    replies: {
+      200: {
+        description: 'The number',
+        schema: {
+          type: 'object',
+          required: ['count', 'is_whole'],
+          additionalProperties: false,
+          properties: {
+            count: { type: 'integer', minimum: 0 },
+            is_whole: { type: 'boolean', description: 'False where there may be more.' },
+          },
+        },
+        example: { count: 412, is_whole: true },
+      },
+    },
+  },
+  handle: async ({ store, signInDeps }, call) => {
+    const asked = await readAskedRequests(store, call, signInDeps.directory.clock());
+    const { count, isWhole } = await store.requests.count(asked);
+    return { count, is_whole: isWhole };
+  },
+});
+
+const getRequest = route<RequestDeps>({
+  method: 'GET',
+  url: '/v1/requests/:id',
+  access: 'requests.view',
+  isForAgents: true,
+  operation: {
+    id: 'getRequest',
+    summary: 'A request as it is now, and why',
+    description:
+      'For the agent that made it, with its key, and for people. A request that is for somebody else and none at all look the same.',
+    parameters: [requestId, preferHeader],
+    replies: {
+      200: {
+        description: 'The request',
+        schema: detailSchema,
+        example: detailExample,
+        headers: ['RateLimit-Policy', 'RateLimit', 'X-Agent-API-Key-Expires', 'Preference-Applied'],
+      },
+    },
+    problems: ['request_not_found', 'too_many_waits'],
+  },
+  handle: async (deps, call) => {
+    const requestId = call.params.id ?? '';
+    const view = (history: RequestHistory) => viewFor(deps, call, history);
+    const found = await viewFor(deps, call, await deps.store.requests.history(requestId));
+    if (found === null) throw requestNotFound();
+    const wait = deps.waits.begin(call, call.agent?.id ?? actorOf(call).person.id);
+    if (wait === null) return found;
+    return await wait.until(found, { requestId, view, recheck: recheckOf(deps, call) });
+  },
+});
+
+const withdrawRequest = route<RequestDeps>({
+  method: 'POST',
+  url: '/v1/requests/:id/withdraw',
+  access: 'agent',
+  operation: {
+    id: 'withdrawRequest',
+    summary: 'The agent gives up a request that waits',
+    description: 'People reject instead. Nobody can approve it any more. The same again changes nothing.',
+    parameters: [requestId],
+    replies: {
+      200: {
+        description: 'The request',
+        schema: detailSchema,
+        example: detailExample,
+        headers: ['RateLimit-Policy', 'RateLimit', 'X-Agent-API-Key-Expires'],
+      },
+    },
+    problems: ['request_not_found', 'conflict'],
+  },
+  handle: async ({ decisions, signInDeps }, call) => {
+    const { clock } = signInDeps.directory;
+    return detailOf(await decisions.withdraw(call.params.id ?? '', callerIn(call)), call, clock());
+  },
+});
+
+export const requestRoutes: readonly Route<RequestDeps>[] = [
+  listRequests,
+  countRequests,
+  getRequest,
+  withdrawRequest,
+];
+
+/** The request as the caller may see it; null when it does not exist, or the caller may not see it. */
+async function viewFor(
+  { decisions }: RequestDeps,
+  call: ManagedCall<unknown>,
+  history: RequestHistory | null,
+): Promise<RequestDetail | null> {
+  const [seen] = history === null ? [] : await decisions.lookAll([requestStateOf(history)]);
+  return seen !== undefined && isSeenBy(call, seen) ? detailFor(call, seen) : null;
+}
+
+/** The returned function throws or rejects when the caller may no longer ask. */
+function recheckOf(deps: RequestDeps, { request, agent }: ManagedCall<unknown>): () => unknown {
+  let { identity } = request;
+  return async () => {
+    if (agent === null || identity === null) return await checkStillIn(deps, request);
+    identity = await deps.identifyAgain(String(request.headers['x-agent-api-key']), identity);
+  };
+}
+
+async function checkStillIn({ signInDeps }: RequestDeps, request: FastifyRequest): Promise<void> {
+  if ((await stillIn(signInDeps, request)) === null)
+    throw new ProblemError('not_signed_in', 'the session or token has ended during the wait');
+}

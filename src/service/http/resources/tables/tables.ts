@@ -1,0 +1,276 @@
+// /v1/tables: the rows of pushed tables. People may change them by their roles, an enforcement point may
+// change rows of tables that name it. INVARIANT: a row that is answered with 200 fits its table and is on
+// record; no decision reads any other row.
+
+import { describeSlot } from '../../../../language/model/describe.ts';
+import type { JsonObject } from '../../../../language/model/json.ts';
+import type { Pushed } from '../../../../language/model/pushed-row.ts';
+import { recordName } from '../../../people/person.ts';
+import type { PolicyHost } from '../../../policies/policy-host.ts';
+import type { ReadDocument } from '../../../store/contract/collection.ts';
+import type { Store } from '../../../store/contract/store.ts';
+import type { RowChanged, RowChanger, TableRow } from '../../../tables/table-rows.ts';
+import * as pushed from '../../../tables/table-rows.ts';
+import { conflict, notAllowed, notFound } from '../../auth/auth-refusals.ts';
+import type { Parameter } from '../../contract/operation.ts';
+import { collect, pageOf, pageParameters, pageReply, readPage } from '../../contract/page.ts';
+import { ProblemError } from '../../contract/problem.ts';
+import {
+  listReply,
+  noContent,
+  objectSchema,
+  text,
+  textList,
+  time,
+  timeText,
+} from '../../contract/schemas.ts';
+import { actorOf, type ManagedCall, type Route, route } from '../../routing/route.ts';
+
+interface TableDeps {
+  readonly store: Pick<Store, 'documents'>;
+  readonly policies: Pick<PolicyHost, 'current'>;
+  readonly clock: () => number;
+}
+
+const nameParameter: Parameter = {
+  name: 'name',
+  in: 'path',
+  isRequired: true,
+  description: 'The name of the table in the active policies.',
+  schema: { type: 'string' },
+  example: 'orders',
+};
+
+const keyParameter: Parameter = {
+  name: 'key',
+  in: 'path',
+  isRequired: true,
+  description: `The key of the row as the list shows it, percent-encoded; at most ${pushed.keyLengthMax} characters.`,
+  schema: { type: 'string' },
+  example: 'o-1',
+};
+
+/** Headers of replies to an enforcement point. */
+const rateHeaders = ['RateLimit-Policy', 'RateLimit'] as const;
+
+const tableSchema = objectSchema({
+  name: text(200),
+  key: objectSchema({ name: text(200), type: text(2_000) }),
+  columns: {
+    type: 'array',
+    items: objectSchema({ name: text(200), type: text(2_000), is_optional: { type: 'boolean' } }),
+  },
+  pushed_by: textList,
+});
+
+const tableExample = {
+  name: 'orders',
+  key: { name: 'id', type: 'string' },
+  columns: [
+    { name: 'owner', type: 'string', is_optional: false },
+    { name: 'status', type: '"open" | "closed"', is_optional: false },
+  ],
+  pushed_by: ['crm'],
+};
+
+const rowFields = {
+  table: text(200),
+  key: text(pushed.keyLengthMax),
+  row: { type: 'object', additionalProperties: true },
+  /** Grows by one with each change of the row. */
+  version: { type: 'integer', minimum: 1 },
+  changed_at: time,
+  changed_by: text(500),
+};
+
+const rowSchema = objectSchema(rowFields);
+
+const rowExample = {
+  table: 'orders',
+  key: 'o-1',
+  row: { owner: 'ann', status: 'open' },
+  version: 1,
+  changed_at: '2026-03-02T10:00:00.000Z',
+  changed_by: 'point crm (5a0c0de0-0000-4000-8000-000000000000)',
+};
+
+const listTables = route<TableDeps>({
+  method: 'GET',
+  url: '/v1/tables',
+  access: 'tables.view',
+  operation: {
+    id: 'listTables',
+    summary: 'Tables that rules of the active policies read and whose rows are pushed, by name',
+    replies: { 200: listReply('The tables', tableSchema, tableExample) },
+  },
+  handle: async ({ policies }) => ({
+    items: [...policies.current().pushedTables().values()].map(shownTable),
+  }),
+});
+
+const listRows = route<TableDeps>({
+  method: 'GET',
+  url: '/v1/tables/:name',
+  access: 'tables.view',
+  operation: {
+    id: 'listRows',
+    summary: 'The rows of a table, those that came first last',
+    parameters: [nameParameter, ...pageParameters],
+    replies: { 200: pageReply('A page of rows', rowSchema, rowExample) },
+    problems: ['not_found'],
+  },
+  handle: async ({ store, policies }, call) => {
+    const { name } = tableIn(policies, call);
+    const { countMax, after } = readPage(call.query);
+    const rows = pushed.rowsIn(store.documents);
+    const asked = { countMax: countMax + 1, after };
+    const found = await collect(asked, {
+      next: (from, most) => rows.list({ parent: name, after: from, countMax: most }),
+      placeOf: ({ value }) => value,
+      matches: ({ value }) => value.row !== null,
+    });
+    const versioned = found.map(({ value, version }) => ({ value: { ...value, version }, version }));
+    return pageOf(versioned, countMax, (value) => shownRow({ value, version: value.version }));
+  },
+});
+
+const getRow = route<TableDeps>({
+  method: 'GET',
+  url: '/v1/tables/:name/:key',
+  access: 'tables.view',
+  operation: {
+    id: 'getRow',
+    summary: 'A row of a table',
+    parameters: [nameParameter, keyParameter],
+    replies: { 200: { description: 'The row', schema: rowSchema, example: rowExample } },
+    problems: ['not_found'],
+  },
+  handle: async ({ store, policies }, call) => {
+    const { name } = tableIn(policies, call);
+    const found = await pushed.rowsIn(store.documents).find(pushed.rowId(name, call.params.key ?? ''));
+    if (found === null || found.value.row === null) throw notFound('row');
+    return shownRow(found);
+  },
+});
+
+const putRow = route<TableDeps, JsonObject>({
+  method: 'PUT',
+  url: '/v1/tables/:name/:key',
+  access: 'tables.change',
+  isForPoints: true,
+  operation: {
+    id: 'putRow',
+    summary: 'Puts a row into a table, in the place of the one with its key',
+    description:
+      'The body is the row without its key: a cell for each column, as the table declares them. Once it is answered every decision reads the row, on every replica, and the record says who pushed it. An enforcement point may push into tables that name it, with its key as `X-Agent-API-Key`. A row that is there already as it is sent is answered and not recorded again.',
+    parameters: [nameParameter, keyParameter],
+    body: {
+      description: 'The cells by column.',
+      schema: { type: 'object', additionalProperties: true },
+      examples: { order: rowExample.row },
+    },
+    replies: {
+      200: {
+        description: 'The row, on record',
+        schema: rowSchema,
+        example: rowExample,
+        headers: rateHeaders,
+      },
+    },
+    problems: ['not_found', 'conflict'],
+  },
+  handle: async ({ store, policies, clock }, call) => {
+    const table = tableIn(policies, call);
+    const by = changer({ store, clock }, table, call);
+    const key = keyFor(policies, table, call);
+    return changed(await pushed.pushRow(by, { table: table.name, key }, call.body));
+  },
+});
+
+const removeRow = route<TableDeps>({
+  method: 'DELETE',
+  url: '/v1/tables/:name/:key',
+  access: 'tables.change',
+  isForPoints: true,
+  operation: {
+    id: 'removeRow',
+    summary: 'Removes a row from a table',
+    description: 'Once it is answered no decision reads the row, on any replica. Who may push may remove.',
+    parameters: [nameParameter, keyParameter],
+    replies: { 204: { ...noContent('Removed, on record'), headers: rateHeaders } },
+    problems: ['not_found', 'conflict'],
+  },
+  handle: async ({ store, policies, clock }, call) => {
+    const table = tableIn(policies, call);
+    const by = changer({ store, clock }, table, call);
+    changed(await pushed.removeRow(by, { table: table.name, key: call.params.key ?? '' }));
+  },
+});
+
+export const tableRoutes: readonly Route<TableDeps>[] = [listTables, listRows, getRow, putRow, removeRow];
+
+function tableIn(policies: TableDeps['policies'], { params }: Pick<ManagedCall<unknown>, 'params'>): Pushed {
+  const table = policies
+    .current()
+    .pushedTables()
+    .get(params.name ?? '');
+  if (table !== undefined) return table;
+  throw new ProblemError(
+    'not_found',
+    'no rule of the active policies reads a table of this name whose rows are pushed',
+  );
+}
+
+/**
+ * Who changes the row. Throws a ProblemError when an enforcement point calls that the table does not name;
+ * people may change every table.
+ */
+function changer(
+  { store, clock }: Pick<TableDeps, 'store' | 'clock'>,
+  { name, pushed: declared }: Pushed,
+  call: ManagedCall<unknown>,
+): RowChanger {
+  const by = { documents: store.documents, nowMs: Math.trunc(clock()) };
+  const { point } = call;
+  if (point === undefined) return { ...by, who: recordName(actorOf(call).person) };
+  if (declared.by.includes(point.name)) return { ...by, who: `point ${point.name} (${point.id})` };
+  throw notAllowed(`the table \`${name}\` is not \`pushed by "${point.name}"\``);
+}
+
+/** The key of a row in canonical form; throws a ProblemError when key or row do not fit the table. */
+function keyFor(policies: TableDeps['policies'], { name }: Pushed, call: ManagedCall<JsonObject>): string {
+  const sent = call.params.key ?? '';
+  const checked = policies.current().checkRow(name, sent, call.body);
+  if (checked === null) throw conflict();
+  if (checked.kind === 'unfit') {
+    const errors = checked.issues.map(({ pointer, message }) => ({ pointer, detail: message }));
+    const [first] = errors;
+    throw new ProblemError('invalid_body', `\`${first?.pointer}\` ${first?.detail}`, { errors });
+  }
+  if (checked.key.length <= pushed.keyLengthMax) return checked.key;
+  throw new ProblemError('invalid_body', `a key has ${pushed.keyLengthMax} characters at most`);
+}
+
+function changed(result: RowChanged) {
+  if ('stored' in result) return shownRow(result.stored);
+  throw result.kind === 'unknown' ? notFound('row') : conflict();
+}
+
+function shownTable({ name, key, pushed: { keyName, shape, by } }: Pushed) {
+  const slot = { type: key, isNullable: false, isSecret: false, isSigned: false };
+  return {
+    name,
+    key: { name: keyName, type: describeSlot(slot) },
+    columns: shape.fields.map((field) => ({
+      name: field.name,
+      type: describeSlot(field),
+      is_optional: field.isOptional,
+    })),
+    pushed_by: [...by],
+  };
+}
+
+function shownRow({ value, version }: ReadDocument<TableRow>) {
+  const { table, key, row, changedAtMs, changedBy } = value;
+  return { table, key, row, version, changed_at: timeText(changedAtMs), changed_by: changedBy };
+}

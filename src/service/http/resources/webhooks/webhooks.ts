@@ -1,0 +1,253 @@
+// /v1/webhooks: which addresses outside get which messages, and what became of each message. INVARIANT: a
+// secret is shown in the reply that made it and never again, and only those who may change a webhook see all
+// of its address, which often holds a secret.
+
+import type { SignInDeps } from '../../../people/sign-in.ts';
+import type { Dispatcher } from '../../../webhooks/dispatch.ts';
+import * as outbox from '../../../webhooks/outbox.ts';
+import * as webhooks from '../../../webhooks/webhook.ts';
+import { conflict, invalidBody, notFound } from '../../auth/auth-refusals.ts';
+import { pageOf, pageParameters, pageReply, readPage } from '../../contract/page.ts';
+import { listReply, noContent, objectSchema, text } from '../../contract/schemas.ts';
+import { actorOf, type ManagedCall, type Route, route } from '../../routing/route.ts';
+import {
+  deliveryExample,
+  deliverySchema,
+  eventsSchema,
+  formatSchema,
+  secretReply,
+  shownDelivery,
+  shownSecret,
+  shownTo,
+  shownWebhook,
+  webhookExample,
+  webhookId,
+  webhookReply,
+  webhookSchema,
+} from './webhook-view.ts';
+
+interface WebhookDeps {
+  readonly signInDeps: SignInDeps;
+  readonly arePrivateAddressesAllowed: boolean;
+  readonly dispatcher: Pick<Dispatcher, 'test'>;
+}
+
+/** The body that makes a webhook; `format` may be left out. */
+type MakeBody = Omit<webhooks.WebhookDraft, 'format'> & Partial<Pick<webhooks.WebhookDraft, 'format'>>;
+
+const listWebhooks = route<WebhookDeps>({
+  method: 'GET',
+  url: '/v1/webhooks',
+  access: 'webhooks.view',
+  operation: {
+    id: 'listWebhooks',
+    summary: 'Webhooks, the latest first; there are 50 at most',
+    replies: { 200: listReply('The webhooks', webhookSchema, webhookExample) },
+  },
+  handle: async ({ signInDeps }, call) => ({
+    items: (await webhooks.allWebhooks(signInDeps.directory)).map(({ value }) =>
+      shownTo(call, value, signInDeps.masterKey),
+    ),
+  }),
+});
+
+const makeWebhook = route<WebhookDeps, MakeBody>({
+  method: 'POST',
+  url: '/v1/webhooks',
+  access: 'webhooks.change',
+  operation: {
+    id: 'makeWebhook',
+    summary: 'Has messages sent to an address',
+    body: {
+      description:
+        'An `https:` address of the public Internet, what it is to hear of, and in which form; `standard` where none is said.',
+      schema: objectSchema({ url: text(2_000), events: eventsSchema }, { format: formatSchema }),
+      examples: {
+        chat: {
+          url: 'https://hooks.slack.com/services/T0/B0/x',
+          events: ['request.pending', 'alert.began', 'alert.over'],
+          format: 'chat',
+        },
+        all: { url: 'https://hooks.example.com/writ', events: ['request.pending', 'agent.revoked'] },
+      },
+    },
+    replies: { 201: secretReply('Made; `secret` is shown this once') },
+  },
+  handle: async (deps, call) => {
+    const result = await webhooks.makeWebhook(webhookDeps(deps), actorOf(call), {
+      format: 'standard',
+      ...call.body,
+    });
+    if (result.kind === 'invalid') throw invalidBody(result);
+    call.reply.code(201);
+    return shownSecret(result, deps.signInDeps.masterKey);
+  },
+});
+
+const getWebhook = route<WebhookDeps>({
+  method: 'GET',
+  url: '/v1/webhooks/:id',
+  access: 'webhooks.view',
+  operation: {
+    id: 'getWebhook',
+    summary: 'One webhook',
+    parameters: [webhookId],
+    replies: { 200: webhookReply },
+    problems: ['not_found'],
+  },
+  handle: async (deps, call) => shownTo(call, await webhookOf(deps, call), deps.signInDeps.masterKey),
+});
+
+const changeWebhook = route<
+  WebhookDeps,
+  Partial<Pick<webhooks.WebhookDraft, 'url' | 'events'> & Pick<webhooks.Webhook, 'status'>>
+>({
+  method: 'PATCH',
+  url: '/v1/webhooks/:id',
+  access: 'webhooks.change',
+  operation: {
+    id: 'changeWebhook',
+    summary: 'Changes address, events or status',
+    parameters: [webhookId],
+    body: {
+      description: 'What is not there stays as it is.',
+      schema: objectSchema(
+        {},
+        { url: text(2_000), events: eventsSchema, status: { type: 'string', enum: ['active', 'disabled'] } },
+      ),
+      examples: { off: { status: 'disabled' } },
+    },
+    replies: { 200: webhookReply },
+    problems: ['not_found', 'conflict'],
+  },
+  handle: async (deps, call) =>
+    changed(
+      await webhooks.changeWebhook(webhookDeps(deps), actorOf(call), {
+        ...call.body,
+        id: call.params.id ?? '',
+      }),
+      deps.signInDeps.masterKey,
+    ),
+});
+
+const removeWebhook = route<WebhookDeps>({
+  method: 'DELETE',
+  url: '/v1/webhooks/:id',
+  access: 'webhooks.change',
+  operation: {
+    id: 'removeWebhook',
+    summary: 'Removes a webhook, and drops what waits for it',
+    parameters: [webhookId],
+    replies: { 204: noContent('Removed') },
+    problems: ['not_found', 'conflict'],
+  },
+  handle: async ({ signInDeps: { directory } }, call) => {
+    const result = await webhooks.removeWebhook(directory, actorOf(call), call.params.id ?? '');
+    if (result === 'unknown') throw notFound('webhook');
+    if (result === 'conflict') throw conflict();
+  },
+});
+
+const rotateWebhookSecret = route<WebhookDeps>({
+  method: 'POST',
+  url: '/v1/webhooks/:id/secret',
+  access: 'webhooks.change',
+  operation: {
+    id: 'rotateWebhookSecret',
+    summary: 'Gives a webhook a new secret; for 24 hours the previous one signs as well',
+    parameters: [webhookId],
+    replies: { 201: secretReply('Rotated; `secret` is shown this once') },
+    problems: ['not_found', 'conflict'],
+  },
+  handle: async (deps, call) => {
+    const result = await webhooks.rotateWebhookSecret(webhookDeps(deps), actorOf(call), call.params.id ?? '');
+    if (result.kind === 'unknown') throw notFound('webhook');
+    if (result.kind === 'not-signed') throw conflict('messages of a chat channel are not signed');
+    if (result.kind !== 'made') throw conflict();
+    call.reply.code(201);
+    return shownSecret(result, deps.signInDeps.masterKey);
+  },
+});
+
+const testWebhook = route<WebhookDeps>({
+  method: 'POST',
+  url: '/v1/webhooks/:id/test',
+  access: 'webhooks.change',
+  operation: {
+    id: 'testWebhook',
+    summary: 'Sends a message of the type `webhook.test`, once, whatever the webhook wants to hear of',
+    parameters: [webhookId],
+    replies: {
+      202: {
+        description: 'It is on its way: look it up among the deliveries',
+        schema: deliverySchema,
+        example: { ...deliveryExample, type: 'webhook.test' },
+      },
+    },
+    problems: ['not_found'],
+  },
+  handle: async ({ dispatcher }, call) => {
+    const delivery = await dispatcher.test(call.params.id ?? '');
+    if (delivery === null) throw notFound('webhook');
+    call.reply.code(202);
+    return shownDelivery(delivery);
+  },
+});
+
+const listDeliveries = route<WebhookDeps>({
+  method: 'GET',
+  url: '/v1/webhooks/:id/deliveries',
+  access: 'webhooks.view',
+  operation: {
+    id: 'listDeliveries',
+    summary: 'What became of the messages of a webhook, the latest first; kept for a week',
+    parameters: [webhookId, ...pageParameters],
+    replies: { 200: pageReply('A page of deliveries', deliverySchema, deliveryExample) },
+    problems: ['not_found'],
+  },
+  handle: async (deps, call) => {
+    const { countMax, after } = readPage(call.query);
+    const { id } = await webhookOf(deps, call);
+    const { directory } = deps.signInDeps;
+    const found = await outbox.listDeliveries(directory, id, { countMax: countMax + 1, after });
+    return pageOf(found, countMax, shownDelivery);
+  },
+});
+
+export const webhookRoutes: readonly Route<WebhookDeps>[] = [
+  listWebhooks,
+  makeWebhook,
+  getWebhook,
+  changeWebhook,
+  removeWebhook,
+  rotateWebhookSecret,
+  testWebhook,
+  listDeliveries,
+];
+
+/** What making and changing webhooks needs. */
+function webhookDeps({ signInDeps: { directory, masterKey }, arePrivateAddressesAllowed }: WebhookDeps) {
+  return { directory, masterKey, arePrivateAddressesAllowed };
+}
+
+async function webhookOf(
+  { signInDeps }: WebhookDeps,
+  { params }: ManagedCall<unknown>,
+): Promise<webhooks.Webhook> {
+  const found = await webhooks.webhooksOf(signInDeps.directory).find(params.id ?? '');
+  if (found === null) throw notFound('webhook');
+  return found.value;
+}
+
+function changed(result: webhooks.WebhookChanged, masterKey: Uint8Array) {
+  switch (result.kind) {
+    case 'changed':
+      return shownWebhook(result.webhook, webhooks.urlOfWebhook(masterKey, result.webhook));
+    case 'invalid':
+      throw invalidBody(result);
+    case 'unknown':
+      throw notFound('webhook');
+    case 'conflict':
+      throw conflict();
+  }
+}

@@ -1,9 +1,0 @@
-// Entry point of the worker thread that reads records ahead.
-
-import { parentPort, workerData } from 'node:worker_threads';
-import type { RecordsPlace } from '../store/contract/log.ts';
-import { openRecords } from '../store/open.ts';
-import { serveReading } from './reading-worker.ts';
-
-if (parentPort === null) throw new Error('records are read ahead by a worker thread');
-serveReading(parentPort, openRecords(workerData as RecordsPlace));

@@ -1,0 +1,411 @@
+// Turns settings from all their sources into the effective configuration. Flags take precedence over the
+// environment (`WRIT_*`), that over `writ.yaml`, and that over the defaults. INVARIANT: a name that nothing
+// reads is an error, so a misspelt setting is never silently ignored.
+
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { parseDocument } from 'yaml';
+import { nearestOf } from '../../language/diagnostic/suggest.ts';
+import { faultOfFile } from '../file-fault.ts';
+import type { SsoSettings } from '../people/sso/provider.ts';
+import type { BundleSettings } from '../policies/bundles/bundled-policies.ts';
+import { type Durability, durabilities } from '../store/contract/durability.ts';
+import type { UserSettings } from '../users/on-behalf.ts';
+import { isAddress, isDatabaseAddress, isSmtpAddress, networksOf } from './address-forms.ts';
+import { bundleOf, bundleProblems, bundleSettings, isWebAddress } from './bundle-settings.ts';
+import { isIssuer, roleRulesText, ssoOf, ssoProblems, ssoSettings } from './sso-settings.ts';
+import { userProblems, userSettings, usersOf } from './user-settings.ts';
+
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+export interface Config {
+  readonly host: string;
+  /** The port to listen on; 0 takes any free port. */
+  readonly port: number;
+  /** Absolute path of the policy directory. */
+  readonly policies: string;
+  /**
+   * The bundle that the service follows instead of the policy directory; null when it follows the directory.
+   */
+  readonly bundle: BundleSettings | null;
+  /** How long the compiler of policies may work without a pause. */
+  readonly compileTimeoutMs: number;
+  /** Absolute path of the directory that holds the store. */
+  readonly data: string;
+  /** Address of a PostgreSQL database; null keeps the store in the data directory. */
+  readonly store: string | null;
+  /** What the server of the PostgreSQL database has to promise. */
+  readonly durability: Durability;
+  /** How long a start tries to reach a store that is away or locked, in milliseconds. */
+  readonly storeWaitMs: number;
+  /** The token that `/plants` requires; null uses the token that was made at the first start. */
+  readonly sandboxToken: string | null;
+  readonly ratePerMinute: number;
+  readonly burst: number;
+  readonly bodyBytesMax: number;
+  /** How many connections may be open at the same time. */
+  readonly connectionsMax: number;
+  /** How many decisions of one agent may be under way at the same time. */
+  readonly inFlightMax: number;
+  /** How many answers may be held back at the same time for one agent or person that asks to wait. */
+  readonly waitsMax: number;
+  /** How many requests of one agent may wait for people at the same time. */
+  readonly openRequestsMax: number;
+  readonly logLevel: LogLevel;
+  /** How many processes serve the address. */
+  readonly workers: number;
+  /** Whether a signature may cover the body alone, which nothing protects from being sent again. */
+  readonly isCompatibilityAllowed: boolean;
+  /** Whether a grant leaves the meters when only its agent reports that it did not use the grant. */
+  readonly areAgentReportsTrusted: boolean;
+  /** Whether the service starts when the newest record is ahead of the machine's clock. */
+  readonly clockBehind: 'refuse' | 'accept';
+  /** Base address of an OpenTelemetry collector; null sends no traces. */
+  readonly otelEndpoint: string | null;
+  /**
+   * The address at which people reach the service, without a path; null uses the address that it listens on.
+   */
+  readonly publicUrl: string | null;
+  /** Whether webhooks may be sent to addresses that are not public, and by `http:`. */
+  readonly areWebhooksPrivate: boolean;
+  /** Networks (CIDR) of proxies whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies: readonly string[];
+  /** How long a new second factor cannot be used for a step-up. */
+  readonly newFactorMs: number;
+  /** The provider of single sign-on; null when nobody signs in that way. */
+  readonly sso: SsoSettings | null;
+  /** The issuer whose tokens name the person that an agent asks for; null when none is configured. */
+  readonly users: UserSettings | null;
+  /** Whether grants have receipts. */
+  readonly areReceiptsOn: boolean;
+  /** The mail server and the sender's address; null sends no e-mail. */
+  readonly smtp: { readonly url: string; readonly from: string } | null;
+}
+
+type PlainKind =
+  | ('text' | 'path' | 'path-or-address' | 'key' | 'secret' | 'address' | 'smtp')
+  | ('database' | 'boolean' | 'networks' | 'issuer' | 'role-rules');
+
+export interface Setting {
+  readonly default: string | number | boolean | null;
+  readonly kind:
+    | { readonly is: PlainKind }
+    | { readonly is: 'integer'; readonly from: number; readonly to: number }
+    | { readonly is: 'choice'; readonly of: readonly string[] };
+}
+
+/** The settings by dotted name, as in `writ.yaml`. `limits.burst` is `WRIT_LIMITS_BURST` in the environment. */
+export const settings = {
+  host: { default: '127.0.0.1', kind: { is: 'text' } },
+  port: { default: 8181, kind: { is: 'integer', from: 0, to: 65_535 } },
+  policies: { default: './policies', kind: { is: 'path' } },
+  'policies.compile_timeout': { default: 60, kind: { is: 'integer', from: 1, to: 3_600 } },
+  ...bundleSettings,
+  data: { default: './var', kind: { is: 'path' } },
+  store: { default: null, kind: { is: 'database' } },
+  'store.durability': { default: 'replicated', kind: { is: 'choice', of: durabilities } },
+  'store.wait_seconds': { default: 60, kind: { is: 'integer', from: 0, to: 86_400 } },
+  workers: { default: 1, kind: { is: 'integer', from: 1, to: 64 } },
+  'sandbox.token': { default: null, kind: { is: 'secret' } },
+  'limits.rate_per_minute': { default: 600, kind: { is: 'integer', from: 1, to: 1_000_000_000 } },
+  'limits.burst': { default: 100, kind: { is: 'integer', from: 1, to: 1_000_000_000 } },
+  'requests.open_max': { default: 20, kind: { is: 'integer', from: 1, to: 1_000_000 } },
+  'limits.body_bytes': { default: 256 * 1024, kind: { is: 'integer', from: 1_024, to: 16 * 1024 * 1024 } },
+  'limits.in_flight': { default: 256, kind: { is: 'integer', from: 1, to: 2_000 } },
+  'limits.waits': { default: 100, kind: { is: 'integer', from: 1, to: 2_000 } },
+  connections_max: { default: 1_000, kind: { is: 'integer', from: 1, to: 1_000_000 } },
+  'signatures.compatibility': { default: 'allow', kind: { is: 'choice', of: ['allow', 'forbid'] } },
+  'meters.trust_agent_reports': { default: false, kind: { is: 'boolean' } },
+  'clock.behind': { default: 'refuse', kind: { is: 'choice', of: ['refuse', 'accept'] } },
+  'otel.endpoint': { default: null, kind: { is: 'address' } },
+  public_url: { default: null, kind: { is: 'address' } },
+  trusted_proxies: { default: '', kind: { is: 'networks' } },
+  'people.new_factor_minutes': { default: 60, kind: { is: 'integer', from: 0, to: 7 * 24 * 60 } },
+  ...ssoSettings,
+  ...userSettings,
+  receipts: { default: true, kind: { is: 'boolean' } },
+  'webhooks.allow_private': { default: false, kind: { is: 'boolean' } },
+  'smtp.url': { default: null, kind: { is: 'smtp' } },
+  'smtp.from': { default: null, kind: { is: 'text' } },
+  'log.level': { default: 'info', kind: { is: 'choice', of: logLevels } },
+} as const satisfies Readonly<Record<string, Setting>>;
+
+export type SettingName = keyof typeof settings;
+
+interface ShownSetting {
+  readonly name: SettingName;
+  /** The effective value as text; secrets are masked. */
+  readonly shown: string;
+  /** Where the value comes from: `default`, the file's path, or the name of the variable or flag. */
+  readonly origin: string;
+}
+
+type Value = string | number | boolean | null;
+
+export type LoadedConfig =
+  | { readonly ok: true; readonly config: Config; readonly settings: readonly ShownSetting[] }
+  /** Each problem is one line in lower case, without a final period. */
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+export interface ConfigSources {
+  /** The directory from which relative paths start, and in which `writ.yaml` is looked for. */
+  readonly directory: string;
+  /** A configuration file that must exist; without it, `writ.yaml` is read if it exists. */
+  readonly file?: string | undefined;
+  /** What the configuration file will hold: an editor's text that is not saved yet. */
+  readonly text?: string | undefined;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Flags by setting name; the flag of `limits.burst` is `--limits-burst`. */
+  readonly flags: Readonly<Partial<Record<SettingName, string | number | undefined>>>;
+}
+
+/**
+ * Loads the configuration. Never throws; reports every problem, not only the first, although checks of
+ * several settings together run only when each setting is right by itself.
+ */
+export function loadConfig(sources: ConfigSources): LoadedConfig {
+  const problems: string[] = [];
+  const found = new Map<SettingName, Found>();
+  for (const one of [
+    ...readFile(sources, problems),
+    ...readEnvironment(sources, problems),
+    ...readFlags(sources),
+  ]) {
+    found.set(one.name, one);
+  }
+  const values = new Map<SettingName, Value>();
+  for (const name of settingNames) {
+    const setting: Setting = settings[name];
+    const value = takeValue(found.get(name) ?? { name, value: setting.default, ...unset(sources) });
+    if (typeof value === 'object' && value !== null) problems.push(value.problem);
+    else values.set(name, value);
+  }
+  const isFromMissing = values.get('smtp.url') !== null && values.get('smtp.from') === null;
+  if (isFromMissing && problems.length === 0) problems.push('smtp.from must be set where smtp.url is');
+  if (problems.length === 0 && Number(values.get('workers')) > 1 && values.get('store') === null)
+    problems.push('store must be a database where workers is more than 1: one process serves a file');
+  if (problems.length === 0)
+    problems.push(...bundleProblems((name) => values.get(name) ?? null, found.has('policies')));
+  if (problems.length === 0) problems.push(...ssoProblems((name) => values.get(name) ?? null));
+  if (problems.length === 0) problems.push(...userProblems((name) => values.get(name) ?? null));
+  if (problems.length > 0) return { ok: false, problems };
+  return {
+    ok: true,
+    config: configOf(values),
+    settings: settingNames.map((name) => show(name, values, found)),
+  };
+}
+
+const settingNames = Object.keys(settings) as readonly SettingName[];
+
+interface Found {
+  readonly name: SettingName;
+  readonly value: unknown;
+  readonly origin: string;
+  /** The directory from which a relative path starts. */
+  readonly base: string;
+}
+
+function unset({ directory }: ConfigSources): Pick<Found, 'origin' | 'base'> {
+  return { origin: 'default', base: directory };
+}
+
+function readFile({ directory, file, text: given }: ConfigSources, problems: string[]): readonly Found[] {
+  const path = resolve(directory, file ?? 'writ.yaml');
+  let text: string;
+  try {
+    text = given ?? readFileSync(path, 'utf8');
+  } catch (error) {
+    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    if (file !== undefined || !isMissing) problems.push(`${path} ${faultOfFile(error)}`);
+    return [];
+  }
+  const document = parseDocument(text);
+  if (document.errors.length > 0) {
+    problems.push(`${path}: ${document.errors[0]?.message.split('\n')[0]?.replace(/:$/, '')}`);
+    return [];
+  }
+  const found: Found[] = [];
+  for (const [name, value] of flatten(document.toJS() as unknown)) {
+    if (isSettingName(name)) found.push({ name, value, origin: path, base: dirname(path) });
+    else problems.push(`${path}: unknown key \`${name}\`${suggest(name, settingNames)}`);
+  }
+  return found;
+}
+
+/** Turns nested maps into dotted names with their values. */
+function flatten(value: unknown, prefix = ''): readonly (readonly [string, unknown])[] {
+  const isMap = typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (!isMap)
+    return prefix === '' ? (value === null ? [] : [['(the whole file)', value]]) : [[prefix, value]];
+  return Object.entries(value).flatMap(([key, inner]) =>
+    flatten(inner, prefix === '' ? key : `${prefix}.${key}`),
+  );
+}
+
+const variables = new Map(settingNames.map((name) => [environmentVariableOf(name), name]));
+/** Variables that many programs read; a variable with Writ's own name takes precedence. */
+const standardVariables: readonly (readonly [string, SettingName])[] = [
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'otel.endpoint'],
+];
+/**
+ * Variables that Kubernetes sets for every pod when a service is called `writ`, and variables of the commands
+ * that call a service.
+ */
+const foreignVariable = /^WRIT_(?:SERVICE_|PORT_\d|URL$|TOKEN$)/;
+
+function readEnvironment({ directory, environment }: ConfigSources, problems: string[]): readonly Found[] {
+  const found: Found[] = [];
+  for (const [variable, name] of standardVariables) {
+    const value = environment[variable];
+    // An empty variable counts as unset, as the makers of these variables define it.
+    if (value) found.push({ name, value, origin: variable, base: directory });
+  }
+  for (const [variable, value] of Object.entries(environment)) {
+    if (!variable.startsWith('WRIT_') || value === undefined || foreignVariable.test(variable)) continue;
+    const name = variables.get(variable);
+    if (name !== undefined) found.push({ name, value, origin: variable, base: directory });
+    else problems.push(`unknown environment variable \`${variable}\`${suggest(variable, variables.keys())}`);
+  }
+  return found;
+}
+
+function readFlags({ directory, flags }: ConfigSources): readonly Found[] {
+  return settingNames
+    .filter((name) => flags[name] !== undefined)
+    .map((name) => ({ name, value: flags[name], origin: flagOf(name), base: directory }));
+}
+
+/** The variable of a setting: `limits.rate_per_minute` → `WRIT_LIMITS_RATE_PER_MINUTE`. */
+export function environmentVariableOf(name: SettingName): string {
+  return `WRIT_${name.replace('.', '_').toUpperCase()}`;
+}
+
+/** The flag of a setting: `limits.rate_per_minute` → `--limits-rate-per-minute`. */
+export function flagOf(name: SettingName): string {
+  return `--${name.replaceAll(/[._]/g, '-')}`;
+}
+
+function isSettingName(name: string): name is SettingName {
+  return Object.hasOwn(settings, name);
+}
+
+function suggest(name: string, candidates: Iterable<string>): string {
+  const nearest = nearestOf(name, candidates);
+  return nearest === null ? '' : `; did you mean \`${nearest}\``;
+}
+
+/** The value that a setting takes, or the problem with the value found. */
+function takeValue({ name, value, origin, base }: Found): Value | { readonly problem: string } {
+  const { kind }: Setting = settings[name];
+  const wants = (what: string) => ({ problem: `${name} (from ${origin}) must be ${what}` });
+  if (value === null) return origin === 'default' ? null : wants('set to a value');
+  // Some values are sent in headers of mail and HTTP, and all are logged.
+  if (typeof value === 'string' && /\p{Cc}/u.test(value))
+    return wants('a text without line breaks and the like');
+  switch (kind.is) {
+    case 'text':
+    case 'secret':
+      return typeof value === 'string' && value !== '' ? value : wants('a text that is not empty');
+    case 'address':
+      return isAddress(value) ? value : wants('an http or https address without a password');
+    case 'issuer':
+      return isAddress(value) && isIssuer(value)
+        ? value
+        : wants('an https address; http is for this machine alone');
+    case 'role-rules':
+      return roleRulesText(value) ?? wants('such as `admins=admin, finance=approver:finance, staff=auditor`');
+    case 'smtp':
+      return isSmtpAddress(value) ? value : wants('an smtp or smtps address');
+    case 'database':
+      return isDatabaseAddress(value) ? value : wants('an address such as postgres://user@host/database');
+    case 'networks': {
+      const networks = networksOf(value);
+      return networks === null ? wants('networks such as 10.0.0.0/8 or ::1, one after another') : networks;
+    }
+    case 'boolean':
+      if (value === true || value === 'true') return true;
+      return value === false || value === 'false' ? false : wants('true or false');
+    case 'path':
+      return typeof value === 'string' && value !== '' ? resolve(base, value) : wants('a path');
+    case 'path-or-address':
+      if (typeof value !== 'string' || value === '') return wants('a path, or an http or https address');
+      if (!isWebAddress(value)) return resolve(base, value);
+      return isAddress(value) ? value : wants('an http or https address without a password');
+    case 'key':
+      return typeof value === 'string' && /^[\w-]{43}$/.test(value)
+        ? value
+        : wants('the public key that `writ build` shows, 43 characters');
+    case 'choice':
+      return typeof value === 'string' && kind.of.includes(value)
+        ? value
+        : wants(`one of ${kind.of.join(', ')}`);
+    case 'integer': {
+      const isWritten = typeof value === 'string' && /^\d{1,15}$/.test(value);
+      const number = isWritten ? Number(value) : value;
+      const isTaken =
+        typeof number === 'number' && Number.isInteger(number) && number >= kind.from && number <= kind.to;
+      return isTaken ? number : wants(`a whole number from ${kind.from} to ${kind.to}`);
+    }
+  }
+}
+
+function configOf(values: ReadonlyMap<SettingName, Value>): Config {
+  const text = (name: SettingName) => String(values.get(name));
+  const textOrNull = (name: SettingName) => (values.get(name) === null ? null : text(name));
+  const publicUrl = textOrNull('public_url');
+  const [smtpUrl, smtpFrom] = [textOrNull('smtp.url'), textOrNull('smtp.from')];
+  const number = (name: SettingName) => Number(values.get(name));
+  return {
+    host: text('host'),
+    port: number('port'),
+    policies: text('policies'),
+    bundle: bundleOf((name) => values.get(name) ?? null),
+    compileTimeoutMs: number('policies.compile_timeout') * 1_000,
+    data: text('data'),
+    store: textOrNull('store'),
+    durability: durabilities.find((one) => one === values.get('store.durability')) ?? 'replicated',
+    storeWaitMs: number('store.wait_seconds') * 1_000,
+    workers: number('workers'),
+    sandboxToken: textOrNull('sandbox.token'),
+    ratePerMinute: number('limits.rate_per_minute'),
+    burst: number('limits.burst'),
+    bodyBytesMax: number('limits.body_bytes'),
+    connectionsMax: number('connections_max'),
+    inFlightMax: number('limits.in_flight'),
+    waitsMax: number('limits.waits'),
+    openRequestsMax: number('requests.open_max'),
+    logLevel: logLevels.find((level) => level === values.get('log.level')) ?? 'info',
+    isCompatibilityAllowed: values.get('signatures.compatibility') === 'allow',
+    areAgentReportsTrusted: values.get('meters.trust_agent_reports') === true,
+    clockBehind: values.get('clock.behind') === 'accept' ? 'accept' : 'refuse',
+    otelEndpoint: textOrNull('otel.endpoint'),
+    publicUrl: publicUrl === null ? null : new URL(publicUrl).origin,
+    trustedProxies: text('trusted_proxies')
+      .split(' ')
+      .filter((network) => network !== ''),
+    newFactorMs: number('people.new_factor_minutes') * 60_000,
+    sso: ssoOf((name) => values.get(name) ?? null),
+    users: usersOf((name) => values.get(name) ?? null),
+    areReceiptsOn: values.get('receipts') === true,
+    areWebhooksPrivate: values.get('webhooks.allow_private') === true,
+    smtp: smtpUrl === null || smtpFrom === null ? null : { url: smtpUrl, from: smtpFrom },
+  };
+}
+
+function show(
+  name: SettingName,
+  values: ReadonlyMap<SettingName, Value>,
+  found: ReadonlyMap<SettingName, Found>,
+): ShownSetting {
+  const value = values.get(name) ?? null;
+  const { kind }: Setting = settings[name];
+  const shown =
+    value === null || value === ''
+      ? '(none)'
+      : kind.is === 'secret' || kind.is === 'smtp' || kind.is === 'database'
+        ? '********'
+        : String(value);
+  return { name, shown, origin: found.get(name)?.origin ?? 'default' };
+}

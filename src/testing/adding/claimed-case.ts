@@ -1,0 +1,56 @@
+// Turns a request that refutes a claim into a case of a test file that expects what the claim demands. The
+// case fails until the policies are changed.
+
+import type { Decision } from '../../language/model/decision.ts';
+import type { Json, JsonObject } from '../../language/model/json.ts';
+import type { Claim } from '../../language/model/policy.ts';
+import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
+import { claimedOutcomes } from '../../language/spec/claim.ts';
+import { requestJson } from '../../reasoning/prove/report/request-json.ts';
+
+export interface AddedCase {
+  readonly name: string;
+  /** The facts in the form of a test file; a missing fact is unknown or absent. */
+  readonly facts: JsonObject;
+  readonly expect: JsonObject;
+}
+
+export interface Refuted {
+  readonly guarantee: string;
+  readonly claim: Claim;
+  readonly claimText: string;
+  readonly facts: Facts;
+  readonly decision: Decision;
+}
+
+export function claimedCase({ guarantee, claim, claimText, facts, decision }: Refuted): AddedCase {
+  return {
+    name: `${guarantee}: ${claimText}`,
+    facts: givenFacts(facts),
+    expect: expectationOf(claim, decision),
+  };
+}
+
+/** The facts without empty values, which are what a test starts with. */
+function givenFacts({ satisfied, ...facts }: Facts): JsonObject {
+  const met = Object.entries(satisfied).filter(([, rules]) => rules.length > 0);
+  const all = requestJson({ ...facts, satisfied: nothingSatisfied });
+  // Plain data without `undefined`.
+  const plain = JSON.parse(JSON.stringify({ ...all, satisfied: Object.fromEntries(met) })) as JsonObject;
+  const isGiven = ([key, value]: [string, Json]): boolean =>
+    key === 'payload' || typeof value !== 'object' || Object.keys(value ?? {}).length > 0;
+  return Object.fromEntries(Object.entries(plain).filter(isGiven));
+}
+
+function expectationOf(claim: Claim, { requires, outcome }: Decision): JsonObject {
+  if (claim.effect !== 'ask') {
+    const claimed = claimedOutcomes[claim.effect];
+    return claim.mode === 'never' ? { not: claimed } : { decision: claimed };
+  }
+  const others = (requires?.approvals ?? [])
+    .filter(({ group }) => group !== claim.group)
+    .map(({ group, needs }) => ({ group, needs }));
+  if (claim.mode === 'always')
+    return { requires: { escalate: [...others, { group: claim.group, needs: claim.needs }] } };
+  return others.length === 0 ? { not: outcome } : { requires: { escalate: others } };
+}

@@ -1,0 +1,146 @@
+// Reads the text of a `*.test.yaml` file into cases, with defaults merged. Anything unknown to the format is
+// an error with its place, because skipping a misspelt expectation would make a test that cannot fail.
+
+import { dirname, join } from 'node:path';
+import { type Diagnostic, sortDiagnostics } from '../language/diagnostic/diagnostic.ts';
+import type { SourceText, Span } from '../language/diagnostic/span.ts';
+import { applyPart, changeKeys, describeChanges, factKeys, type RawFacts } from './changes.ts';
+import { readExpectation } from './expectation.ts';
+import { find, readMap, readText, readTexts } from './fields.ts';
+import { readSequence } from './read-sequence.ts';
+import { readSituation } from './situation.ts';
+import type { PastRequest, TestCase, TestFile } from './test-file.ts';
+import { type Located, type LocatedMap, type Report, readYaml, testDiagnostic } from './yaml.ts';
+
+/** Never throws because of the file's content. Paths of policies are relative to the file's folder. */
+export function readTestFile(source: SourceText): TestFile {
+  const found = new Map<string, Diagnostic>();
+  // Cases share their defaults, so each case would report the same mistake in them.
+  const report: Report = (span, message, help) => {
+    const key = `${span.start} ${message}`;
+    if (!found.has(key)) found.set(key, testDiagnostic(span, message, help));
+  };
+  const root = readYaml(source, report);
+  const map = root && readMap(root, { name: 'a test file', keys: fileKeys }, report);
+  const defaults = applyPart(new Map(), readDefaults(map ?? null, report), report);
+  const cases = readTests(map ?? null, defaults, report);
+  return {
+    path: source.path,
+    text: source.text,
+    policies: readPolicyPaths(map ?? null, report).map((path) => join(dirname(source.path), path)),
+    cases,
+    diagnostics: sortDiagnostics([...found.values()]),
+  };
+}
+
+export const fileKeys = ['policies', 'defaults', 'tests'] as const;
+export const caseKeys = ['name', ...factKeys, ...changeKeys, 'expect'] as const;
+export const testKeys = [...caseKeys, 'cases', 'sequence'] as const;
+
+function readPolicyPaths(file: LocatedMap | null, report: Report): readonly string[] {
+  const given = find(file, 'policies');
+  if (given === null) return ['.'];
+  if (given.kind === 'list') {
+    if (given.items.length === 0) report(given.span, '`policies` names no file');
+    return (readTexts(given, '`policies`', report) ?? []).map(({ text }) => text);
+  }
+  const path = readText(given, '`policies`', report);
+  return path === null ? [] : [path];
+}
+
+function readDefaults(file: LocatedMap | null, report: Report): LocatedMap {
+  const nothing: LocatedMap = { kind: 'map', entries: [], span: { file: '', start: 0, end: 0 } };
+  const given = find(file, 'defaults');
+  return (given && readMap(given, { name: '`defaults`', keys: factKeys }, report)) ?? nothing;
+}
+
+function readTests(file: LocatedMap | null, defaults: RawFacts, report: Report): readonly TestCase[] {
+  if (file === null) return [];
+  const tests = find(file, 'tests');
+  if (tests?.kind !== 'list') {
+    report(tests?.span ?? file.span, 'a test file has a list of `tests`');
+    return [];
+  }
+  return tests.items.flatMap((test) => readTest(test, defaults, report));
+}
+
+function readTest(located: Located, defaults: RawFacts, report: Report): readonly TestCase[] {
+  const test = readMap(located, { name: 'a test', keys: testKeys }, report);
+  if (test === null) return [];
+  const facts = applyPart(defaults, test, report);
+  const named = find(test, 'name');
+  if (named === null) report(test.span, 'a test has a `name`');
+  const name = (named && readText(named, '`name`', report)) ?? '';
+  const expect = find(test, 'expect');
+  const sequence = find(test, 'sequence');
+  if (sequence !== null) return readInSequence({ name, test, sequence, facts, expect }, report);
+  const cases = find(test, 'cases');
+  if (cases === null) return readCase({ name, span: test.span, facts, expect }, report);
+  if (cases.kind !== 'list' || cases.items.length === 0) {
+    report(cases.span, '`cases` must be a list that is not empty');
+    return [];
+  }
+  return cases.items.flatMap((item, index) => {
+    const part = readMap(item, { name: 'a case', keys: caseKeys }, report);
+    if (part === null) return [];
+    const own = { name: `${name} #${index + 1}${remark(part, report)}`, span: part.span };
+    return readCase(
+      { ...own, facts: applyPart(facts, part, report), expect: find(part, 'expect') ?? expect },
+      report,
+    );
+  });
+}
+
+interface RawSequence {
+  readonly name: string;
+  readonly test: LocatedMap;
+  readonly sequence: Located;
+  readonly facts: RawFacts;
+  readonly expect: Located | null;
+}
+
+/** One case per step, each with the steps before it. */
+function readInSequence(
+  { name, test, sequence, facts, expect }: RawSequence,
+  report: Report,
+): readonly TestCase[] {
+  const [cases, meters] = [find(test, 'cases'), find(test, 'meters')];
+  if (cases !== null) report(cases.span, 'a test has `cases` or a `sequence`');
+  if (meters !== null) report(meters.span, 'a sequence counts its meters by itself', 'leave them out');
+  const before: PastRequest[] = [];
+  return readSequence(sequence, facts, report).flatMap(
+    ({ step, elapsedMs, answer, result, ...own }, index) => {
+      const remark = own.remark === '' ? '' : ` (${own.remark})`;
+      const raw = { name: `${name} #${index + 1}${remark}`, span: step.span, facts: own.facts };
+      return readCase({ ...raw, expect: find(step, 'expect') ?? expect }, report).map((one) => {
+        const situation = { ...one.situation, nowMs: one.situation.nowMs + elapsedMs };
+        const found: TestCase = { ...one, situation, before: [...before], answer };
+        before.push({ situation, answer, result });
+        return found;
+      });
+    },
+  );
+}
+
+/** What tells a case from its neighbours: its own name, or what it changes. */
+function remark(part: LocatedMap, report: Report): string {
+  const named = find(part, 'name');
+  const text = named === null ? describeChanges(part) : readText(named, '`name`', report);
+  return text === null || text === '' ? '' : ` (${text})`;
+}
+
+interface RawCase {
+  readonly name: string;
+  readonly span: Span;
+  readonly facts: RawFacts;
+  readonly expect: Located | null;
+}
+
+function readCase({ name, span, facts, expect }: RawCase, report: Report): readonly TestCase[] {
+  const situation = readSituation(facts, span, report);
+  if (expect === null) report(span, 'nothing is expected of this', 'write `expect:` with a decision');
+  const expectation = expect && readExpectation(expect, report);
+  return situation === null || expectation === null
+    ? []
+    : [{ name, span, situation, expectation, before: null, answer: null }];
+}

@@ -1,0 +1,116 @@
+// The facts of a case. In a sequence, meters hold what the requests before left: grants count, and requests
+// that wait for people are reserved until people answer or the wait ends. INVARIANT: meters count as in the
+// service, since the code is the service's own.
+
+import type { Decision } from '../language/model/decision.ts';
+import type { Contribution, MeterUse } from '../language/model/metering.ts';
+import type { PolicySet } from '../language/model/policy.ts';
+import type { Facts, Reading } from '../language/model/request.ts';
+import type { Compiled } from '../pipeline.ts';
+import { createMeterTotals, type MeterTotals } from '../service/meters/meter-totals.ts';
+import { validSeconds } from '../service/requests/record/validity.ts';
+import { toFacts } from './situation.ts';
+import type { GivenResult, PeoplesAnswer, TestCase } from './test-file.ts';
+import type { Report } from './yaml.ts';
+
+interface Tried {
+  readonly set: PolicySet;
+  readonly engine: NonNullable<Compiled['engine']>;
+}
+
+/** Null, with at least one report, when the set lacks a name in the case. */
+export function caseFacts({ situation, before }: TestCase, tried: Tried, report: Report): Facts | null {
+  const { set } = tried;
+  if (before === null) return toFacts(situation, set, report);
+  const { engine } = tried;
+  const counted = new CountedMeters(engine);
+  for (const [at, past] of before.entries()) {
+    const given = toFacts(past.situation, set, report);
+    if (given === null) return null;
+    const { facts, uses } = counted.read(given);
+    const entering = { id: String(at), uses, nowMs: facts.nowMs };
+    const isGranted = counted.enter(entering, engine.decide(facts), past.answer);
+    if (past.result !== null && !isReportable(past.result, { facts, engine, isGranted, report })) return null;
+    if (past.result !== null) counted.report(entering, { ...given, result: past.result.json });
+  }
+  const given = toFacts(situation, set, report);
+  return given && counted.read(given).facts;
+}
+
+interface Reporting {
+  readonly facts: Facts;
+  readonly engine: Tried['engine'];
+  readonly isGranted: boolean;
+  readonly report: Report;
+}
+
+/** Whether the service would accept the result; reports why not. */
+function isReportable({ json, span }: GivenResult, { facts, engine, isGranted, report }: Reporting): boolean {
+  const issues = engine.checkResult(facts.action, json);
+  if (!isGranted) report(span, 'what is not granted returns nothing');
+  else if (issues === null) report(span, `\`${facts.action}\` declares no result`);
+  else for (const { pointer, message } of issues) report(span, `\`result${pointer}\` ${message}`);
+  return isGranted && issues?.length === 0;
+}
+
+const nothingAdded: Contribution = { isCertain: false, value: null };
+
+export function waitsForPeople({ outcome }: Decision): boolean {
+  return outcome === 'ESCALATE' || outcome === 'REAUTH_REQUIRED';
+}
+
+interface Entering {
+  readonly id: string;
+  readonly uses: readonly MeterUse[];
+  readonly nowMs: number;
+}
+
+/** A class, because it holds what was counted. */
+class CountedMeters {
+  readonly #engine: Tried['engine'];
+  readonly #totals: MeterTotals = createMeterTotals();
+  /** By id of a waiting request, the time at which its wait ends. */
+  readonly #waits = new Map<string, number>();
+
+  constructor(engine: Tried['engine']) {
+    this.#engine = engine;
+    for (const definition of engine.meters) this.#totals.fill(definition, []);
+  }
+
+  /** The facts with each meter's reading at the request's time. */
+  read(given: Facts): { readonly facts: Facts; readonly uses: readonly MeterUse[] } {
+    const { nowMs } = given;
+    for (const [id, endMs] of this.#waits) {
+      if (endMs > nowMs) continue;
+      this.#totals.release(id);
+      this.#waits.delete(id);
+    }
+    const uses = this.#engine.entries(given);
+    const meters: Record<string, Reading> = {};
+    for (const use of uses) {
+      const reading = this.#totals.read(use, { nowMs, requestId: null });
+      for (const name of reading === null ? [] : use.names) meters[name] = reading!;
+    }
+    return { facts: { ...given, meters }, uses };
+  }
+
+  /** Enters a request and returns whether it is granted. */
+  enter({ id, uses, nowMs }: Entering, decision: Decision, answer: PeoplesAnswer | null): boolean {
+    const isApproved = waitsForPeople(decision) && answer === 'approved';
+    const isGranted = decision.outcome === 'ALLOW' || isApproved;
+    if (isGranted) this.#totals.grant(id, uses, nowMs);
+    if (!waitsForPeople(decision) || answer !== null) return isGranted;
+    this.#totals.reserve(id, uses);
+    this.#waits.set(id, nowMs + validSeconds(decision) * 1_000);
+    return false;
+  }
+
+  /** Enters what a granted call returned. */
+  report({ id: requestId, nowMs: grantedAtMs }: Entering, facts: Facts): void {
+    for (const { definition, key, contribution } of this.#engine.entries(facts)) {
+      if (key === null || definition.readsResult !== true) continue;
+      const entry = { requestId, key, grantedAtMs, contribution: contribution ?? nothingAdded };
+      this.#totals.move(definition, entry, contribution === null);
+    }
+  }
+}

@@ -1,0 +1,328 @@
+// Turns a case's raw facts into a situation, and a situation into the facts of one policy set. A fact that is
+// not given is unknown, never empty; only the payload and the time have a default.
+
+import type { Span } from '../language/diagnostic/span.ts';
+import { nearestOf } from '../language/diagnostic/suggest.ts';
+import type { JsonObject } from '../language/model/json.ts';
+import type { Meter, PolicySet, Rule } from '../language/model/policy.ts';
+import {
+  isPushed,
+  keyedRow,
+  type Pushed,
+  pushedKey,
+  rowsKnown,
+  strayKey,
+} from '../language/model/pushed-row.ts';
+import {
+  type AgentFacts,
+  type Facts,
+  type PushedRows,
+  type Reading,
+  type RequestFacts,
+  riskTiers,
+  type UserFacts,
+  userAttributes,
+} from '../language/model/request.ts';
+import { checkPayload, resolveRecord } from '../language/spec/payload.ts';
+import { isCurrency, isInUnits } from '../language/value/currency.ts';
+import {
+  compare,
+  type Decimal,
+  fromNumber,
+  isInteger,
+  multiply,
+  parseDecimal,
+  toNumber,
+} from '../language/value/decimal.ts';
+import { canonicalEmail } from '../language/value/email.ts';
+import { parseIp } from '../language/value/ip.ts';
+import { parseInstantLiteral } from '../language/value/time.ts';
+import { agentKeys, type RawFacts, requestKeys, satisfiedKeys } from './changes.ts';
+import { readBoolean, readIfThere, readMap, readText, readTexts, readWord } from './fields.ts';
+import type { Amount, GivenReading, GivenRow, GivenSatisfaction, Situation } from './test-file.ts';
+import { type Located, type LocatedMap, type Report, toJson } from './yaml.ts';
+
+/** The default time of a test: the start of 2026, in UTC. */
+export const defaultNowMs = Date.UTC(2026, 0, 1);
+
+/** Null, with at least one report, when the facts cannot be understood; `span` is that of the case. */
+export function readSituation(facts: RawFacts, span: Span, report: Report): Situation | null {
+  let isWhole = true;
+  const fault: Report = (...what) => {
+    isWhole = false;
+    report(...what);
+  };
+  const action = facts.get('action');
+  if (action === undefined) fault(span, 'a test names its `action`');
+  const situation: Situation = {
+    action: (action && readText(action, '`action`', fault)) ?? '',
+    payload: readPayload(facts.get('payload'), fault),
+    agent: readAgent(facts.get('agent'), fault),
+    request: readRequest(facts.get('request'), fault),
+    nowMs: readNow(facts.get('now'), fault),
+    meters: readMeters(facts.get('meters'), fault),
+    tables: readRows(facts.get('tables'), fault),
+    satisfied: readSatisfied(facts.get('satisfied'), fault),
+  };
+  return isWhole ? situation : null;
+}
+
+/** The facts for a policy set. Null, with at least one report, when the set lacks a name in the situation. */
+export function toFacts(situation: Situation, set: PolicySet, report: Report): Facts | null {
+  const { action, payload, agent, request, nowMs } = situation;
+  const readings = situation.meters.map((given) => [given.meter, readingOf(given, set, report)] as const);
+  const satisfied = { escalate: [] as string[], reauth: [] as string[] };
+  let isWhole = readings.every(([, reading]) => reading !== null);
+  for (const given of situation.satisfied) {
+    if (isRequirement(given, set, report)) satisfied[given.kind].push(given.rule);
+    else isWhole = false;
+  }
+  for (const given of situation.tables) isWhole = isRowOf(given, set, report) && isWhole;
+  if (!isWhole) return null;
+  const meters = Object.fromEntries(readings) as Readonly<Record<string, Reading>>;
+  const rows = rowsKnown(set, rowsOf(situation.tables, set));
+  return { action, payload, agent, request, nowMs, meters, satisfied, ...rows };
+}
+
+/** The situation without names that the set lacks: a recorded request may come from another set. */
+export function knownTo(set: PolicySet, situation: Situation): Situation {
+  const ignore: Report = () => {};
+  return {
+    ...situation,
+    meters: situation.meters.filter(({ meter }) => set.meters.has(meter)),
+    tables: situation.tables.filter((given) => isRowOf(given, set, ignore)),
+    satisfied: situation.satisfied.filter((given) => isRequirement(given, set, ignore)),
+  };
+}
+
+function readPayload(located: Located | undefined, report: Report): JsonObject {
+  if (located === undefined) return {};
+  if (located.kind === 'map') return toJson(located) as JsonObject;
+  report(located.span, '`payload` must be a mapping', '`{}` is a payload without fields');
+  return {};
+}
+
+function readAgent(located: Located | undefined, report: Report): AgentFacts {
+  const map = located && readMap(located, { name: '`agent`', keys: agentKeys }, report);
+  if (!map) return {};
+  const text = (key: string): string | null =>
+    readIfThere(map, key, (value) => readText(value, `\`agent.${key}\``, report));
+  const riskTier = readIfThere(map, 'risk_tier', (value) =>
+    readWord(value, { name: '`agent.risk_tier`', words: riskTiers }, report),
+  );
+  const tags = readIfThere(map, 'tags', (value) => readTexts(value, '`agent.tags`', report));
+  return known<AgentFacts>({
+    id: text('id'),
+    name: text('name'),
+    risk_tier: riskTier,
+    control_owner: text('control_owner'),
+    tags: tags?.map((tag) => tag.text) ?? null,
+  });
+}
+
+function readRequest(located: Located | undefined, report: Report): RequestFacts {
+  const map = located && readMap(located, { name: '`request`', keys: requestKeys }, report);
+  if (!map) return {};
+  return known<RequestFacts>({
+    ip: readIfThere(map, 'ip', (value) => readIp(value, report)),
+    signed: readIfThere(map, 'signed', (value) => readBoolean(value, '`request.signed`', report)),
+    session: readIfThere(map, 'session', (value) => readText(value, '`request.session`', report)),
+    point: readIfThere(map, 'point', (value) => readText(value, '`request.point`', report)),
+    user: readIfThere(map, 'user', (value) => readUser(value, report)),
+  });
+}
+
+function readUser(located: Located, report: Report): UserFacts | null {
+  const map = readMap(located, { name: '`request.user`', keys: userAttributes }, report);
+  if (map === null) return null;
+  const texts = (key: 'roles' | 'groups') =>
+    readIfThere(map, key, (value) => readTexts(value, `\`request.user.${key}\``, report))?.map(
+      (one) => one.text,
+    ) ?? null;
+  return known<UserFacts>({
+    id: readIfThere(map, 'id', (value) => readText(value, '`request.user.id`', report)),
+    email: readIfThere(map, 'email', (value) => readEmail(value, report)),
+    roles: texts('roles'),
+    groups: texts('groups'),
+  });
+}
+
+/**
+ * An email address in canonical form, which the service also makes from a token; any other text is kept,
+ * since a proof may use any text.
+ */
+function readEmail(located: Located, report: Report): string | null {
+  const text = readText(located, '`request.user.email`', report);
+  return text === null ? null : (canonicalEmail(text) ?? text);
+}
+
+function readIp(located: Located, report: Report): string | null {
+  const text = readText(located, '`request.ip`', report);
+  if (text !== null && parseIp(text) === null) report(located.span, '`request.ip` must be an IP address');
+  return text;
+}
+
+function readNow(located: Located | undefined, report: Report): number {
+  if (located === undefined) return defaultNowMs;
+  const text = located.kind === 'scalar' && typeof located.value === 'string' ? located.value : '';
+  const instant = parseInstantLiteral(text);
+  const milliseconds = instant === null ? null : multiply(instant, fromNumber(1_000));
+  if (milliseconds === null || !isInteger(milliseconds)) {
+    const help = 'such as `2026-03-02T10:00:00-05:00`, no finer than milliseconds';
+    report(located.span, '`now` must be a time with an offset', help);
+    return defaultNowMs;
+  }
+  return toNumber(milliseconds);
+}
+
+function readMeters(located: Located | undefined, report: Report): readonly GivenReading[] {
+  if (located === undefined) return [];
+  if (located.kind !== 'map') {
+    report(located.span, '`meters` must be a mapping of names to readings');
+    return [];
+  }
+  return located.entries.flatMap(({ key, value }) => {
+    const ends = value.kind === 'list' ? value.items : [value, value];
+    const [low = null, high = null] = ends.map(readAmount);
+    if (low !== null && high !== null && ends.length === 2 && isOrdered(low, high)) {
+      return [{ meter: key, low, high, span: value.span }];
+    }
+    const help = 'such as `10`, `[10, 25]` with the smaller first, or `100 USD`';
+    report(value.span, `\`meters.${key}\` must be a reading`, help);
+    return [];
+  });
+}
+
+function readRows(located: Located | undefined, report: Report): readonly GivenRow[] {
+  if (located === undefined) return [];
+  const help = 'such as `tables: { orders: { o-1: { owner: ann } } }`';
+  if (located.kind !== 'map') {
+    report(located.span, '`tables` must be a mapping of names to rows', help);
+    return [];
+  }
+  return located.entries.flatMap(({ key: table, value: rows }) => {
+    if (rows.kind === 'map') return rows.entries.flatMap((entry) => readRow(table, entry, report));
+    report(rows.span, `\`tables.${table}\` must be a mapping of keys to rows`, help);
+    return [];
+  });
+}
+
+function readRow(table: string, { key, value }: LocatedMap['entries'][number], report: Report): GivenRow[] {
+  const { span } = value;
+  if (value.kind === 'map') return [{ table, key, row: toJson(value) as JsonObject, span }];
+  report(span, `the row \`${key}\` of \`${table}\` must be a mapping of columns to cells`);
+  return [];
+}
+
+/** Rows by table, each under the canonical form of its key. */
+function rowsOf(given: readonly GivenRow[], set: PolicySet): PushedRows['given'] {
+  const tables = [...Map.groupBy(given, ({ table }) => table)].map(([name, rows]) => {
+    const table = set.tables.get(name);
+    const keyed = isPushed(table) ? rows.map(({ key, row }) => [canonicalKey(table, key, row), row]) : [];
+    return [name, Object.fromEntries(keyed)];
+  });
+  return Object.fromEntries(tables);
+}
+
+function canonicalKey(table: Pushed, key: string, row: JsonObject): string {
+  const { shape, record } = keyedRow(table, key, row);
+  return pushedKey(table, resolveRecord(shape, record));
+}
+
+/** Whether the set has the table and the table the row's columns; reports why not. */
+function isRowOf({ table: name, key, row, span }: GivenRow, { tables }: PolicySet, report: Report): boolean {
+  const table = tables.get(name);
+  if (!isPushed(table)) {
+    const pushed = [...tables.values()].filter(isPushed).map((one) => one.name);
+    const nearest = nearestOf(name, pushed);
+    const help = nearest === null ? undefined : `did you mean \`${nearest}\``;
+    report(
+      span,
+      table ? `the rows of \`${name}\` are not pushed` : `the policies have no table \`${name}\``,
+      help,
+    );
+    return false;
+  }
+  const { shape, record } = keyedRow(table, key, row);
+  const issues = [...strayKey(table, row), ...checkPayload(shape, record)];
+  for (const { pointer, message } of issues) report(span, `\`tables.${name}.${key}${pointer}\` ${message}`);
+  return issues.length === 0;
+}
+
+function readAmount(located: Located): Amount | null {
+  if (located.kind !== 'scalar') return null;
+  if (typeof located.value === 'number') return { amount: fromNumber(located.value), currency: null };
+  const match = typeof located.value === 'string' ? /^(\S+?)(?: ([A-Z]{3}))?$/.exec(located.value) : null;
+  const amount = parseDecimal(match?.[1] ?? '');
+  const currency = match?.[2] ?? null;
+  if (amount === null) return null;
+  const isAmount = currency === null || (isCurrency(currency) && isInUnits(amount, currency));
+  return isAmount ? { amount, currency } : null;
+}
+
+function isOrdered(low: Amount, high: Amount): boolean {
+  return low.currency === high.currency && compare(low.amount, high.amount) <= 0;
+}
+
+function readSatisfied(located: Located | undefined, report: Report): readonly GivenSatisfaction[] {
+  const map = located && readMap(located, { name: '`satisfied`', keys: satisfiedKeys }, report);
+  if (!map) return [];
+  return satisfiedKeys.flatMap((kind) => {
+    const rules = readIfThere(map, kind, (value) => readTexts(value, `\`satisfied.${kind}\``, report));
+    return (rules ?? []).map(({ text, span }) => ({ kind, rule: text, span }));
+  });
+}
+
+function readingOf(given: GivenReading, set: PolicySet, report: Report): Reading | null {
+  const meter = set.meters.get(given.meter);
+  if (meter === undefined) {
+    const nearest = nearestOf(given.meter, set.meters.keys());
+    const help = nearest === null ? undefined : `did you mean \`${nearest}\``;
+    report(given.span, `the policies have no meter \`${given.meter}\``, help);
+    return null;
+  }
+  const low = amountFor(meter, given.low);
+  const high = amountFor(meter, given.high);
+  if (low !== null && high !== null) return { low, high };
+  const measure =
+    meter.currency === null
+      ? 'plain numbers'
+      : typeof meter.currency === 'string'
+        ? meter.currency
+        : 'an amount';
+  report(given.span, `meter \`${given.meter}\` is read in ${measure}`);
+  return null;
+}
+
+function amountFor(meter: Meter, { amount, currency }: Amount): Decimal | null {
+  const isOfEach = meter.currency !== null && typeof meter.currency !== 'string';
+  return currency === null || isOfEach || currency === meter.currency ? amount : null;
+}
+
+function isRequirement({ kind, rule: id, span }: GivenSatisfaction, set: PolicySet, report: Report): boolean {
+  const rules = set.policies.flatMap((policy) => policy.rules).filter((rule) => satisfies(kind, rule));
+  if (rules.some((rule) => rule.id === id)) return true;
+  const nearest = nearestOf(
+    id,
+    rules.map((rule) => rule.id),
+  );
+  const asks = kind === 'escalate' ? 'asks for approval' : 'asks for a step-up';
+  const help = nearest === null ? undefined : `did you mean \`${nearest}\``;
+  report(span, `no rule \`${id}\` ${asks}`, help);
+  return false;
+}
+
+function satisfies(kind: 'escalate' | 'reauth', { requirement }: Rule): boolean {
+  return requirement !== null && (requirement.kind === 'approval') === (kind === 'escalate');
+}
+
+/** The known attributes, without those that are null. */
+function known<Attributes extends object>(
+  attributes: {
+    readonly [Key in keyof Attributes]-?: Attributes[Key] | null;
+  },
+): Attributes {
+  const entries = Object.entries(attributes).filter(([, value]) => value !== null);
+  // Each remaining value has the type of its attribute; the compiler cannot see that through `entries`.
+  return Object.fromEntries(entries) as Attributes;
+}

@@ -1,0 +1,13 @@
+// The playground's thread for tests; a file laid over the set can make it fail.
+
+import { parentPort } from 'node:worker_threads';
+import type { PlaygroundAsk } from '../../../src/analysis/questions.ts';
+import { servePlayground } from '../../../src/analysis/worker.ts';
+import { failAsAsked } from './thread-fault.ts';
+
+if (parentPort === null) throw new Error('for use as a worker thread');
+
+servePlayground(parentPort, ({ question, asked }) => {
+  if (question !== 'try' && question !== 'compare') return;
+  failAsAsked((asked as PlaygroundAsk['compare']).files, { file: import.meta.filename, slowMs: 1_500 });
+});

@@ -1,0 +1,383 @@
+// `writ doctor` on installations with one broken thing each: it names that thing and its fix, and reports
+// nothing else.
+
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer, type RequestListener } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
+import Database from 'better-sqlite3';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { NamedFinding } from '../../../src/cli/doctor/examine.ts';
+import { diskFinding, examineRoom } from '../../../src/cli/doctor/machine.ts';
+import { examineAddress } from '../../../src/cli/doctor/network.ts';
+import { compileToProgram } from '../../../src/pipeline.ts';
+import { writeBundle } from '../../../src/service/policies/compiled/bundle.ts';
+import { loadConfig } from '../../../src/service/settings/settings.ts';
+import { openStore } from '../../../src/service/store/open.ts';
+import { requestRow, temporaryFolder } from '../../service/store/rows.ts';
+import { startMailServer } from '../../service/webhooks/mail-server.ts';
+import { writ } from '../writ.ts';
+
+const policy = 'action a.b { n: integer }\npolicy p on a.b { allow x when payload.n > 1 }\n';
+let folder = '';
+let data = '';
+let database = '';
+
+/** A store that was served once, policies, and a free port. */
+beforeEach(async () => {
+  folder = temporaryFolder();
+  data = join(folder, 'var');
+  database = join(data, 'writ.db');
+  mkdirSync(join(folder, 'policies'));
+  writeFileSync(join(folder, 'policies/a.policy'), policy);
+  const store = await openStore({ path: database });
+  await store.requests.append(requestRow(), { openMax: 1 });
+  await store.close();
+});
+
+interface Said {
+  readonly ok: boolean;
+  readonly findings: readonly NamedFinding[];
+}
+
+async function doctor(
+  env: Readonly<Record<string, string>> = {},
+): Promise<Said & { readonly code: number | null }> {
+  const { code, stdout, stderr } = await writ(['doctor', '--json', '--port', '0'], { cwd: folder, env });
+  expect(stderr).toBe('');
+  return { code, ...(JSON.parse(stdout) as Said) };
+}
+
+/** The findings that are not in order, as `PART STATE`. The speed of this machine's disk does not count. */
+const faultsIn = ({ findings }: Said) =>
+  findings
+    .filter(
+      ({ state, what }) => state === 'wrong' || (state === 'warning' && !what.startsWith('a commit waits')),
+    )
+    .map(({ part, state }) => `${part} ${state}`);
+
+/** Expects exactly one fault; returns its text and its fix. */
+async function fault(part: string, env: Readonly<Record<string, string>> = {}): Promise<string> {
+  const said = await doctor(env);
+  const [state] = faultsIn(said).map((one) => one.split(' ')[1]);
+  expect(faultsIn(said)).toEqual([`${part} ${state}`]);
+  expect(said.code).toBe(state === 'wrong' ? 1 : 0);
+  const found = said.findings.find((one) => one.part === part && one.state === state);
+  return found !== undefined && 'fix' in found ? `${found.what} | ${found.fix}` : '';
+}
+
+/** The port of a server of the test. */
+async function listening(server: ReturnType<typeof createServer>, host = '127.0.0.1'): Promise<number> {
+  await new Promise<void>((done) => server.listen(0, host, done));
+  onTestFinished(() => void server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+const serving = async (answer: RequestListener) =>
+  `http://127.0.0.1:${await listening(createHttpServer(answer))}`;
+
+async function change(statement: string): Promise<void> {
+  const opened = new Database(database);
+  opened.exec(statement);
+  opened.close();
+}
+
+test('an installation without a fault has none, and is not changed', async () => {
+  const bytes = () => [database, `${database}.key`].map((path) => readFileSync(path).toString('base64'));
+  const before = bytes();
+  const said = await doctor();
+  expect([said.code, said.ok, faultsIn(said)]).toEqual([0, true, []]);
+  expect(bytes()).toEqual(before);
+  // SQLite leaves its shared-memory files beside the database.
+  expect(readdirSync(data).filter((name) => !name.startsWith('writ.db'))).toEqual([]);
+  const empty = await writ(['doctor', '--port', '0', '--data', 'nothing/yet'], { cwd: folder });
+  expect([empty.code, empty.stdout]).toEqual([0, expect.stringContaining('the first start makes it')]);
+  expect(existsSync(join(folder, 'nothing'))).toBe(false);
+});
+
+test('for people, a fault is told with its fix', async () => {
+  chmodSync(`${database}.key`, 0o644);
+  const { code, stdout } = await writ(['doctor', '--port', '0'], { cwd: folder });
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/^wrong {4}key +others may read.*\n +fix: run `chmod 600 .*writ\.db\.key`$/m);
+});
+
+test('settings', async () => {
+  const { code, findings } = await doctor({ WRIT_PROT: '1' });
+  expect([code, findings]).toEqual([1, [expect.objectContaining({ part: 'settings', state: 'wrong' })]]);
+  expect(findings[0]?.what).toContain('did you mean `WRIT_PORT`');
+});
+
+describe('the machine', () => {
+  test('a place that takes no data', async () => {
+    writeFileSync(join(folder, 'file'), '');
+    expect(await fault('data', { WRIT_DATA: join(folder, 'file/var') })).toMatch(/cannot be written.*chown/);
+  });
+
+  test.each([
+    [{ type: 0, bsize: 4096, bavail: 1_000 }, 'wrong', /3 MiB are free.*/],
+    [{ type: 0, bsize: 4096, bavail: 200_000 }, 'warning', /fewer than a million requests/],
+    [{ type: 0x6969, bsize: 4096, bavail: 9_000_000 }, 'wrong', /network file system/],
+    [{ type: 0, bsize: 4096, bavail: 9_000_000 }, 'ok', /35156 MiB are free/],
+  ])('a disk of %j is %s', (room, state, what) => {
+    const loaded = loadConfig({ directory: folder, environment: {}, flags: {} });
+    if (!loaded.ok) throw new Error(loaded.problems.join());
+    expect(examineRoom(loaded.config, () => room)).toMatchObject({
+      state,
+      what: expect.stringMatching(what),
+    });
+  });
+
+  test('a disk on which each commit waits long', () => {
+    expect(diskFinding(0.2, 'here')).toMatchObject({ state: 'ok' });
+    expect(diskFinding(80, 'here')).toMatchObject({ state: 'warning', fix: expect.stringContaining('SSD') });
+  });
+
+  test('a port that another program has', async () => {
+    const port = await listening(createServer());
+    const { code, stdout } = await writ(['doctor', '--port', String(port)], { cwd: folder });
+    expect([code, stdout]).toEqual([
+      1,
+      expect.stringMatching(/wrong +port .*in use.*\n +fix: stop that program/),
+    ]);
+  });
+
+  test('a port that the service has', async () => {
+    const store = await openStore({ path: database });
+    onTestFinished(() => store.close());
+    await store.serve();
+    const port = await listening(createServer());
+    const { code, stdout } = await writ(['doctor', '--port', String(port)], { cwd: folder });
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringMatching(/served by a process now[\s\S]*while the service runs/),
+    ]);
+  });
+});
+
+describe('the records', () => {
+  test.each([
+    ['lost', () => rmSync(`${database}.key`), /key.*is missing/],
+    [
+      'of another store',
+      () => writeFileSync(`${database}.key`, 'ab'.repeat(32)),
+      /not the master key of this/,
+    ],
+    ['cut', () => writeFileSync(`${database}.key`, 'ab'), /64 hexadecimal digits/],
+    ['readable by others', () => chmodSync(`${database}.key`, 0o640), /mode 0640.*chmod 600/],
+    ['in a directory that everybody writes', () => chmodSync(data, 0o777), /exchange files.*chmod o-w/],
+    ['without its database', () => rmSync(database), /restore the database from a backup/],
+  ])('a master key %s', async (_name, spoil, what) => {
+    spoil();
+    expect(await fault('key')).toMatch(what);
+  });
+
+  test.each([
+    ['no database', () => writeFileSync(database, 'x'.repeat(9_000)), /not a database.*restore it/],
+    ['of a later version', () => change('PRAGMA user_version = 999'), /later version.*restore a backup/],
+    [
+      'changed by hand',
+      () => change("INSERT INTO settings VALUES ('by hand', '')"),
+      /not by the service.*writ audit verify/,
+    ],
+  ])('a store %s', async (_name, spoil, what) => {
+    await spoil();
+    expect(await fault('store')).toMatch(what);
+  });
+
+  test('a clock that is behind the records', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 86_400_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    const store = await openStore({ path: database });
+    const atMs = Date.now();
+    await store.requests.append(requestRow({ createdAtMs: atMs, decidedAtMs: atMs }), { openMax: 1 });
+    await store.close();
+    expect(await fault('clock')).toMatch(/the newest record is of.*set the clock right/);
+  });
+
+  test('a clock that others contradict', async () => {
+    const address = await serving((_request, reply) => {
+      reply.setHeader('date', new Date(Date.now() + 120_000).toUTCString());
+      reply.end();
+    });
+    expect(await fault('clock', { WRIT_PUBLIC_URL: address })).toMatch(/that of 127\.0\.0\.1.*timedatectl/);
+  });
+});
+
+describe('the policies', () => {
+  test('with an error', async () => {
+    writeFileSync(join(folder, 'policies/a.policy'), policy.replace('payload.n', 'n'));
+    expect(await fault('policies')).toMatch(/have an error: .*\| writ check/);
+  });
+
+  test('that are not there', async () => {
+    rmSync(join(folder, 'policies'), { recursive: true });
+    expect(await fault('policies')).toMatch(/does not exist \| writ init /);
+  });
+
+  test('that everybody may change', async () => {
+    chmodSync(join(folder, 'policies'), 0o777);
+    expect(await fault('policies')).toMatch(/every user.*chmod -R o-w/);
+  });
+});
+
+describe('a bundle', () => {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  const key = publicKey.export({ format: 'jwk' }).x ?? '';
+  const bundleAt = (madeMs: number, isSigned = true) => {
+    const { packed } = compileToProgram({
+      files: [{ path: 'a.policy', text: policy }],
+      readListFile: () => ({ code: 'list-file-missing', message: '' }),
+    });
+    const texts = [{ path: 'a.policy', kind: 'policy' as const, text: policy }];
+    return writeBundle(
+      { madeMs, commit: null, texts, program: packed! },
+      isSigned ? { key, sign: (bytes) => sign(null, bytes, privateKey) } : null,
+    );
+  };
+  const settings = { WRIT_BUNDLE: 'policies.writ', WRIT_BUNDLE_KEY: key };
+  const put = (bytes: Uint8Array) => writeFileSync(join(folder, 'policies.writ'), bytes);
+
+  test('that is right', async () => {
+    put(await bundleAt(2_000));
+    expect(faultsIn(await doctor(settings))).toEqual([]);
+  });
+
+  test('that is missing, damaged, not signed, or by another key', async () => {
+    expect(await fault('bundle', settings)).toMatch(/cannot be read.*writ build/);
+    const bytes = await bundleAt(2_000);
+    put(bytes.map((byte, at) => (at === 200 ? byte ^ 1 : byte)));
+    expect(await fault('bundle', settings)).toMatch(/damaged/);
+    put(await bundleAt(2_000, false));
+    expect(await fault('bundle', settings)).toMatch(/is not signed/);
+    expect(await fault('bundle', { WRIT_BUNDLE: 'policies.writ' })).toMatch(/whoever has made it.*--sign/);
+    put(bytes);
+    expect(await fault('bundle', { ...settings, WRIT_BUNDLE_KEY: 'A'.repeat(43) })).toMatch(/by another key/);
+  });
+
+  test('that is older than the active one', async () => {
+    mkdirSync(join(data, 'bundle'));
+    writeFileSync(join(data, 'bundle/last.writ'), await bundleAt(3_000));
+    put(await bundleAt(2_000));
+    expect(await fault('bundle', settings)).toMatch(/before the active one.*allow_older/);
+  });
+});
+
+describe('the address', () => {
+  const certificates = join(import.meta.dirname, 'certificates');
+  const textOf = (name: string) => readFileSync(join(certificates, `${name}.pem`), 'utf8');
+  const examine = (publicUrl: string, trustedProxies: readonly string[] = ['127.0.0.1/32']) => {
+    const loaded = loadConfig({
+      directory: folder,
+      environment: {},
+      flags: { public_url: publicUrl, trusted_proxies: trustedProxies.join(' ') },
+    });
+    if (!loaded.ok) throw new Error(loaded.problems.join());
+    return examineAddress(loaded.config);
+  };
+
+  async function served(certificate: string, isAuthorityKnown = true): Promise<string> {
+    const usual = getCACertificates('default');
+    if (isAuthorityKnown) setDefaultCACertificates([...usual, textOf('authority')]);
+    onTestFinished(() => setDefaultCACertificates(usual));
+    const server = createTlsServer({ key: textOf('key'), cert: textOf(certificate) });
+    return `https://localhost:${await listening(server, 'localhost')}`;
+  }
+
+  test('with a certificate that holds', async () => {
+    const address = await served('right');
+    expect(await examine(address)).toMatchObject({ state: 'ok' });
+    expect(await examine(address, [])).toMatchObject({
+      state: 'warning',
+      fix: expect.stringContaining('trusted_proxies'),
+    });
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2119-12-30') });
+    onTestFinished(() => void vi.useRealTimers());
+    expect(await examine(address)).toMatchObject({
+      state: 'warning',
+      what: expect.stringContaining('2 days more'),
+    });
+  });
+
+  test.each([
+    ['expired', 'expired', true, 'CERT_HAS_EXPIRED', /renew/],
+    ['for another name', 'other', true, 'ERR_TLS_CERT_ALTNAME_INVALID', /for this name/],
+    ['of an unknown authority', 'right', false, 'UNABLE_TO', /NODE_EXTRA_CA_CERTS/],
+  ])('with a certificate %s', async (_name, certificate, isKnown, what, fix) => {
+    const found = await examine(await served(certificate, isKnown));
+    expect(found).toMatchObject({
+      state: 'wrong',
+      what: expect.stringContaining(what),
+      fix: expect.stringMatching(fix),
+    });
+  });
+
+  test('that nobody answers, or that is not encrypted', async () => {
+    expect(await fault('address', { WRIT_PUBLIC_URL: 'https://127.0.0.1:1' })).toMatch(
+      /ECONNREFUSED.*start the proxy/,
+    );
+    expect(await fault('address', { WRIT_PUBLIC_URL: 'http://writ.invalid' })).toMatch(
+      /not encrypted.*end TLS/,
+    );
+  });
+});
+
+describe('mail', () => {
+  const from = { WRIT_SMTP_FROM: 'writ@example.com' };
+
+  test('whose server answers', async () => {
+    const { url, taken } = await startMailServer();
+    expect(faultsIn(await doctor({ WRIT_SMTP_URL: url, ...from }))).toEqual([]);
+    expect(taken).toEqual([]);
+  });
+
+  test('whose server is away, or does not know us', async () => {
+    expect(await fault('mail', { WRIT_SMTP_URL: 'smtp://127.0.0.1:1', ...from })).toMatch(
+      /does not take us in.*smtp\.url/,
+    );
+    const server = createServer((socket) => {
+      socket.write('220 test\r\n');
+      socket.on('data', (chunk) => {
+        const isGreeting = String(chunk).startsWith('EHLO');
+        socket.write(isGreeting ? '250-test\r\n250 AUTH PLAIN LOGIN\r\n' : '535 who are you\r\n');
+      });
+      socket.on('error', () => undefined);
+    });
+    const url = `smtp://user:secret-word@127.0.0.1:${await listening(server)}`;
+    const said = await fault('mail', { WRIT_SMTP_URL: url, ...from });
+    expect(said).toMatch(/EAUTH.*user and password/);
+    expect(said).not.toContain('secret-word');
+  });
+});
+
+describe('an issuer', () => {
+  const issuerWith = async (document: (own: string) => object, keys: object) => {
+    const own: string = await serving((request, reply) => {
+      const isKeys = request.url === '/keys';
+      reply.end(JSON.stringify(isKeys ? keys : document(own)));
+    });
+    return own;
+  };
+  const right = (own: string) => ({ issuer: own, jwks_uri: `${own}/keys` });
+  const signOn = (issuer: string) => ({
+    WRIT_SSO_ISSUER: issuer,
+    WRIT_SSO_CLIENT_ID: 'writ',
+    WRIT_SSO_ROLES: 'admins=admin',
+  });
+
+  test('of single sign-on', async () => {
+    const keys = { keys: [{ kty: 'OKP' }] };
+    expect(faultsIn(await doctor(signOn(await issuerWith(right, keys))))).toEqual([]);
+    const other = await issuerWith((own) => ({ ...right(own), issuer: 'https://other.example.com' }), keys);
+    expect(await fault('sign-on', signOn(other))).toMatch(/another issuer.*to the letter/);
+    expect(await fault('sign-on', signOn(await issuerWith(right, { keys: [] })))).toMatch(/has no keys/);
+    expect(await fault('sign-on', signOn('http://127.0.0.1:1'))).toMatch(/ECONNREFUSED|bad port/);
+  });
+
+  test('of users', async () => {
+    const users = (issuer: string) => ({ WRIT_USERS_ISSUER: issuer, WRIT_USERS_AUDIENCE: 'writ' });
+    expect(await fault('users', users(await issuerWith(right, {})))).toMatch(/no keys.*users\.issuer/);
+  });
+});

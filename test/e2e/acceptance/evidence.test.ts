@@ -1,0 +1,22 @@
+// The packs on every recorded call of real agents, and what the README says of it.
+
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import {
+  attacksSentence,
+  evidenceTable,
+  gatherEvidence,
+  isGood,
+  recordedCalls,
+} from '../../../bench/evidence.ts';
+
+it('lets users work and stops attackers, as the README says', async () => {
+  const evidence = await gatherEvidence(recordedCalls, 'policies');
+  console.log(`${evidenceTable(evidence)}\n${attacksSentence(evidence)}`);
+  expect(evidence.userCalls.filter(({ decision }) => decision === 'DENY')).toEqual([]);
+  expect(evidence.attacksPassed).toEqual([]);
+  expect(isGood(evidence)).toBe(true);
+  const readme = readFileSync('README.md', 'utf8');
+  expect(readme).toContain(`\n${evidenceTable(evidence)}\n`);
+  expect(readme).toContain(`\n${attacksSentence(evidence)}.`);
+});

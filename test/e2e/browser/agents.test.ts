@@ -1,0 +1,287 @@
+// Agents: registering, looking after and revoking them, and which of these other roles may do.
+
+import { expect, test } from 'vitest';
+import { firstAdmin, personWith, signedIn } from '../../service/http/person-client.ts';
+import { authorize, type Service, shareService } from '../../service/http/service.ts';
+import { accessibilityFaults, shareBrowser, sizes } from './browser.ts';
+
+const service = shareService();
+const open = shareBrowser();
+const email = 'ann@example.com';
+let arePeopleThere = false;
+
+async function people(): Promise<void> {
+  if (arePeopleThere) return;
+  arePeopleThere = true;
+  const admin = await firstAdmin(service());
+  await personWith(service(), admin, { email: 'olga@example.com', roles: ['owner'] });
+  await personWith(service(), admin, { email: 'otto@example.com', roles: ['operator'] });
+  await personWith(service(), admin, { email: 'audrey@example.com', roles: ['auditor'] });
+}
+
+interface Registered {
+  readonly id: string;
+  readonly key: string;
+}
+
+async function register(name: string, owner = email): Promise<Registered> {
+  const admin = await signedIn(service(), email);
+  const body = { name, risk_tier: 'low', control_owner: owner, tags: [] };
+  const answer = await admin.send('/v1/agents', { method: 'POST', body });
+  if (answer.status !== 201) throw new Error(JSON.stringify(answer.body));
+  return { id: answer.body.agent.id, key: answer.body.api_key };
+}
+
+async function statusOf(shared: Service, key: string): Promise<number> {
+  return (await authorize(shared, { key })).status;
+}
+
+test('an agent is registered by keyboard, asks with its key, and is found again', async () => {
+  await people();
+  const { page, context } = await open(service(), { email });
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.goto('/agents');
+  await page.getByRole('link', { name: 'Register Agent' }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByLabel('Name').focus();
+  const name = '<b>buyer</b> مساعد 🤖';
+  await page.keyboard.type(name);
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('critical');
+  await page.keyboard.press('Tab');
+  expect(await page.getByLabel('Control owner').inputValue()).toBe(email);
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('web, <img src=x>, web');
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.keyboard.press('Enter');
+  await page.getByText('Copy it now').waitFor();
+  await page.getByText('X-Agent-API-Key').waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Copy key' }).press('Enter');
+  await page.getByText('key: copied').waitFor({ state: 'attached' });
+  const key = await page.evaluate(() => navigator.clipboard.readText());
+  expect(await statusOf(service(), key)).toBe(200);
+
+  await page.getByRole('link', { name: 'Open the agent' }).press('Enter');
+  await page.getByRole('heading', { level: 1, name }).waitFor();
+  await page.getByText('Waiting for people').waitFor();
+  const body = await page.getByRole('main').innerText();
+  for (const fact of ['critical', email, '<img src=x>']) expect(body).toContain(fact);
+  await page.getByText('As a table').press('Enter');
+  const today = (await page.locator('.agent-days tbody tr').first().innerText()).split('\t');
+  expect(today.slice(1)).toEqual(['1', '0', '0', '0', '0']);
+
+  await page.goto('/agents?tier=critical&status=active');
+  await page.getByLabel('Name, control owner, tag or id').fill('img src');
+  await page.waitForURL(/text=img/);
+  await page.getByRole('link', { name }).waitFor();
+  await page.getByLabel('Name, control owner, tag or id').fill('nobody is called this');
+  await page.getByText('No agents match these filters').waitFor();
+  await page.getByRole('link', { name: 'Clear filters' }).click();
+  await page.getByRole('link', { name }).waitFor();
+  expect(await page.getByLabel('Name, control owner, tag or id').inputValue()).toBe('');
+});
+
+test('a name that is taken is said at its field, and nothing typed is lost', async () => {
+  await people();
+  const { page } = await open(service(), { email, expected: /400/ });
+  await page.goto('/agents/new');
+  await page.getByLabel('Name').fill('buyer');
+  await page.getByLabel('Tags').fill('kept');
+  await page.getByLabel('Control owner').fill('nobody@example.com');
+  await page.getByRole('button', { name: 'Register Agent' }).click();
+  await page.getByRole('alert').waitFor();
+  expect(await page.getByLabel('Control owner').getAttribute('aria-invalid')).toBe('true');
+  await page.getByLabel('Control owner').fill(email);
+  await page.getByRole('button', { name: 'Register Agent' }).click();
+  await page.getByText('another agent has this name').first().waitFor();
+  expect(await page.getByLabel('Tags').inputValue()).toBe('kept');
+});
+
+test('keys are rotated, limits and signatures are set', async () => {
+  await people();
+  const { id, key } = await register('rotated');
+  const { page } = await open(service(), { email, theme: 'dark' });
+  await page.goto(`/agents/${id}`);
+  await page.getByRole('button', { name: 'Rotate key' }).click();
+  await page.getByLabel('Now: requests').check();
+  await page.getByRole('button', { name: 'Create a new key' }).click();
+  await page.getByText('Copy it now').waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  const shown = await page.getByRole('dialog').locator('pre').first().innerText();
+  expect(await statusOf(service(), key)).toBe(401);
+  expect(await statusOf(service(), shown)).toBe(200);
+  await page.getByRole('button', { name: 'I have stored it' }).click();
+  await page.getByText('Ended').waitFor();
+  expect(await page.content()).not.toContain(shown);
+
+  const limits = page.getByRole('region', { name: 'Limits' });
+  await limits.getByText("60,000 (the service's)").waitFor();
+  await limits.getByRole('button', { name: 'Change' }).click();
+  await page.getByLabel('Requests a minute').fill('600');
+  await page.getByLabel('At once').fill('7');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await limits.getByText('600', { exact: true }).waitFor();
+  expect((await service().store.agents.find(id))?.burst).toBe(7);
+  await limits.getByRole('button', { name: 'Change' }).click();
+  await page.getByLabel('Requests a minute').fill('');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await limits.getByText("60,000 (the service's)").waitFor();
+
+  const signing = page.getByRole('region', { name: 'Signatures' });
+  await signing.getByRole('button', { name: 'Change' }).click();
+  await page.getByLabel(/^required/).check();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText(/^writsec_/).waitFor();
+  await page.getByRole('button', { name: 'I have stored it' }).click();
+  await signing.getByText('required', { exact: true }).waitFor();
+  expect(await statusOf(service(), shown)).toBe(401);
+  expect(await accessibilityFaults(page)).toEqual([]);
+});
+
+test('an agent is stopped, disabled, enabled and, by its name, revoked', async () => {
+  await people();
+  const { id, key } = await register('doomed');
+  const { page } = await open(service(), { email });
+  await page.goto(`/agents/${id}`);
+  const stopBy = async (way: string): Promise<void> => {
+    await page.getByRole('button', { name: 'Stop…' }).press('Enter');
+    await page.getByRole('dialog', { name: 'Stop doomed' }).getByRole('button', { name: way }).press('Enter');
+  };
+  await page.getByRole('button', { name: 'Stop…' }).press('Enter');
+  await expect.poll(() => page.locator(':focus').textContent()).toBe('For now, by the kill switch…');
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  await stopBy('For now');
+  await page.getByLabel('Reason').fill('it misbehaves');
+  await page.getByRole('button', { name: 'Stop: doomed' }).click();
+  await page.getByRole('region', { name: 'What is stopped' }).waitFor();
+  expect(await statusOf(service(), key)).toBe(403);
+  await page.getByRole('button', { name: 'Resume' }).click();
+  await page.getByRole('dialog').getByLabel('Reason').fill('it behaves');
+  await page.getByRole('dialog').getByRole('button', { name: 'Let act again' }).click();
+  await page.getByRole('region', { name: 'What is stopped' }).waitFor({ state: 'detached' });
+
+  await stopBy('Until someone enables it');
+  await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click();
+  await page.getByText('Disabled', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Stop…' }).click();
+  await page.getByRole('button', { name: 'For good' }).waitFor();
+  // Disabling is not offered for an agent that is disabled already.
+  expect(await page.getByRole('button', { name: 'Until someone enables it' }).count()).toBe(0);
+  await page.keyboard.press('Escape');
+  expect(await statusOf(service(), key)).toBe(403);
+  await page.getByRole('button', { name: 'Enable' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Enable' }).click();
+  await page.locator('header').getByText('Active', { exact: true }).waitFor();
+  expect(await statusOf(service(), key)).toBe(200);
+
+  await stopBy('For good');
+  const revoke = page.getByRole('button', { name: 'Revoke for good' });
+  expect(await revoke.isDisabled()).toBe(true);
+  await page.getByLabel('Name of the agent').fill('Doomed');
+  await page.keyboard.press('Enter');
+  expect(await revoke.isDisabled()).toBe(true);
+  await page.getByLabel('Name of the agent').fill('doomed');
+  await page.keyboard.press('Enter');
+  await page.getByText('Revoked', { exact: true }).waitFor();
+  expect((await service().store.agents.find(id))?.status).toBe('revoked');
+  for (const name of ['Rotate key', 'Edit', 'Enable', 'Stop…'])
+    expect(await page.getByRole('button', { name }).count()).toBe(0);
+});
+
+test('what somebody else changes shows by itself', async () => {
+  await people();
+  const { id } = await register('watched');
+  const { page } = await open(service(), { email });
+  await page.goto(`/agents/${id}`);
+  await page.locator('header').getByText('Active', { exact: true }).waitFor();
+  const otto = await signedIn(service(), 'otto@example.com');
+  await otto.send(`/v1/agents/${id}`, { method: 'PATCH', body: { tags: ['fresh'] } });
+  await otto.send(`/v1/agents/${id}/disable`, { method: 'POST' });
+  await page.getByText('Disabled', { exact: true }).waitFor();
+  await page.getByText('fresh', { exact: true }).waitFor();
+});
+
+test('an owner sees their own agents, may disable and step up, and no more', async () => {
+  await people();
+  const { id } = await register('of-olga', 'olga@example.com');
+  const other = await register('of-ann');
+  const { page } = await open(service(), {
+    email: 'olga@example.com',
+    size: sizes.phone,
+    expected: /404|401|403/,
+  });
+  await page.goto('/agents');
+  await page.getByRole('link', { name: 'of-olga' }).waitFor();
+  expect(await page.getByRole('link', { name: 'of-ann' }).count()).toBe(0);
+  expect(await page.getByRole('link', { name: 'Register Agent' }).count()).toBe(0);
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.getByRole('link', { name: 'of-olga' }).click();
+  await page.getByRole('button', { name: 'Stop…' }).click();
+  await page.getByRole('button', { name: 'Until someone enables it' }).waitFor();
+  for (const name of ['For now', 'For good', 'Rotate key', 'Edit', 'Change'])
+    expect(await page.getByRole('button', { name }).count()).toBe(0);
+  await page.keyboard.press('Escape');
+  // On a laptop the fields stand side by side in one line.
+  await page.setViewportSize(sizes.laptop);
+  const boxes = await Promise.all(
+    ['Current password', 'One-time code'].map((name) => page.getByLabel(name).boundingBox()),
+  );
+  expect(boxes[0]).toMatchObject({ y: boxes[1]?.y, height: boxes[1]?.height });
+  await page.setViewportSize(sizes.phone);
+  await page.getByLabel('Current password').fill('wrong password');
+  await page.getByLabel('One-time code').fill('123456');
+  await page.getByRole('button', { name: 'Step up with a code' }).click();
+  await page.getByRole('alert').waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(sizes.phone.width);
+  expect(id).not.toBe(other.id);
+  await page.goto(`/agents/${other.id}`);
+  await page.getByText('There is no such agent').waitFor();
+});
+
+test('an auditor sees all and finds nothing to press', async () => {
+  await people();
+  const { page } = await open(service(), { email: 'audrey@example.com', theme: 'dark' });
+  await page.goto('/agents?text=buyer');
+  await page.getByRole('link', { name: 'buyer', exact: true }).click();
+  await page.getByRole('region', { name: 'Keys' }).getByText('Active').waitFor();
+  for (const name of ['Stop…', 'Rotate key', 'Edit', 'Change', 'Kill switch'])
+    expect(await page.getByRole('button', { name }).count()).toBe(0);
+  expect(await page.getByRole('region', { name: 'Step up' }).count()).toBe(0);
+  expect(await accessibilityFaults(page)).toEqual([]);
+});
+
+test('an agent with as many waiting requests as it may have is told of on its page, with what was refused by code', async () => {
+  await people();
+  const { id, key } = await register('crowded');
+  const escalated = { action_key: 'demo.escalate', payload: { amount: 5 } };
+  const ask = () => authorize(service(), { key, body: JSON.stringify(escalated) });
+  for (let count = 0; count < 20; count += 1) expect((await ask()).status).toBe(200);
+  for (let count = 0; count < 3; count += 1) expect((await ask()).status).toBe(429);
+  const { page } = await open(service(), { email });
+  await page.goto(`/agents/${id}`);
+  await page.getByText('20 of 20 requests wait: further escalations are refused').waitFor();
+  await page.getByText('requests.open_max').waitFor();
+  const refused = page.getByRole('listitem').filter({ hasText: 'Too many requests wait for people' });
+  expect(await refused.textContent()).toContain('3');
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.goto('/overview');
+  await page.getByRole('listitem').filter({ hasText: 'Too many requests wait for people' }).waitFor();
+});
+
+test('on a phone an agent of the list takes two lines, without what is of little use there', async () => {
+  await people();
+  await register('listed');
+  const { page } = await open(service(), { email, size: sizes.phone });
+  await page.goto('/agents?text=listed');
+  const row = page.getByRole('row').filter({ hasText: 'listed' });
+  await row.waitFor();
+  expect((await row.boundingBox())?.height).toBeLessThan(90);
+  expect(await row.getByText('low risk').isVisible()).toBe(true);
+  expect(await row.locator('[data-label="Signs"]').isVisible()).toBe(false);
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.setViewportSize(sizes.laptop);
+  expect(await row.locator('[data-label="Signs"]').isVisible()).toBe(true);
+});

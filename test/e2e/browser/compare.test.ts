@@ -1,0 +1,144 @@
+// The page of changes in the browser: comparing the copy with the active policies by keyboard alone, trying
+// an example at once, and what the page shows when there is nothing to compare.
+
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { type Service, shareService } from '../../service/http/service.ts';
+import { usePolicies } from '../../service/http/written-policies.ts';
+import { accessibilityFaults, addPeople, shareBrowser, sizes } from './browser.ts';
+
+const service = shareService();
+const open = shareBrowser();
+const email = 'ann@example.com';
+
+const policies = `approvers finance "Finance"
+action pay.make { amount: number 0.01.., to: string }
+action file.read { path: path }
+policy p on pay.make {
+  allow small when payload.amount <= 1_000
+  allow any after approval by finance when payload.amount <= 10_000
+}
+policy files on file.read {
+  allow workspace when payload.path inside "/workspace"
+}
+guarantee ceiling on pay.make { never allow unapproved when payload.amount > 1_000 }
+`;
+
+let asked: Promise<void> | null = null;
+
+async function world(): Promise<Service> {
+  const shared = service();
+  asked ??= addPeople(shared).then(() => usePolicies(shared, policies));
+  await asked;
+  return shared;
+}
+
+const policyPane = (page: Page) => page.getByRole('region', { name: 'Policies', exact: true });
+const status = (page: Page) => page.locator('.comparison').getByRole('status').first();
+const whatChanges = (page: Page) => page.getByRole('button', { name: 'What changes' });
+const findings = (page: Page) => page.getByRole('list', { name: /loosest first$/ }).locator('> li');
+
+async function write(page: Page, text: string): Promise<void> {
+  await page.getByRole('textbox', { name: /^demo\.policy\./ }).focus();
+  await page.keyboard.press('Control+A');
+  await page.keyboard.insertText(text);
+}
+
+async function press(page: Page, button: ReturnType<typeof whatChanges>): Promise<void> {
+  await button.focus();
+  await page.keyboard.press('Enter');
+}
+
+test('the loosest comes first, with what it rests on and a request that is tried at once', async () => {
+  const { page } = await open(await world(), { email });
+  await page.goto('/playground');
+  await press(page, whatChanges(page));
+  await policyPane(page).getByText('The copy equals the active policies').waitFor();
+  await press(page, whatChanges(page));
+
+  await write(page, policies.replace('payload.amount <= 1_000\n', 'payload.amount <= 12_000\n'));
+  await press(page, whatChanges(page));
+  await status(page).getByText('2 loosened · 0 stricter · 0 undecided').waitFor();
+  expect(await findings(page).getByRole('heading').allInnerTexts()).toEqual([
+    expect.stringMatching(/Loosened\s*Deny\s*→\s*becomes\s*Allow/),
+    expect.stringMatching(/Loosened\s*Escalate\s*→\s*becomes\s*Allow/),
+  ]);
+  const first = findings(page).first();
+  expect(await first.innerText()).toContain('payload.amount > 10000 and <= 12000');
+  expect(await first.innerText()).toContain('p/small changed demo.policy:5');
+  const closing = page.getByRole('list', { name: 'What holds for the whole' });
+  expect(await closing.innerText()).toMatch(
+    /Nothing else changes: proved for all requests of 2 actions, decided from \d{4}-/,
+  );
+  expect(await closing.innerText()).toMatch(/guarantee ceiling: .* was proved and is refuted/);
+  expect(await accessibilityFaults(page)).toEqual([]);
+
+  await press(page, first.getByRole('button', { name: 'Add as test' }));
+  const dialog = page.getByRole('dialog', { name: 'Add as test' });
+  expect(await dialog.innerText()).toContain('demo.test.yaml');
+  const lines = dialog.locator('pre');
+  expect(await lines.innerText()).toMatch(
+    /action: "pay.make"[\s\S]*expect: \{"decision":"ALLOW","by":"p\/small"\}/,
+  );
+  await dialog.getByLabel('Expected').selectOption({ label: 'DENY, as active' });
+  await lines.getByText('expect: {"decision":"DENY","by":"default_deny"}').waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  const broken = page
+    .getByRole('region', { name: 'Guarantees' })
+    .getByRole('button', { name: 'Add as test' });
+  await press(page, broken);
+  await lines.getByText('expect: {"not":"ALLOW"}').waitFor();
+  await page.keyboard.press('Escape');
+
+  await press(page, first.getByRole('button', { name: 'Try this request' }));
+  const answer = page.getByRole('complementary', { name: 'Result' });
+  await answer.getByRole('button', { name: 'p/small' }).first().waitFor();
+  await answer.getByText('Up to date.').waitFor();
+  expect(await findings(page).count()).toBe(2);
+
+  await press(page, first.getByRole('button', { name: 'demo.policy:5' }));
+  await page.getByRole('textbox', { name: /^demo\.policy\./ }).waitFor();
+  expect(await whatChanges(page).getAttribute('aria-pressed')).toBe('false');
+});
+
+test('what is only said otherwise changes no decision, and what does not compile is not compared', async () => {
+  const { page } = await open(await world(), { email, size: sizes.phone });
+  await page.goto('/playground');
+  await write(page, policies.replace('payload.amount <= 1_000\n', 'not (payload.amount > 1_000)\n'));
+  await press(page, whatChanges(page));
+  await status(page).getByText('0 loosened · 0 stricter · 0 undecided').waitFor();
+  await page.getByText(/^No decision changes: proved for all requests of 2 actions/).waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
+
+  await press(page, whatChanges(page));
+  await write(page, policies.replace('by finance', 'by fnance'));
+  await press(page, whatChanges(page));
+  await status(page).getByText('cannot be compared while the policies have errors').waitFor();
+  await page.locator('.playground-diagnostics').getByText('The policies have 1 error.').waitFor();
+});
+
+test('a comparison that is refused says so, and is asked for again by one press', async () => {
+  const { page } = await open(await world(), { email, expected: /503/ });
+  await page.route('**/v1/policies/compare', (route) =>
+    route.fulfill({
+      status: 503,
+      contentType: 'application/problem+json',
+      body: JSON.stringify({
+        type: 'urn:writ:error:playground_failed',
+        title: 'The playground did not answer',
+        status: 503,
+        detail: 'it was not done after 5 seconds',
+      }),
+    }),
+  );
+  await page.goto('/playground');
+  await write(page, policies.replace('payload.amount <= 1_000\n', 'payload.amount <= 500\n'));
+  await press(page, whatChanges(page));
+  await page.getByRole('alert').getByText('it was not done after 5 seconds').waitFor();
+  await policyPane(page).getByText('compares without a limit of time').waitFor();
+  await page.unroute('**/v1/policies/compare');
+  await press(page, page.getByRole('button', { name: 'Try again' }));
+  await status(page).getByText('0 loosened · 1 stricter · 0 undecided').waitFor();
+});

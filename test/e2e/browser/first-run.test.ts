@@ -1,0 +1,121 @@
+// The first minutes with the real command: its set-up link, the first admin, the first agent, the first decision.
+
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { ask, startService } from '../acceptance/service.ts';
+import { accessibilityFaults, shareBrowser, sizes } from './browser.ts';
+
+const open = shareBrowser();
+const policies = join(import.meta.dirname, '../../../policies');
+/** Nobody is signed in at the first load; the link is used up at the second. */
+const looked = /401|404|410|400|ERR_FAILED/;
+
+interface Started {
+  readonly url: string;
+  readonly link: string;
+}
+
+/** The address of the service, and the link that it printed. */
+async function start(): Promise<Started> {
+  const service = await startService({ policies });
+  onTestFinished(async () => {
+    await service.end('SIGTERM');
+    rmSync(service.data, { recursive: true, force: true });
+  });
+  await expect.poll(service.output).toContain('/setup#token=');
+  const link = /http:\S+\/setup#token=\S+/.exec(service.output())?.[0] ?? '';
+  return { url: new URL(link).origin, link };
+}
+
+test('from the link that the first start prints to the first decision', async () => {
+  const { url, link } = await start();
+  const { page } = await open({ url }, { expected: looked });
+  await page.goto(link);
+  await page.getByLabel('Your name').waitFor();
+  await page.waitForURL(`${url}/setup`);
+  expect(await page.content()).not.toContain(new URL(link).hash.slice('#token='.length));
+  expect(await accessibilityFaults(page)).toEqual([]);
+
+  await page.getByLabel('Your name').focus();
+  await page.keyboard.type('Ann');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('ann@example.com');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('annannannann');
+  await page.getByText('Too few different characters').waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('alert').waitFor();
+  await page.getByLabel('Password').fill('seven quiet harbours at dusk');
+  await page.getByText('Strong.').waitFor();
+  await page.getByLabel('Password').press('Enter');
+
+  await page.getByRole('heading', { level: 1, name: 'Welcome to Writ' }).waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Register Agent' }).press('Enter');
+  await page.getByText('Copy it now').waitFor();
+  const curl = await page.locator('pre', { hasText: 'curl -sS' }).innerText();
+  expect(curl).toContain(`${url}/v1/authorize`);
+  await page.getByText('Waiting for its first request').waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+
+  // Sends the printed request as a program would; the page shows the result by itself.
+  const key = /X-Agent-API-Key: (\w+)/.exec(curl)?.[1] ?? '';
+  const body = JSON.parse(/-d '(.*)'$/s.exec(curl)?.[1] ?? '') as { action_key: string; payload: unknown };
+  const { body: decided } = await ask(url, key, body);
+  const seeWhy = page.getByRole('link', { name: 'See why' });
+  await seeWhy.waitFor();
+  expect(decided.decision).toBe('ALLOW');
+  await page.getByText('Allow', { exact: true }).waitFor();
+  expect(await seeWhy.getAttribute('href')).toBe(`/requests/${decided.request_id}`);
+  expect(await accessibilityFaults(page)).toEqual([]);
+
+  await page.reload();
+  await seeWhy.waitFor();
+  await page.getByText('is not kept here').waitFor();
+  expect(await page.content()).not.toContain(key);
+
+  await page.goto(link);
+  await page.getByLabel('Your name').fill('Eve');
+  await page.getByLabel('E-mail address').fill('eve@example.com');
+  await page.getByLabel('Password').fill('seven quiet harbours at dusk');
+  await page.getByRole('button', { name: 'Create account' }).click();
+  await page.getByRole('alert').waitFor();
+  expect(await page.getByLabel('Your name').inputValue()).toBe('Eve');
+});
+
+test('the first question can be asked from the page, on a telephone', async () => {
+  const { url, link } = await start();
+  const { page } = await open({ url }, { expected: looked, size: sizes.phone, theme: 'dark' });
+  await page.goto('/setup');
+  await page.getByText('The link is incomplete').waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  // The link is opened in a window that already shows the page.
+  await page.goto(link);
+  await page.getByLabel('Your name').fill('Ann');
+  await page.waitForURL(`${url}/setup`);
+  await page.getByLabel('E-mail address').fill('ann@example.com');
+  await page.getByLabel('Password').fill('correct horse battery');
+  await page.getByLabel('Show it').check();
+  expect(await page.getByLabel('Password').getAttribute('type')).toBe('text');
+  // The link is used up, and then the connection is lost, so the person can only sign in.
+  const signIn = (address: URL) => address.pathname === '/v1/session';
+  await page.route(signIn, (route) => route.abort());
+  await page.getByRole('button', { name: 'Create account' }).click();
+  await page.getByText('Your account is created').waitFor();
+  await page.unroute(signIn);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { name: 'Register the first agent' }).waitFor();
+  await page.goto('/agents?owner=ann@example.com');
+  await page.getByRole('link', { name: 'first-agent' }).waitFor();
+  await page.goto('/welcome');
+  await page.getByLabel('Name').fill('first-agent');
+  await page.getByRole('button', { name: 'Register Agent' }).click();
+  await page.getByText('another agent has this name').first().waitFor();
+  await page.getByLabel('Name').fill('mine');
+  await page.getByRole('button', { name: 'Register Agent' }).click();
+  await page.getByRole('button', { name: 'Try it from here' }).click();
+  await page.getByRole('link', { name: 'See why' }).waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(sizes.phone.width);
+});

@@ -1,0 +1,144 @@
+// The history of policies and the page that compares two of its sets, in the browser: the changes of each
+// set, a link that opens the same comparison for another person, and what the page shows when there is
+// nothing to compare.
+
+import { expect, test } from 'vitest';
+import { type Service, shareService, startService } from '../../service/http/service.ts';
+import { usePolicies } from '../../service/http/written-policies.ts';
+import { accessibilityFaults, addPeople, shareBrowser, sizes } from './browser.ts';
+
+const service = shareService();
+const open = shareBrowser();
+
+const policies = (limit: number): string => `action pay.make { amount: number 0.01.. }
+policy p on pay.make {
+  allow small when payload.amount <= ${limit}
+}
+`;
+
+let asked: Promise<void> | null = null;
+
+async function prepare(shared: Service): Promise<void> {
+  await addPeople(shared);
+  for (const limit of [100, 5_000]) {
+    await usePolicies(shared, policies(limit));
+    await new Promise((resolve) => setTimeout(resolve, 300));
+  }
+}
+
+async function world(): Promise<Service> {
+  const shared = service();
+  asked ??= prepare(shared);
+  await asked;
+  return shared;
+}
+
+test('the history says what changed with a set, and leads to the comparison, which can be handed on', async () => {
+  const shared = await world();
+  const { page } = await open(shared, { email: 'ann@example.com' });
+  await page.goto('/policies');
+  const history = page.getByRole('region', { name: 'History', exact: true });
+  await history.getByText('The first that is known.').waitFor();
+  expect(await history.getByRole('listitem').count()).toBe(3);
+  const latest = history.getByRole('listitem').first();
+  await latest.locator('summary').focus();
+  await page.keyboard.press('Enter');
+  await latest.getByRole('status').getByText('1 loosened · 0 stricter · 0 undecided').waitFor();
+  expect(await latest.innerText()).toContain(
+    'Loosened: DENY → ALLOW for pay.make when payload.amount > 100 and <= 5000',
+  );
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await latest.getByRole('link', { name: /^Compare the two/ }).click();
+  await page.waitForURL('**/compare?old=**');
+  const decided = page.getByRole('region', { name: 'What is decided otherwise' });
+  await decided.getByRole('heading', { name: /Loosened/ }).waitFor();
+  const text = page.getByRole('region', { name: 'Changes of demo.policy' });
+  expect(await text.innerText()).toMatch(/removed:\s*allow small.* 100[\s\S]*added:\s*allow small.* 5000/);
+  const sentences = page.getByRole('list', { name: 'What is said otherwise' });
+  await sentences.getByText('at most 5,000').waitFor();
+  expect(await sentences.innerText()).toMatch(/removed:\s*.*at most 100[\s\S]*added:\s*.*at most 5,000/);
+  expect(await accessibilityFaults(page)).toEqual([]);
+
+  const other = await open(shared, { email: 'ben@example.com', theme: 'dark', size: sizes.phone });
+  await other.page.goto(page.url());
+  await other.page.getByRole('heading', { name: /Loosened/ }).waitFor();
+  expect(await accessibilityFaults(other.page)).toEqual([]);
+  expect(await other.page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
+
+  await page.getByRole('button', { name: 'Swap' }).click();
+  await decided.getByRole('heading', { name: /Stricter/ }).waitFor();
+  await decided.getByRole('button', { name: 'Try this request' }).click();
+  await page.waitForURL('**/playground');
+  await page.getByRole('textbox', { name: 'Request as JSON' }).getByText('pay.make').waitFor();
+});
+
+test('the page begins with the active policies and the set before them; the same set twice changes nothing; one that is not kept says so', async () => {
+  const { page } = await open(await world(), { email: 'ann@example.com', expected: /404/ });
+  await page.goto('/compare');
+  await page.getByRole('heading', { name: /Loosened/ }).waitFor();
+  const from = page.getByLabel('From');
+  await from.selectOption({ index: 0 });
+  await page.getByText('No file differs').waitFor();
+  await page.getByText(/^No decision changes: proved for all requests of/).waitFor();
+  await page.goto('/compare?old=sha256:00&new=sha256:11');
+  await page.getByRole('alert').getByText('its texts are not kept any more').waitFor();
+  expect(await from.inputValue()).toBe('sha256:00');
+});
+
+test('where one set is known there is nothing to compare yet', async () => {
+  const { page } = await open(await world(), { email: 'ann@example.com' });
+  await page.route('**/v1/policies/history', (route) =>
+    route.fulfill({ json: { items: [], no_roll_back: null } }),
+  );
+  await page.goto('/compare');
+  await page.getByText('There is one set so far').waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+});
+
+test('where no set can be written back the history says why, and offers no button', async () => {
+  const shared = await startService({ isInFile: true });
+  await prepare(shared);
+  const { page } = await open(shared, { email: 'ann@example.com' });
+  await page.route('**/v1/policies/history', async (route) => {
+    const reply = await route.fetch();
+    await route.fulfill({
+      json: { ...(await reply.json()), no_roll_back: 'the policies come from a bundle' },
+    });
+  });
+  await page.goto('/policies');
+  const history = page.getByRole('region', { name: 'History', exact: true });
+  await history.getByText('No set can be written back here: the policies come from a bundle.').waitFor();
+  expect(await history.getByRole('listitem').count()).toBeGreaterThan(1);
+  expect(await history.getByRole('button', { name: /^Roll back/ }).count()).toBe(0);
+  expect(await accessibilityFaults(page)).toEqual([]);
+});
+
+test('an admin rolls back from the history with a reason; who may not sees no way to', async () => {
+  const shared = await startService({ isInFile: true });
+  await prepare(shared);
+  const { page } = await open(shared, { email: 'ann@example.com' });
+  await page.goto('/policies');
+  const history = page.getByRole('region', { name: 'History', exact: true });
+  const now = shared.policies.current().digest;
+  await history
+    .getByRole('listitem')
+    .nth(1)
+    .getByRole('button', { name: /^Roll back to this/ })
+    .click();
+  const dialog = page.getByRole('dialog');
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await dialog.getByLabel('Reason').fill('too much passed');
+  await dialog.getByRole('button', { name: 'Roll back', exact: true }).click();
+  await dialog.waitFor({ state: 'detached' });
+  expect(shared.policies.current().digest).not.toBe(now);
+  await history.getByRole('listitem').nth(3).waitFor();
+  const link = history
+    .getByRole('listitem')
+    .nth(1)
+    .getByRole('link', { name: /^Its decisions/ });
+  expect(await link.getAttribute('href')).toMatch(/^\/requests\?from=.*&to=/);
+  const other = await open(shared, { email: 'ben@example.com' });
+  await other.page.goto('/policies');
+  await other.page.getByText('The first that is known.').waitFor();
+  expect(await other.page.getByRole('button', { name: /^Roll back/ }).count()).toBe(0);
+});

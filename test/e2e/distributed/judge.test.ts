@@ -1,0 +1,180 @@
+// Each check of the judge, on records that break what it checks: checks of replies, and of what people and
+// agents reported.
+
+import { expect, test } from 'vitest';
+import type { ChainEntry } from '../../../src/service/store/contract/chain.ts';
+import type { Store } from '../../../src/service/store/contract/store.ts';
+import { judge } from './judge.ts';
+import type { Told } from './told.ts';
+import type { History, Stop } from './world.ts';
+
+const nothing: History = {
+  told: [],
+  votes: [],
+  outcomes: [],
+  proofs: [],
+  stops: [],
+  faults: new Map(),
+  services: [],
+  starts: [],
+  longest: new Map(),
+  rates: new Map(),
+  counts: new Map(),
+  tookS: 0,
+};
+const waits = {
+  kind: 'request',
+  status: 'pending',
+  outcome: 'ESCALATE',
+  agent_id: 'a',
+  idempotency_key: null,
+};
+const record_json = JSON.stringify({
+  payload: { amount: 1 },
+  request: {},
+  meters: {},
+  policySet: { digest: 'd' },
+});
+const active = { kind: 'change', what: 'policies-activated', subject: '', after_json: '{"digest":"d"}' };
+const request = (id: string, end = 1_000) => ({ ...waits, id, created_ms: 0, expires_ms: end, record_json });
+const event = (request_id: string, what: string, status: string, more: object = {}) => ({
+  kind: 'event',
+  request_id,
+  what,
+  status,
+  at_ms: 10,
+  detail_json: null,
+  ...more,
+});
+const granted = (id: string) => ({
+  ...request(id),
+  status: 'auto_approved',
+  record_json: JSON.stringify({
+    payload: { amount: 1 },
+    request: { session: id },
+    meters: { spent: { low: '1', high: '1' } },
+    policySet: { digest: 'd' },
+  }),
+});
+/** A reply to a request that was sent at one moment and answered at the other. */
+const told = (id: string, begunAtMs: number, endedAtMs: number, more: Partial<Told> = {}): Told => ({
+  id,
+  agent: 'a',
+  decision: 'ALLOW',
+  status: 200,
+  key: null,
+  nonce: null,
+  begunAtMs,
+  endedAtMs,
+  ...more,
+});
+const stop = (kind: Stop['kind'], fromMs: number, untilMs: number): Stop => ({
+  kind,
+  subject: kind === 'revoked' ? 'a' : 'pay',
+  fromMs,
+  untilMs,
+});
+const executed = (isSo: boolean) => ({ detail_json: JSON.stringify({ executed: isSo }) });
+
+async function faultsOf(
+  entries: readonly object[],
+  history: Partial<History> = {},
+): Promise<readonly string[]> {
+  const records = [active, ...entries].map((entry, at) => ({
+    // The chain in the form in which a store returns it, without the parts that the judge does not read.
+    entry: { sequence: at + 1, ...entry } as unknown as ChainEntry,
+  }));
+  const stretch = async () => ({ records, lastSequence: records.length });
+  const chain = { stretch } as unknown as Store['chain'];
+  return (await judge({ chain }, { ...nothing, ...history })).faults;
+}
+
+test.each([
+  ['a grant that is lost', [], { told: [told('r', 1, 2, { decision: 'DENY' })] }, 'told and not stored'],
+  [
+    'a grant within a stop',
+    [granted('r')],
+    {
+      told: [told('r', 6, 7)],
+      stops: [stop('switched', 9, 12), stop('switched', 1, 3), stop('switched', 5, 8)],
+    },
+    'after the reply that it was switched',
+  ],
+  [
+    'a grant to one who was revoked',
+    [granted('r')],
+    { told: [told('r', 6, 7)], stops: [stop('revoked', 5, Infinity)] },
+    'after the reply that it was revoked',
+  ],
+  [
+    'a nonce of two grants',
+    [granted('r'), granted('s')],
+    { told: [told('r', 1, 2, { nonce: 'n' }), told('s', 1, 2, { nonce: 'n' })] },
+    'a nonce was good twice',
+  ],
+  [
+    'approved after its deadline',
+    [request('r', 5), event('r', 'decided', 'approved')],
+    {},
+    'after its deadline',
+  ],
+  [
+    'expired after it was approved',
+    [request('r'), event('r', 'decided', 'approved'), event('r', 'expired', 'expired')],
+    {},
+    'expired after it was approved',
+  ],
+  [
+    'expired twice',
+    [request('r'), event('r', 'expired', 'expired'), event('r', 'expired', 'expired')],
+    {},
+    'expired after it was expired',
+  ],
+  [
+    'never expired',
+    [request('r'), { ...request('s', 9_000), created_ms: 5_000 }],
+    {},
+    'no record says so: r',
+  ],
+  [
+    'used and not used',
+    [
+      request('r'),
+      event('r', 'consumed', 'consumed', executed(true)),
+      event('r', 'consumed', 'consumed', executed(false)),
+    ],
+    {},
+    'said twice',
+  ],
+  [
+    'told otherwise',
+    [request('r'), event('r', 'consumed', 'consumed', executed(true))],
+    { outcomes: [{ id: 'r', executed: false, isTaken: true }] },
+    'told that it was not used',
+  ],
+  [
+    'a code that is good twice',
+    ['r', 's'].flatMap((id) => [request(id), event(id, 'decided', 'approved')]),
+    {
+      proofs: [
+        { step: 1, person: 'p', requests: ['r'], granted: [] },
+        { step: 1, person: 'p', requests: ['s'], granted: ['s'] },
+      ],
+    },
+    'good twice',
+  ],
+  [
+    'a step-up that is lost',
+    [request('r')],
+    { proofs: [{ step: 1, person: 'p', requests: ['r'], granted: ['r'] }] },
+    'told as granted by a step-up and not stored so',
+  ],
+])('%s is seen', async (_, entries, history, fault) => {
+  expect(await faultsOf(entries, history)).toEqual([expect.stringContaining(fault)]);
+});
+
+test('a grant that began before a stop, or ended after it, is none of its faults', async () => {
+  const stops = [stop('switched', 5, 8), stop('switched', 10, 12)];
+  const all = [told('r', 4, 7), told('s', 6, 9), told('t', 8.5, 9.5), told('u', 9, 11)];
+  expect(await faultsOf(['r', 's', 't', 'u'].map(granted), { told: all, stops })).toEqual([]);
+});

@@ -1,0 +1,255 @@
+// Compares the replies with what is stored. The chain is read from its beginning, and at each record the
+// judge knows what was spent, who was revoked, what was stopped and which policies were active. INVARIANT:
+// each kind of fault that is looked for is one line.
+
+import type { ChainEntry } from '../../../src/service/store/contract/chain.ts';
+import type { Store } from '../../../src/service/store/contract/store.ts';
+import { budget, type History, type Stop } from './world.ts';
+
+export interface Verdict {
+  readonly faults: readonly string[];
+  readonly decisions: number;
+  readonly granted: number;
+  /** The smallest share used of any budget that was under pressure. */
+  readonly usedLeast: number;
+  /** Numbers of requests that people ended. */
+  readonly ended: Readonly<Record<Ended, number>>;
+  /** The number of grants whose agents reported an outcome. */
+  readonly consumed: number;
+  /** The number of grants by a step-up. */
+  readonly steppedUp: number;
+  readonly outcomes: ReadonlyMap<string, number>;
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
+type Ended = 'approved' | 'rejected' | 'expired';
+
+interface Stored {
+  readonly payload: { readonly amount: number };
+  readonly request: { readonly session?: string };
+  readonly meters: { readonly spent?: { readonly low?: string; readonly high?: string } };
+  readonly policySet: { readonly digest: string };
+}
+
+interface Walk {
+  readonly spent: Map<string, number>;
+  readonly revoked: Set<string>;
+  readonly switches: Set<string>;
+  readonly keys: Map<string, string>;
+  readonly ids: Map<string, string>;
+  /** The outcome of each request that waited. */
+  readonly ended: Map<string, Ended>;
+  /** The deadline of each request that waited. */
+  readonly deadlines: Map<string, number>;
+  readonly consumed: Map<string, boolean>;
+  readonly outcomes: Map<string, number>;
+  firstMs: number;
+  latestMs: number;
+  granted: number;
+  /** The agents of the requests that waited. */
+  readonly agents: Map<string, string>;
+  active: string | null;
+  readonly faults: string[];
+}
+
+const chunk = 5_000;
+/** A deadline that passes is recorded within this time. */
+const sweptWithinMs = 2_000;
+
+export async function judge({ chain }: Pick<Store, 'chain'>, history: History): Promise<Verdict> {
+  const { told, votes, stops } = history;
+  const walk: Walk = {
+    spent: new Map(),
+    revoked: new Set(),
+    switches: new Set(),
+    keys: new Map(),
+    ids: new Map(),
+    ended: new Map(),
+    deadlines: new Map(),
+    consumed: new Map(),
+    outcomes: new Map(),
+    firstMs: Number.POSITIVE_INFINITY,
+    latestMs: 0,
+    granted: 0,
+    agents: new Map(),
+    active: null,
+    faults: [],
+  };
+  let decisions = 0;
+  for (let after = 0; ; after += chunk) {
+    const { records, lastSequence } = await chain.stretch(after, chunk);
+    for (const { entry } of records) {
+      if (entry.kind === 'change') takeChange(walk, entry);
+      if (entry.kind === 'request') takeRequest(walk, entry);
+      if (entry.kind === 'event') takeEvent(walk, entry);
+      if (entry.kind === 'request') decisions += 1;
+    }
+    if (after + chunk >= lastSequence) break;
+  }
+  const { faults, spent, ids, keys, ended } = walk;
+  const isStopped = stopsOf(stops);
+  const nonces = new Set<string>();
+  for await (const one of told) {
+    if (one.id !== null && one.status === 200 && !ids.has(one.id))
+      faults.push(`told and not stored: ${one.id}`);
+    if (one.nonce !== null && one.status === 200) {
+      if (nonces.has(one.nonce)) faults.push(`a nonce was good twice: ${one.id}`);
+      nonces.add(one.nonce);
+    }
+    if (one.decision !== 'ALLOW') continue;
+    if (ids.get(one.id ?? '') !== 'auto_approved')
+      faults.push(`told as granted and not stored so: ${one.id}`);
+    if (one.key !== null && keys.get(`${one.agent} ${one.key}`) !== one.id)
+      faults.push(`another request for its key: ${one.id}`);
+    // A repeated idempotency key is answered with the earlier grant, even after a stop.
+    const stop = one.key === null ? isStopped(one) : null;
+    if (stop !== null) faults.push(`granted after the reply that it was ${stop.kind}: ${one.id}`);
+  }
+  for (const vote of votes) {
+    const { id, said } = vote;
+    if (said === null || said === 'pending') continue;
+    if (ended.get(id) !== said) faults.push(`told as ${said}, stored as ${ended.get(id)}: ${id}`);
+    const stop = said === 'approved' ? isStopped(vote) : null;
+    if (stop !== null) faults.push(`granted by a vote after the reply that it was ${stop.kind}: ${id}`);
+  }
+  const shared = [...spent].filter(([session]) => session.startsWith('shared-'));
+  const full = shared.map(([, sum]) => sum / budget);
+  faults.push(...faultsOfDetails(walk, history));
+  const words = [...ended.values()];
+  const count = (word: Ended) => words.filter((one) => one === word).length;
+  return {
+    faults,
+    decisions,
+    granted: walk.granted,
+    usedLeast: Math.min(...full),
+    ended: { approved: count('approved'), rejected: count('rejected'), expired: count('expired') },
+    consumed: walk.consumed.size,
+    steppedUp: history.proofs.filter(({ granted }) => granted.length > 0).length,
+    outcomes: walk.outcomes,
+    fromMs: walk.firstMs,
+    untilMs: walk.latestMs + 1,
+  };
+}
+
+interface Asked {
+  readonly agent: string;
+  readonly begunAtMs: number;
+  readonly endedAtMs: number;
+}
+
+/**
+ * Finds the stop that lasted for the whole time of a request; null when there is none. Many stops and even
+ * more requests are compared.
+ */
+function stopsOf(stops: readonly Stop[]): (asked: Asked) => Stop | null {
+  const revoked = new Map(stops.filter(({ kind }) => kind === 'revoked').map((stop) => [stop.subject, stop]));
+  // One switch is turned off before the next is turned on.
+  const switched = stops.filter(({ kind }) => kind === 'switched').sort((a, b) => a.fromMs - b.fromMs);
+  return ({ agent, begunAtMs, endedAtMs }) => {
+    const isWithin = ({ fromMs, untilMs }: Stop) => begunAtMs > fromMs && endedAtMs < untilMs;
+    const [first, last] = [revoked.get(agent), latestBefore(switched, begunAtMs)];
+    if (first !== undefined && isWithin(first)) return first;
+    return last !== undefined && isWithin(last) ? last : null;
+  };
+}
+
+function latestBefore(sorted: readonly Stop[], atMs: number): Stop | undefined {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sorted[middle]!.fromMs < atMs) low = middle + 1;
+    else high = middle;
+  }
+  return sorted[low - 1];
+}
+
+/** Faults in the outcomes that agents reported, in the use of codes, and in deadlines. */
+function faultsOfDetails(walk: Walk, { outcomes, proofs }: History): readonly string[] {
+  const { consumed, ended, deadlines, latestMs } = walk;
+  const faults: string[] = [];
+  for (const { id, executed, isTaken } of outcomes)
+    if (isTaken && consumed.get(id) !== executed)
+      faults.push(`told that it was ${executed ? '' : 'not '}used, stored otherwise: ${id}`);
+  for (const { granted } of proofs)
+    for (const id of granted)
+      if (ended.get(id) !== 'approved') faults.push(`told as granted by a step-up and not stored so: ${id}`);
+  for (const [code, shown] of Map.groupBy(proofs, ({ person, step }) => `${step} of ${person}`)) {
+    const stepped = shown.flatMap(({ requests }) => requests).filter((id) => ended.get(id) === 'approved');
+    if (stepped.length > 1) faults.push(`code ${code} was good twice: ${stepped}`);
+  }
+  for (const [id, deadlineMs] of deadlines)
+    if (!ended.has(id) && deadlineMs + sweptWithinMs < latestMs)
+      faults.push(`its deadline has passed and no record says so: ${id}`);
+  return faults;
+}
+
+function takeChange(walk: Walk, entry: ChainEntry): void {
+  const { revoked, switches } = walk;
+  const subject = String(entry.subject);
+  if (entry.what === 'agent-revoked') revoked.add(subject);
+  if (entry.what === 'switch-turned-on') switches.add(subject);
+  if (entry.what === 'switch-turned-off') switches.delete(subject);
+  if (entry.what === 'policies-activated')
+    walk.active = (JSON.parse(String(entry.after_json)) as { readonly digest: string }).digest;
+}
+
+function takeEvent(walk: Walk, entry: ChainEntry): void {
+  const { revoked, switches, ended, agents, consumed, deadlines, faults } = walk;
+  const id = String(entry.request_id);
+  const { status } = entry;
+  walk.latestMs = Math.max(walk.latestMs, Number(entry.at_ms));
+  if (entry.what === 'consumed') {
+    if (consumed.has(id)) faults.push(`record ${entry.sequence}: it is said twice what became of ${id}`);
+    consumed.set(id, (JSON.parse(String(entry.detail_json)) as { readonly executed: boolean }).executed);
+  }
+  if (status !== 'approved' && status !== 'rejected' && status !== 'expired') return;
+  const before = ended.get(id);
+  if (before !== undefined && (before !== status || entry.what === 'expired'))
+    faults.push(`record ${entry.sequence}: ${status} after it was ${before}`);
+  const isLate = Number(entry.at_ms) >= (deadlines.get(id) ?? Number.POSITIVE_INFINITY);
+  if (before === undefined && status === 'approved' && isLate)
+    faults.push(`record ${entry.sequence}: granted after its deadline`);
+  ended.set(id, status);
+  if (before !== undefined || status !== 'approved') return;
+  if (revoked.has(agents.get(id) ?? '')) faults.push(`record ${entry.sequence}: granted to a revoked agent`);
+  if (switches.size > 0) faults.push(`record ${entry.sequence}: granted by a vote while stopped`);
+}
+
+function takeRequest(walk: Walk, entry: ChainEntry): void {
+  const { spent, revoked, switches, keys, ids, faults } = walk;
+  const id = String(entry.id);
+  const createdMs = Number(entry.created_ms);
+  walk.firstMs = Math.min(walk.firstMs, createdMs);
+  walk.latestMs = Math.max(walk.latestMs, createdMs);
+  walk.outcomes.set(String(entry.outcome), (walk.outcomes.get(String(entry.outcome)) ?? 0) + 1);
+  if (entry.status === 'pending') {
+    walk.deadlines.set(id, Number(entry.expires_ms));
+    walk.agents.set(id, String(entry.agent_id));
+  }
+  const record = JSON.parse(String(entry.record_json)) as Stored;
+  const { session = '' } = record.request;
+  const isGranted = entry.status === 'auto_approved';
+  const before = spent.get(session) ?? 0;
+  const after = before + record.payload.amount;
+  const { low, high } = record.meters.spent ?? {};
+  if (high !== undefined && (high !== String(after) || low !== high))
+    faults.push(`record ${entry.sequence}: read ${low} to ${high} where ${after} is right`);
+  if (isGranted && high === undefined) faults.push(`record ${entry.sequence}: granted without a reading`);
+  if (isGranted) {
+    spent.set(session, after);
+    walk.granted += 1;
+  }
+  if (isGranted && after > budget) faults.push(`record ${entry.sequence}: ${after} of ${budget}`);
+  if (revoked.has(String(entry.agent_id)))
+    faults.push(`record ${entry.sequence}: decided for a revoked agent`);
+  if (isGranted && switches.size > 0) faults.push(`record ${entry.sequence}: granted while stopped`);
+  if (record.policySet.digest !== walk.active)
+    faults.push(`record ${entry.sequence}: decided by another set`);
+  if (ids.has(id)) faults.push(`record ${entry.sequence}: its id is there twice`);
+  ids.set(id, String(entry.status));
+  if (entry.idempotency_key === null) return;
+  const key = `${entry.agent_id} ${entry.idempotency_key}`;
+  if (keys.has(key)) faults.push(`record ${entry.sequence}: its idempotency key made two requests`);
+  keys.set(key, id);
+}

@@ -1,0 +1,69 @@
+// What policies ask for and an installation does not have is told: in the state of the policies, in `/readyz`,
+// in the log and by an alert.
+
+import { expect, test } from 'vitest';
+import { addPoint } from '../../../src/service/agents/points/change-point.ts';
+import { firstAdmin, personWith, tokenClient } from '../http/person-client.ts';
+import { type Service, startService } from '../http/service.ts';
+import { usePolicies } from '../http/written-policies.ts';
+
+const policies = `
+approvers finance "Finance"
+approvers legal "Legal"
+action pay.create { amount: number }
+let is_known = request.user.id != "nobody"
+meter own = count() of pay.create per user over 24h
+policy pay on pay.create {
+  allow small when payload.amount <= 10
+  allow known when is_known and own < 3
+  escalate large to finance needs 2 when payload.amount > 100
+  escalate words to legal when payload.amount > 200
+  shadow escalate watched to legal needs 5 when payload.amount > 300
+  deny direct unless request.point in ["gateway", "gatway"]
+}
+`;
+
+async function gapsOf(service: Service): Promise<readonly string[]> {
+  const ready = (await (await fetch(`${service.url}/readyz`)).json()) as { policies: { gaps: string[] } };
+  return ready.policies.gaps;
+}
+
+test('groups without enough members, an issuer that is not set, and unknown points are told, and no longer once they are there', async () => {
+  const service = await startService();
+  const admin = await firstAdmin(service);
+  await usePolicies(service, policies);
+  const client = await tokenClient(service, admin);
+  const look = () => client.send('/v1/policies/reload', { method: 'POST' });
+  const finance = 'The rule pay/large asks the group finance, which has';
+  const legal = 'The rule pay/words asks the group legal, which has nobody in it: nothing can be approved';
+  const users = 'The rule pay/known reads request.user, which is never known: users.issuer is not set';
+  const point = (name: string) =>
+    `The rule pay/direct compares request.point with "${name}", which is no active enforcement point`;
+  const first = (await look()).body;
+  expect(first.gaps).toEqual([
+    `${finance} nobody in it: nothing can be approved`,
+    legal,
+    users,
+    point('gateway'),
+    point('gatway'),
+  ]);
+  expect(await gapsOf(service)).toEqual(first.gaps);
+  expect((await client.send('/v1/policies')).body.state.gaps).toEqual(first.gaps);
+  await personWith(service, admin, {
+    email: 'ben@example.com',
+    roles: ['approver'],
+    groups: ['finance', 'legal'],
+  });
+  // An auditor approves nothing, whatever their groups.
+  await personWith(service, admin, { email: 'ida@example.com', roles: ['auditor'], groups: [] });
+  const by = { documents: service.store.documents, who: 'test', nowMs: Date.now() };
+  expect((await addPoint(by, { name: 'gateway', agents: [service.agent.id], mayRelease: false })).kind).toBe(
+    'made',
+  );
+  await look();
+  expect(await gapsOf(service)).toEqual([
+    `${finance} only 1 of the 2 people that are needed in it: nothing can be approved`,
+    users,
+    point('gatway'),
+  ]);
+});

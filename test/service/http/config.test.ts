@@ -1,0 +1,243 @@
+// Where a setting comes from, and the error for a setting that cannot be used.
+
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import {
+  settings as allSettings,
+  type ConfigSources,
+  loadConfig,
+} from '../../../src/service/settings/settings.ts';
+import { temporaryDirectory } from './service.ts';
+
+function load(sources: Partial<ConfigSources> & { yaml?: string }) {
+  const directory = temporaryDirectory();
+  if (sources.yaml !== undefined) writeFileSync(join(directory, 'writ.yaml'), sources.yaml);
+  return { directory, loaded: loadConfig({ directory, environment: {}, flags: {}, ...sources }) };
+}
+
+function problemsOf(sources: Parameters<typeof load>[0]): string {
+  const { directory, loaded } = load(sources);
+  return loaded.ok ? '' : loaded.problems.join('\n').replaceAll(`${directory}/`, '');
+}
+
+test('defaults', () => {
+  const { directory, loaded } = load({});
+  expect(loaded).toMatchObject({
+    ok: true,
+    config: {
+      host: '127.0.0.1',
+      port: 8181,
+      policies: join(directory, 'policies'),
+      compileTimeoutMs: 60_000,
+      data: join(directory, 'var'),
+      sandboxToken: null,
+      ratePerMinute: 600,
+      burst: 100,
+      bodyBytesMax: 262_144,
+      openRequestsMax: 20,
+      logLevel: 'info',
+      isCompatibilityAllowed: true,
+      clockBehind: 'refuse',
+      durability: 'replicated',
+      otelEndpoint: null,
+      areAgentReportsTrusted: false,
+      publicUrl: null,
+      areWebhooksPrivate: false,
+      smtp: null,
+    },
+  });
+});
+
+test('flags stand above the environment, that above the file', () => {
+  const yaml = 'host: "::"\nport: 1\nlimits:\n  burst: 1\n  rate_per_minute: 1\nsandbox:\n  token: abc\n';
+  const environment = { WRIT_PORT: '2', WRIT_LIMITS_RATE_PER_MINUTE: '2', PATH: '/bin' };
+  const { directory, loaded } = load({ yaml, environment, flags: { port: '3', host: undefined } });
+  expect(loaded).toMatchObject({
+    config: { host: '::', port: 3, burst: 1, ratePerMinute: 2, sandboxToken: 'abc' },
+  });
+  const origins = loaded.ok
+    ? Object.fromEntries(loaded.settings.map(({ name, origin }) => [name, origin]))
+    : {};
+  expect(origins).toMatchObject({
+    port: '--port',
+    'limits.rate_per_minute': 'WRIT_LIMITS_RATE_PER_MINUTE',
+    data: 'default',
+    host: join(directory, 'writ.yaml'),
+  });
+  expect(JSON.stringify(loaded.ok && loaded.settings)).not.toContain('abc');
+});
+
+test('the address of a collector may come from the variable that all programs read', () => {
+  const standard = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' };
+  const { loaded } = load({ environment: standard });
+  expect(loaded).toMatchObject({ config: { otelEndpoint: 'http://collector:4318' } });
+  const own = { ...standard, WRIT_OTEL_ENDPOINT: 'https://other' };
+  expect(load({ environment: own }).loaded).toMatchObject({ config: { otelEndpoint: 'https://other' } });
+  const none = { OTEL_EXPORTER_OTLP_ENDPOINT: '' };
+  expect(load({ environment: none }).loaded).toMatchObject({ config: { otelEndpoint: null } });
+  const yaml = 'signatures:\n  compatibility: forbid\nclock:\n  behind: accept\n';
+  expect(load({ yaml }).loaded).toMatchObject({
+    config: { isCompatibilityAllowed: false, clockBehind: 'accept' },
+  });
+});
+
+test('proxies that are trusted, and for how long a second factor is new', () => {
+  const configOf = (sources: Parameters<typeof load>[0]) => {
+    const { loaded } = load(sources);
+    return loaded.ok ? loaded.config : null;
+  };
+  expect(configOf({})).toMatchObject({ trustedProxies: [], newFactorMs: 3_600_000 });
+  const networks = ['10.0.0.0/8', '::1', '2001:db8::/32'];
+  const yaml = `trusted_proxies: [${networks.map((one) => `"${one}"`).join(', ')}]\npeople:\n  new_factor_minutes: 5\n`;
+  expect(configOf({ yaml })).toMatchObject({ trustedProxies: networks, newFactorMs: 300_000 });
+  const environment = { WRIT_TRUSTED_PROXIES: networks.join(', '), WRIT_PEOPLE_NEW_FACTOR_MINUTES: '0' };
+  expect(configOf({ environment })).toMatchObject({ trustedProxies: networks, newFactorMs: 0 });
+  for (const wrong of ['10.0.0.0/33', '::1/129', 'proxy.example.com', '10.0.0.0/8/8', 'true', '10.0.0.0/']) {
+    expect(problemsOf({ environment: { WRIT_TRUSTED_PROXIES: wrong } })).toMatch(/must be networks such as/);
+  }
+  expect(problemsOf({ yaml: 'trusted_proxies: [1]\n' })).toMatch(/must be networks such as/);
+  expect(problemsOf({ yaml: 'trusted_proxies: true\n' })).toMatch(/must be networks such as/);
+});
+
+test('the public address, webhooks and mail', () => {
+  const yaml =
+    'public_url: https://writ.example.com/\nwebhooks:\n  allow_private: true\nsmtp:\n  url: smtps://writ:s3cret@mail.example.com\n  from: writ@example.com\n';
+  const { loaded } = load({ yaml });
+  expect(loaded).toMatchObject({
+    config: {
+      publicUrl: 'https://writ.example.com',
+      areWebhooksPrivate: true,
+      smtp: { url: 'smtps://writ:s3cret@mail.example.com', from: 'writ@example.com' },
+    },
+  });
+  expect(JSON.stringify(loaded.ok && loaded.settings)).not.toContain('s3cret');
+  expect(load({ environment: { WRIT_WEBHOOKS_ALLOW_PRIVATE: 'false' } }).loaded).toMatchObject({
+    config: { areWebhooksPrivate: false },
+  });
+  expect(problemsOf({ environment: { WRIT_WEBHOOKS_ALLOW_PRIVATE: 'yes' } })).toMatch(
+    /must be true or false/,
+  );
+  expect(problemsOf({ yaml: 'smtp:\n  url: http://mail\n' })).toMatch(/must be an smtp or smtps address/);
+  expect(problemsOf({ yaml: 'smtp:\n  url: smtp://mail\n' })).toBe('smtp.from must be set where smtp.url is');
+  // The service ignores the variables of commands that call a service.
+  expect(load({ environment: { WRIT_URL: 'http://x', WRIT_TOKEN: 'writp_x' } }).loaded.ok).toBe(true);
+});
+
+test('paths of a file start at the file', () => {
+  const { directory, loaded } = load({ yaml: 'policies: rules\ndata: /srv/writ\n' });
+  expect(loaded).toMatchObject({ config: { policies: join(directory, 'rules'), data: '/srv/writ' } });
+});
+
+test.each([
+  ['prot: 1', {}, 'writ.yaml: unknown key `prot`; did you mean `port`'],
+  ['limits:\n  brust: 1', {}, 'writ.yaml: unknown key `limits.brust`; did you mean `limits.burst`'],
+  ['limits: 7', {}, 'writ.yaml: unknown key `limits`'],
+  ['- a', {}, 'writ.yaml: unknown key `(the whole file)`'],
+  ['port: [', {}, 'writ.yaml: '],
+  ['port: 1\nport: 2', {}, 'writ.yaml: Map keys must be unique'],
+  ['port: 70000', {}, 'port (from writ.yaml) must be a whole number from 0 to 65535'],
+  ['port:', {}, 'port (from writ.yaml) must be set to a value'],
+  ['host: 7', {}, 'host (from writ.yaml) must be a text that is not empty'],
+  ['', { WRIT_PROT: '1' }, 'unknown environment variable `WRIT_PROT`; did you mean `WRIT_PORT`'],
+  ['', { WRIT_PORT: 'tcp://10.0.0.1:80' }, 'port (from WRIT_PORT) must be a whole number'],
+  ['', { WRIT_LOG_LEVEL: 'loud' }, 'log.level (from WRIT_LOG_LEVEL) must be one of trace, debug, info'],
+  ['', { WRIT_OTEL_ENDPOINT: 'collector:4318' }, 'otel.endpoint (from WRIT_OTEL_ENDPOINT) must be an http'],
+  ['', { WRIT_OTEL_ENDPOINT: 'http://a:hush@b' }, 'must be an http or https address without a password'],
+  ['', { OTEL_EXPORTER_OTLP_ENDPOINT: 'x' }, 'otel.endpoint (from OTEL_EXPORTER_OTLP_ENDPOINT) must be'],
+  [
+    'signatures:\n  compatibility: no',
+    {},
+    'signatures.compatibility (from writ.yaml) must be one of allow, forbid',
+  ],
+  ['', { WRIT_LIMITS_BURST: '0' }, 'limits.burst (from WRIT_LIMITS_BURST) must be'],
+])('%j with %j is refused', (yaml, environment, message) => {
+  expect(problemsOf({ yaml, environment })).toContain(message);
+});
+
+test('all problems are told at once', () => {
+  expect(problemsOf({ yaml: 'a: 1\nport: x', environment: { WRIT_HOST: '' } }).split('\n')).toHaveLength(3);
+});
+
+test('what Kubernetes sets for a service called writ is left alone', () => {
+  expect(problemsOf({ environment: { WRIT_SERVICE_HOST: '10.0.0.1', WRIT_PORT_8181_TCP: 'x' } })).toBe('');
+});
+
+test('a file that is named must be there', () => {
+  expect(problemsOf({ file: 'other.yaml' })).toBe('other.yaml does not exist');
+});
+
+test('`writ config` prints the effective value, where it came from, and no secret', async () => {
+  const directory = temporaryDirectory();
+  writeFileSync(join(directory, 'writ.yaml'), 'port: 9000\nsandbox:\n  token: hush-hush\n');
+  const writ = fileURLToPath(new URL('../../../src/cli/writ.js', import.meta.url));
+  const run = (args: readonly string[], environment: Readonly<Record<string, string>> = {}) =>
+    spawnSync(process.execPath, [writ, 'config', ...args], {
+      cwd: directory,
+      encoding: 'utf8',
+      env: { PATH: process.env.PATH, ...environment },
+    });
+  const text = run([], { WRIT_HOST: '::1' });
+  expect(text.status).toBe(0);
+  expect(text.stdout).toMatch(new RegExp(`^port +9000 +${join(directory, 'writ.yaml')}$`, 'm'));
+  expect(text.stdout).toMatch(/^host +::1 +WRIT_HOST$/m);
+  expect(text.stdout).toMatch(/^log\.level +info +default$/m);
+  expect(text.stdout).toMatch(/^sandbox\.token +\*{8} /m);
+  const { settings } = JSON.parse(run(['--json']).stdout) as { settings: readonly object[] };
+  expect(settings).toContainEqual({ name: 'port', value: '9000', origin: join(directory, 'writ.yaml') });
+  expect(settings).toHaveLength(Object.keys(allSettings).length);
+  const wrong = run([], { WRIT_PROT: '1' });
+  expect(wrong).toMatchObject({ status: 2, stdout: '' });
+  expect(wrong.stderr).toContain('did you mean `WRIT_PORT`');
+  expect(text.stdout + wrong.stderr + JSON.stringify(settings)).not.toContain('hush');
+});
+
+test.each(['smtp.from', 'host', 'sandbox.token', 'otel.endpoint', 'public_url', 'data'])(
+  'a line break in %s is refused: the value would stand in a header or a line of the log',
+  (name) => {
+    const variable = `WRIT_${name.replaceAll('.', '_').toUpperCase()}`;
+    for (const value of ['http://a.example/\r\nBcc: eve@example.com', 'a\nb', 'a\u0000']) {
+      expect(load({ environment: { [variable]: value } }).loaded).toMatchObject({
+        ok: false,
+        problems: [expect.stringContaining('line breaks')],
+      });
+    }
+  },
+);
+
+test('a bundle is followed in place of the directory, and signed where it comes from elsewhere', () => {
+  const key = 'k'.repeat(43);
+  const away = 'bundle: https://policies.example.com/policies.writ';
+  expect(problemsOf({ yaml: away })).toMatch(/^bundle\.key must be set where bundle is an address/);
+  expect(problemsOf({ yaml: `bundle.key: ${key}` })).toBe('bundle must be set where bundle.key is');
+  expect(problemsOf({ yaml: 'bundle: a.writ\npolicies: rules' })).toMatch(/^policies and bundle cannot both/);
+  expect(problemsOf({ yaml: 'bundle: a.writ\nbundle.key: short' })).toContain('must be the public key');
+  expect(problemsOf({ yaml: 'bundle: http://me:secret@example.com/a' })).toContain('without a password');
+  expect(load({ yaml: 'bundle: a.writ' }).loaded).toMatchObject({
+    config: { bundle: { place: expect.stringMatching(/^\/.*\/a\.writ$/), key: null, isOlderAllowed: false } },
+  });
+  expect(load({ yaml: `${away}\nbundle.key: ${key}\nbundle.poll_seconds: 5` }).loaded).toMatchObject({
+    config: { bundle: { place: 'https://policies.example.com/policies.writ', key, pollMs: 5_000 } },
+  });
+});
+
+test('the issuer of users is set whole, over an encrypted connection, or not at all', () => {
+  const issuer = 'https://id.example.com';
+  expect(problemsOf({ yaml: `users: { issuer: ${issuer} }` })).toBe(
+    'users.audience must be set where users.issuer is',
+  );
+  expect(problemsOf({ yaml: 'users: { audience: writ }' })).toBe(
+    'users.issuer must be set where users.audience is',
+  );
+  expect(problemsOf({ yaml: `users: { keys: ${issuer}/keys }` })).toBe(
+    'users.issuer must be set where users.keys is',
+  );
+  const plain = 'users: { issuer: https://id.example.com, audience: writ, keys: http://id.example.com/keys }';
+  expect(problemsOf({ yaml: plain })).toContain('users.keys (from writ.yaml) must be an https address');
+  const { loaded } = load({ yaml: `users: { issuer: ${issuer}, audience: writ, groups_claim: teams }` });
+  expect(loaded).toMatchObject({
+    config: { users: { issuer, audience: 'writ', keys: null, rolesClaim: 'roles', groupsClaim: 'teams' } },
+  });
+});

@@ -1,0 +1,196 @@
+// Sharing the work over HTTP: a request is assigned to one of the people who are asked, and people snooze
+// requests for themselves. Neither keeps anybody from deciding.
+
+import { describe, expect, test } from 'vitest';
+import { verifyChain } from '../../../src/service/audit/verify.ts';
+import { sweep } from '../../../src/service/people/sweep.ts';
+import { snoozeLeavesMs } from '../../../src/service/requests/inbox/snoozes.ts';
+import { startMailServer } from '../webhooks/mail-server.ts';
+import { readNews } from './hint-reader.ts';
+import { paymentPolicies, sharePaymentsTeam } from './payments-team.ts';
+import { type Client, firstAdmin, personWith } from './person-client.ts';
+import { startService } from './service.ts';
+import { ask, codeOf, give, usePolicies } from './written-policies.ts';
+
+let laterMs = 0;
+const { service, person } = sharePaymentsTeam(() => Date.now() + laterMs);
+const now = () => Date.now() + laterMs;
+const minuteMs = 60_000;
+
+async function idOf(client: Client): Promise<string> {
+  return (await client.send('/v1/session')).body.person.id;
+}
+
+const askOne = async (action = 'pay.one') => (await ask(service(), action)).request_id;
+
+async function assign(by: Client, id: string, to: Client) {
+  const body = { person: await idOf(to) };
+  return await by.send(`/v1/requests/${id}/assign`, { method: 'POST', body });
+}
+
+function snooze(by: Client, id: string, untilMs: number) {
+  const body = { until: new Date(untilMs).toISOString() };
+  return by.send(`/v1/requests/${id}/snooze`, { method: 'POST', body });
+}
+
+/** The count of the person's inbox, and whether the inbox holds the request. */
+async function inbox(
+  client: Client,
+  id: string,
+  query = '',
+): Promise<readonly [count: number, holds: boolean]> {
+  const { body } = await client.send(`/v1/approvals?limit=200&${query}`);
+  return [body.count, body.items.some((item: { request_id: string }) => item.request_id === id)];
+}
+
+async function rowOf(client: Client, id: string, query = '') {
+  const { items } = (await client.send(`/v1/approvals?limit=200&${query}`)).body;
+  return items.find((item: { request_id: string }) => item.request_id === id);
+}
+
+describe('an assignment', () => {
+  test('names one of those who are asked, is seen by all of them, found by filters, and taken away', async () => {
+    const [ann, ben] = [person('ann'), person('ben')];
+    const id = await askOne();
+    const handling = await ann.send(`/v1/requests/${id}/handling`);
+    expect(handling.body).toMatchObject({ assigned_to: null, snoozed_until: null });
+    expect(
+      handling.body.people.map((one: { name: string; is_you: boolean }) => [one.name, one.is_you]),
+    ).toEqual([
+      ['anna@example.com', true],
+      ['ben@example.com', false],
+    ]);
+    expect(await inbox(ben, id, 'assigned=nobody')).toEqual([expect.any(Number), true]);
+    const reader = await readNews(service(), ben);
+    expect((await assign(ann, id, ben)).status).toBe(204);
+    await expect.poll(() => reader.heard.map(({ kind }) => kind)).toContain('approvals');
+    expect((await rowOf(ben, id)).assigned_to).toMatchObject({
+      name: 'ben@example.com',
+      is_you: true,
+      by_name: 'anna@example.com',
+    });
+    expect((await rowOf(ann, id)).assigned_to.is_you).toBe(false);
+    const found = async (client: Client) =>
+      await Promise.all(
+        ['me', 'others', 'nobody'].map(async (who) => (await inbox(client, id, `assigned=${who}`))[1]),
+      );
+    expect([await found(ben), await found(ann)]).toEqual([
+      [true, false, false],
+      [false, true, false],
+    ]);
+    expect((await ann.send(`/v1/requests/${id}/assign`, { method: 'DELETE' })).status).toBe(204);
+    expect((await rowOf(ben, id)).assigned_to).toBeNull();
+    expect((await ann.send(`/v1/requests/${id}/assign`, { method: 'DELETE' })).status).toBe(204);
+  });
+
+  test('keeps nobody from deciding, and counts no more once the person has approved', async () => {
+    const [ann, ben] = [person('ann'), person('ben')];
+    const id = await askOne('pay.two');
+    await assign(ann, id, ann);
+    expect(codeOf(await give(ann, id, 'approve'))).toEqual([200, 'pending']);
+    expect((await rowOf(ben, id)).assigned_to).toBeNull();
+    expect((await assign(ben, id, ann)).body.errors).toEqual([
+      { pointer: '/person', detail: 'this person is not asked, or has approved already' },
+    ]);
+    expect((await assign(ann, id, ben)).status).toBe(204);
+    const other = await askOne();
+    await assign(ann, other, ann);
+    expect(codeOf(await give(ben, other, 'approve'))).toEqual([200, 'approved']);
+    expect(codeOf(await assign(ann, other, ben))).toEqual([409, 'conflict']);
+    const over = await ann.send(`/v1/requests/${other}/handling`);
+    expect(over.body).toEqual({ assigned_to: null, snoozed_until: null, people: [] });
+  });
+
+  test('is made by those who are asked, to those who are asked', async () => {
+    const [ann, lea, ada] = [person('ann'), person('lea'), person('ada')];
+    const id = await askOne();
+    expect(codeOf(await assign(lea, id, ann))).toEqual([404, 'request_not_found']);
+    expect(codeOf(await assign(ada, id, ann))).toEqual([403, 'not_allowed']);
+    expect((await ada.send(`/v1/requests/${id}/handling`)).status).toBe(403);
+    for (const to of [lea, ada]) expect(codeOf(await assign(ann, id, to))).toEqual([400, 'invalid_body']);
+    const nobody = { method: 'POST', body: { person: 'none' } };
+    expect((await ann.send(`/v1/requests/${id}/assign`, nobody)).status).toBe(400);
+    expect((await rowOf(ann, id)).assigned_to).toBeNull();
+  });
+});
+
+describe('a request that is put off', () => {
+  test('is away from the inbox of one person until its moment, counted and found all the same', async () => {
+    const [ann, ben] = [person('ann'), person('ben')];
+    const id = await askOne();
+    const [before] = await inbox(ann, id);
+    const [bens] = await inbox(ben, id);
+    const untilMs = now() + 30 * minuteMs;
+    expect((await snooze(ann, id, untilMs)).status).toBe(204);
+    expect(await inbox(ann, id)).toEqual([before - 1, false]);
+    expect(await inbox(ann, id, 'order=oldest')).toEqual([before - 1, false]);
+    expect(await inbox(ann, id, 'snoozed=yes')).toEqual([1, true]);
+    expect((await rowOf(ann, id, 'snoozed=yes')).snoozed_until).toBe(new Date(untilMs).toISOString());
+    expect(await inbox(ben, id)).toEqual([bens, true]);
+    expect((await rowOf(ben, id)).snoozed_until).toBeNull();
+    expect((await ann.send(`/v1/requests/${id}/snooze`, { method: 'DELETE' })).status).toBe(204);
+    expect(await inbox(ann, id)).toEqual([before, true]);
+    await snooze(ann, id, untilMs);
+    const reader = await readNews(service(), ann);
+    laterMs += 31 * minuteMs;
+    expect(await inbox(ann, id)).toEqual([before, true]);
+    await expect.poll(() => reader.heard.map(({ kind }) => kind)).toContain('approvals');
+    expect(await sweep(service().store.documents, now())).toBeGreaterThan(0);
+    const page = { kind: 'snooze', parent: null, after: null, countMax: 9 };
+    expect(await service().store.documents.list(page)).toEqual([]);
+  });
+
+  test('is back as soon as something becomes of it', async () => {
+    const [ann, ben] = [person('ann'), person('ben')];
+    const asked = await askOne('pay.two');
+    const voted = await askOne('pay.two');
+    for (const id of [asked, voted]) await snooze(ann, id, now() + 30 * minuteMs);
+    const [count] = await inbox(ann, asked);
+    const question = { kind: 'question', text: 'what for?' };
+    await ben.send(`/v1/requests/${asked}/comments`, { method: 'POST', body: question });
+    expect(await inbox(ann, asked)).toEqual([count + 1, true]);
+    expect(codeOf(await give(ben, voted, 'approve'))).toEqual([200, 'pending']);
+    expect(await inbox(ann, voted)).toEqual([count + 2, true]);
+    // Snoozing also hides a request with a question, which the inbox looks at one by one.
+    await snooze(ann, asked, now() + 30 * minuteMs);
+    expect(await inbox(ann, asked)).toEqual([count + 1, false]);
+  });
+
+  test('is back before its deadline, whatever was asked', async () => {
+    const ann = person('ann');
+    const id = await askOne();
+    const { expires_at } = await rowOf(ann, id);
+    const latestMs = Date.parse(expires_at) - snoozeLeavesMs;
+    for (const wrong of [now() - 1, latestMs + 1]) {
+      const answer = await snooze(ann, id, wrong);
+      expect([answer.status, answer.body.errors[0].pointer]).toEqual([400, '/until']);
+    }
+    const text = { method: 'POST', body: { until: 'soon' } };
+    expect((await ann.send(`/v1/requests/${id}/snooze`, text)).status).toBe(400);
+    expect((await snooze(ann, id, latestMs)).status).toBe(204);
+    const soon = await askOne('pay.soon');
+    expect((await snooze(ann, soon, now() + minuteMs)).body.errors).toEqual([
+      { pointer: '/until', detail: 'its deadline is too near to put it off' },
+    ]);
+    expect(codeOf(await snooze(person('lea'), id, latestMs))).toEqual([404, 'request_not_found']);
+    expect(codeOf(await snooze(person('ada'), id, latestMs))).toEqual([403, 'not_allowed']);
+    expect(await verifyChain(service().store)).toMatchObject({ kind: 'whole' });
+  });
+});
+
+test('whoever a request is assigned to by somebody else is told by mail', async () => {
+  const mail = await startMailServer();
+  const own = await startService({ smtp: { url: mail.url, from: 'writ@example.com' } });
+  await usePolicies(own, paymentPolicies);
+  const admin = await firstAdmin(own);
+  const finance = { roles: ['approver'], groups: ['finance'] } as const;
+  const ann = await personWith(own, admin, { email: 'anna@example.com', ...finance });
+  const ben = await personWith(own, admin, { email: 'ben@example.com', ...finance });
+  const { request_id: id } = await ask(own, 'pay.one');
+  await assign(ann, id, ann);
+  await assign(ann, id, ben);
+  const told = () => mail.taken.filter(({ text }) => text.includes('asks you to look after'));
+  await expect.poll(told).toHaveLength(1);
+  expect(told()[0]?.to).toEqual(['RCPT TO:<ben@example.com>']);
+  expect(told()[0]?.text).toContain(`/approvals/${id}`);
+});

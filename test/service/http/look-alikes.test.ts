@@ -1,0 +1,103 @@
+// Texts that look like other texts: against the definitions of Unicode TS 39, and over HTTP for people who
+// may see the request.
+
+import { expect, test } from 'vitest';
+import {
+  charactersMax,
+  lookAlikes,
+  lookAlikesMax,
+  skeleton,
+} from '../../../src/service/requests/look-alikes.ts';
+import { firstAdmin, personWith, tokenClient } from './person-client.ts';
+import { startService } from './service.ts';
+import { ask, codeOf } from './written-policies.ts';
+
+const cyrillicA = '\u0430';
+const fake = `St${cyrillicA}ples`;
+
+test.each([
+  ['paypal', `p${cyrillicA}ypal`],
+  ['Paypal', 'PaypaI'],
+  ['microsoft', 'rnicrosoft'],
+  ['Acme', '\u0391cme'],
+  ['Acme', 'Ac\u200bme'],
+  ['café', 'cafe\u0301'],
+  ['scope', '\u0455\u0441\u043e\u0440\u0435'],
+])('%s and %s have one skeleton', (known, other) => {
+  expect(skeleton(other)).toBe(skeleton(known));
+});
+
+test('a value looks like one that was granted more often, of the same field', () => {
+  const granted = [{ vendor: 'Staples' }, { vendor: 'Staples' }, { vendor: fake }, { note: 'PayPal' }];
+  expect(lookAlikes({ vendor: fake, note: 'Staples' }, granted)).toEqual([
+    {
+      path: 'vendor',
+      value: fake,
+      scripts: ['Latin', 'Cyrillic'],
+      looksLike: { value: 'Staples', count: 2 },
+      characters: [cyrillicA],
+    },
+  ]);
+  expect(lookAlikes({ vendor: 'Staples' }, granted)).toEqual([]);
+  expect(lookAlikes({ note: 'PayPaI' }, granted)).toMatchObject([
+    { scripts: [], looksLike: { value: 'PayPal', count: 1 }, characters: ['I'] },
+  ]);
+  expect(lookAlikes({ note: 'paypal' }, granted)).toEqual([]);
+});
+
+test('words of several scripts are told without anything known', () => {
+  const lines = [{ to: 'Москва Moscow' }, { to: fake }, { to: fake }];
+  expect(lookAlikes({ lines, amount: 3 }, [])).toEqual([
+    {
+      path: 'lines[].to',
+      value: fake,
+      scripts: ['Latin', 'Cyrillic'],
+      looksLike: null,
+      characters: [cyrillicA],
+    },
+  ]);
+  // The script of most letters in the text counts as the usual script.
+  expect(lookAlikes({ to: 'Мocква' }, [])).toMatchObject([{ characters: ['o', 'c'] }]);
+});
+
+test('what is told is bounded, whatever was sent', () => {
+  const cyrillic = Array.from({ length: 64 }, (_, at) => String.fromCodePoint(0x400 + at)).join('');
+  const many = Array.from({ length: 300 }, (_, at) => `${cyrillic}abc${'z'.repeat(at)}`.repeat(3));
+  const found = lookAlikes({ many: [...many, `q${cyrillic}`.repeat(2_000)] }, [{ many }]);
+  expect(found).toHaveLength(lookAlikesMax);
+  for (const { value, characters } of found) {
+    expect([...value].length).toBeLessThanOrEqual(100);
+    expect(characters.length).toBeLessThanOrEqual(charactersMax);
+  }
+});
+
+test('whoever may see a request is told what looks alike in it, with the names of the characters', async () => {
+  const service = await startService();
+  const admin = await firstAdmin(service);
+  const ann = await tokenClient(service, admin);
+  const legal = await personWith(service, admin, {
+    email: 'ben@example.com',
+    roles: ['approver'],
+    groups: ['legal'],
+  });
+  for (const vendor of ['Staples', 'Staples', 'Acme'])
+    await ask(service, 'demo.allow', { payload: { vendor } });
+  const { request_id: id } = await ask(service, 'demo.allow', { payload: { vendor: fake } });
+  const path = `/v1/requests/${id}/look-alikes`;
+  const told = {
+    path: 'vendor',
+    value: fake,
+    scripts: ['Latin', 'Cyrillic'],
+    looks_like: { value: 'Staples', count: 2 },
+    characters: [{ character: cyrillicA, code_point: 'U+0430', name: 'CYRILLIC SMALL LETTER A' }],
+  };
+  expect((await ann.send(path)).body).toEqual({ items: [told] });
+  // A grant that came later, or for another action, is not among the known texts.
+  await ask(service, 'demo.allow', { payload: { vendor: fake } });
+  await ask(service, 'demo.allow', { payload: { vendor: fake } });
+  expect((await ann.send(path)).body).toEqual({ items: [told] });
+  const other = await ask(service, 'demo.escalate', { payload: { vendor: 'StapIes' } });
+  expect((await ann.send(`/v1/requests/${other.request_id}/look-alikes`)).body).toEqual({ items: [] });
+  expect(codeOf(await legal.send(path))).toEqual([404, 'request_not_found']);
+  expect(codeOf(await ann.send('/v1/requests/req_none/look-alikes'))).toEqual([404, 'request_not_found']);
+});

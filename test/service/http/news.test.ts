@@ -1,0 +1,311 @@
+// /v1/news: hints to whoever may see the thing that changed, few hints of a kind, and an end with the
+// session.
+
+import { writeFileSync } from 'node:fs';
+import { createServer, type ServerResponse } from 'node:http';
+import { setImmediate as pause } from 'node:timers/promises';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { streamsOfPersonMax } from '../../../src/service/http/events/change-feed.ts';
+import { createChangeStream } from '../../../src/service/http/events/change-stream.ts';
+import { createDirectory } from '../../../src/service/people/directory.ts';
+import type { Person } from '../../../src/service/people/person.ts';
+import { createSwitchBoard } from '../../../src/service/people/switches.ts';
+import { openStore } from '../../../src/service/store/open.ts';
+import { readNews } from './hint-reader.ts';
+import { type Client, firstAdmin, personWith, signedIn, tokenClient } from './person-client.ts';
+import { authorize, policyText, problemOf, type Service, startService } from './service.ts';
+
+const wait = { timeout: 60_000, interval: 20 };
+/** The change feed checks often, so that a test need not wait. */
+const changeFeedTiming = { checkMs: 100 };
+
+async function setUp(changes: Parameters<typeof startService>[0] = { changeFeedTiming }) {
+  const service = await startService(changes);
+  const ann = await firstAdmin(service);
+  return { service, ann, admin: await tokenClient(service, ann) };
+}
+
+const escalate = { body: '{"action_key":"demo.escalate","payload":{}}' };
+const kindsOf = ({ heard }: { readonly heard: readonly { readonly kind: string }[] }) =>
+  [...new Set(heard.map(({ kind }) => kind))].toSorted();
+
+describe('a stream', () => {
+  test('begins with when to come again, and says what kind of thing has changed', async () => {
+    const { service, admin } = await setUp();
+    const reader = await readNews(service, admin);
+    expect([reader.status, reader.headers['content-type']]).toEqual([200, 'text/event-stream']);
+    expect([reader.headers['cache-control'], reader.headers['x-accel-buffering']]).toEqual([
+      'no-store',
+      'no',
+    ]);
+    await vi.waitFor(() => expect(reader.text()).toBe('retry: 2000\n\n'), wait);
+    await authorize(service);
+    await vi.waitFor(() => expect(kindsOf(reader)).toEqual(['requests']), wait);
+    await authorize(service, escalate);
+    await vi.waitFor(() => expect(kindsOf(reader)).toEqual(['approvals', 'requests']), wait);
+    expect(Date.parse(reader.heard[0]?.at ?? '')).not.toBeNaN();
+    writeFileSync(service.policyFile, policyText.replace('for 10m', 'for 11m'));
+    await service.policies.reload();
+    await vi.waitFor(() => expect(kindsOf(reader)).toContain('policies'), wait);
+  });
+
+  test('says what another process has changed, too', async () => {
+    const { service, ann, admin } = await setUp();
+    const reader = await readNews(service, admin);
+    // A second store on the same place, as the command line opens it, without the service.
+    const other = await openStore(service.place);
+    try {
+      const atMs = Date.now();
+      await other.agents.setStatus({ agentId: service.agent.id, status: 'disabled', atMs });
+      await vi.waitFor(() => expect(kindsOf(reader)).toEqual(['agents']), wait);
+      const directory = createDirectory(other.documents, Date.now);
+      const board = createSwitchBoard({ directory, steadyMs: () => performance.now() });
+      const actor = { person: ann, roles: ann.roles };
+      await board.turnOn(actor, { scope: { kind: 'all' }, reason: 'a drill' });
+      await vi.waitFor(() => expect(kindsOf(reader)).toEqual(['agents', 'switches']), wait);
+      await personWith({ ...service, store: other }, ann, { email: 'new@example.com', roles: ['auditor'] });
+      await vi.waitFor(() => expect(kindsOf(reader)).toEqual(['agents', 'people', 'switches']), wait);
+    } finally {
+      await other.close();
+    }
+  });
+
+  test('has the end of a wait, which nobody brings about', async () => {
+    const { service, admin } = await setUp();
+    await authorize(service, escalate);
+    const reader = await readNews(service, admin);
+    expect(await service.store.requests.expireDue(Number.MAX_SAFE_INTEGER, 10)).toHaveLength(1);
+    await vi.waitFor(() => expect(kindsOf(reader)).toEqual(['approvals', 'requests']), wait);
+  });
+
+  test('tells many changes by few hints, and the last one always', async () => {
+    const { service, admin } = await setUp({ changeFeedTiming: { everyMs: 300 } });
+    const reader = await readNews(service, admin);
+    const until = performance.now() + 1_500;
+    let lastAt = 0;
+    while (performance.now() < until) {
+      await Promise.all(Array.from({ length: 8 }, () => authorize(service)));
+      lastAt = Date.now();
+    }
+    await vi.waitFor(() => {
+      expect(Date.parse(reader.heard.at(-1)?.at ?? '')).toBeGreaterThanOrEqual(lastAt - 5);
+    }, wait);
+    const times = reader.heard.map(({ at }) => Date.parse(at));
+    expect(times.length).toBeGreaterThan(2);
+    // A stalled thread may write down one time late, which shortens one gap. The total still respects the
+    // announced rate.
+    expect(times.length).toBeLessThanOrEqual(((times.at(-1) ?? 0) - (times[0] ?? 0)) / 300 + 2);
+  });
+
+  test('shows that it is there when nothing happens', async () => {
+    const { service, admin } = await setUp({ changeFeedTiming: { signOfLifeMs: 50 } });
+    const reader = await readNews(service, admin);
+    await vi.waitFor(() => expect(reader.text()).toContain(': \n\n: \n\n'), wait);
+    expect(reader.heard).toEqual([]);
+  });
+
+  test('is not begun by HEAD', async () => {
+    const { service, admin } = await setUp();
+    const { status, headers } = await admin.send('/v1/news', { method: 'HEAD' });
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+    expect(service.log.filter((line) => line.includes('"level":50'))).toEqual([]);
+  });
+});
+
+describe('a person', () => {
+  async function changeAll({ service, ann }: { service: Service; ann: Person }): Promise<void> {
+    const draft = { email: `x${Math.random()}@example.com`, roles: ['auditor'] } as const;
+    await personWith(service, ann, draft);
+    await service.store.agents.setStatus({ agentId: service.agent.id, status: 'disabled', atMs: Date.now() });
+    await service.store.agents.setStatus({ agentId: service.agent.id, status: 'active', atMs: Date.now() });
+  }
+
+  test.each([
+    ['approver', ['approvals', 'requests']],
+    ['owner', ['agents', 'approvals', 'requests']],
+    ['auditor', ['agents', 'people', 'requests']],
+  ] as const)('who is %s hears of %j', async (role, kinds) => {
+    const { service, ann, admin } = await setUp();
+    const groups = role === 'approver' ? ['finance'] : [];
+    const client = await personWith(service, ann, { email: 'p@example.com', roles: [role], groups });
+    const [reader, control] = await Promise.all([readNews(service, client), readNews(service, admin)]);
+    await changeAll({ service, ann });
+    await authorize(service, escalate);
+    await vi.waitFor(() => {
+      expect(kindsOf(control)).toEqual(['agents', 'approvals', 'people', 'requests']);
+      expect(kindsOf(reader)).toEqual(kinds);
+    }, wait);
+  });
+
+  test('has so many streams and no more, and another one when one was left', async () => {
+    const { service, ann, admin } = await setUp();
+    const readers = await Promise.all(
+      Array.from({ length: streamsOfPersonMax }, () => readNews(service, admin)),
+    );
+    const refused = await fetch(`${service.url}/v1/news`, { headers: admin.headers });
+    expect(await problemOf(refused)).toMatchObject({ status: 429, code: 'too_many_streams' });
+    const other = await personWith(service, ann, { email: 'other@example.com', roles: ['auditor'] });
+    expect((await readNews(service, other)).status).toBe(200);
+    readers[0]?.leave();
+    await vi.waitFor(async () => expect((await readNews(service, admin)).status).toBe(200), wait);
+  });
+});
+
+describe('it ends', () => {
+  test('when the person signs out, and not by itself', async () => {
+    const { service } = await setUp();
+    const session = await signedIn(service, 'ann@example.com');
+    const [reader, other] = [
+      await readNews(service, session),
+      await readNews(service, await signedIn(service, 'ann@example.com')),
+    ];
+    await session.send('/v1/session', { method: 'DELETE' });
+    await vi.waitFor(() => expect(reader.hasEnded()).toBe(true), wait);
+    expect(other.hasEnded()).toBe(false);
+  });
+
+  test('when the person is disabled, and when the token is removed', async () => {
+    const { service, ann, admin } = await setUp();
+    const email = 'p@example.com';
+    const client = await personWith(service, ann, { email, roles: ['auditor'] });
+    const second = await tokenClient(service, client.person);
+    const [first, gone] = [await readNews(service, client), await readNews(service, second)];
+    const session = await signedIn(service, email);
+    const { items } = (await session.send('/v1/tokens')).body;
+    for (const { id } of items) {
+      const isSecond = String(second.headers.authorization).includes(id);
+      if (isSecond) await session.send(`/v1/tokens/${id}`, { method: 'DELETE' });
+    }
+    await vi.waitFor(() => expect([gone.hasEnded(), first.hasEnded()]).toEqual([true, false]), wait);
+    const disabled = await admin.send(`/v1/people/${client.person.id}`, {
+      method: 'PATCH',
+      body: { status: 'disabled' },
+    });
+    expect(disabled.status).toBe(200);
+    await vi.waitFor(() => expect(first.hasEnded()).toBe(true), wait);
+  });
+
+  test('when a session that nobody uses is over: to listen is no use of it', async () => {
+    let nowMs = Date.now();
+    const { service } = await setUp({ changeFeedTiming, clock: () => nowMs });
+    const reader = await readNews(service, await signedIn(service, 'ann@example.com'));
+    for (let minutes = 0; minutes < 55; minutes += 5) {
+      nowMs += 5 * 60_000;
+      await new Promise((resolve) => setTimeout(resolve, 30));
+    }
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(reader.hasEnded()).toBe(false);
+    nowMs += 6 * 60_000;
+    await vi.waitFor(() => expect(reader.hasEnded()).toBe(true), wait);
+  });
+
+  test('at once when the person is disabled, here or by another process, and not at the next check', async () => {
+    const { service, ann, admin } = await setUp({ changeFeedTiming: { checkMs: 3_600_000 } });
+    const draft = { roles: ['auditor'] as const };
+    const here = await personWith(service, ann, { ...draft, email: 'here@example.com' });
+    const there = await personWith(service, ann, { ...draft, email: 'there@example.com' });
+    const [first, second] = [await readNews(service, here), await readNews(service, there)];
+    const disable = { method: 'PATCH', body: { status: 'disabled' } } as const;
+    await admin.send(`/v1/people/${here.person.id}`, disable);
+    await vi.waitFor(() => expect([first.hasEnded(), second.hasEnded()]).toEqual([true, false]), wait);
+    const other = await openStore(service.place);
+    try {
+      const directory = createDirectory(other.documents, Date.now);
+      const found = await directory.people.find(there.person.id);
+      if (found === null) throw new Error('the person is there');
+      const write = directory.people.put({ ...found.value, status: 'disabled' }, found.version);
+      await directory.change([write], {
+        who: 'system',
+        what: 'person-changed',
+        subject: there.person.id,
+        before: null,
+        after: null,
+      });
+      await vi.waitFor(() => expect(second.hasEnded()).toBe(true), wait);
+    } finally {
+      await other.close();
+    }
+    expect(service.log.filter((line) => line.includes('"err":null'))).toEqual([]);
+  });
+
+  test('when the store cannot say who the person is', async () => {
+    const { service, admin } = await setUp();
+    const reader = await readNews(service, admin);
+    const find = vi.spyOn(service.store.documents, 'find').mockRejectedValue(new Error('no'));
+    await vi.waitFor(() => expect(reader.hasEnded()).toBe(true), wait);
+    find.mockRestore();
+  });
+
+  test('when the service stops, which waits for nobody who listens', async () => {
+    const { service, admin } = await setUp();
+    const readers = await Promise.all(Array.from({ length: 10 }, () => readNews(service, admin)));
+    readers[0]?.pause();
+    await service.close();
+    await vi.waitFor(() => expect(readers.slice(1).every((one) => one.hasEnded())).toBe(true), wait);
+  });
+});
+
+describe('who does not read', () => {
+  test('is cut off at the second sign of life, and little waits until then', async () => {
+    const stream = createChangeStream();
+    await pause();
+    for (let count = 0; count < 10_000; count += 1) stream.hint(`kind${count % 6}`, String(count));
+    expect(stream.body.readableLength).toBeLessThan(4_096);
+    stream.signOfLife();
+    expect(stream.body.destroyed).toBe(false);
+    stream.signOfLife();
+    expect(stream.body.destroyed).toBe(true);
+  });
+
+  test('is cut off over a real connection, too, which takes what its buffers hold', async () => {
+    const stream = createChangeStream();
+    let reply: ServerResponse | null = null;
+    const server = createServer((_request, response) => {
+      reply = response;
+      stream.body.pipe(response);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const address = server.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const reader = await readNews({ port }, { headers: {} });
+    reader.pause();
+    const at = 'x'.repeat(200);
+    for (let round = 0; round < 20_000 && !stream.body.destroyed; round += 1) {
+      for (const kind of ['a', 'b', 'c', 'd', 'e', 'f']) stream.hint(kind, at);
+      await pause();
+      if (round % 50 === 49) stream.signOfLife();
+    }
+    expect(stream.body.destroyed).toBe(true);
+    expect((reply as ServerResponse | null)?.writableLength ?? 0).toBeLessThan(128 * 1024);
+  });
+
+  test('is in the way of nobody else', async () => {
+    const { service, admin } = await setUp({ changeFeedTiming: { everyMs: 0 } });
+    const [deaf, other] = [await readNews(service, admin), await readNews(service, admin)];
+    deaf.pause();
+    for (let round = 0; round < 100; round += 1) {
+      const heard = other.heard.length;
+      expect((await authorize(service)).status).toBe(200);
+      await vi.waitFor(() => expect(other.heard.length).toBeGreaterThan(heard), wait);
+    }
+  });
+});
+
+test('five hundred hear of a request, which is answered as ever', async () => {
+  const { service, ann } = await setUp({ changeFeedTiming: {} });
+  const clients: Client[] = [];
+  const directory = createDirectory(service.store.documents, Date.now);
+  for (let count = 0; count < 25; count += 1) {
+    const person: Person = { ...ann, id: `p${count}`, email: `p${count}@example.com` };
+    await directory.documents.write([directory.people.put(person, 0)], null);
+    clients.push(await tokenClient(service, person));
+  }
+  const readers = await Promise.all(
+    clients.flatMap((client) => Array.from({ length: 20 }, () => readNews(service, client))),
+  );
+  expect(readers.filter(({ status }) => status !== 200)).toEqual([]);
+  const replies = await Promise.all(Array.from({ length: 50 }, () => authorize(service)));
+  expect(replies.filter(({ status }) => status !== 200)).toEqual([]);
+  await vi.waitFor(() => expect(readers.every((one) => kindsOf(one).includes('requests'))).toBe(true), wait);
+});

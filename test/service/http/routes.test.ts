@@ -1,0 +1,58 @@
+// Routes are constants in lists, and the documents about routes match the code.
+
+import { globSync, readFileSync } from 'node:fs';
+import Fastify from 'fastify';
+import { describe, expect, test } from 'vitest';
+import { requireDocumented } from '../../../src/service/http/contract/openapi.ts';
+import { describedRoutes } from '../../../src/service/http/resources/described.ts';
+import { managementRoutes } from '../../../src/service/http/resources/management.ts';
+import { checksInOrder } from '../../../src/service/http/resources/requests/authorize-handler.ts';
+
+describe('a route of the management API', () => {
+  const constants = globSync('src/service/http/resources/**/*.ts').flatMap((file) =>
+    [
+      ...readFileSync(file, 'utf8').matchAll(
+        /^const (\w+) = \w*[rR]oute(?:<[\s\S]*?>)?\(\{[\s\S]*?\bid: '(\w+)'/gm,
+      ),
+    ].map(([, name, id]) => ({ name, id })),
+  );
+
+  test('is found by the name of its operation', () => {
+    expect(constants.filter(({ name, id }) => name !== id)).toEqual([]);
+  });
+
+  test('is in the list', () => {
+    expect(constants.map(({ id }) => id).toSorted()).toEqual(
+      managementRoutes.map(({ operation }) => operation.id).toSorted(),
+    );
+  });
+});
+
+describe('a service whose routes are not those of the list', () => {
+  const [authorize] = describedRoutes(1_000);
+  const handler = async () => 'yes';
+
+  test('takes no route that is not listed, unless it says so', () => {
+    const app = Fastify();
+    requireDocumented(app, [authorize!]);
+    expect(() => app.get('/stranger', handler)).toThrow('GET /stranger is in no list');
+    app.get('/file', { config: { isDocumented: false } }, handler);
+  });
+
+  test('does not start while a listed route is missing', async () => {
+    const app = Fastify();
+    requireDocumented(app, [authorize!]);
+    await expect(app.ready()).rejects.toThrow('POST /v1/authorize');
+  });
+});
+
+test('the order of checks is the same on the page for users, in the document and in the code', () => {
+  const order = checksInOrder.map(({ check, status }) => `${check} (${status})`).join(', ');
+  const page = readFileSync('docs/SERVICE.md', 'utf8');
+  const [, list = ''] = /the first check that fails makes the reply:\n\n((?:\d\. .*\n)+)/.exec(page) ?? [];
+  const lines = list.trim().split('\n');
+  expect(lines.map((line) => line.replace(/^\d\. /, '')).join(', ')).toBe(order);
+  const sentence = `Checks run in this order, and the first that fails is the reply: ${order}.`;
+  const [authorize] = describedRoutes(1_000);
+  expect(authorize?.operation.description).toContain(sentence);
+});
