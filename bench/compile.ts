@@ -6,7 +6,7 @@ import type { SourceText } from '../src/language/diagnostic/span.ts';
 import { link } from '../src/language/emit/link.ts';
 import { unpack } from '../src/language/program/packed/unpack.ts';
 import { createPlanCache, planPacked } from '../src/language/program/plan/incremental.ts';
-import { heapBytes } from '../src/measure/memory.ts';
+import { heapBytes } from '../src/measure/measure.ts';
 import { compile, createCompileCache, findErrors, sha256 } from '../src/pipeline.ts';
 import { policySet } from './policy-model.ts';
 import { policyFiles, toFacts } from './policy-text.ts';

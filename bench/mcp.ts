@@ -19,7 +19,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
-import { fetchOnKeptConnections } from '../integrations/mcp/calls/kept-connections.ts';
+import { fetchOnKeptConnections } from '../integrations/mcp/calls/authority.ts';
 import { addPoint } from '../src/service/agents/points/change-point.ts';
 import { addAgent } from '../src/service/agents/registry.ts';
 import { openStore } from '../src/service/store/open.ts';

@@ -5,7 +5,7 @@
 // memory kept.
 
 import { threadMicroseconds, timeCalls, timeEach } from '../src/measure/clock.ts';
-import { heapBytes } from '../src/measure/memory.ts';
+import { heapBytes } from '../src/measure/measure.ts';
 import type { Engine, Prepared } from './engine.ts';
 import { type EngineKey, loadEngine } from './engines.ts';
 import { createWorkload, type Workload, type WorkloadName } from './workloads.ts';

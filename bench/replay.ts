@@ -17,10 +17,9 @@ import { createRandom } from '../src/language/value/random.ts';
 import { compile } from '../src/pipeline.ts';
 import { readPolicies } from '../src/service/policies/read.ts';
 import { createRequestId } from '../src/service/requests/record/id.ts';
-import { type RequestRecord, requestRow } from '../src/service/requests/record/record.ts';
+import { validSeconds } from '../src/service/requests/record/lifecycle.ts';
+import { engineVersions, type RequestRecord, requestRow } from '../src/service/requests/record/record.ts';
 import { eventOf, type RequestChanged } from '../src/service/requests/record/request-state.ts';
-import { validSeconds } from '../src/service/requests/record/validity.ts';
-import { engineVersions } from '../src/service/requests/record/versions.ts';
 import type { Store } from '../src/service/store/contract/store.ts';
 import { openRecords, openStore } from '../src/service/store/open.ts';
 

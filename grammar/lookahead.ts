@@ -10,7 +10,7 @@ import {
 import type { Choice, LookaheadTable } from '../src/language/syntax/parse/lookahead.ts';
 import { maxLookahead } from '../src/language/syntax/parse/node-parser.ts';
 import { PolicyParser } from '../src/language/syntax/parse/parser.ts';
-import type { Analysed } from '../src/language/syntax/parse/whole-text.ts';
+import type { Analysed } from '../src/language/syntax/parse.ts';
 
 type Asked = Pick<Parameters<typeof getLookaheadPaths>[0], 'rule' | 'maxLookahead'> & {
   readonly prodOccurrence: number;

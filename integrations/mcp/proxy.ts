@@ -7,8 +7,8 @@ import { type Conversation, createConversation } from './calls/conversation.ts';
 import { createGate, type Gate, type GateSettings } from './calls/gate.ts';
 import { createHttpFront } from './clients/http-front.ts';
 import { createSeats, type Seat, type SeatLimits, type Seats } from './clients/seats.ts';
-import { serveStdio } from './clients/stdio-front.ts';
-import type { Id, Message } from './protocol/messages.ts';
+import { readLines } from './protocol/lines.ts';
+import { type Id, type Message, readFromClient, writeMessage } from './protocol/messages.ts';
 import { type Catalogue, createCatalogue } from './review/catalogue.ts';
 import type { PossibleActions } from './review/lists.ts';
 import { startServer } from './servers/child-upstream.ts';
@@ -218,4 +218,35 @@ function possibleOf({ as, locked }: ProxySettings, authority: Authority): Possib
     const all = await authority.possible(prefix);
     return new Map(all.map(({ action, possible }) => [action, possible]));
   };
+}
+
+/**
+ * Serves a client that has started this process and speaks over its standard streams: one conversation, until
+ * either side ends.
+ */
+export interface StdioFront {
+  readonly input: Readable;
+  readonly output: Writable;
+  /** Opens the conversation; called once, with a function that sends to the client. */
+  readonly open: (toClient: (message: Message) => void) => Conversation;
+  readonly onEnd: () => void;
+}
+
+function serveStdio({ input, output, open, onEnd }: StdioFront): void {
+  const write = (message: Message) => {
+    output.write(`${writeMessage(message)}\n`);
+  };
+  const conversation = open(write);
+  output.on('error', onEnd);
+  readLines(input, {
+    onLine(line) {
+      const read = readFromClient(line);
+      if (read.ok) conversation.fromClient(read.message);
+      else write(read.answer);
+    },
+    onEnd() {
+      conversation.close();
+      onEnd();
+    },
+  });
 }

@@ -1,7 +1,109 @@
 // Entry point of the playground's worker thread.
 
-import { parentPort } from 'node:worker_threads';
-import { servePlayground } from './worker.ts';
+import { type MessagePort, parentPort } from 'node:worker_threads';
+import type { Claim, PolicySet } from '../language/model/policy.ts';
+import { decideClaims } from '../reasoning/prove/prove.ts';
+import { compareLaid, compareSets } from './compare-with-active.ts';
+import { explainRecord } from './explain-record.ts';
+import { outlineOf } from './outline.ts';
+import { passingChange } from './passing-change.ts';
+import type {
+  AskPlayground,
+  FromPlayground,
+  GivenRequest,
+  PlaygroundAnswers,
+  PlaygroundAsk,
+  Question,
+  ToPlayground,
+} from './questions.ts';
+import { givenRequestOf } from './request-input.ts';
+import { sayChanges, summarise } from './summarize.ts';
+import { tryRequest } from './try-request.ts';
+import { vocabularyOf } from './vocabulary.ts';
+import { createWorkspace, type Workspace } from './workspace.ts';
+
+/** Actions with more rules take too long to prove for an example. */
+const rulesMax = 500;
+const actionsMax = 10;
+
+/** Returns null when no rule asks for approvals, or when none of the actions tried has such a request. */
+export function escalatedRequest(set: PolicySet): GivenRequest | null {
+  const escalating = set.policies.flatMap(({ actions, rules }) => {
+    const rule = rules.find(({ requirement, isShadow }) => requirement?.kind === 'approval' && !isShadow);
+    return rule === undefined ? [] : actions.map((action) => ({ action, span: rule.span }));
+  });
+  for (const { action, span } of escalating.slice(0, actionsMax)) {
+    if (rulesOf(set, action) > rulesMax) continue;
+    const claim: Claim = { mode: 'never', effect: 'escalate', isUnapproved: true, when: null, span };
+    const verdict = decideClaims(set, action, [claim]).get(claim);
+    const request = verdict?.kind === 'refuted' ? givenRequestOf(verdict.facts, set) : null;
+    if (request !== null) return request;
+  }
+  return null;
+}
+
+function rulesOf({ policies }: PolicySet, action: string): number {
+  return policies.reduce((sum, { actions, rules }) => sum + (actions.includes(action) ? rules.length : 0), 0);
+}
+
+type Answering = {
+  readonly [Q in Question]: (workspace: Workspace, asked: PlaygroundAsk[Q]) => PlaygroundAnswers[Q];
+};
+
+const answering: Answering = {
+  try: (workspace, { files, request }) => tryRequest(workspace.lay(files), request),
+  compare: compareLaid,
+  'compare sets': (_workspace, sets) => compareSets(sets),
+  'changed sentences': (_workspace, asked) => sayChanges(asked),
+  outline: (_workspace, file) => outlineOf(file),
+  summary: (workspace, asked) => summarise(workspace.lay([]), asked),
+  vocabulary: (workspace) => {
+    const { policies, trees } = workspace.lay([]);
+    if (policies === null) throw new Error('the active policies compile');
+    return vocabularyOf(policies.set, trees);
+  },
+  'first request': (workspace) => {
+    const { policies } = workspace.lay([]);
+    return policies === null ? null : escalatedRequest(policies.set);
+  },
+  explain: (workspace, record) => explainRecord(workspace.lay([]), record),
+  'what passes': (workspace, record) => passingChange(workspace.lay([]), record),
+};
+
+/**
+ * Works until the thread is terminated. `before` is called with each question; tests use it to make the
+ * thread fail.
+ */
+export function servePlayground(
+  port: MessagePort,
+  before: (question: AskPlayground) => void = () => undefined,
+): void {
+  const send = (message: FromPlayground): void => port.postMessage(message);
+  let workspace: Workspace = createWorkspace();
+  function answer<Q extends Question>({ question, asked }: AskPlayground<Q>): PlaygroundAnswers[Q] {
+    return answering[question](workspace, asked);
+  }
+  port.on('message', (message: ToPlayground) => {
+    try {
+      if (message.kind === 'take') {
+        workspace.take(message.texts);
+        workspace.lay([]);
+        send({ kind: 'ready' });
+      } else {
+        before(message);
+        send({ kind: 'answer', answer: answer(message) });
+      }
+    } catch (error) {
+      // After an error the workspace's cache may be incomplete.
+      workspace = createWorkspace();
+      send({
+        kind: 'mistake',
+        text: error instanceof Error ? (error.stack ?? error.message) : String(error),
+      });
+    }
+  });
+  send({ kind: 'ready' });
+}
 
 if (parentPort === null) throw new Error('the playground runs as a worker thread');
 servePlayground(parentPort);

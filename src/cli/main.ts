@@ -4,7 +4,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { Command, CommanderError } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
-import { RevisionError } from '../analysis/diff/revision-error.ts';
+import { RevisionError } from '../analysis/diff/git-revision.ts';
 import { installCommand } from './install-hint.ts';
 import {
   type ExitCode,

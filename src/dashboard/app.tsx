@@ -12,9 +12,9 @@ import { Button } from './parts/layout/button.tsx';
 import { Empty, Loading, Note, ProblemNote } from './parts/layout/note.tsx';
 import { PageFrame } from './parts/layout/page.tsx';
 import { Toasts } from './parts/layout/toast.tsx';
-import { DemoBanner } from './shell/demo.tsx';
 import { Layout } from './shell/layout.tsx';
 import type { Page } from './shell/page.ts';
+import { DemoBanner } from './shell/sign-in.tsx';
 import { SignInWays } from './shell/sign-in-ways.tsx';
 
 export function App() {

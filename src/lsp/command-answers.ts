@@ -10,8 +10,7 @@ import {
 } from 'vscode-languageserver';
 import type { GivenRequest } from '../analysis/questions.ts';
 import { readTestFile } from '../testing/read.ts';
-import { commandNames } from './command-names.ts';
-import { claimsIn, lensesOf, toldLens } from './lenses.ts';
+import { claimsIn, commandNames, lensesOf, toldLens } from './lenses.ts';
 import type { PolicyService } from './service.ts';
 import { documentOf, fileNameOf, type OpenSets, type SetSnapshot } from './set/workspace.ts';
 import type { SlowAnswers } from './slow-answers.ts';

@@ -1,10 +1,35 @@
 // Offers what may stand at a place of a policy file, as the editor of the dashboard does.
 
 import { type CompletionItem, CompletionItemKind } from 'vscode-languageserver';
+import { vocabularyOf } from '../analysis/vocabulary.ts';
 import { completePolicy } from '../language/assist/complete-policy.ts';
 import type { Offer } from '../language/assist/completed.ts';
+import type { Vocabulary } from '../language/assist/vocabulary.ts';
+import type { PolicySet } from '../language/model/policy.ts';
 import type { DocumentPlace } from './set/places.ts';
-import { setWords } from './set/words.ts';
+import type { SetSnapshot } from './set/workspace.ts';
+
+/** Makes the vocabulary of a set, once for each snapshot. */
+const noSet = {
+  actions: new Map(),
+  lists: new Map(),
+  tables: new Map(),
+  hours: new Map(),
+  lets: new Map(),
+  meters: new Map(),
+  approvers: new Map(),
+  policies: [],
+  guarantees: [],
+} satisfies PolicySet;
+
+const known = new WeakMap<SetSnapshot, Vocabulary>();
+
+/** The vocabulary, with the actions of the last set without an error, if there was one. */
+export function setWords(snapshot: SetSnapshot): Vocabulary {
+  const made = known.get(snapshot) ?? vocabularyOf(snapshot.lastSet ?? noSet, snapshot.files);
+  known.set(snapshot, made);
+  return made;
+}
 
 /**
  * The offers at a place. `isAsked` is true when the person has asked for them, and has not only typed a

@@ -1,20 +1,74 @@
 // Answers the requests of an editor's features, each from one snapshot of the policy set.
 
-import { type Connection, LSPErrorCodes, ResponseError, type TextDocuments } from 'vscode-languageserver';
+import {
+  type Connection,
+  type InlayHint,
+  LSPErrorCodes,
+  ResponseError,
+  type TextDocuments,
+} from 'vscode-languageserver';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
+import { occurrencesIn } from '../language/assist/names.ts';
+import type { Declaration } from '../language/syntax/tree/tree.ts';
 import { coloursOf } from './colours.ts';
 import { completionsAt } from './completion.ts';
 import { configCompletions, configHover, isConfigFile } from './config-file.ts';
 import { fixesOf } from './diagnostics.ts';
 import { formatted, formattedIn } from './formatting.ts';
-import { hintsIn } from './hints.ts';
 import { hoverAt, signatureAt } from './hover.ts';
 import { definitionsAt, highlightsAt, referencesAt, renameAt, renamedAt } from './navigation.ts';
 import type { PolicyService } from './service.ts';
 import { type DocumentPlace, placeIn } from './set/places.ts';
-import { fileNameOf, type OpenSets, pathOf, type SetSnapshot } from './set/workspace.ts';
+import { documentOf, fileNameOf, type OpenSets, pathOf, type SetSnapshot } from './set/workspace.ts';
 import { foldings, outline, symbolsNamed } from './symbols.ts';
 import { testCompletionsAt } from './test-completion.ts';
+
+/** The longest hint; a longer one would hide the line that it explains. */
+const charactersMax = 40;
+
+/** The hints of a part of a file; `start` and `end` are offsets in the file. */
+function hintsIn(
+  snapshot: SetSnapshot,
+  { file, start, end }: { readonly file: string; readonly start: number; readonly end: number },
+): readonly InlayHint[] {
+  const document = documentOf(snapshot, file);
+  const labels = new Map(
+    snapshot.files
+      .flatMap(({ declarations }) => declarations)
+      .flatMap((declaration): readonly (readonly [string, string])[] => {
+        const label = labelOf(snapshot, declaration);
+        return label === null || declaration.kind === 'action' ? [] : [[declaration.name.text, label]];
+      }),
+  );
+  return occurrencesIn(snapshot.files, file)
+    .filter(({ kind, isDeclared }) => kind in hinted && !isDeclared)
+    .filter(({ span }) => span.start >= start && span.end <= end)
+    .flatMap(({ name, span }) => {
+      const label = labels.get(name);
+      if (label === undefined || label.length > charactersMax || label.includes('\n')) return [];
+      return [{ position: document.positionAt(span.end), label, paddingLeft: true }];
+    });
+}
+
+const hinted = { let: true, hours: true, meter: true };
+
+/** The hint for a declaration; null when its kind has none. */
+function labelOf({ texts }: SetSnapshot, declaration: Declaration): string | null {
+  const textOf = ({ file, start, end }: Declaration['span']): string =>
+    (texts.get(file)?.text ?? '').slice(start, end);
+  switch (declaration.kind) {
+    case 'let':
+      return `= ${textOf(declaration.value.span)}`;
+    case 'hours':
+      return `in ${textOf(declaration.zone.span)}`;
+    case 'meter': {
+      const { currency, over } = declaration;
+      return [...(currency === null ? [] : [currency.text]), `over ${textOf(over.span)}`].join(' ');
+    }
+    default:
+      return null;
+  }
+}
 
 interface Answering {
   readonly connection: Connection;

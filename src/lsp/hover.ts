@@ -2,12 +2,12 @@
 
 import type { Hover, SignatureHelp } from 'vscode-languageserver';
 import { describeName, type SaidOfName } from '../language/assist/describe-name.ts';
-import type { Occurrence } from '../language/assist/names.ts';
+import { type Occurrence, occurrenceAt, occurrencesOf } from '../language/assist/names.ts';
 import { type Builtin, builtins } from '../language/model/builtins.ts';
+import { setWords } from './completion.ts';
 import type { ToldHits } from './service.ts';
 import { type DocumentPlace, rangeOf } from './set/places.ts';
-import { nameAt } from './set/set-names.ts';
-import { setWords } from './set/words.ts';
+import { namesInTests } from './set/test-names.ts';
 import type { SetSnapshot } from './set/workspace.ts';
 
 /** The hover at a place; null when nothing is known. */
@@ -62,4 +62,19 @@ export function signatureAt({ document, offset }: DocumentPlace): SignatureHelp 
     activeSignature: 0,
     activeParameter,
   };
+}
+
+/** The innermost name at a place; null when there is none. */
+export function nameAt({ snapshot, file, offset }: Omit<DocumentPlace, 'document'>): Occurrence | null {
+  const test = snapshot.tests.get(file);
+  if (test === undefined) return occurrenceAt(snapshot.files, file, offset);
+  return namesInTests(test).findLast(({ span }) => span.start <= offset && offset <= span.end) ?? null;
+}
+
+/** The declaration and all uses of a name. */
+export function sameNames(snapshot: SetSnapshot, { kind, name }: Occurrence): readonly Occurrence[] {
+  const inTests = [...snapshot.tests.values()].flatMap((test) => namesInTests(test));
+  return [...occurrencesOf(snapshot.files), ...inTests].filter(
+    (one) => one.kind === kind && one.name === name,
+  );
 }

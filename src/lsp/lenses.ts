@@ -6,10 +6,24 @@ import type { CodeLens, Range } from 'vscode-languageserver';
 import { claimText } from '../reasoning/prove/report/wording.ts';
 import type { RuleCoverage } from '../testing/coverage.ts';
 import { readTestFile } from '../testing/read.ts';
-import { commandNames } from './command-names.ts';
 import { rangeOf } from './set/places.ts';
 import { documentOf, type SetSnapshot, uriOf } from './set/workspace.ts';
 import type { SlowAnswers } from './slow-answers.ts';
+
+/** The names of the commands that an editor can run on the server; code lenses name them. */
+export const commandNames = {
+  runCase: 'writ.runCase',
+  showWitness: 'writ.showWitness',
+  showChanges: 'writ.showChanges',
+  hideChanges: 'writ.hideChanges',
+  explainLogged: 'writ.explainLogged',
+  // These commands serve views that list what can be run; they show no message.
+  listCases: 'writ.listCases',
+  listClaims: 'writ.listClaims',
+  proveClaim: 'writ.proveClaim',
+  tryRequest: 'writ.tryRequest',
+  runCaseQuietly: 'writ.runCaseQuietly',
+} as const;
 
 /** What a lens without an answer yet is about. */
 type Pending = { readonly uri: string } & (

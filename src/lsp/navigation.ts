@@ -7,8 +7,8 @@ import { type Occurrence, occurrencesOf } from '../language/assist/names.ts';
 import { whyReserved } from '../language/check/expressions/names.ts';
 import { isReservedWord } from '../language/syntax/parse/tokens.ts';
 import { editsOf } from './diagnostics.ts';
+import { nameAt, sameNames } from './hover.ts';
 import { type DocumentPlace, locationOf, rangeOf } from './set/places.ts';
-import { nameAt, sameNames } from './set/set-names.ts';
 import type { SetSnapshot } from './set/workspace.ts';
 
 export function definitionsAt(place: DocumentPlace): readonly Location[] {

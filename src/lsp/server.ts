@@ -20,9 +20,9 @@ import {
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { legendTypes, tokenModifiers } from './colours.ts';
 import { answerLenses } from './command-answers.ts';
-import { commandNames } from './command-names.ts';
 import { configDiagnostics, isConfigFile } from './config-file.ts';
 import { answerFeatures } from './features.ts';
+import { commandNames } from './lenses.ts';
 import { type PolicyService, serviceOf } from './service.ts';
 import { createOpenSets, pathOf } from './set/workspace.ts';
 import { createSlowAnswers } from './slow-answers.ts';

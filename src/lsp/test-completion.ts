@@ -9,8 +9,8 @@ import { expectationKeys } from '../testing/expectation.ts';
 import { caseKeys, fileKeys, testKeys } from '../testing/read.ts';
 import { stepKeys } from '../testing/read-sequence.ts';
 import { peoplesAnswers } from '../testing/test-file.ts';
+import { setWords } from './completion.ts';
 import type { DocumentPlace } from './set/places.ts';
-import { setWords } from './set/words.ts';
 import type { SetSnapshot } from './set/workspace.ts';
 import { yamlPlaceAt } from './yaml-place.ts';
 

@@ -2,16 +2,93 @@
 // in a second, the time until the policies are ready, and the memory that they keep. Two sets are measured in
 // alternating rounds, so that a disturbance of the machine affects both.
 
+import { isDeepStrictEqual } from 'node:util';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type { Linked } from '../language/emit/link.ts';
 import type { Decision } from '../language/model/decision.ts';
 import type { PolicySet } from '../language/model/policy.ts';
 import type { Facts } from '../language/model/request.ts';
 import type { Program } from '../language/program/program.ts';
+import { authorize } from '../language/spec/authorize.ts';
 import { compile, type PolicySources } from '../pipeline.ts';
-import { checkAgreement } from './agree.ts';
 import { timeCalls, timeEach } from './clock.ts';
 import { type Percentiles, percentilesOf } from './figure.ts';
-import { measureKept } from './memory.ts';
+
+/**
+ * Compares the compiled function with the language's definition before anything is timed: a fast but wrong
+ * function is not worth measuring.
+ */
+export interface AgreeingEngine {
+  readonly set: PolicySet;
+  readonly decide: (facts: Facts) => Decision;
+}
+
+/** The least number of requests that the definition decides, however slow it is. */
+const checkedMin = 10;
+
+/**
+ * Decides requests by the language's definition, too: spread evenly over all requests, as many as `ms`
+ * milliseconds allow. Returns their number. Throws when a decision differs, which is a bug in Writ.
+ */
+function checkAgreement({ set, decide }: AgreeingEngine, requests: readonly Facts[], ms: number): number {
+  const until = performance.now() + ms;
+  let checked = 0;
+  for (const at of spread(requests.length)) {
+    if (checked >= checkedMin && performance.now() > until) break;
+    const facts = requests[at]!;
+    if (!isDeepStrictEqual(decide(facts), authorize(set, facts))) {
+      throw new Error(
+        `the compiled policies and the definition disagree on request ${at + 1}, for ${facts.action}`,
+      );
+    }
+    checked += 1;
+  }
+  return checked;
+}
+
+/** Yields every index once, in an order in which each beginning is spread evenly over the whole. */
+export function* spread(length: number): Generator<number> {
+  let step = 1;
+  while (step < length) step *= 2;
+  // First index 0, then the middle, then the quarters, and so on.
+  for (let stride = step; stride >= 1; stride /= 2) {
+    for (let at = stride === step ? 0 : stride; at < length; at += stride === step ? step : 2 * stride)
+      yield at;
+  }
+}
+
+/**
+ * Makes a value and measures its bytes, array buffers included. Memory that `make` leaves in use elsewhere
+ * counts, too.
+ */
+function measureKept<T>(make: () => T): { readonly value: T; readonly bytes: number } {
+  const before = heapBytes();
+  const value = make();
+  return { value, bytes: heapBytes() - before };
+}
+
+/** The bytes that are in use now, after garbage collection. */
+export function heapBytes(): number {
+  const collect = garbageCollector();
+  // Finalizers and weak references may keep memory that one collection frees until the next.
+  collect();
+  collect();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}
+
+let collector: (() => void) | undefined;
+
+function garbageCollector(): () => void {
+  if (globalThis.gc !== undefined) return globalThis.gc as () => void;
+  if (collector === undefined) {
+    setFlagsFromString('--expose-gc');
+    // A context has the function only if it is made after the flag was set.
+    collector = runInNewContext('gc') as () => void;
+  }
+  return collector;
+}
 
 /** Policies without errors, and the requests as facts of these policies. */
 export interface MeasuredEngine {

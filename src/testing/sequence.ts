@@ -8,7 +8,7 @@ import type { PolicySet } from '../language/model/policy.ts';
 import type { Facts, Reading } from '../language/model/request.ts';
 import type { Compiled } from '../pipeline.ts';
 import { createMeterTotals, type MeterTotals } from '../service/meters/meter-totals.ts';
-import { validSeconds } from '../service/requests/record/validity.ts';
+import { validSeconds } from '../service/requests/record/lifecycle.ts';
 import { toFacts } from './situation.ts';
 import type { GivenResult, PeoplesAnswer, TestCase } from './test-file.ts';
 import type { Report } from './yaml.ts';

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { answersOf } from '../../src/cli/support/init-questions.ts';
+import { answersOf } from '../../src/cli/commands/init.ts';
 import { loadCompiled } from '../../src/cli/support/load-policies.ts';
 import { parse } from '../../src/language/syntax/parse.ts';
 import { printFile } from '../../src/language/syntax/print/print.ts';

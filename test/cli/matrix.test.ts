@@ -1,8 +1,12 @@
 // `writ matrix`: which rules apply to which action, and what no rule can allow.
 
 import { describe, expect, it } from 'vitest';
-import { type MatrixRow, matrixOf } from '../../src/cli/support/decision-matrix.ts';
-import { matrixToMarkdown, matrixToText } from '../../src/cli/support/matrix-text.ts';
+import {
+  type MatrixRow,
+  matrixOf,
+  matrixToMarkdown,
+  matrixToText,
+} from '../../src/cli/support/decision-matrix.ts';
 import { compile } from '../../src/pipeline.ts';
 import { createFolder } from '../service/policies/folder.ts';
 import { writ } from './writ.ts';

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { type Facts, nothingSatisfied } from '../../src/language/model/request.ts';
 import { explainIndexKey } from '../../src/language/program/index/explain-index-key.ts';
 import { selectAll } from '../../src/language/program/index/rule-index.ts';
-import { spread } from '../../src/measure/agree.ts';
+import { spread } from '../../src/measure/measure.ts';
 import { factsOf, readRequestLines } from '../../src/measure/read-requests.ts';
 import { useOfRules } from '../../src/measure/rules.ts';
 import { type Compiled, compile } from '../../src/pipeline.ts';

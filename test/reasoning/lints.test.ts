@@ -13,9 +13,9 @@ import { checkPayload, resolveFacts } from '../../src/language/spec/payload.ts';
 import type { SpecTruth } from '../../src/language/spec/truth.ts';
 import { compileToProgram } from '../../src/pipeline.ts';
 import { randomRequest, requestSource } from '../../src/reasoning/guarantees/request.ts';
+import { readsSwitch } from '../../src/reasoning/lints/conditions.ts';
 import { findingsOfAction, type ShownFinding } from '../../src/reasoning/lints/findings.ts';
 import { withLints } from '../../src/reasoning/lints/lint.ts';
-import { readsSwitch } from '../../src/reasoning/lints/switches.ts';
 import { lawSets, type Named } from '../laws/proofs.ts';
 
 let sets: readonly Named[] = [];

@@ -1,6 +1,7 @@
 // Handles each request of a client: decides it, answers it in the proxy, forwards it, or refuses it as
 // unknown.
 
+import type { Allowed } from '../../typescript/client.ts';
 import { abilitiesOf, eraOf } from '../protocol/eras.ts';
 import {
   errorAnswer,
@@ -18,7 +19,6 @@ import type { OpenConversation } from './conversation.ts';
 import { guardCall } from './guarded-call.ts';
 import { unavailableAnswer, unknownToolAnswer } from './refusals.ts';
 import { resumed } from './resumed.ts';
-import { withoutProgress } from './sent-call.ts';
 import { answerTaskRequest, unknownTask } from './task-requests.ts';
 
 export function answerRequest(
@@ -174,4 +174,19 @@ async function subscribe(
 function ownParams(params: JsonObject): JsonObject {
   const { _meta: meta } = withoutProgress(params);
   return eraOf(params) === 'sessions' || meta === undefined ? {} : { _meta: meta };
+}
+
+/** Adds the receipt, by which the server can check that this very call was granted. */
+export function withReceipt(request: RpcRequest, { receipt }: Allowed, prefix: string): RpcRequest {
+  const { params = {} } = request;
+  if (receipt === undefined) return request;
+  const meta = isObject(params._meta) ? params._meta : {};
+  return { ...request, params: { ...params, _meta: { ...meta, [`${prefix}writ-receipt`]: receipt } } };
+}
+
+/** Removes the progress token, because nobody follows the progress of the proxy's own requests. */
+export function withoutProgress(params: JsonObject): JsonObject {
+  if (!isObject(params._meta)) return params;
+  const { progressToken: token, ...meta } = params._meta;
+  return { ...params, _meta: meta };
 }

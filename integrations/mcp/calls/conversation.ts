@@ -19,12 +19,11 @@ import {
 import { isForwarded } from '../protocol/targets.ts';
 import type { Catalogue } from '../review/catalogue.ts';
 import { type PossibleActions, shownList } from '../review/lists.ts';
-import { answerRequest } from './client-requests.ts';
+import { answerRequest, withoutProgress, withReceipt } from './client-requests.ts';
 import type { Caller, Gate } from './gate.ts';
 import type { CallSurroundings } from './guarded-call.ts';
 import { createQuestions, type Questions } from './questions.ts';
 import { withGrantState } from './resumed.ts';
-import { withoutProgress, withReceipt } from './sent-call.ts';
 import { followTask } from './task-requests.ts';
 
 /** The server's side of a conversation. */

@@ -2,8 +2,8 @@
 // because none of these changes opens or closes the gate.
 
 import { escapeForTerminal } from '../../language/diagnostic/render.ts';
-import { codeSpan } from './code-span.ts';
 import type { ReportedRemark } from './diff-report.ts';
+import { codeSpan } from './diff-text.ts';
 
 const shownMax = 20;
 

@@ -3,8 +3,8 @@
 
 import { escapeForTerminal } from '../../language/diagnostic/render.ts';
 import { type SentenceChange, sentenceChanges } from '../../reasoning/summary/changes.ts';
-import { codeSpan } from './code-span.ts';
 import type { LoadedSide } from './diff-side.ts';
+import { codeSpan } from './diff-text.ts';
 
 /** Sentences take proofs, which cost too much for each action of a large change. */
 const actionsMax = 20;

@@ -8,7 +8,6 @@ import { fromNumber } from '../../language/value/decimal.ts';
 import { formatDuration } from '../../language/value/time.ts';
 import { shownCondition } from '../../reasoning/prove/report/wording.ts';
 import type { GroupWorkload } from '../replay/engine/workload.ts';
-import { codeSpan } from './code-span.ts';
 import type { DiffReport, GuaranteeChange, ReportedFinding, ReportedLog } from './diff-report.ts';
 
 /** How code and emphasis are marked in a line. */
@@ -288,4 +287,12 @@ function becameText(old: GuaranteeChange['old'], now: GuaranteeChange['new']): s
   if (now === null) return `is gone, it was ${old}`;
   if (old === null) return `is new and ${now}`;
   return old === now ? `is ${now} on both sides` : `was ${old} and is ${now}`;
+}
+
+/** The text as a code span, between more backticks than it holds in a row. */
+export function codeSpan(text: string): string {
+  const shown = escapeForTerminal(text);
+  const longest = Math.max(0, ...[...shown.matchAll(/`+/g)].map(([ticks]) => ticks.length));
+  const ticks = '`'.repeat(longest + 1);
+  return longest === 0 ? `${ticks}${shown}${ticks}` : `${ticks} ${shown} ${ticks}`;
 }

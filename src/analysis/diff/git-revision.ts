@@ -10,7 +10,9 @@ import { mkdir, mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { listBytesMax } from '../../service/policies/read.ts';
-import { RevisionError } from './revision-error.ts';
+
+/** There is no git, no such revision, or no such path in the revision. A class because it is thrown. */
+export class RevisionError extends Error {}
 
 export interface LaidOut {
   /** The path of the laid-out policies. */

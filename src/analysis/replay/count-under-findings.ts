@@ -1,6 +1,7 @@
 // Counts the requests of a log under the findings of a comparison. For `writ diff --log`, which decides the
 // log by both sides.
 
+import type { PolicySet } from '../../language/model/policy.ts';
 import { nothingSatisfied } from '../../language/model/request.ts';
 import { linkSet } from '../../pipeline.ts';
 import type { PolicyDiff } from '../../reasoning/diff/diff.ts';
@@ -8,8 +9,8 @@ import type { BothSides } from '../../reasoning/diff/joint-set.ts';
 import type { LoadedSide } from '../diff/diff-side.ts';
 import { decideLogged, type ReplayCandidate } from './engine/candidate.ts';
 import type { LogEntry } from './engine/log.ts';
-import type { Tallied } from './engine/tally.ts';
-import { replayFindings } from './finding-counts.ts';
+import type { AskedOfFinding, ReplayFinding, Tallied } from './engine/tally.ts';
+import { hidesValues } from './engine/withheld.ts';
 import type { LogPart, LogSource } from './log-source.ts';
 import { replayLog } from './replay-log.ts';
 import { candidateOf } from './service-rules.ts';
@@ -48,4 +49,36 @@ function entryBy(entry: LogEntry, candidate: ReplayCandidate): LogEntry {
   if (entry.kind !== 'request') return entry;
   const facts = { ...entry.facts, satisfied: nothingSatisfied };
   return { ...entry, facts, decision: decideLogged(candidate, entry, facts) };
+}
+
+/** Turns the findings of a comparison into the form in which replay assigns the requests of a log to them. */
+export interface FiledUnder {
+  readonly diff: PolicyDiff;
+  /** The two sets that the findings compare. */
+  readonly sides: BothSides<{ readonly set: PolicySet }>;
+  /** When not null, only requests that the policy set with this digest decided are assigned. */
+  readonly decidedBy?: string | null;
+}
+
+/** The id of a finding is its position, counted from 1. */
+export function replayFindings({ diff, sides, decidedBy = null }: FiledUnder): readonly ReplayFinding[] {
+  return diff.findings.map(({ difference, actions, isMetBy }, at) => ({
+    id: String(at + 1),
+    isOfTime: difference === 'time',
+    matches: (asked) => {
+      if (decidedBy !== null && asked.policies !== decidedBy) return false;
+      if (!actions.includes(asked.after.action)) return false;
+      return isHidden(sides, asked) ? null : isMetBy(asked);
+    },
+  }));
+}
+
+/** Whether a digest replaces a value that rules of either set may read. */
+function isHidden({ before, after }: FiledUnder['sides'], asked: AskedOfFinding): boolean {
+  if (!asked.holdsDigests) return false;
+  const { action, payload } = asked.after;
+  return [before, after].some(({ set }) => {
+    const shape = set.actions.get(action)?.shape;
+    return shape !== undefined && hidesValues(shape, payload);
+  });
 }

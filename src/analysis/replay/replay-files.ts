@@ -5,12 +5,12 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Linked } from '../../language/emit/link.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import { type ReadValue, type TracedRule, tracedRules } from '../../language/model/trace.ts';
-import type { RequestRecord } from '../../service/requests/record/record.ts';
 import {
   type EngineVersions,
   engineVersions,
+  type RequestRecord,
   versionDifferences,
-} from '../../service/requests/record/versions.ts';
+} from '../../service/requests/record/record.ts';
 import { factsOfRecord, holdsDigests, type RecordedRequest, recordedShape } from '../recorded-request.ts';
 
 /** The parts of a record that deciding it again needs, with the recorded result. */

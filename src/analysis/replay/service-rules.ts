@@ -2,10 +2,10 @@
 
 import type { Linked } from '../../language/emit/link.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
-import { isControlOwner } from '../../service/agents/control-owner.ts';
+import { isControlOwner } from '../../service/agents/agent-facts.ts';
 import { askedRulesOf } from '../../service/policies/set-summary.ts';
 import { deadlineOf } from '../../service/requests/approvals/decide-again.ts';
-import { validSeconds } from '../../service/requests/record/validity.ts';
+import { validSeconds } from '../../service/requests/record/lifecycle.ts';
 import type { ReplayCandidate, ServiceRules } from './engine/candidate.ts';
 
 export const serviceRules: ServiceRules = { validSeconds, deadlineAgain: deadlineOf, isControlOwner };

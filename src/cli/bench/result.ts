@@ -1,12 +1,124 @@
 // Summarises the measurements of one policy set: printed as text for people, and as JSON for programs.
 
+import { isDeepStrictEqual } from 'node:util';
 import { rulesInOneTextMax } from '../../language/emit/code/emit.ts';
-import { type Outcome, outcomes } from '../../language/model/decision.ts';
+import { type Decision, type Outcome, outcomes } from '../../language/model/decision.ts';
 import { countRules } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
-import { type Figure, figureOf, percentilesOf } from '../../measure/figure.ts';
+import { duration, type Figure, figureOf, percentilesOf, ratioOf, size } from '../../measure/figure.ts';
 import type { Measured } from '../../measure/measure.ts';
 import { type UsedRules, useOfRules } from '../../measure/rules.ts';
+import { createMarks } from '../output/output.ts';
+import { benchTable, describeRequests, describeSet, many, perSecond, ratio } from './render.ts';
+
+/**
+ * Compares two policy sets on the same requests: first the decisions that differ, then the cost of the second
+ * set relative to the first, round by round.
+ */
+export interface BenchDifference {
+  /** The request's line in the file of requests. */
+  readonly line: number;
+  readonly action: string;
+  readonly before: Decision;
+  readonly after: Decision;
+}
+
+export interface Ratio {
+  readonly what: string;
+  readonly before: string;
+  readonly after: string;
+  /** The second set's figure divided by the first set's. */
+  readonly ratio: Figure;
+}
+
+export interface BenchComparison {
+  readonly results: readonly [Result, Result];
+  readonly differences: readonly BenchDifference[];
+  readonly ratios: readonly Ratio[];
+}
+
+export interface Side {
+  readonly measured: Measured;
+  readonly result: Result;
+}
+
+/** Compares two measured sides. `lines` holds each request's line in the file of requests. */
+export function compareSides(
+  [before, after]: readonly [Side, Side],
+  requests: readonly Facts[],
+  lines: readonly number[],
+): BenchComparison {
+  const differences = requests.flatMap(({ action }, at): readonly BenchDifference[] => {
+    const [one, other] = [before.measured.decisions[at]!, after.measured.decisions[at]!];
+    if (isDeepStrictEqual(one, other)) return [];
+    return [{ line: lines[at]!, action, before: one, after: other }];
+  });
+  return { results: [before.result, after.result], differences, ratios: ratiosOf(before, after) };
+}
+
+type Pick = (measured: Measured) => readonly number[];
+
+function ratiosOf(before: Side, after: Side): readonly Ratio[] {
+  const rounds = (what: string, pick: Pick, show: (value: number) => string): Ratio => ({
+    what,
+    before: show(figureOf(pick(before.measured)).median),
+    after: show(figureOf(pick(after.measured)).median),
+    ratio: ratioOf(pick(after.measured), pick(before.measured)),
+  });
+  const latencies = (['p50', 'p90', 'p99', 'max'] as const).map((name) =>
+    rounds(name, ({ latency }) => latency.map((one) => one[name]), duration),
+  );
+  const kept = after.measured.keptBytes / before.measured.keptBytes;
+  return [
+    ...latencies,
+    rounds('a decision', ({ each }) => each, duration),
+    rounds('ready in', ({ ready }) => ready.map((ms) => ms * 1e6), duration),
+    {
+      what: 'kept',
+      before: size(before.measured.keptBytes),
+      after: size(after.measured.keptBytes),
+      ratio: { median: kept, min: kept, max: kept },
+    },
+  ];
+}
+
+const differencesShownMax = 50;
+
+/** Returns the comparison as text. `name` is the file of requests. */
+export function renderComparison({ results, differences, ratios }: BenchComparison, name: string): string {
+  const [before, after] = results;
+  const rows = ratios.map((one) => [one.what, one.before, one.after, ratio(one.ratio)]);
+  const rates = ['throughput', ...results.map(({ each }) => `${perSecond(each.median)}/s`), ''];
+  const head = ['', 'first', 'second', 'second to first'];
+  const checked = Math.min(before.checked, after.checked);
+  return [
+    renderDifferences(differences, name, before.requests),
+    `first   ${describeSet(before)}\nsecond  ${describeSet(after)}\n${describeRequests(before.requests, checked)}`,
+    `${benchTable([head, ...rows, rates], ['left', 'right', 'right', 'left'], rows.length + 1)}\n`,
+  ].join('\n\n');
+}
+
+function renderDifferences(differences: readonly BenchDifference[], name: string, requests: number): string {
+  const marks = createMarks();
+  if (differences.length === 0) return marks.good(`all ${many(requests, 'decision')} are the same`);
+  const rows = differences
+    .slice(0, differencesShownMax)
+    .map(({ line, action, before, after }) => [`${name}:${line}`, action, ...changed(before, after)]);
+  const title = marks.bad(`${many(differences.length, 'decision')} of ${requests} differ`);
+  const head = ['request', 'action', 'first', 'second'];
+  return `${title}\n${benchTable([head, ...rows], ['left', 'left', 'left', 'left'], differences.length)}`;
+}
+
+/** The two decisions as text. When outcome and rule are equal, the text adds the first field that differs. */
+function changed(before: Decision, after: Decision): readonly [string, string] {
+  const told = ({ outcome, by }: Decision): string => `${outcome} by ${by}`;
+  if (told(before) !== told(after)) return [told(before), told(after)];
+  const fields = Object.keys(before) as (keyof Decision)[];
+  const field = fields.find((one) => !isDeepStrictEqual(before[one], after[one]))!;
+  const shown = (decision: Decision): string =>
+    `${told(decision)}, ${field} ${JSON.stringify(decision[field])}`;
+  return [shown(before), shown(after)];
+}
 
 export interface Result {
   readonly path: string;

@@ -7,8 +7,12 @@ import type { Command } from 'commander';
 import { decisionWalk } from '../../analysis/decision-steps.ts';
 import { factsOfRecord, holdsDigests, recordedShape } from '../../analysis/recorded-request.ts';
 import { digest } from '../../service/policies/digest.ts';
-import { type RequestRecord, requestRecord } from '../../service/requests/record/record.ts';
-import { engineVersions, versionDifferences } from '../../service/requests/record/versions.ts';
+import {
+  engineVersions,
+  type RequestRecord,
+  requestRecord,
+  versionDifferences,
+} from '../../service/requests/record/record.ts';
 import { StoreError } from '../../service/store/contract/store-error.ts';
 import { fileOf, openStore } from '../../service/store/open.ts';
 import { commandPlace, type DataOption, storeMeaning } from '../client/with-store.ts';

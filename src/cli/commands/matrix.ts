@@ -2,9 +2,8 @@
 
 import { type Command, Option } from 'commander';
 import { type ExitCode, exitCodes, print, printJson } from '../output/output.ts';
-import { matrixOf } from '../support/decision-matrix.ts';
+import { matrixOf, matrixToMarkdown, matrixToText } from '../support/decision-matrix.ts';
 import { defaultPath, loadWorking } from '../support/load-policies.ts';
-import { matrixToMarkdown, matrixToText } from '../support/matrix-text.ts';
 
 const formats = ['text', 'json', 'markdown'] as const;
 

@@ -1,16 +1,21 @@
 // `writ replay`: tries a policy set on recorded requests, and shows which decisions would have differed and
 // what people would have been asked. The command reads the records and changes nothing.
 
+import { closeSync, openSync, writeSync } from 'node:fs';
 import type { Command } from 'commander';
 import { sideOf } from '../../analysis/diff/diff-side.ts';
 import type { ReplayCandidate } from '../../analysis/replay/engine/candidate.ts';
 import { type ReplayReading, type ReplayResult, readingFor } from '../../analysis/replay/engine/replay.ts';
+import type { ChangedRequest } from '../../analysis/replay/engine/tally.ts';
+import type { AskedVotes } from '../../analysis/replay/engine/workload.ts';
 import type { LogSource } from '../../analysis/replay/log-source.ts';
 import { type NoComparison, replayJson } from '../../analysis/replay/replay-json.ts';
 import { replayLog, windowMsOf } from '../../analysis/replay/replay-log.ts';
 import { renderReplay } from '../../analysis/replay/replay-text.ts';
 import { candidateOf } from '../../analysis/replay/service-rules.ts';
+import { csvCell } from '../../service/audit/export.ts';
 import { createProgress } from '../bench/progress.ts';
+import { fileError } from '../output/file-error.ts';
 import {
   createMarks,
   type ExitCode,
@@ -20,7 +25,6 @@ import {
   printJson,
   UsageError,
 } from '../output/output.ts';
-import { openChangedCsv } from '../support/changed-requests-csv.ts';
 import { defaultPath, loadWorking } from '../support/load-policies.ts';
 import { showFaults, withLog } from '../support/open-log.ts';
 import { readSince } from '../support/parse-time.ts';
@@ -30,6 +34,67 @@ import {
   filedComparison,
   findingsToFile,
 } from '../support/replay-baseline.ts';
+
+/** Writes every changed request as a line of a CSV file, while the requests are found. */
+const cellsOf = {
+  request_id: ({ id }) => id,
+  at: ({ atMs }) => new Date(atMs).toISOString(),
+  agent_id: ({ agentId }) => agentId ?? '',
+  agent: ({ agent }) => agent,
+  action: ({ action }) => action,
+  before: ({ before }) => before.outcome,
+  before_by: ({ before }) => before.by,
+  before_asks: ({ asked }) => askedText(asked.before),
+  now: ({ now }) => now.outcome,
+  now_by: ({ now }) => now.by,
+  now_asks: ({ asked }) => askedText(asked.now),
+  finding: ({ finding }) => finding ?? '',
+  incomplete_meters: ({ incompleteMeters }) => incompleteMeters.join('; '),
+} as const satisfies Readonly<Record<string, (changed: ChangedRequest) => string>>;
+
+export interface ChangedCsv {
+  readonly write: (changed: ChangedRequest) => void;
+  readonly close: () => void;
+}
+
+/** Lines in one write. */
+const linesAtOnce = 500;
+
+/** Opens the file, and replaces an existing one. Throws a UsageError when the file cannot be written. */
+export function openChangedCsv(path: string): ChangedCsv {
+  const file = tryOn(path, () => openSync(path, 'w'));
+  let lines = [Object.keys(cellsOf).join(',')];
+  const flush = (): void => {
+    if (lines.length > 0) tryOn(path, () => writeSync(file, `${lines.join('\r\n')}\r\n`));
+    lines = [];
+  };
+  return {
+    write: (changed) => {
+      lines.push(
+        Object.values(cellsOf)
+          .map((cellOf) => csvCell(cellOf(changed)))
+          .join(','),
+      );
+      if (lines.length >= linesAtOnce) flush();
+    },
+    close: () => {
+      flush();
+      closeSync(file);
+    },
+  };
+}
+
+function tryOn<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw new UsageError(`cannot write \`${path}\`: ${fileError(error)}`);
+  }
+}
+
+function askedText(asked: AskedVotes): string {
+  return [...asked].map(([group, needs]) => `${needs} ${group}`).join('; ');
+}
 
 export function defineReplayOfLog(command: Command, finish: (code: ExitCode) => void): void {
   command

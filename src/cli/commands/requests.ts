@@ -1,26 +1,88 @@
 // `writ requests`: lists the requests of a running service, shows one with its state, and sets who looks
 // after it.
 
+import { setTimeout as pause } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { escapeForTerminal } from '../../language/diagnostic/render.ts';
 import { outcomes } from '../../language/model/decision.ts';
+import { toNumber } from '../../language/value/decimal.ts';
+import { parseDuration } from '../../language/value/time.ts';
 import { askedStatuses } from '../../service/store/contract/records.ts';
 import {
   type Api,
+  ApiError,
   type ApiOptions,
+  allItems,
   apiHelp,
   type Page,
   printRest,
+  refuse,
   show,
   step,
   withApi,
   withApiOptions,
 } from '../client/api-client.ts';
 import { localTime } from '../output/local-time.ts';
-import { type ExitCode, print, UsageError } from '../output/output.ts';
+import { type ExitCode, print, printError, UsageError } from '../output/output.ts';
 import { createTable, markForeignLetters, table } from '../output/table.ts';
-import { followRequests } from '../support/follow-requests.ts';
 import { requestText, type ShownRequest } from '../support/request-text.ts';
-import { defineAssign, definePutOff } from './requests-handling.ts';
+
+/**
+ * Follows the requests of a running service: fetches the new ones every second, and goes on after the service
+ * was away for a while. INVARIANT: each request is handed on once, the earlier ones first.
+ */
+const everyMs = 1_000;
+/** Milliseconds by which a request may become visible after a later one: replicas share no order. */
+const lateMs = 10_000;
+const firstCount = '20';
+
+type Query = Readonly<
+  Partial<Record<'status' | 'decision' | 'text' | 'agent' | 'action' | 'policy' | 'from' | 'limit', string>>
+>;
+
+/** Hands on requests as they arrive. Never resolves; rejects when the service refuses a call. */
+export async function followRequests(
+  api: Api,
+  { status, decision, text, agent, action, policy, from, limit = firstCount }: Query,
+  hand: (items: readonly ShownRequest[]) => void,
+): Promise<never> {
+  const query = { status, decision, text, agent, action, policy };
+  const handed = new Map<string, number>();
+  let newestMs = 0;
+  /** Time of the earliest request of the first page; earlier requests are of no interest. */
+  let sinceMs = 0;
+  let isAway = false;
+  for (let isFirst = true; ; ) {
+    try {
+      const items = isFirst
+        ? (await api.get<Page<ShownRequest>>('/v1/requests', { ...query, from, limit })).items
+        : await allItems<ShownRequest>(api, '/v1/requests', {
+            ...query,
+            from: moment(Math.max(sinceMs, newestMs - lateMs)),
+          });
+      if (isAway) printError('the service answers again\n');
+      isAway = false;
+      if (isFirst) sinceMs = Date.parse(items.at(-1)?.created_at ?? '1970-01-01');
+      isFirst = false;
+      const fresh = items.filter((one) => !handed.has(one.request_id)).toReversed();
+      for (const one of fresh) {
+        handed.set(one.request_id, Date.parse(one.created_at));
+        newestMs = Math.max(newestMs, Date.parse(one.created_at));
+      }
+      for (const [id, ms] of handed) if (ms < newestMs - lateMs) handed.delete(id);
+      hand(fresh);
+    } catch (error) {
+      if (!(error instanceof ApiError) || !error.isAway || isFirst) throw error;
+      if (!isAway) printError(`${error.message} Trying again.\n`);
+      isAway = true;
+    }
+    await pause(everyMs);
+  }
+}
+
+function moment(ms: number): string {
+  return new Date(ms).toISOString();
+}
 
 interface ListOptions extends ApiOptions {
   readonly status?: string;
@@ -137,4 +199,73 @@ async function follow(api: Api, options: ListOptions): Promise<void> {
     if (options.json === true) for (const one of items) print(`${JSON.stringify(one)}\n`);
     else if (items.length > 0) print(rows(items.map(rowOf)));
   });
+}
+
+/**
+ * `writ requests assign` and `writ requests put-off`: set who looks after a request that waits, and when the
+ * caller sees the request again. Neither command decides anything.
+ */
+type Finish = (code: ExitCode) => void;
+
+interface Handling {
+  readonly people: readonly { readonly id: string; readonly name: string; readonly is_you: boolean }[];
+}
+
+export function defineAssign(command: Command, finish: Finish): void {
+  withApiOptions(command.command('assign').description('say who looks after a request that waits'))
+    .argument('<id>')
+    .argument('<person>', 'the name of somebody who can answer it, `me`, or `nobody`')
+    .addHelpText('after', '\nExample:\n  writ requests assign 019a0000-0000-7000-8000-000000000000 "Ben"')
+    .action(async (id: string, person: string, _own: unknown, own: Command) => {
+      finish(await withApi(own.optsWithGlobals<ApiOptions>(), (api) => assign(api, id, person)));
+    });
+}
+
+async function assign(api: Api, id: string, person: string): Promise<void> {
+  const path = `/v1/requests/${step(id)}`;
+  if (person === 'nobody') {
+    await api.delete(`${path}/assign`);
+    return print(`nobody in particular looks after ${id}\n`);
+  }
+  const { people } = await api.get<Handling>(`${path}/handling`);
+  const found = people.filter((one) => (person === 'me' ? one.is_you : one.name === person));
+  const [one] = found;
+  if (one === undefined || found.length > 1) {
+    const names = people.map(({ name, is_you }) => (is_you ? `${name} (me)` : name)).join(', ');
+    const how = found.length > 1 ? 'several people have this name' : 'nobody of this name can answer it';
+    refuse(
+      `${how}: ${people.length === 0 ? 'it waits for nobody' : `these can: ${escapeForTerminal(names)}`}`,
+    );
+  }
+  await api.post(`${path}/assign`, { person: one.id });
+  print(`${escapeForTerminal(one.name)} looks after ${id}\n`);
+}
+
+export function definePutOff(command: Command, finish: Finish): void {
+  withApiOptions(command.command('put-off').description('take a request out of your inbox for a while'))
+    .argument('<id>')
+    .argument('<duration>', 'such as `30m`, `2h` or `1d`; `0s` brings it back')
+    .addHelpText('after', '\nExample:\n  writ requests put-off 019a0000-0000-7000-8000-000000000000 2h')
+    .action(async (id: string, duration: string, _own: unknown, own: Command) => {
+      const seconds = readSeconds(duration);
+      finish(await withApi(own.optsWithGlobals<ApiOptions>(), (api) => putOff(api, id, seconds)));
+    });
+}
+
+function readSeconds(text: string): number {
+  const duration = parseDuration(text);
+  const seconds = duration === null ? Number.NaN : toNumber(duration);
+  if (!(seconds >= 0)) throw new UsageError(`\`${text}\` is not a duration such as 30m, 2h or 1d`);
+  return seconds;
+}
+
+async function putOff(api: Api, id: string, seconds: number): Promise<void> {
+  const path = `/v1/requests/${step(id)}/snooze`;
+  if (seconds === 0) {
+    await api.delete(path);
+    return print(`${id} is back in your inbox\n`);
+  }
+  const until = new Date(Date.now() + seconds * 1_000).toISOString();
+  await api.post(path, { until });
+  print(`${id} is out of your inbox until ${until}, or until something becomes of it\n`);
 }

@@ -3,11 +3,11 @@
 
 import { reportOf } from '../../analysis/diff/diff-report.ts';
 import { type AskedSide, isPathAlone, type LoadedSide, readSide } from '../../analysis/diff/diff-side.ts';
-import { RevisionError } from '../../analysis/diff/revision-error.ts';
+import { RevisionError } from '../../analysis/diff/git-revision.ts';
 import { knownRequests } from '../../analysis/diff/test-file-requests.ts';
+import { replayFindings } from '../../analysis/replay/count-under-findings.ts';
 import type { ReplayResult } from '../../analysis/replay/engine/replay.ts';
 import type { ReplayFinding } from '../../analysis/replay/engine/tally.ts';
-import { replayFindings } from '../../analysis/replay/finding-counts.ts';
 import type { FiledComparison, NoComparison } from '../../analysis/replay/replay-json.ts';
 import { diffPolicies, type PolicyDiff } from '../../reasoning/diff/diff.ts';
 import type { BothSides } from '../../reasoning/diff/joint-set.ts';

@@ -5,23 +5,24 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useReachable } from '../api/connection.ts';
 import { useResource } from '../api/resource.ts';
-import { useGrant, useSession } from '../api/session.tsx';
+import { useGrant, usePerson, useSession } from '../api/session.tsx';
 import { usePlace } from '../navigation/navigation.ts';
 import { Dialog } from '../parts/dialog/dialog.tsx';
 import { Button } from '../parts/layout/button.tsx';
 import { Icon } from '../parts/layout/icon.tsx';
 import { narrowQuery } from '../parts/layout/narrow.ts';
-import { DemoBanner } from './demo.tsx';
 import { KillSwitchButton, StoppedBanner, useSwitches } from './kill-switch.tsx';
 import type { Page } from './page.ts';
+import { DemoBanner, SignInForm } from './sign-in.tsx';
 import './layout.css';
+import { Note } from '../parts/layout/note.tsx';
+import { setTitleCount } from '../parts/layout/page-title.ts';
+import { useIsPrinting } from '../parts/layout/printing.ts';
+import { Ago, At } from '../parts/layout/time.tsx';
+import { PlainText } from '../parts/text/plain-text.tsx';
 import { Notices } from './notices.tsx';
-import { Printed } from './printed.tsx';
-import { SignInForm } from './sign-in.tsx';
-import { StalePolicies, useStaleSince } from './stale-policies.tsx';
 import { setTheme, type Theme, themeNow, themes } from './theme.ts';
 import { PaletteButton, usePalette } from './use-palette.tsx';
-import { InboxLink, useWaitingCount, WaitingCount } from './waiting-count.tsx';
 
 interface LayoutProps {
   /** All pages; the menu shows those with a menu entry. */
@@ -249,5 +250,79 @@ function SignInAgain() {
       <p>Sign in to continue where you left off.</p>
       <SignInForm email={session.person.email} />
     </Dialog>
+  );
+}
+
+/** The foot of a printed page: when it was printed, by whom, and from which address, filters included. */
+function Printed() {
+  const { email } = usePerson();
+  // Renders again whenever the address changes.
+  usePlace();
+  if (!useIsPrinting()) return null;
+  return (
+    <p class="printed">
+      Printed <At at={new Date().toISOString()} /> by <PlainText text={email} isShort /> from{' '}
+      <PlainText text={location.href} />
+    </p>
+  );
+}
+
+/**
+ * When the directory last failed to load, as an ISO time; null while its policies are active, and for people
+ * who may not know.
+ */
+function useStaleSince(): string | null {
+  const mayView = useGrant('policies.view') !== 'no';
+  const { data } = useResource('getPolicyState', mayView ? {} : null, ['policies']);
+  return data?.failure?.at ?? null;
+}
+
+/** Not shown on the page of policies, which tells more. */
+function StalePolicies({ since }: { readonly since: string | null }) {
+  const { path } = usePlace();
+  return (
+    <div role="status">
+      {since !== null && path !== '/policies' && (
+        <Note tone="deny" icon="warning">
+          <p>
+            The policies on disk are not active: they failed to load <Ago at={since} />. The last good set
+            decides. <a href="/policies">See what is wrong</a>
+          </p>
+        </Note>
+      )}
+    </div>
+  );
+}
+
+/** Returns null when the person approves nothing. Call only once, because it sets the title. */
+function useWaitingCount(): number | null {
+  const mayApprove = useGrant('requests.approve') !== 'no';
+  const { data } = useResource('listApprovals', mayApprove ? { query: { limit: '1' } } : null, ['approvals']);
+  const count = data?.count ?? 0;
+  useEffect(() => setTitleCount(count), [count]);
+  useEffect(() => () => setTitleCount(0), []);
+  return mayApprove ? count : null;
+}
+
+function WaitingCount({ count }: { readonly count: number | null }) {
+  if (count === null || count === 0) return null;
+  return (
+    <span class="menu-count">
+      {count}
+      <span class="visually-hidden"> waiting</span>
+    </span>
+  );
+}
+
+/** Shown in the bar on a phone, where the menu is folded. */
+function InboxLink({ count }: { readonly count: number | null }) {
+  const { path } = usePlace();
+  if (count === null) return null;
+  return (
+    <a class="bar-inbox" href="/approvals" aria-current={path === '/approvals' ? 'page' : undefined}>
+      <Icon name="inbox" />
+      <span class="visually-hidden">Inbox</span>
+      <WaitingCount count={count} />
+    </a>
   );
 }

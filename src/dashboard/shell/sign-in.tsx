@@ -9,8 +9,33 @@ import { Field } from '../parts/form/field.tsx';
 import { useSending } from '../parts/form/form.ts';
 import { CodeField, codeDigits, focusOnce } from '../parts/form/password-and-code.tsx';
 import { Button } from '../parts/layout/button.tsx';
+import { Icon } from '../parts/layout/icon.tsx';
 import { ProblemNote } from '../parts/layout/note.tsx';
-import { demoAccount } from './demo.tsx';
+
+/**
+ * The banner that a demo shows on every page, and the account that its sign-in page offers. Only the service
+ * of a demo puts that account into the page.
+ */
+export interface DemoAccount {
+  readonly email: string;
+  readonly password: string;
+}
+
+/** Null when the service is not a demo. */
+const demoAccount: DemoAccount | null = readAccount(document.documentElement.dataset.demo);
+
+function readAccount(text: string | undefined): DemoAccount | null {
+  return text === undefined ? null : (JSON.parse(text) as DemoAccount);
+}
+
+export function DemoBanner() {
+  if (demoAccount === null) return null;
+  return (
+    <p class="demo" role="note">
+      <Icon name="try" /> Demo: agents and colleagues are simulated, and nothing here is real.
+    </p>
+  );
+}
 
 /** `email` is known after a session has ended. */
 export function SignInForm({ email: known = '' }: { readonly email?: string }) {

@@ -5,10 +5,11 @@
 
 import { inOneList } from '../diagnostic/by-file.ts';
 import type { Diagnostic } from '../diagnostic/diagnostic.ts';
-import type { Guarantee, PolicySet } from '../model/policy.ts';
-import type { PolicyFile } from '../syntax/tree/tree.ts';
+import type { AskClaim, Claim, Guarantee, OutcomeClaim, PolicySet } from '../model/policy.ts';
+import { declarationsOfKind } from '../syntax/tree/by-kind.ts';
+import type { ClaimNode, GuaranteeDeclaration, PolicyFile } from '../syntax/tree/tree.ts';
 import { resolveActions } from './declarations/actions.ts';
-import { resolveGuarantees } from './declarations/guarantees.ts';
+import { isApprovingGroup, readPeople } from './declarations/asked-people.ts';
 import { resolveHours } from './declarations/hours.ts';
 import { resolveLists } from './declarations/lists.ts';
 import { resolveMeters } from './declarations/meters.ts';
@@ -16,18 +17,23 @@ import { type FilePolicies, resolvePolicies } from './declarations/policies.ts';
 import { resolveTables } from './declarations/tables.ts';
 import { resolveDeclaredTypes } from './declarations/types.ts';
 import { checkUnusedLets } from './declarations/unused-lets.ts';
+import { type Context, inferCondition } from './expressions/context.ts';
 import { createEnvironment } from './expressions/create-environment.ts';
 import { type FinishedLets, findEndlessLets, finishLets, type LetVariant } from './expressions/lets.ts';
+import { negated } from './expressions/logic.ts';
 import { collectNames, declarationsOf } from './expressions/names.ts';
+import { matchedActions } from './expressions/patterns.ts';
+import { contextOver } from './expressions/scope.ts';
 import { createGathering } from './gather.ts';
 import type { Environment } from './incremental/environment.ts';
-import { textOfListFile } from './incremental/kept.ts';
+import { kept, textOfListFile } from './incremental/kept.ts';
 import type { CheckOutcome } from './incremental/recorder.ts';
 import { rename } from './incremental/rename.ts';
 import type { ResolvedPolicy } from './incremental/resolved.ts';
 import { sortPolicies } from './incremental/sorted-policies.ts';
 import { type CheckedSet, type CheckState, createCheckState, type LastCheck } from './incremental/state.ts';
 import { sameOrNew } from './logic/same.ts';
+import { unapprovedMisplaced } from './messages/errors.ts';
 import type { ListFile } from './messages/list-files.ts';
 import { warn } from './warnings/warn.ts';
 
@@ -224,4 +230,55 @@ function remember(
 
 function sorted<T>(entries: ReadonlyMap<string, T>): ReadonlyMap<string, T> {
   return new Map([...entries].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
+}
+
+/** Returns the guarantees sorted by name, without claims in error. */
+function resolveGuarantees(files: readonly PolicyFile[], env: Environment): readonly Guarantee[] {
+  const guarantees: Guarantee[] = [];
+  for (const file of files) {
+    for (const declaration of declarationsOfKind(file, 'guarantee')) {
+      guarantees.push(kept(env, declaration, () => resolveGuarantee(declaration, env)));
+    }
+  }
+  return guarantees.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function resolveGuarantee(declaration: GuaranteeDeclaration, env: Environment): Guarantee {
+  const actions = matchedActions(declaration.patterns, [], env);
+  const ctx = contextOver(actions, env);
+  const claims = declaration.claims.flatMap((claim) => resolveClaim(claim, ctx));
+  return { name: declaration.name.text, actions: actions.keys, claims, span: declaration.span };
+}
+
+function resolveClaim(node: ClaimNode, ctx: Context): readonly Claim[] {
+  const claim = readClaim(node, ctx);
+  const written = node.when === null ? null : inferCondition(node.when, ctx).expression;
+  // An `only` claim becomes a `never` claim: what is allowed only when a condition is true is never allowed
+  // when the condition is false.
+  const when = node.mode === 'only' && written !== null ? negated(written, written.span) : written;
+  const isMissing = when === null && (node.when !== null || node.mode === 'only');
+  if (claim !== null && !isMissing) return [{ ...claim, when, span: node.span }];
+  ctx.env.leaveOut(node.span);
+  return [];
+}
+
+/** Returns what the claim states; null once a problem of the claim has been reported. */
+function readClaim(node: ClaimNode, ctx: Context): OutcomeClaim | AskClaim | null {
+  const { mode, effect, isUnapproved } = node;
+  if (effect === 'ask') return readAskClaim(node, ctx);
+  if (isUnapproved && (mode === 'always' || effect !== 'allow')) ctx.env.report(unapprovedMisplaced(node));
+  return { mode: mode === 'only' ? 'never' : mode, effect, isUnapproved };
+}
+
+function readAskClaim({ mode, group, people }: ClaimNode, ctx: Context): AskClaim | null {
+  const isKnown = group !== null && isApprovingGroup(group, ctx.env);
+  const needs = readPeople(people, ctx.env);
+  if (!isKnown || needs === null) return null;
+  return {
+    mode: mode === 'never' ? 'never' : 'always',
+    effect: 'ask',
+    isUnapproved: true,
+    group: group.text,
+    needs,
+  };
 }

@@ -1,26 +1,26 @@
 // Links a program into functions that decide. Code is made at an action's first use and kept in the cache.
 // Only the `js` tag makes its text, and `run.ts` turns the text into functions.
 
-import type { PolicyEngine } from '../model/active-policies.ts';
+import type { CheckedRow, PolicyEngine } from '../model/active-policies.ts';
 import { canonical } from '../model/canonical.ts';
 import type { Decision, PayloadIssue } from '../model/decision.ts';
-import type { Json } from '../model/json.ts';
+import type { Json, JsonObject } from '../model/json.ts';
 import type { MeterDefinition } from '../model/metering.ts';
-import { isPushed } from '../model/pushed-row.ts';
+import { isPushed, keyedRow, type Pushed, pushedKey, strayKey } from '../model/pushed-row.ts';
 import type { Facts } from '../model/request.ts';
 import { noTrace, type TracedDecision, tracedRules, tracedWholeMax } from '../model/trace.ts';
 import type { Shape } from '../model/type.ts';
 import { type OpenAction, type OpenProgram, wholeAction } from '../program/packed/unpack.ts';
-import type { RuleHead } from '../program/program.ts';
+import type { Program, RuleHead } from '../program/program.ts';
 import { type CacheSession, createFunctionCache, type FunctionCache } from './cache.ts';
 import { type Emitted, emitAction, rulesInOneTextMax } from './code/emit.ts';
 import { emitPayloadCheck } from './code/payload.ts';
-import { resolvedTexts } from './code/payload-resolve.ts';
+import { payloadIssues } from './code/payload-issues.ts';
+import { resolvedTexts, resolvePayload } from './code/payload-resolve.ts';
 import { type Decider, type DecideSome, digitsOf, type Frame } from './decide/decide.ts';
 import { quotedKeyLengthMax, undeclaredAction } from './decide/gate.ts';
 import { type IndexedCode, IndexedDecider } from './decide/indexed.ts';
 import { type KeyedCode, KeyedDecider } from './decide/keyed.ts';
-import { type ActionCode, ownCode } from './decide/own-code.ts';
 import { createEntries, type EnterMeters } from './enter.ts';
 import { createIndexes, createRuleHeads, findAll, findByIndex, type IndexOf } from './find-rules.ts';
 import {
@@ -32,10 +32,9 @@ import {
   refusedBy,
 } from './payload-gate.ts';
 import { createPossibility, type PossibilityOf } from './possibility.ts';
-import { createPushedTables } from './pushed-tables.ts';
 import type { Run } from './run.ts';
 import { createTextSets } from './runtime/membership.ts';
-import type { State } from './runtime/state.ts';
+import type { ReasonCode, State } from './runtime/state.ts';
 import { ruleText, SharedRules, type SharedSource } from './shared.ts';
 import { createTracers, traceDecision } from './tracers.ts';
 
@@ -417,3 +416,43 @@ function indexedRules(action: OpenAction, ctx: LinkContext): RulesUnit {
 const rulesPerStep = 20;
 
 type MeterEntries = ReturnType<EnterMeters>;
+
+/** What the text of an action returns. Reasons are listed with the place of their rule. */
+export interface ActionCode {
+  readonly beforeRisk: (facts: Facts, state: State) => number;
+  /** Evaluates the rules that read risk; null when there are none. */
+  readonly afterRisk: ((facts: Facts, state: State) => number) | null;
+  readonly reasons: readonly (readonly [number, ReasonCode])[];
+}
+
+function ownCode({ beforeRisk, afterRisk, reasons }: ActionCode, action: OpenAction): KeyedCode {
+  const byRule = new Map(reasons.map(([at, reason]) => [action.head(at).id, reason] as const));
+  return {
+    beforeRisk,
+    afterRisk,
+    reason: ({ id }) => byRule.get(id)!,
+  };
+}
+
+/** Finds the tables when they are first needed. */
+function createPushedTables({ tables }: Program): Pick<PolicyEngine, 'checkRow' | 'pushedTables'> {
+  let pushed: ReadonlyMap<string, Pushed> | null = null;
+  const pushedTables = () => {
+    pushed ??= new Map([...tables.values()].filter(isPushed).map((table) => [table.name, table]));
+    return pushed;
+  };
+  return {
+    pushedTables,
+    checkRow: (name, key, row) => {
+      const table = pushedTables().get(name);
+      return table === undefined ? null : checkRow(table, key, row);
+    },
+  };
+}
+
+function checkRow(table: Pushed, key: string, row: JsonObject): CheckedRow {
+  const { shape, record } = keyedRow(table, key, row);
+  const issues = [...strayKey(table, row), ...payloadIssues(shape, record)];
+  if (issues.length > 0) return { kind: 'unfit', issues };
+  return { kind: 'fit', key: pushedKey(table, resolvePayload(shape, record)) };
+}

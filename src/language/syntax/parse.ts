@@ -4,10 +4,10 @@
 
 import { type Diagnostic, hasErrors, sortDiagnostics } from '../diagnostic/diagnostic.ts';
 import type { SourceText } from '../diagnostic/span.ts';
-import { refusedCharacters } from './parse/characters.ts';
-import { buildComment, documentationBefore } from './parse/comments.ts';
 import { makeSpan, type Reader, syntaxError } from './parse/context.ts';
-import type { ParsedTokens, ParserError } from './parse/parser.ts';
+import choices from './parse/lookahead.json' with { type: 'json' };
+import { type Choose, choiceBy, type LookaheadTable } from './parse/lookahead.ts';
+import { type ParsedTokens, type ParserError, PolicyParser } from './parse/parser.ts';
 import { readTemplate } from './parse/template.ts';
 import type { UnescapedText } from './parse/text-literal.ts';
 import {
@@ -20,7 +20,6 @@ import {
   tokenizeWithLists,
   withoutLists,
 } from './parse/tokens.ts';
-import { type Read, readRecovering, readWhole } from './parse/whole-text.ts';
 import {
   type BrokenLine,
   firstOfLines,
@@ -31,7 +30,91 @@ import {
 import { reportErrors } from './repair/explain.ts';
 import { holdsHabits, repair } from './repair/repair.ts';
 import { readStrays, reportStrays } from './repair/strays.ts';
-import type { ExpressionNode, PolicyFile } from './tree/tree.ts';
+import { isSilence } from './tree/silence.ts';
+import type { Comment, ExpressionNode, PolicyFile } from './tree/tree.ts';
+
+// Turns tokens into a tree, by two parsers. The parser without recovery reads correct text and reports
+// nothing about any other. It is ready at once, since it takes its choices from a table, which the parser
+// library would otherwise compute at each start. The parser that recovers reads the rest.
+
+/** What the parser library derives from the rules of a parser; its public types leave this out. */
+export interface Analysed {
+  selfAnalysisDone: boolean;
+  readonly fullRuleNameToShort: Readonly<Record<string, number>>;
+  /** Choices by the number of a rule, then by the key of a choice in that rule. */
+  readonly lookAheadFuncsCache: Choose[][];
+}
+
+export class WholeTextParser extends PolicyParser {
+  constructor() {
+    super({ recoveryEnabled: false });
+  }
+
+  protected override performSelfAnalysis(): void {
+    const analysed = this as unknown as Analysed;
+    analysed.selfAnalysisDone = true;
+    for (const [rule, own] of Object.entries(choices as unknown as LookaheadTable)) {
+      const byKey: Choose[] = [];
+      for (const [key, choice] of Object.entries(own)) byKey[Number(key)] = choiceBy(choice);
+      analysed.lookAheadFuncsCache[analysed.fullRuleNameToShort[rule]!] = byKey;
+    }
+  }
+}
+
+/** Parsers, made at first use: making the one that recovers takes longer than reading a file. */
+const parsers: { whole?: WholeTextParser; recovering?: PolicyParser } = {};
+
+/** Has a parser read tokens as a file or as an expression. */
+export type Read<P extends ParsedTokens> = (parser: PolicyParser, tokens: Token[], reader: Reader) => P;
+
+/**
+ * Reads tokens that the grammar takes. Returns null, and reports nothing, if the grammar does not take them.
+ */
+export function readWhole<P extends ParsedTokens>(tokens: Token[], reader: Reader, read: Read<P>): P | null {
+  const reported: Diagnostic[] = [];
+  const noting = { ...reader, report: (diagnostic: Diagnostic) => void reported.push(diagnostic) };
+  parsers.whole ??= new WholeTextParser();
+  try {
+    const parsed = read(parsers.whole, tokens, noting);
+    if (parsed.errors.length > 0) return null;
+    for (const diagnostic of reported) reader.report(diagnostic);
+    return parsed;
+  } catch {
+    // The parser library throws when it tries to look up what was expected.
+    return null;
+  }
+}
+
+/** Reads any tokens; tokens that do not fit become errors. */
+export function readRecovering<P extends ParsedTokens>(tokens: Token[], reader: Reader, read: Read<P>): P {
+  parsers.recovering ??= new PolicyParser();
+  return read(parsers.recovering, tokens, reader);
+}
+
+// Finds characters that must not stand anywhere in a file, comments and texts included: control characters,
+// and characters that change the direction in which the rest is shown. With those, a reviewer would see other
+// code than what runs.
+
+// Bidi_Control of the Unicode Character Database: marks, embeddings, overrides, isolates.
+const bidiControls = '\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069';
+// C0 without tab and line feed, delete, C1, and the two separators that some editors show as line breaks. A
+// carriage return is allowed only before a line feed: alone it would end a comment where most tools show no
+// line break.
+const controls = '\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\u2028\\u2029';
+const refused = new RegExp(`[${bidiControls}${controls}]|\\r(?!\\n)`, 'g');
+const bidiControl = new RegExp(`[${bidiControls}]`);
+
+function refusedCharacters(source: SourceText): readonly Diagnostic[] {
+  return Array.from(source.text.matchAll(refused), ({ 0: character, index }) => {
+    const span = makeSpan({ source }, index, index + 1);
+    const code = `U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
+    if (!bidiControl.test(character)) {
+      return syntaxError('control-character', span, `${code} is a control character`, 'delete it');
+    }
+    const message = `${code} changes the direction in which text is shown`;
+    return syntaxError('bidi-control', span, message, 'delete it, or write it as an escape in a text');
+  });
+}
 
 /** Largest size of a policy file, in bytes of UTF-8. */
 export const fileBytesMax = 1_048_576;
@@ -181,4 +264,58 @@ function limited(diagnostics: readonly Diagnostic[], source: SourceText): readon
   if (next === undefined) return diagnostics;
   const message = `\`${source.path}\` has more than ${problemsMax} problems and the rest is not listed`;
   return [...diagnostics.slice(0, problemsMax), syntaxError('too-many-problems', next.span, message)];
+}
+
+/** The comment between two offsets; its text includes `#`. */
+function buildComment(start: number, end: number, source: SourceText): Comment {
+  const before = blanksBefore(source.text, start);
+  return {
+    text: source.text.slice(start, end).trimEnd(),
+    ownLine: before !== null,
+    afterBlank: before !== null && blanksBefore(source.text, before) !== null && before > 0,
+    span: makeSpan({ source }, start, end),
+  };
+}
+
+/**
+ * Offset of the line break before an offset, if only blanks stand between them; 0 at the start of the text.
+ * Null if something else stands before the offset on its line.
+ */
+function blanksBefore(text: string, offset: number): number | null {
+  let at = offset;
+  while (at > 0 && isBlank(text.charCodeAt(at - 1))) at--;
+  if (at === 0) return 0;
+  if (text[at - 1] !== '\n' && text[at - 1] !== '\r') return null;
+  return text[at - 1] === '\n' && text[at - 2] === '\r' ? at - 2 : at - 1;
+}
+
+function isBlank(code: number): boolean {
+  return code === 0x20 || code === 0x09 || code === 0xfeff;
+}
+
+/**
+ * Returns a function that finds the documentation above an offset: without `#` and one blank, joined by line
+ * breaks, null for none.
+ */
+export function documentationBefore(
+  comments: readonly Comment[],
+  source: SourceText,
+): (offset: number) => string | null {
+  const byEnd = new Map(
+    comments.filter(({ ownLine }) => ownLine).map((comment) => [comment.span.end, comment]),
+  );
+  return (offset) => {
+    const lines: string[] = [];
+    let lineEnd = blanksBefore(source.text, offset);
+    for (let comment = commentEnding(lineEnd); comment !== undefined; comment = commentEnding(lineEnd)) {
+      // A comment that silences a warning is meant for the checker and documents nothing.
+      if (!isSilence(comment)) lines.push(comment.text.replace(/^# ?/, ''));
+      lineEnd = blanksBefore(source.text, comment.span.start);
+    }
+    return lines.length === 0 ? null : lines.reverse().join('\n');
+  };
+
+  function commentEnding(offset: number | null): Comment | undefined {
+    return offset === null ? undefined : byEnd.get(offset);
+  }
 }

@@ -8,7 +8,7 @@ import { decisionWalk } from '../../analysis/decision-steps.ts';
 import { diffFindings } from '../../analysis/diff/diff-findings.ts';
 import { guaranteeChanges, reportOf } from '../../analysis/diff/diff-report.ts';
 import { type LoadedSide, type ReadSide, readSide, sideOf } from '../../analysis/diff/diff-side.ts';
-import { RevisionError } from '../../analysis/diff/revision-error.ts';
+import { RevisionError } from '../../analysis/diff/git-revision.ts';
 import { knownRequests } from '../../analysis/diff/test-file-requests.ts';
 import {
   deciderOf,

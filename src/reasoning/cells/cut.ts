@@ -2,13 +2,12 @@
 // condition is true and in which it is false. The truth of a condition in a cell is its truth, by the
 // definition (`src/language/spec`), for the cell's value.
 
-import type { Unknown, Value } from '../../language/model/value.ts';
-import { unknown } from '../../language/model/value.ts';
+import { type Unknown, unknown, type Value } from '../../language/model/value.ts';
 import type { SpecTruth } from '../../language/spec/truth.ts';
 import { compare, type Decimal } from '../../language/value/decimal.ts';
+import type { Cidr, Ip } from '../../language/value/ip.ts';
 import type { Circuit } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
-import { addressCells } from './addresses.ts';
 import type { Faults } from './faults.ts';
 import {
   type Cell,
@@ -26,6 +25,33 @@ import { isOpenIn, type Stretch, stretchesOf } from './stretches.ts';
 import { textCells } from './text-cells.ts';
 import { cutRest } from './texts.ts';
 import { timeCells } from './times.ts';
+
+/**
+ * Cuts addresses into cells at the ends of networks and at constants. The first address of a stretch stands
+ * for all of the stretch.
+ */
+const widths = { 4: 32, 6: 128 } as const;
+
+function addressCells(atoms: readonly LeafAtom[], faults: Faults): readonly Ip[] {
+  const starts: Ip[] = [
+    { family: 4, bits: 0n },
+    { family: 6, bits: 0n },
+    ...atoms.flatMap(({ understood }) => startsOf(understood)),
+  ];
+  const inside = starts.filter(({ family, bits }) => bits >> BigInt(widths[family]) === 0n);
+  const cells = [...new Map(inside.map((ip) => [`${ip.family} ${ip.bits}`, ip])).values()];
+  return faults.has('addresses-lack-an-edge') ? cells.slice(0, -1) : cells;
+}
+
+function startsOf(understood: LeafAtom['understood']): readonly Ip[] {
+  if (understood.kind === 'network') return [understood.cidr, after(understood.cidr)];
+  if (understood.kind !== 'values') return [];
+  return (understood.values as readonly Ip[]).flatMap((ip) => [ip, { ...ip, bits: ip.bits + 1n }]);
+}
+
+function after({ family, bits, prefix }: Cidr): Ip {
+  return { family, bits: bits + (1n << BigInt(widths[family] - prefix)) };
+}
 
 export interface Cutting {
   readonly circuit: Circuit;

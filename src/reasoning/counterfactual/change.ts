@@ -2,13 +2,18 @@
 // end it. The search changes one place first, then two. INVARIANT: the definition has decided each change that is
 // returned, on a payload of the declared shape.
 
-import { type Decision, isRefusedByGate, type Outcome, outcomes } from '../../language/model/decision.ts';
-import type { PolicySet } from '../../language/model/policy.ts';
+import {
+  type Decision,
+  isRefusedByGate,
+  type Outcome,
+  outcomes,
+  type Requirements,
+} from '../../language/model/decision.ts';
+import type { PolicySet, Rule } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
 import { authorize } from '../../language/spec/authorize.ts';
 import { toNumber } from '../../language/value/decimal.ts';
 import { atomTruth, isBelow, reads } from './atoms.ts';
-import { peoplePlaces } from './people.ts';
 import { createPhrase, type Phrase, phraseKey } from './phrase.ts';
 import { type Candidate, type ChangePlace, type ChangeSubject, placesOf } from './places.ts';
 import { createSearch, type Search } from './search.ts';
@@ -288,4 +293,65 @@ function rankOf(outcome: Outcome): number {
 function isConfirmed(set: PolicySet, { facts, outcome, by }: SmallestChange): boolean {
   const decision = authorize(set, facts);
   return decision.outcome === outcome && decision.by === by;
+}
+
+/** One place for each requirement that people can satisfy; none if the decision requires nobody. */
+function peoplePlaces(set: PolicySet, decision: Decision): readonly ChangePlace[] {
+  const { requires } = decision;
+  if (requires === null) return [];
+  const rules = set.policies
+    .flatMap((policy) => policy.rules)
+    .filter(({ id }) => decision.rules.includes(id));
+  const approved = rules.filter((rule) => isApproved(rule, requires)).map(({ id }) => id);
+  const steppedUp = rules.filter(({ requirement }) => requirement?.kind === 'reauth').map(({ id }) => id);
+  const approval = requires.approvals.map(({ group, needs }) => `${group} (${people(needs)})`).join(' and ');
+  const isOnePerson = requires.approvals.length === 1 && requires.approvals[0]?.needs === 1;
+  const verb = isOnePerson ? 'approves' : 'approve';
+  const approve = approval === '' ? [] : [{ name: `${approval} ${verb}`, escalate: approved, reauth: [] }];
+  const stepUp =
+    requires.reauth === null
+      ? []
+      : [{ name: "the agent's control owner steps up", escalate: [], reauth: steppedUp }];
+  const both = [...approve, ...stepUp];
+  const together = {
+    name: both.map(({ name }) => name).join(' and '),
+    escalate: both.flatMap(({ escalate }) => escalate),
+    reauth: both.flatMap(({ reauth }) => reauth),
+  };
+  return (both.length > 1 ? [...both, together] : both).map(peoplePlace);
+}
+
+function people(needs: number): string {
+  return needs === 1 ? '1 person' : `${needs} people`;
+}
+
+/**
+ * Whether the required approvals satisfy a rule: it asks only their groups, and no more people than they
+ * need.
+ */
+function isApproved({ requirement }: Rule, { approvals }: Requirements): boolean {
+  return (
+    requirement?.kind === 'approval' &&
+    requirement.groups.every((asked) =>
+      approvals.some(({ group, needs }) => group === asked && requirement.needs <= needs),
+    )
+  );
+}
+
+interface Act {
+  readonly name: string;
+  readonly escalate: readonly string[];
+  readonly reauth: readonly string[];
+}
+
+function peoplePlace({ name, escalate, reauth }: Act): ChangePlace {
+  const apply = (facts: Facts): Facts => ({
+    ...facts,
+    satisfied: {
+      escalate: [...facts.satisfied.escalate, ...escalate],
+      reauth: [...facts.satisfied.reauth, ...reauth],
+    },
+  });
+  const candidates = [{ apply, at: null, named: null, entry: null }];
+  return { subject: 'people', key: 'satisfied', name, scale: null, candidates };
 }

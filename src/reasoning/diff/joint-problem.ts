@@ -2,17 +2,23 @@
 // yet. The regions of the formula are the ways in which the two decisions may differ; together they cover
 // every way.
 
+import { childrenOf } from '../../language/model/children.ts';
 import type { Outcome } from '../../language/model/decision.ts';
-import type { Expression } from '../../language/model/expression.ts';
-import type { Rule } from '../../language/model/policy.ts';
+import type { Expression, FieldRead } from '../../language/model/expression.ts';
+import type { PolicySet, Rule } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
 import type { Shape } from '../../language/model/type.ts';
+import type { Money, Unknown, Value } from '../../language/model/value.ts';
 import { judge } from '../../language/spec/authorize.ts';
 import { evaluateCondition } from '../../language/spec/evaluate.ts';
 import { resolveFacts } from '../../language/spec/payload.ts';
+import type { Decimal } from '../../language/value/decimal.ts';
 import { isTwoValued } from '../cells/two-valued.ts';
-import type { ProofContext } from '../prove/context.ts';
+import { constantOf } from '../cells/understand.ts';
+import { noElements, type ProofContext } from '../prove/context.ts';
+import { fieldLeaf } from '../prove/leaves.ts';
 import { lowerCondition } from '../prove/lower.ts';
+import { currencyIs } from '../prove/money.ts';
 import { type OutcomeLiterals, outcomesOf } from '../prove/outcomes.ts';
 import { createContext, enforcedOf, finishProblem } from '../prove/problem.ts';
 import { countElements } from '../prove/quantifiers.ts';
@@ -23,7 +29,6 @@ import { type Cause, causesOf } from './causes.ts';
 import { type Enforcement, enforcementOf } from './enforcement.ts';
 import type { JointRules, OpenRules, WrittenRules } from './few-rules.ts';
 import { type BothSides, type DiffSide, type JointSet, sides } from './joint-set.ts';
-import { markNumbers } from './marked-numbers.ts';
 import { type Region, regionsOf } from './regions.ts';
 import { isReadable } from './shapes.ts';
 import { tieTextKinds } from './text-kinds.ts';
@@ -204,4 +209,52 @@ export function wronglyGuessed({ ctx, joint, open }: JointProblem, facts: Facts)
     if (acting.length === 0) return isGuessedFalse ? [] : [rules[0]!.id, rules.at(-1)!.id];
     return isGuessedFalse ? acting.map(({ id }) => id) : [];
   });
+}
+
+// Marks the payload's numbers that open rules compare with constants. Their leaves are cut at these
+// constants, so that a finding shows number ranges as narrow as if the rules were asked. The truth of the
+// rules stays a guess.
+
+/** Must run before leaves are cut; `rules` belong to `set`. */
+function markNumbers(ctx: ProofContext, rules: readonly Rule[], set: PolicySet): void {
+  const lets = new Set<string>();
+  const walk = (part: Expression): void => {
+    for (const [subject, constant] of comparisonsOf(part)) mark(ctx, subject, constantOf(constant, set));
+    for (const child of childrenOf(part)) walk(child);
+    const declared = part.kind === 'let' ? set.lets.get(part.id) : undefined;
+    if (declared === undefined || lets.has(declared.id)) return;
+    lets.add(declared.id);
+    walk(declared.expression);
+  };
+  for (const { condition } of rules) walk(condition);
+}
+
+/** Each compared operand with the operand it is compared with, in both orders. */
+function comparisonsOf(part: Expression): readonly (readonly [Expression, Expression])[] {
+  if (part.kind === 'compare')
+    return [
+      [part.left, part.right],
+      [part.right, part.left],
+    ];
+  if (part.kind !== 'in-range') return [];
+  return [
+    [part.subject, part.low],
+    [part.subject, part.high],
+  ];
+}
+
+function mark(ctx: ProofContext, subject: Expression, constant: Value | Unknown | null): void {
+  const field = subject.kind === 'else' ? subject.subject : subject;
+  if (!isNumber(field) || typeof constant !== 'object' || constant === null) return;
+  const leaf = fieldLeaf(ctx, field, noElements);
+  const number = field.type.kind === 'money' ? (constant as Money).amount : (constant as Decimal);
+  leaf?.marks.push(number);
+  const currency = field.type.kind === 'money' ? (constant as Money).currency : null;
+  if (currency !== null) currencyIs(ctx, { field, currency, elements: noElements });
+}
+
+function isNumber(field: Expression): field is FieldRead & Expression {
+  const { kind } = field.type;
+  const isOfNumbers = kind === 'number' || kind === 'integer' || kind === 'date' || kind === 'money';
+  return field.kind === 'field' && field.root === 'payload' && !field.isSigned && isOfNumbers;
 }

@@ -1,11 +1,12 @@
 // Finds conditions of one action that have the same truth for every request: the smallest such parts of the
 // conditions of rules and claims.
 
+import { descendants } from '../../language/model/children.ts';
 import type { Expression } from '../../language/model/expression.ts';
+import type { PolicySet } from '../../language/model/policy.ts';
 import { noElements, type ProofContext } from '../prove/context.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import type { Questions } from './questions.ts';
-import { readsSwitch } from './switches.ts';
 
 export type ConstantTruth = 'never-true' | 'always-true';
 
@@ -90,4 +91,15 @@ function questionsOf(ctx: ProofContext, expression: Expression): readonly AskedP
     { expression, constant: 'never-true', literals: [isTrue] },
     { expression, constant: 'always-true', literals: [notLiteral(isTrue)] },
   ];
+}
+
+/**
+ * Recognises switches: a let whose value is a literal is a switch that somebody turns, so what it makes of
+ * rules today is intended.
+ */
+export function readsSwitch(set: PolicySet, condition: Expression): boolean {
+  return descendants(condition).some((part) => {
+    const value = part.kind === 'let' ? set.lets.get(part.id)?.expression : undefined;
+    return value !== undefined && (value.kind === 'literal' || readsSwitch(set, value));
+  });
 }

@@ -11,10 +11,9 @@ import type { ProofContext } from '../prove/context.ts';
 import { createProblem } from '../prove/problem.ts';
 import { solveFor } from '../prove/search.ts';
 import { witnessOf } from '../prove/witness.ts';
-import { askedParts, type ConstantTruth, constantParts } from './conditions.ts';
+import { askedParts, type ConstantTruth, constantParts, readsSwitch } from './conditions.ts';
 import { effortMax, Questions } from './questions.ts';
 import { type ActionRules, actionRules, actsOf, findingsOfRules, type RuleFinding } from './rules.ts';
-import { readsSwitch } from './switches.ts';
 
 export interface ShownFinding extends RuleFinding {
   /**

@@ -10,6 +10,7 @@ import { compare, type Decimal, fromNumber, zero } from '../../language/value/de
 import { isWhere, keyOf, type Leaf, marksOf } from '../cells/leaf.ts';
 import { countsWithin } from '../cells/windows.ts';
 import { noFraction, opposite, wholeFraction } from '../linear/fraction.ts';
+import type { Inequality } from '../linear/inequality.ts';
 import { negatedLiteral, type Pair } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import { type MeterEnds, noElements, type ProofContext } from './context.ts';
@@ -17,7 +18,6 @@ import { addAtom } from './leaf-atom.ts';
 import { addLeaf, fieldLeaf, hasValue, placeOfField, plainLeaf } from './leaves.ts';
 import { currencyIs } from './money.ts';
 import { type Comparison, comparisonCall, literalNode, placeholderRead } from './rewrite.ts';
-import { literalOf } from './sum-literals.ts';
 
 export function meterAtom(
   ctx: ProofContext,
@@ -279,4 +279,18 @@ function currencyOf(ctx: ProofContext, { currency }: Meter, field: FieldRead & E
   if (typeof currency !== 'string' || placeOfField(ctx, field, noElements)?.slot.type.kind !== 'money')
     return null;
   return currencyIs(ctx, { field, currency, elements: noElements });
+}
+
+/** The inequality's literal; the inequality's first factor must be 1. */
+export function literalOf(ctx: ProofContext, inequality: Inequality): SolverLiteral {
+  const { terms, constant, isStrict } = inequality;
+  const key = [...terms, ['', constant] as const].map(
+    ([name, { top, bottom }]) => `${name} ${top}/${bottom}`,
+  );
+  const text = `${key.join(' + ')} ${isStrict ? '<' : '<='} 0`;
+  const known = ctx.sums.get(text);
+  if (known !== undefined) return known.literal;
+  const literal = ctx.circuit.free();
+  ctx.sums.set(text, { literal, inequality });
+  return literal;
 }

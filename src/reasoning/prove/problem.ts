@@ -4,8 +4,16 @@
 // excess.
 
 import { descendants } from '../../language/model/children.ts';
+import { outcomes } from '../../language/model/decision.ts';
 import type { Expression } from '../../language/model/expression.ts';
-import type { Claim, Policy, PolicySet, Rule } from '../../language/model/policy.ts';
+import {
+  type AskClaim,
+  type Claim,
+  isGuard,
+  type Policy,
+  type PolicySet,
+  type Rule,
+} from '../../language/model/policy.ts';
 import { claimedOutcomes } from '../../language/spec/claim.ts';
 import { memo } from '../../language/value/memo.ts';
 import { cutLeaf } from '../cells/cut.ts';
@@ -13,11 +21,10 @@ import { type Faults, noFaults } from '../cells/faults.ts';
 import type { Leaf } from '../cells/leaf.ts';
 import { Circuit } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
-import { asksOf } from './asks.ts';
 import { noElements, type ProofContext } from './context.ts';
 import { linkEqualities, shareTexts } from './equality.ts';
 import { lowerCondition } from './lower.ts';
-import { type OutcomeLiterals, outcomesOf } from './outcomes.ts';
+import { type Judged, judgedRules, type OutcomeLiterals, outcomesOf } from './outcomes.ts';
 import { countElements } from './quantifiers.ts';
 
 export interface ProofProblem {
@@ -181,4 +188,49 @@ export function finishProblem(ctx: ProofContext): void {
 /** A leaf is cut after the leaf that it is a function of. */
 function depthOf({ base }: Leaf): number {
   return base === null ? 0 : 1 + depthOf(base.leaf);
+}
+
+/** A literal that holds if the decision asks the group for at least `needs` people. */
+function asksOf(ctx: ProofContext, asked: Pick<AskClaim, 'group' | 'needs'>): SolverLiteral {
+  const { circuit } = ctx;
+  const judged = judgedRules(ctx, true);
+  const guards = judged.filter(({ rule }) => isGuard(rule) && isAsking(rule, asked));
+  const isAsked = circuit.or([
+    ...guards.map(({ pair }) => notLiteral(pair.isFalse)),
+    ...grantsAsking(ctx, judged, asked),
+  ]);
+  return circuit.and([isAsked, notLiteral(outcomesOf(ctx, true).DENY)]);
+}
+
+function isAsking({ requirement }: Rule, { group, needs }: Pick<AskClaim, 'group' | 'needs'>): boolean {
+  return requirement?.kind === 'approval' && requirement.groups.includes(group) && requirement.needs >= needs;
+}
+
+/** At most one allow grants a request: the first that is true. */
+function grantsAsking(
+  { circuit }: ProofContext,
+  judged: readonly Judged[],
+  asked: Pick<AskClaim, 'group' | 'needs'>,
+): readonly SolverLiteral[] {
+  const asking: SolverLiteral[] = [];
+  let isNoneBefore = circuit.yes;
+  for (const { rule, pair } of judged.filter((one) => one.rule.effect === 'allow').toSorted(byPreference)) {
+    if (isAsking(rule, asked)) asking.push(circuit.and([isNoneBefore, pair.isTrue]));
+    isNoneBefore = circuit.and([isNoneBefore, notLiteral(pair.isTrue)]);
+  }
+  return asking;
+}
+
+/** Allows that ask for less come first, then those that ask fewer people, then by id. */
+function byPreference({ rule: a }: Judged, { rule: b }: Judged): number {
+  return strictness(a) - strictness(b) || peopleOf(a) - peopleOf(b) || (a.id < b.id ? -1 : 1);
+}
+
+function strictness({ requirement }: Rule): number {
+  if (requirement === null) return outcomes.indexOf('ALLOW');
+  return outcomes.indexOf(requirement.kind === 'approval' ? 'ESCALATE' : 'REAUTH_REQUIRED');
+}
+
+function peopleOf({ requirement }: Rule): number {
+  return requirement?.kind === 'approval' ? requirement.needs * requirement.groups.length : 0;
 }

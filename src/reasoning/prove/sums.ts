@@ -27,9 +27,8 @@ import type { Elements, MeterEnds, ProofContext } from './context.ts';
 import { exactLiteral, inverseOf, isShortProduct } from './digits.ts';
 import { fieldLeaf, hasValue, leafOf, placeOfField } from './leaves.ts';
 import { listSum, type SumParts } from './list-sums.ts';
-import { meterEnds } from './meters.ts';
+import { literalOf, meterEnds } from './meters.ts';
 import { comparisonCall, expressionMeaning, literalNode } from './rewrite.ts';
-import { literalOf } from './sum-literals.ts';
 
 /** Terms with their factors, and a constant. A meter's reading has two ends; `endOf` picks one of them. */
 export interface Sum {

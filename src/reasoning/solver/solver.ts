@@ -3,14 +3,211 @@
 // assumptions that cannot hold together. INVARIANT: every learnt clause is in `learned`, in order, so that
 // `checkLog` can check a "no" without trusting any code of this file.
 
-import { ActivityOrder } from './activity-order.ts';
-import { ClausePlaces } from './clause-places.ts';
-import { type KeptClause, usefulOf } from './kept-clause.ts';
 import { notLiteral, openLiterals, type SolverClause, type SolverLiteral, variableOf } from './literal.ts';
-import { luby } from './luby.ts';
-import { Model } from './model.ts';
-import { Phases } from './phases.ts';
-import { Watchers } from './watchers.ts';
+
+/** Orders variables by their part in recent conflicts: a binary heap with the most active variable on top. */
+const decay = 0.95;
+const activityMax = 1e100;
+
+class ActivityOrder {
+  readonly #heap: number[] = [];
+  /** By variable, its place in the heap; -1 when the variable is not in the heap. */
+  readonly #places: number[] = [];
+  readonly #activities: number[] = [];
+  #bump = 1;
+
+  /** Adds the next variable; variables are numbered from 0. */
+  append(): void {
+    this.#places.push(-1);
+    this.#activities.push(0);
+    this.insert(this.#places.length - 1);
+  }
+
+  insert(variable: number): void {
+    if (this.#places[variable]! >= 0) return;
+    this.#places[variable] = this.#heap.length;
+    this.#heap.push(variable);
+    this.#rise(variable);
+  }
+
+  /** Removes and returns the most active variable; null when the heap is empty. */
+  take(): number | null {
+    const [top] = this.#heap;
+    const last = this.#heap.pop();
+    if (top === undefined || last === undefined) return null;
+    this.#places[top] = -1;
+    if (last !== top) {
+      this.#put(0, last);
+      this.#sink(last);
+    }
+    return top;
+  }
+
+  /** Notes that the variable took part in a conflict. */
+  touch(variable: number): void {
+    this.#activities[variable]! += this.#bump;
+    if (this.#places[variable]! >= 0) this.#rise(variable);
+  }
+
+  /** Ends a conflict: earlier conflicts count less from now on. */
+  age(): void {
+    this.#bump /= decay;
+    if (this.#bump < activityMax) return;
+    for (const at of this.#activities.keys()) this.#activities[at]! /= activityMax;
+    this.#bump /= activityMax;
+  }
+
+  #rise(variable: number): void {
+    let at = this.#places[variable]!;
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      if (!this.#isMore(variable, this.#heap[parent]!)) break;
+      this.#put(at, this.#heap[parent]!);
+      at = parent;
+    }
+    this.#put(at, variable);
+  }
+
+  #sink(variable: number): void {
+    let at = this.#places[variable]!;
+    for (;;) {
+      let child = 2 * at + 1;
+      if (child >= this.#heap.length) break;
+      if (child + 1 < this.#heap.length && this.#isMore(this.#heap[child + 1]!, this.#heap[child]!))
+        child += 1;
+      if (!this.#isMore(this.#heap[child]!, variable)) break;
+      this.#put(at, this.#heap[child]!);
+      at = child;
+    }
+    this.#put(at, variable);
+  }
+
+  #isMore(a: number, b: number): boolean {
+    return this.#activities[a]! > this.#activities[b]!;
+  }
+
+  #put(at: number, variable: number): void {
+    this.#heap[at] = variable;
+    this.#places[variable] = at;
+  }
+}
+
+/**
+ * The literal with which the solver tries each variable: the one that held last, and at first the one chosen
+ * when the variable was made.
+ */
+class Phases {
+  /** By variable, the literal to try. */
+  readonly #last: SolverLiteral[] = [];
+
+  /** Adds the next variable; variables are numbered from 0. */
+  append(isTriedTrue: boolean): void {
+    this.#last.push(2 * this.#last.length + (isTriedTrue ? 0 : 1));
+  }
+
+  of(variable: number): SolverLiteral {
+    return this.#last[variable]!;
+  }
+
+  keep(literal: SolverLiteral): void {
+    this.#last[variableOf(literal)] = literal;
+  }
+}
+
+class Model {
+  /** By literal, 1 if the literal holds. */
+  #truths: number[] = [];
+
+  holds(literal: SolverLiteral): boolean {
+    return this.#truths[literal] === 1;
+  }
+
+  /** Copies `values`, which are 1 or 0 by literal: whether the literal holds. */
+  take(values: readonly number[]): void {
+    this.#truths = [...values];
+  }
+
+  turn(literal: SolverLiteral): void {
+    this.#truths[literal] = 1;
+    this.#truths[notLiteral(literal)] = 0;
+  }
+
+  /** Gives variables that are newer than the model the value with which the solver would try them. */
+  grow(variables: number, phases: Phases): void {
+    for (let variable = this.#truths.length >> 1; variable < variables; variable += 1)
+      this.turn(phases.of(variable));
+  }
+}
+
+/**
+ * The clauses to examine when a literal becomes true, because they contain its opposite. For a clause of two
+ * literals, the other literal is kept. For a longer clause a literal is kept that makes examining it needless
+ * while the literal holds.
+ */
+export class Watchers {
+  /** For clauses of two literals: the other literal, and the clause at the same index of `pairs`. */
+  readonly partners: SolverLiteral[] = [];
+  readonly pairs: KeptClause[] = [];
+  /** For longer clauses: one of the literals, and the clause at the same index of `clauses`. */
+  readonly sparing: SolverLiteral[] = [];
+  readonly clauses: KeptClause[] = [];
+
+  watch(clause: KeptClause, other: SolverLiteral): void {
+    const isOfTwo = clause.literals.length === 2;
+    (isOfTwo ? this.partners : this.sparing).push(other);
+    (isOfTwo ? this.pairs : this.clauses).push(clause);
+  }
+
+  /** Drops the longer clauses from a place on. */
+  cut(place: number): void {
+    if (place === this.clauses.length) return;
+    this.sparing.length = place;
+    this.clauses.length = place;
+  }
+}
+
+/** A clause in the form in which the solver keeps it during the search. */
+export interface KeptClause {
+  /**
+   * The first two literals are watched; in a clause of more than two, the literal that the clause implies
+   * comes first.
+   */
+  readonly literals: SolverLiteral[];
+  /** The number of decisions that the clause joins; fewer are more useful. Null for a given clause. */
+  readonly levels: number | null;
+  isDropped: boolean;
+}
+
+/**
+ * Drops the half of the learnt clauses that join the most decisions, except clauses that join at most two.
+ * Returns the kept ones.
+ */
+function usefulOf(learned: readonly KeptClause[]): KeptClause[] {
+  const sorted = learned.toSorted((a, b) => a.levels! - b.levels!);
+  for (const clause of sorted.slice(sorted.length >> 1)) clause.isDropped = clause.levels! > 2;
+  return sorted.filter(({ isDropped }) => !isDropped);
+}
+
+/** Grows with the given clauses, which are never removed. */
+class ClausePlaces {
+  readonly #places: SolverClause[][] = [];
+  #read = 0;
+
+  read(given: readonly SolverClause[]): void {
+    for (; this.#read < given.length; this.#read += 1) {
+      const clause = given[this.#read]!;
+      for (const literal of clause) {
+        const places = this.#places[literal] ?? [];
+        places.push(clause);
+        this.#places[literal] = places;
+      }
+    }
+  }
+
+  of(literal: SolverLiteral): readonly SolverClause[] {
+    return this.#places[literal] ?? [];
+  }
+}
 
 const free = -1;
 const restartUnit = 100;
@@ -416,4 +613,11 @@ export class Solver {
   #forget(): void {
     if (this.#kept.length >= learnedKept + this.#conflicts / 3) this.#kept = usefulOf(this.#kept);
   }
+}
+
+/** The sequence 1 1 2 1 1 2 4 ...; `run` counts from 1. */
+function luby(run: number): number {
+  let size = 1;
+  while (2 ** size - 1 < run) size += 1;
+  return 2 ** size - 1 === run ? 2 ** (size - 1) : luby(run - 2 ** (size - 1) + 1);
 }

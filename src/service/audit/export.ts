@@ -5,7 +5,6 @@ import { canonicalJson } from '../store/contract/canonical-json.ts';
 import { type ChainEntry, type ChainRecord, chainStart } from '../store/contract/chain.ts';
 import { createLaneEnds, laneOf } from '../store/contract/lanes.ts';
 import type { Store } from '../store/contract/store.ts';
-import { timeOf } from './entry.ts';
 
 export const exportFormats = ['jsonl', 'csv'] as const;
 export type ExportFormat = (typeof exportFormats)[number];
@@ -111,4 +110,27 @@ export function csvCell(text: string): string {
 function timeText(entry: ChainEntry): string {
   const time = new Date(timeOf(entry));
   return Number.isNaN(time.getTime()) ? '' : time.toISOString();
+}
+
+/** Returns when the recorded thing happened, in milliseconds since 1970-01-01T00:00Z. */
+export function timeOf(entry: ChainEntry): number {
+  return Number(entry[entry.kind === 'request' ? 'created_ms' : 'at_ms']);
+}
+
+/**
+ * Returns the name by which people find an entry: its id or, for a change or an event, what was done and the
+ * id of the agent or request.
+ */
+export function nameOf(entry: ChainEntry): string {
+  switch (entry.kind) {
+    case 'request':
+    case 'refusal':
+      return String(entry.id);
+    case 'change':
+      return `${entry.what} ${entry.subject}`.trim();
+    case 'event':
+      return `${entry.what} ${entry.request_id}`;
+    case 'knot':
+      return 'knot';
+  }
 }

@@ -7,7 +7,7 @@ import type { ChainRecord } from '../store/contract/chain.ts';
 import { type ChainPlace, createLaneEnds } from '../store/contract/lanes.ts';
 import type { Store } from '../store/contract/store.ts';
 import { createCheckpointSigner } from './checkpoint.ts';
-import { timeOf } from './entry.ts';
+import { timeOf } from './export.ts';
 import { type ChainBreak, verifyChain } from './verify.ts';
 
 export interface PruneOptions {

@@ -27,7 +27,7 @@ import { isSealed, type SealKey, sealKeyOf } from '../store/contract/seal.ts';
 import type { ChainStretch, SignedCheckpoint, Store } from '../store/contract/store.ts';
 import { createLinkHasher } from '../store/shared/link-hasher.ts';
 import { type CheckpointSigner, createCheckpointSigner } from './checkpoint.ts';
-import { nameOf } from './entry.ts';
+import { nameOf } from './export.ts';
 
 export type ChainDifference =
   /** A record is missing. */

@@ -13,6 +13,7 @@
 // INVARIANT: every error but those of /plants is `application/problem+json` with a code of the table in
 // problem.ts.
 
+import { hostname } from 'node:os';
 import type { FastifyInstance } from 'fastify';
 import type { PlaygroundOptions } from '../../analysis/playground.ts';
 import type { ReplaysOptions } from '../../analysis/replay/replays.ts';
@@ -23,18 +24,18 @@ import type { SsoSettings } from '../people/sso/provider.ts';
 import type { PolicyHost } from '../policies/policy-host.ts';
 import { openRequestsMaxDefault } from '../requests/authorize.ts';
 import type { Metering } from '../requests/metering/metering.ts';
-import { createBodyDigest } from '../requests/record/body-digest.ts';
+import { engineVersions } from '../requests/record/record.ts';
 import type { RequestEvents } from '../requests/record/request-events.ts';
+import { createBodyDigest } from '../requests/record/vote-scope.ts';
+import type { DocumentStore } from '../store/contract/documents.ts';
 import type { ReplicaAbout } from '../store/contract/replicas.ts';
-import type { Store } from '../store/contract/store.ts';
+import type { AgentStore, Store } from '../store/contract/store.ts';
 import type { UserSettings } from '../users/on-behalf.ts';
-import { aboutSelf } from './about-self.ts';
 import type { RateLimit } from './auth/rate-limit.ts';
 import { createServerFactory, type ServerFactory } from './connection/http-server.ts';
 import { requireDocumented } from './contract/openapi.ts';
 import type { ChangeFeedTiming } from './events/change-feed.ts';
 import type { SmtpOptions } from './events/outgoing.ts';
-import { type WatchedStore, watchStore } from './events/watched-store.ts';
 import { createDaysOf } from './resources/agents/agent-activity-view.ts';
 import { type DemoAccount, dashboardRoutes } from './resources/dashboard/dashboard.ts';
 import { describedRoutes } from './resources/described.ts';
@@ -285,4 +286,56 @@ function managementDeps({ deps, base: { store, clock }, parts }: Furnished): Man
     accessNews: outgoing.access,
     assignmentNews: outgoing.assignments,
   };
+}
+
+/** What this process tells people and the other replicas about itself: name, version and start. */
+export function aboutSelf(startedAtMs: number): ReplicaAbout {
+  return {
+    name: `${hostname()} (${process.pid})`,
+    version: engineVersions.writ,
+    startedAtMs: Math.trunc(startedAtMs),
+  };
+}
+
+/**
+ * A store that reports when agents or documents (people, sessions, tokens, switches) are changed through it,
+ * so that code which relies on an earlier read looks again at once. INVARIANT: a change is reported after it
+ * is durable.
+ */
+type Changed = 'agents' | 'documents';
+
+export interface WatchedStore {
+  readonly store: Store;
+  onChange(listener: (what: Changed) => void): void;
+}
+
+export function watchStore(store: Store): WatchedStore {
+  const listeners: ((what: Changed) => void)[] = [];
+  const tell = (what: Changed) => {
+    for (const listener of listeners) listener(what);
+  };
+  const agents: AgentStore = Object.create(store.agents, {
+    ...telling(store.agents, ['add', 'describe', 'setStatus', 'setSigning', 'rotateKey'], () =>
+      tell('agents'),
+    ),
+  });
+  const documents: DocumentStore = Object.create(store.documents, {
+    ...telling(store.documents, ['write', 'removeEnded'], () => tell('documents')),
+  });
+  return {
+    store: Object.create(store, { agents: { value: agents }, documents: { value: documents } }),
+    onChange: (listener) => void listeners.push(listener),
+  };
+}
+
+/** Methods that call those of `target`, and then `tell`. */
+function telling<T extends object>(target: T, names: readonly (keyof T & string)[], tell: () => void) {
+  const wrapped =
+    (name: keyof T & string) =>
+    async (...args: unknown[]) => {
+      const result = await (target[name] as (...args: unknown[]) => Promise<unknown>)(...args);
+      tell();
+      return result;
+    };
+  return Object.fromEntries(names.map((name) => [name, { value: wrapped(name) }]));
 }

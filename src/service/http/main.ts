@@ -22,7 +22,7 @@ import { type Config, type ConfigSources, loadConfig } from '../settings/setting
 import type { Store } from '../store/contract/store.ts';
 import type { StoreError } from '../store/contract/store-error.ts';
 import { openStore, type StorePlace, shownPlace, storePlaceOf } from '../store/open.ts';
-import { aboutSelf } from './about-self.ts';
+import { aboutSelf } from './app.ts';
 import { portOf, publicUrlOf, urlOf } from './own-address.ts';
 import type { DemoAccount } from './resources/dashboard/dashboard.ts';
 import type { ShareMetrics } from './resources/operations/metrics.ts';

@@ -1,16 +1,149 @@
 // Sets up Fastify for this service, with what all routes share: ids, error replies, bodies as bytes, and the
 // reply headers of a service that stops.
 
+import { isIP } from 'node:net';
+import { performance } from 'node:perf_hooks';
 import SerializerSelector from '@fastify/fast-json-stringify-compiler';
-import Fastify, { type FastifyError, type FastifyInstance, LogController } from 'fastify';
-import { pino } from 'pino';
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
+import { type Bindings, type ChildLoggerOptions, pino } from 'pino';
 import { createRequestId } from '../requests/record/id.ts';
 import type { LogLevel } from '../settings/settings.ts';
 import { addErrorReplies, sendProblem, toProblem } from './connection/error-replies.ts';
 import type { ServerFactory } from './connection/http-server.ts';
-import { addRequestId } from './connection/request-id.ts';
-import { RequestLog } from './connection/request-log.ts';
+import { repeatedHeader } from './connection/repeated-headers.ts';
+import { ProblemError } from './contract/problem.ts';
 import type { Metrics } from './telemetry/metrics.ts';
+
+/**
+ * Adds what every request and reply carries: the client's address, taken while the connection still knows it;
+ * the client's own request id if it sent a good one, else the service's; and a header that forbids caches to
+ * keep anything.
+ */
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The client's address when the request came; `ip` is undefined once the connection has ended. */
+    clientAddress: string;
+    /** When the request's headers had arrived, on the clock of `performance.now`. */
+    startedAtMs: number;
+    /**
+     * Headers that the reply carries whatever it contains, by name in lower case; a route's own header of the
+     * same name takes precedence.
+     */
+    replyHeaders: Record<string, string>;
+  }
+}
+
+const clientIdForm = /^[A-Za-z0-9._~:-]{1,128}$/;
+
+function addRequestId(app: FastifyInstance): void {
+  app.decorateRequest('clientAddress', '');
+  app.decorateRequest('startedAtMs', 0);
+  app.decorateRequest('replyHeaders');
+  app.addHook('onRequest', (request, _reply, done) => {
+    request.startedAtMs = performance.now();
+    request.replyHeaders = {
+      'x-request-id': shownRequestId(request.headers['x-request-id'], request.id),
+      'cache-control': 'no-store',
+    };
+    const address = addressOf(request);
+    if (address === undefined) return done(new ProblemError('malformed_request', 'the connection has ended'));
+    request.clientAddress = address;
+    if (request.headers.host === undefined && request.raw.httpVersionMinor > 0) {
+      return done(new ProblemError('malformed_request', 'HTTP/1.1 asks for the header `Host`'));
+    }
+    const repeated = repeatedHeader(request.raw);
+    if (repeated !== null) {
+      const detail = `the header \`${repeated}\` came more than once: send it once`;
+      return done(new ProblemError('malformed_request', detail));
+    }
+    done();
+  });
+  app.addHook('onSend', (request, reply, payload, done) => {
+    for (const [name, value] of Object.entries(request.replyHeaders ?? {}))
+      if (!reply.hasHeader(name)) reply.header(name, value);
+    done(null, payload);
+  });
+}
+
+/**
+ * The address of the client as a trusted proxy reports it, or the proxy's own when the reported text is no
+ * address.
+ */
+function addressOf({ ip, socket }: FastifyRequest): string | undefined {
+  const { remoteAddress } = socket;
+  // Nearly every client comes without a proxy, and then the text is known to be an address.
+  if (ip === remoteAddress) return remoteAddress;
+  const told: string | undefined = ip;
+  return told !== undefined && isIP(told) === 0 ? remoteAddress : told;
+}
+
+/** The client's own id if it is well-formed, else `id`. */
+function shownRequestId(sent: string | readonly string[] | undefined, id: string): string {
+  return typeof sent === 'string' && clientIdForm.test(sent) ? sent : id;
+}
+
+/**
+ * The log of one request: its lines carry the request's id. Nearly no request logs anything, so the logger
+ * behind it is made for the first line.
+ */
+type Line = readonly [what: unknown, message?: string, ...values: readonly unknown[]];
+
+/** A class because Fastify takes any object with the methods of a logger, and makes one for each request. */
+class RequestLog {
+  readonly #log: FastifyBaseLogger;
+  readonly #bindings: Bindings;
+  #opened: FastifyBaseLogger | null = null;
+
+  constructor(log: FastifyBaseLogger, bindings: Bindings) {
+    this.#log = log;
+    this.#bindings = bindings;
+  }
+
+  get level(): string {
+    return this.#log.level;
+  }
+
+  fatal(...line: Line): void {
+    this.#lines().fatal(...line);
+  }
+
+  error(...line: Line): void {
+    this.#lines().error(...line);
+  }
+
+  warn(...line: Line): void {
+    this.#lines().warn(...line);
+  }
+
+  info(...line: Line): void {
+    this.#lines().info(...line);
+  }
+
+  debug(...line: Line): void {
+    this.#lines().debug(...line);
+  }
+
+  trace(...line: Line): void {
+    this.#lines().trace(...line);
+  }
+
+  silent(): void {}
+
+  child(bindings: Bindings, options?: ChildLoggerOptions): FastifyBaseLogger {
+    return this.#lines().child(bindings, options);
+  }
+
+  #lines(): FastifyBaseLogger {
+    this.#opened ??= this.#log.child(this.#bindings);
+    return this.#opened;
+  }
+}
 
 export interface LogOptions {
   readonly level: LogLevel;

@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { canonicalEmail } from '../../language/value/email.ts';
 import { nameProblem, textProblem } from '../../language/value/visible-text.ts';
 import { isSameDigest } from '../agents/keys.ts';
+import { askedOwner } from '../store/contract/asked-owner.ts';
 import type { ReadDocument } from '../store/contract/collection.ts';
 import type { DocumentRow } from '../store/contract/documents.ts';
 import type { WaitNeeded } from './attempts.ts';
@@ -21,8 +22,29 @@ import {
   recordName,
   shownPerson,
 } from './person.ts';
-import { rolesProblems } from './roles-and-groups.ts';
 import { createSecret, digestOf } from './secrets.ts';
+
+/** Checks the form of a person's roles and groups. */
+const groupsMax = 50;
+const groupForm = /^[a-z][a-z0-9_]{0,99}$/;
+
+/** Returns problems in the form of roles and groups. Whether the giver may give them is checked elsewhere. */
+export function rolesProblems({ roles, groups }: RolesAndGroups): FieldProblem[] {
+  const isApprover = roles.includes('approver');
+  return [
+    ...(roles.length === 0 ? [{ field: 'roles', detail: 'name one role at least' }] : []),
+    ...(groups.length > groupsMax ? [{ field: 'groups', detail: `name ${groupsMax} groups at most` }] : []),
+    ...(groups.every((group) => groupForm.test(group))
+      ? []
+      : [{ field: 'groups', detail: 'name groups as policies do, such as `finance`' }]),
+    ...(groups.includes(askedOwner)
+      ? [{ field: 'groups', detail: '`owner` is no group: it is the control owner of the agent that asks' }]
+      : []),
+    ...(isApprover && groups.length === 0
+      ? [{ field: 'groups', detail: 'name the groups that an approver approves for' }]
+      : []),
+  ];
+}
 
 /** Too many passwords wait to be hashed; the caller may try again in a moment. */
 const busy: WaitNeeded = { kind: 'wait', waitMs: 1_000 };

@@ -9,11 +9,11 @@ import {
   nameProblems,
   type RolesAndGroups,
   rolesProblem,
+  rolesProblems,
 } from './access.ts';
 import type { Directory } from './directory.ts';
 import type { Role } from './operations.ts';
 import { type Actor, type Person, recordName, shownPerson } from './person.ts';
-import { rolesProblems } from './roles-and-groups.ts';
 import { endings } from './sessions.ts';
 
 export interface PersonChange {

@@ -5,10 +5,9 @@
 
 import { sign } from 'node:crypto';
 import type { Decisions } from '../requests/decisions.ts';
-import { type AgentCaller, hasAsked } from '../requests/record/asked-by.ts';
 import { statusAt } from '../requests/record/lifecycle.ts';
 import type { ReceiptBases } from '../requests/record/receipt-basis.ts';
-import type { RequestState } from '../requests/record/request-state.ts';
+import { type AgentCaller, hasAsked, type RequestState } from '../requests/record/request-state.ts';
 import { type ReceiptKey, type ReceiptKeys, receiptSeconds } from './receipt-keys.ts';
 
 export interface ReceiptDeps {

@@ -2,11 +2,11 @@
 
 import type { AgentFacts, Facts, RequestFacts, Satisfied } from '../../language/model/request.ts';
 import { memo } from '../../language/value/memo.ts';
+import { agentFacts } from '../agents/agent-facts.ts';
 import type { AgentRow } from '../store/contract/records.ts';
+import type { OnBehalf } from '../users/on-behalf.ts';
 import type { AuthorizeInput } from './authorize.ts';
 import { noReadings } from './metering/metering.ts';
-import { agentFacts } from './record/agent-facts.ts';
-import { userFactsOf } from './record/user-facts.ts';
 
 /** What a call says of itself that rules read. */
 export type AskedFacts = Pick<
@@ -34,4 +34,11 @@ function requestFacts({ clientAddress, isSigned, session, point, onBehalf }: Ask
   const plain = session === null ? known : { ...known, session };
   const own = point === undefined ? plain : { ...plain, point: point.name };
   return onBehalf === undefined ? own : { ...own, ...userFactsOf(onBehalf) };
+}
+
+/** The person that an agent asks for, as a part of the facts of its request. */
+const nobody: Pick<RequestFacts, 'user'> = {};
+
+export function userFactsOf(onBehalf: OnBehalf | undefined): Pick<RequestFacts, 'user'> {
+  return onBehalf !== undefined && 'user' in onBehalf ? { user: onBehalf.user } : nobody;
 }

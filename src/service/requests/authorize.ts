@@ -13,10 +13,10 @@ import type { AppendResult, Store } from '../store/contract/store.ts';
 import { isUncertain } from '../store/contract/store-error.ts';
 import { type RowsRead, readPushedRows } from '../tables/read-rows.ts';
 import type { OnBehalf } from '../users/on-behalf.ts';
+import type { SeenSwitches, SwitchesNow } from './approvals/change-request.ts';
 import { askedBy } from './approvals/decide-again.ts';
 import type { FindPeople } from './approvals/people-now.ts';
 import { freshReauths, lastStepUp } from './approvals/step-up.ts';
-import type { SeenSwitches, SwitchesNow } from './approvals/switches-now.ts';
 import { createVoteJudge, type VoteJudge } from './approvals/votes-now.ts';
 import { requestedFacts } from './asked-facts.ts';
 import { attach, turnOf } from './attach.ts';
@@ -25,15 +25,13 @@ import { findEarlier, findWinner, resumedReply } from './idempotency.ts';
 import { type Asker, identifyAgain, type NotAllowedNow } from './identify-again.ts';
 import { entryRows, meterPlaces } from './metering/entry-rows.ts';
 import { type Metering, metered } from './metering/metering.ts';
-import { createBodyDigest } from './record/body-digest.ts';
-import type { Evaluation } from './record/evaluation.ts';
 import { createReceiptBases, type ReceiptBases } from './record/receipt-basis.ts';
-import { type RequestRecord, recordTitle, requestRow } from './record/record.ts';
+import { type Evaluation, type RequestRecord, recordTitle, requestRow } from './record/record.ts';
 import { type RequestView, replyView } from './record/reply.ts';
 import type { RequestEvents } from './record/request-events.ts';
 import { freshState } from './record/request-state.ts';
 import { createSecretHider } from './record/secrets.ts';
-import { createTurns } from './turns.ts';
+import { createBodyDigest } from './record/vote-scope.ts';
 
 /**
  * A request of an agent that is authenticated, active and within its rate, with its key as seen at that time.
@@ -402,4 +400,24 @@ function tellWaiting(news: RequestEvents | undefined, record: RequestRecord): vo
   const title = recordTitle(record);
   const notice = { requestId, agentId, actionKey, title, groups, asksStepUp, atMs };
   news?.emit({ kind: 'pending', status: 'pending', ...notice });
+}
+
+/**
+ * Runs work one after the other for each key, in the order of arrival, so that later work sees what earlier
+ * work has stored.
+ */
+export type InTurn = <T>(key: string, work: () => Promise<T>) => Promise<T>;
+
+function createTurns(): InTurn {
+  const last = new Map<string, Promise<unknown>>();
+  return (key, work) => {
+    const before = last.get(key) ?? Promise.resolve();
+    const mine = before.then(work, work);
+    last.set(key, mine);
+    const done = () => {
+      if (last.get(key) === mine) last.delete(key);
+    };
+    mine.then(done, done);
+    return mine;
+  };
 }

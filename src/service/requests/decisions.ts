@@ -4,22 +4,32 @@
 
 import {
   type Changed,
+  changeRequest,
   type DecisionsDeps,
+  type Events,
   lookAtAll,
   type RefusedChange,
   readRequest,
   type Seen,
 } from './approvals/change-request.ts';
-import { type CommentDraft, comment } from './approvals/comment.ts';
+import { decideAgain } from './approvals/decide-again.ts';
+import { decidedEvent, overAs, todayFor } from './approvals/decide-now.ts';
 import { approve, reject, type VoteDraft } from './approvals/give-vote.ts';
+import { mayComment } from './approvals/may.ts';
 import { type OutcomeReport, reportOutcome } from './approvals/report-outcome.ts';
-import type { Caller } from './approvals/rights.ts';
+import { type Caller, isWithin } from './approvals/rights.ts';
 import type { Stepping } from './approvals/step-up.ts';
-import { takeBack } from './approvals/take-back.ts';
 import { type SteppedUpAgent, type SteppingUp, stepUp, stepUpAgent } from './approvals/take-step-up.ts';
-import { withdrawRequest } from './approvals/withdraw.ts';
-import type { AgentCaller } from './record/asked-by.ts';
-import type { RequestState } from './record/request-state.ts';
+import { lastApproval } from './approvals/votes-now.ts';
+import {
+  type AgentCaller,
+  eventOf,
+  hasAsked,
+  lifecycleOf,
+  type RequestState,
+  type SaidKind,
+  withEvents,
+} from './record/request-state.ts';
 
 export interface Decisions {
   approve(id: string, draft: VoteDraft): Promise<Changed>;
@@ -60,4 +70,91 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
     look: async (id) => (await readRequest(deps, { id, asker: null }))?.seen ?? null,
     lookAll: (states) => lookAtAll(deps, states),
   };
+}
+
+// An agent gives up the wait for its request. INVARIANT: only the agent that made the request withdraws it,
+// and only while it waits; nothing is granted.
+
+/** Withdraws a request; doing so again changes nothing. */
+function withdrawRequest(deps: DecisionsDeps, id: string, by: AgentCaller): Promise<Changed> {
+  return changeRequest(deps, {
+    id,
+    asker: null,
+    judge: async ({ state, nowMs }) => {
+      if (!hasAsked(by, state.record)) return { kind: 'unknown' };
+      if (state.status === 'withdrawn') return 'nothing';
+      const over = overAs(state, 'withdraw', nowMs);
+      if (over !== null) return over;
+      const after = { status: 'withdrawn', decidedAtMs: null, expiresAtMs: nowMs } as const;
+      return [eventOf('withdrawn', { who: `agent ${by.agent.id}`, atMs: nowMs, state: after }, {})];
+    },
+  });
+}
+
+/**
+ * What people say about a request that waits, without deciding it: a comment, a question or an answer.
+ * INVARIANT: a comment does not change what the request waits for; its author is active and may answer for
+ * the request at the moment it is stored.
+ */
+export interface CommentDraft {
+  readonly caller: Caller;
+  readonly kind: SaidKind;
+  readonly text: string;
+}
+
+function comment(deps: DecisionsDeps, id: string, { caller, kind, text }: CommentDraft): Promise<Changed> {
+  return changeRequest(deps, {
+    id,
+    asker: caller.id,
+    judge: async ({ state, agent, people, nowMs }) => {
+      const { id: person, email, who } = caller;
+      if (!isWithin(caller.view, { person: caller, state, agent })) return { kind: 'unknown' };
+      const over = overAs(state, 'reject', nowMs);
+      if (over !== null) return over;
+      const isTheirs = people.get(person)?.isActive === true && mayComment(state, caller, agent);
+      if (!isTheirs) return { kind: 'not-allowed', detail: 'neither you nor your groups are asked' };
+      if (kind === 'answer' && !state.said.some((one) => one.kind === 'question'))
+        return { kind: 'conflict', detail: 'nobody has asked a question here' };
+      return [
+        eventOf('commented', { who, atMs: nowMs, state: lifecycleOf(state) }, { person, email, kind, text }),
+      ];
+    },
+  });
+}
+
+/**
+ * A person takes their approval back while the request waits for other approvals. INVARIANT: taking back
+ * never grants anything, and a granted request cannot be taken back; the caller is active and has given the
+ * approval at the moment the change is stored.
+ */
+function takeBack(deps: DecisionsDeps, id: string, caller: Caller): Promise<Changed> {
+  return changeRequest(deps, {
+    id,
+    asker: caller.id,
+    judge: async (seen) => {
+      const { state, agent, people, nowMs } = seen;
+      if (!isWithin(caller.view, { person: caller, state, agent })) return { kind: 'unknown' };
+      const over = overAs(state, 'approve', nowMs);
+      if (over !== null) return over;
+      if (people.get(caller.id)?.isActive !== true)
+        return { kind: 'not-allowed', detail: 'your account is disabled' };
+      const given = lastApproval(state, caller.id);
+      if (given === null && !isWithin(caller.approve, { person: caller, state, agent }))
+        return { kind: 'not-allowed', detail: 'neither you nor your groups are asked' };
+      if (given === null || given.takenBackAtMs !== null)
+        return { kind: 'conflict', detail: 'you have given no approval that you could take back' };
+      const at = { who: caller.who, atMs: nowMs, state: lifecycleOf(state) };
+      const taken = eventOf('taken-back', at, { person: caller.id, group: given.group });
+      return [taken, ...(await askedAgain(deps, seen, withEvents(state, [taken])))];
+    },
+  });
+}
+
+/** What the request waits for without the approval. If it would no longer wait, it waits as before. */
+async function askedAgain(deps: DecisionsDeps, seen: Seen, state: RequestState): Promise<Events> {
+  const today = await todayFor(deps, seen, 'approve');
+  if ('kind' in today) return [];
+  const again = decideAgain(state, today);
+  const waits = again.decision.outcome === 'ESCALATE' || again.decision.outcome === 'REAUTH_REQUIRED';
+  return waits ? [decidedEvent(state, 'approve', { again, nowMs: seen.nowMs })] : [];
 }

@@ -3,7 +3,7 @@
 
 import type { RefusalRecord } from '../store/contract/records.ts';
 import type { Store } from '../store/contract/store.ts';
-import { createBodyDigest } from './record/body-digest.ts';
+import { createBodyDigest } from './record/vote-scope.ts';
 
 type Refusal = Omit<RefusalRecord, 'bodyDigest'> & {
   /** SHA-256 of the raw body, in hexadecimal; null when the body was not read. */

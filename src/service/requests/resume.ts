@@ -16,16 +16,14 @@ import {
 } from './approvals/change-request.ts';
 import { type DecidedCall, decideCall } from './approvals/decide-call.ts';
 import { overAs } from './approvals/decide-now.ts';
-import { requestedFacts } from './asked-facts.ts';
+import { requestedFacts, userFactsOf } from './asked-facts.ts';
 import type { Asker } from './identify-again.ts';
 import { metered } from './metering/metering.ts';
-import { hasAsked } from './record/asked-by.ts';
 import { statusAt } from './record/lifecycle.ts';
 import type { ReceiptBases } from './record/receipt-basis.ts';
 import type { RequestRecord } from './record/record.ts';
-import { eventOf, type RequestState, type TakenDetail } from './record/request-state.ts';
+import { eventOf, hasAsked, type RequestState, type TakenDetail } from './record/request-state.ts';
 import type { HideSecrets } from './record/secrets.ts';
-import { userFactsOf } from './record/user-facts.ts';
 import { requestDigest } from './record/vote-scope.ts';
 
 /** A call that comes for a request made before. */

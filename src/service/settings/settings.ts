@@ -7,14 +7,176 @@ import { dirname, resolve } from 'node:path';
 import { parseDocument } from 'yaml';
 import { nearestOf } from '../../language/diagnostic/suggest.ts';
 import { faultOfFile } from '../file-fault.ts';
+import { parseRoleRules } from '../people/sso/mapping.ts';
 import type { SsoSettings } from '../people/sso/provider.ts';
 import type { BundleSettings } from '../policies/bundles/bundled-policies.ts';
 import { type Durability, durabilities } from '../store/contract/durability.ts';
 import type { UserSettings } from '../users/on-behalf.ts';
 import { isAddress, isDatabaseAddress, isSmtpAddress, networksOf } from './address-forms.ts';
-import { bundleOf, bundleProblems, bundleSettings, isWebAddress } from './bundle-settings.ts';
-import { isIssuer, roleRulesText, ssoOf, ssoProblems, ssoSettings } from './sso-settings.ts';
-import { userProblems, userSettings, usersOf } from './user-settings.ts';
+
+/**
+ * Settings of single sign-on. INVARIANT: the settings are set as a whole or not at all, and who somebody is
+ * arrives over an encrypted connection.
+ */
+const ssoSettings = {
+  'sso.issuer': { default: null, kind: { is: 'issuer' } },
+  'sso.client_id': { default: null, kind: { is: 'text' } },
+  'sso.client_secret': { default: null, kind: { is: 'secret' } },
+  'sso.name': { default: 'single sign-on', kind: { is: 'text' } },
+  'sso.scopes': { default: 'openid email profile offline_access', kind: { is: 'text' } },
+  'sso.groups_claim': { default: 'groups', kind: { is: 'text' } },
+  'sso.roles': { default: null, kind: { is: 'role-rules' } },
+  'sso.recheck_seconds': { default: 120, kind: { is: 'integer', from: 10, to: 240 } },
+  'sso.only': { default: false, kind: { is: 'boolean' } },
+  'sso.scim_token': { default: null, kind: { is: 'secret' } },
+  'sso.external_id_claim': { default: 'sub', kind: { is: 'text' } },
+} as const;
+
+/** The shortest token of SCIM, too long to be guessed. */
+const scimTokenLengthMin = 32;
+
+/** Finds the value of a setting by its name; null when the setting is not set. */
+type SsoValues = (name: keyof typeof ssoSettings) => string | number | boolean | null;
+
+/**
+ * Settings of single sign-on that are missing or too short, as lines for the person who starts the service.
+ */
+function ssoProblems(settingOf: SsoValues): readonly string[] {
+  if (settingOf('sso.issuer') !== null) {
+    const missing = (['sso.client_id', 'sso.roles'] as const)
+      .filter((name) => settingOf(name) === null)
+      .map((name) => `${name} must be set where sso.issuer is`);
+    const token = settingOf('sso.scim_token');
+    const isShort = token !== null && String(token).length < scimTokenLengthMin;
+    return isShort ? [...missing, `sso.scim_token has at least ${scimTokenLengthMin} characters`] : missing;
+  }
+  const without = (['sso.client_id', 'sso.client_secret', 'sso.roles', 'sso.scim_token'] as const).find(
+    (name) => settingOf(name) !== null,
+  );
+  if (without !== undefined) return [`sso.issuer must be set where ${without} is`];
+  return settingOf('sso.only') === true ? ['sso.issuer must be set where sso.only is'] : [];
+}
+
+/** The settings of the provider; null when none is configured. */
+function ssoOf(settingOf: SsoValues): SsoSettings | null {
+  const issuer = settingOf('sso.issuer');
+  if (issuer === null) return null;
+  const secret = settingOf('sso.client_secret');
+  const scimToken = settingOf('sso.scim_token');
+  return {
+    issuer: String(issuer),
+    clientId: String(settingOf('sso.client_id')),
+    clientSecret: secret === null ? null : String(secret),
+    name: String(settingOf('sso.name')),
+    scopes: String(settingOf('sso.scopes')),
+    groupsClaim: String(settingOf('sso.groups_claim')),
+    rules: parseRoleRules(String(settingOf('sso.roles'))) ?? [],
+    recheckMs: Number(settingOf('sso.recheck_seconds')) * 1_000,
+    isOnlyWay: settingOf('sso.only') === true,
+    scimToken: scimToken === null ? null : String(scimToken),
+    externalIdClaim: String(settingOf('sso.external_id_claim')),
+  };
+}
+
+/**
+ * Whether an address may be that of an issuer: by `https:`, or on this machine. Otherwise an attacker between
+ * the service and the provider could claim to be anybody.
+ */
+function isIssuer(address: string): boolean {
+  const { protocol, hostname } = new URL(address);
+  return protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+}
+
+/** The text of role rules; null when they are not valid. */
+function roleRulesText(value: unknown): string | null {
+  const text = Array.isArray(value) ? value.join(', ') : value;
+  return typeof text === 'string' && parseRoleRules(text) !== null ? text : null;
+}
+
+/**
+ * Settings of a bundle that the service follows instead of the policy directory. INVARIANT: a bundle from
+ * another machine must be signed.
+ */
+const bundleSettings = {
+  bundle: { default: null, kind: { is: 'path-or-address' } },
+  'bundle.key': { default: null, kind: { is: 'key' } },
+  'bundle.allow_older': { default: false, kind: { is: 'boolean' } },
+  'bundle.bytes_max': {
+    default: 64 * 1024 ** 2,
+    kind: { is: 'integer', from: 1024 ** 2, to: 1024 ** 3 },
+  },
+  'bundle.poll_seconds': { default: 10, kind: { is: 'integer', from: 1, to: 86_400 } },
+} as const;
+
+/** Finds the value of a setting by its name; null when the setting is not set. */
+type BundleValues = (name: keyof typeof bundleSettings) => string | number | boolean | null;
+
+function isWebAddress(place: string): boolean {
+  return /^https?:/.test(place);
+}
+
+/**
+ * Settings of the bundle that are missing or contradict each other, as lines for the person who starts the
+ * service.
+ */
+function bundleProblems(settingOf: BundleValues, isDirectorySet: boolean): readonly string[] {
+  const [place, key] = [settingOf('bundle'), settingOf('bundle.key')];
+  if (place === null) return key === null ? [] : ['bundle must be set where bundle.key is'];
+  if (isDirectorySet) return ['policies and bundle cannot both be set: the service follows one of them'];
+  return isWebAddress(String(place)) && key === null
+    ? ['bundle.key must be set where bundle is an address: it says whose signature is taken']
+    : [];
+}
+
+/** The bundle that the service follows; null when it follows the policy directory. */
+function bundleOf(settingOf: BundleValues): BundleSettings | null {
+  const [place, key] = [settingOf('bundle'), settingOf('bundle.key')];
+  if (place === null) return null;
+  return {
+    place: String(place),
+    key: key === null ? null : String(key),
+    isOlderAllowed: settingOf('bundle.allow_older') === true,
+    bytesMax: Number(settingOf('bundle.bytes_max')),
+    pollMs: Number(settingOf('bundle.poll_seconds')) * 1_000,
+  };
+}
+
+/**
+ * Settings for the people on whose behalf agents ask. INVARIANT: issuer and audience are set together, and
+ * keys arrive over an encrypted connection.
+ */
+const userSettings = {
+  'users.issuer': { default: null, kind: { is: 'issuer' } },
+  'users.audience': { default: null, kind: { is: 'text' } },
+  'users.keys': { default: null, kind: { is: 'issuer' } },
+  'users.roles_claim': { default: 'roles', kind: { is: 'text' } },
+  'users.groups_claim': { default: 'groups', kind: { is: 'text' } },
+} as const;
+
+/** Finds the value of a setting by its name; null when the setting is not set. */
+type UserValues = (name: keyof typeof userSettings) => string | number | boolean | null;
+
+/** Settings of the issuer that are missing, as lines for the person who starts the service. */
+function userProblems(settingOf: UserValues): readonly string[] {
+  if (settingOf('users.issuer') !== null)
+    return settingOf('users.audience') === null ? ['users.audience must be set where users.issuer is'] : [];
+  const without = (['users.audience', 'users.keys'] as const).find((name) => settingOf(name) !== null);
+  return without === undefined ? [] : [`users.issuer must be set where ${without} is`];
+}
+
+/** The settings of the issuer; null when none is configured. */
+function usersOf(settingOf: UserValues): UserSettings | null {
+  const issuer = settingOf('users.issuer');
+  if (issuer === null) return null;
+  const keys = settingOf('users.keys');
+  return {
+    issuer: String(issuer),
+    audience: String(settingOf('users.audience')),
+    keys: keys === null ? null : String(keys),
+    rolesClaim: String(settingOf('users.roles_claim')),
+    groupsClaim: String(settingOf('users.groups_claim')),
+  };
+}
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];

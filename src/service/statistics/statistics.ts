@@ -4,6 +4,7 @@
 // cannot make a request fail.
 
 import { setImmediate as pause } from 'node:timers/promises';
+import { memo } from '../../language/value/memo.ts';
 import { decisionRecord } from '../requests/record/record.ts';
 import type {
   CountedRecord,
@@ -13,12 +14,78 @@ import type {
   StatisticsChange,
   StatisticsMark,
   StatisticsStore,
+  WaitEnd,
 } from '../store/contract/statistics.ts';
 import { isUncertain } from '../store/contract/store-error.ts';
-import { addText, type CellCounts, cellText, createCell, later, type StatisticsRequest } from './cell.ts';
-import { type Counters, createCounters, type OpenCell } from './counters.ts';
-import { floorTo, hourMs, minuteMs } from './times.ts';
-import { keepUp } from './upkeep.ts';
+import {
+  addCell,
+  addEnd,
+  addRefusal,
+  addRequest,
+  addText,
+  type CellCounts,
+  cellText,
+  createCell,
+  later,
+  type StatisticsRequest,
+} from './cell.ts';
+import { floorTo, hourMs, hoursBeforeMs, keptMs, minuteMs } from './times.ts';
+
+// Merges old stored minutes into hours and removes counts that are too old. INVARIANT: an hour replaces its
+// minutes in one transaction.
+
+/** Hours merged in one call; the rest wait for the next call. */
+const hoursAtOnce = 24;
+/** The sixty minutes of an hour, and the hour itself, which may be stored beside them. */
+const cellsOfHour = 61;
+
+/** Returns true when all work is done, false when some is left for the next call. Calls must not overlap. */
+async function keepUp(store: StatisticsStore, nowMs: number): Promise<boolean> {
+  const oldestMs = floorTo(nowMs - keptMs, hourMs);
+  for (const spanMs of [minuteMs, hourMs]) await removeBefore(store, oldestMs, spanMs);
+  for (let count = 0, fromMs = oldestMs; count < hoursAtOnce; count += 1) {
+    const atMs = await firstMinute(store, { fromMs, untilMs: hoursBeforeMs(nowMs) });
+    if (atMs === null) return true;
+    await mergeHour(store, floorTo(atMs, hourMs));
+    fromMs = floorTo(atMs, hourMs) + hourMs;
+  }
+  return false;
+}
+
+async function removeBefore(store: StatisticsStore, untilMs: number, spanMs: number): Promise<void> {
+  const range = { fromMs: 0, untilMs };
+  if ((await store.cells({ ...range, spanMs, after: null, countMax: 1, isOwn: true })).length === 0) return;
+  await store.change({ puts: [], removed: { spanMs, ...range }, hits: [], shadowChanges: [], mark: null });
+}
+
+/** The first time that is stored by the minute; null when there is none. */
+async function firstMinute(
+  store: StatisticsStore,
+  range: { readonly fromMs: number; readonly untilMs: number },
+): Promise<number | null> {
+  const [first] = await store.cells({
+    ...range,
+    spanMs: minuteMs,
+    after: null,
+    countMax: 1,
+    isOwn: true,
+  });
+  return first?.atMs ?? null;
+}
+
+async function mergeHour(store: StatisticsStore, atMs: number): Promise<void> {
+  const range = { fromMs: atMs, untilMs: atMs + hourMs };
+  const hour = createCell();
+  const page = { ...range, spanMs: null, after: null, countMax: cellsOfHour, isOwn: true };
+  for (const { json } of await store.cells(page)) addText(hour, json);
+  await store.change({
+    puts: [{ atMs, spanMs: hourMs, json: cellText(hour) }],
+    removed: { spanMs: minuteMs, ...range },
+    hits: [],
+    shadowChanges: [],
+    mark: null,
+  });
+}
 
 export interface Statistics {
   /** Counts a request that has been recorded. Never throws. */
@@ -390,4 +457,61 @@ function* hitsOf({ rules }: CellCounts): Generator<{ readonly rule: string; read
     });
     yield { rule, hit: { ...count, changes: told } };
   }
+}
+
+/**
+ * Counts that are not stored yet, in cells of a minute, or of an hour for old requests. INVARIANT: each count
+ * is in one cell, and a cell stays here until whoever takes it away has stored it.
+ */
+export interface OpenCell {
+  readonly atMs: number;
+  readonly spanMs: number;
+  readonly cell: CellCounts;
+}
+
+export interface Counters {
+  request(request: StatisticsRequest): void;
+  refusal(refusal: CountedRefusal): void;
+  end(end: WaitEnd): void;
+  all(): Iterable<OpenCell>;
+  /**
+   * Takes away the cells that ended at `untilMs` or before, the earliest first; later counts for those times
+   * start new cells.
+   */
+  take(untilMs: number): readonly OpenCell[];
+  /** Puts cells back that could not be stored after all. */
+  putBack(cells: readonly OpenCell[]): void;
+}
+
+function createCounters(clock: () => number): Counters {
+  const cells = new Map<number, OpenCell>();
+  /** The last cell used, since nearly every count belongs to the same cell as the one before. */
+  let latest: OpenCell | null = null;
+
+  function cellAt(atMs: number): CellCounts {
+    if (latest !== null && atMs >= latest.atMs && atMs < latest.atMs + latest.spanMs) return latest.cell;
+    const spanMs = atMs < hoursBeforeMs(clock()) ? hourMs : minuteMs;
+    latest = open(floorTo(atMs, spanMs), spanMs);
+    return latest.cell;
+  }
+
+  function open(atMs: number, spanMs: number): OpenCell {
+    return memo(cells, atMs, () => ({ atMs, spanMs, cell: createCell() }));
+  }
+
+  return {
+    request: (request) => addRequest(cellAt(request.createdAtMs), request),
+    refusal: (refusal) => addRefusal(cellAt(refusal.atMs), refusal),
+    end: (end) => addEnd(cellAt(end.atMs), end),
+    all: () => cells.values(),
+    take(untilMs) {
+      const taken = [...cells.values()].filter(({ atMs, spanMs }) => atMs + spanMs <= untilMs);
+      for (const { atMs } of taken) cells.delete(atMs);
+      latest = null;
+      return taken.toSorted((a, b) => a.atMs - b.atMs);
+    },
+    putBack(taken) {
+      for (const { atMs, spanMs, cell } of taken) addCell(open(atMs, spanMs).cell, cell);
+    },
+  };
 }

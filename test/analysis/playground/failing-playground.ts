@@ -2,7 +2,7 @@
 
 import { parentPort } from 'node:worker_threads';
 import type { PlaygroundAsk } from '../../../src/analysis/questions.ts';
-import { servePlayground } from '../../../src/analysis/worker.ts';
+import { servePlayground } from '../../../src/analysis/thread.ts';
 import { failAsAsked } from './thread-fault.ts';
 
 if (parentPort === null) throw new Error('for use as a worker thread');

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
 import Database from 'better-sqlite3';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { NamedFinding } from '../../../src/cli/doctor/examine.ts';
+import type { NamedFinding } from '../../../src/cli/commands/doctor.ts';
 import { diskFinding, examineRoom } from '../../../src/cli/doctor/machine.ts';
 import { examineAddress } from '../../../src/cli/doctor/network.ts';
 import { compileToProgram } from '../../../src/pipeline.ts';

@@ -4,8 +4,7 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { fetchOnKeptConnections } from '../../../integrations/mcp/calls/kept-connections.ts';
-import { createOutcomes } from '../../../integrations/mcp/calls/outcomes.ts';
+import { createOutcomes, fetchOnKeptConnections } from '../../../integrations/mcp/calls/authority.ts';
 import type { GrantOutcome } from '../../../integrations/typescript/client.ts';
 
 async function listen(

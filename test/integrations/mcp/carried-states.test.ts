@@ -1,11 +1,7 @@
 // The state that a client brings back opens for its own caller and call, for an hour, and unchanged.
 
 import { expect, test } from 'vitest';
-import {
-  type CarriedState,
-  createRequestStates,
-  stateKeptMs,
-} from '../../../integrations/mcp/calls/request-state.ts';
+import { type CarriedState, createRequestStates, stateKeptMs } from '../../../integrations/mcp/calls/gate.ts';
 
 const scope = { caller: 'a', method: 'tools/call', params: { name: 'pay', arguments: { n: 1 } } };
 const state: CarriedState = { kind: 'wait', requestId: 'r-1' };

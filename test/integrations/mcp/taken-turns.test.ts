@@ -1,8 +1,7 @@
 // A turn of a granted call is good for one try, for as long as the state that carries it.
 
 import { expect, test } from 'vitest';
-import { createTakenTurns } from '../../../integrations/mcp/calls/gate.ts';
-import { createRequestStates } from '../../../integrations/mcp/calls/request-state.ts';
+import { createRequestStates, createTakenTurns } from '../../../integrations/mcp/calls/gate.ts';
 
 const hourMs = 60 * 60_000;
 const scope = { caller: 'a', method: 'tools/call', params: {} };

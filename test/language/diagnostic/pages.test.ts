@@ -4,8 +4,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { checkWarnings } from '../../../src/language/diagnostic/check-codes.ts';
-import { codes } from '../../../src/language/diagnostic/codes.ts';
-import { sourceCodes, sourceWarnings } from '../../../src/language/diagnostic/source-codes.ts';
+import { codes, sourceCodes, sourceWarnings } from '../../../src/language/diagnostic/codes.ts';
 import { syntaxCodes, syntaxWarnings } from '../../../src/language/diagnostic/syntax-codes.ts';
 import { diagnose, pageNames, prelude, readPage } from './pages.ts';
 

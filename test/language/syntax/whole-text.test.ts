@@ -8,19 +8,19 @@ import { describe, expect, it } from 'vitest';
 import { lookaheadTable } from '../../../grammar/lookahead.ts';
 import type { Diagnostic } from '../../../src/language/diagnostic/diagnostic.ts';
 import type { SourceText } from '../../../src/language/diagnostic/span.ts';
-import { documentationBefore } from '../../../src/language/syntax/parse/comments.ts';
 import committed from '../../../src/language/syntax/parse/lookahead.json' with { type: 'json' };
 import type { Choose } from '../../../src/language/syntax/parse/lookahead.ts';
 import { PolicyParser } from '../../../src/language/syntax/parse/parser.ts';
 import { Text, tokenize, tokenTypes, Word } from '../../../src/language/syntax/parse/tokens.ts';
 import {
   type Analysed,
+  documentationBefore,
+  parse,
   type Read,
   readRecovering,
   readWhole,
   WholeTextParser,
-} from '../../../src/language/syntax/parse/whole-text.ts';
-import { parse } from '../../../src/language/syntax/parse.ts';
+} from '../../../src/language/syntax/parse.ts';
 import { holdsHabits, repair } from '../../../src/language/syntax/repair/repair.ts';
 
 const root = join(import.meta.dirname, '../../..');

@@ -2,7 +2,6 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readCaseFolding, unicodeVersion } from '../../../src/language/value/case-folding.ts';
 import {
   cut,
   escapeControls,
@@ -11,7 +10,9 @@ import {
   isScalarText,
   length,
   lower,
+  readCaseFolding,
   trim,
+  unicodeVersion,
 } from '../../../src/language/value/text.ts';
 
 const caseFolding = readCaseFolding();

@@ -4,7 +4,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { add, type Decimal, subtract, zero } from '../../../src/language/value/decimal.ts';
-import { ExactSum } from '../../../src/service/meters/exact-sum.ts';
+import { ExactSum } from '../../../src/service/meters/running-totals.ts';
 
 const amount = fc
   .tuple(fc.bigInt({ min: -999n, max: 999n }), fc.integer({ min: -4, max: 3 }))

@@ -1,9 +1,9 @@
 // Switches and people for tests of the request path that test neither: no switch is on, and everybody is
 // active and approves for any group.
 
+import type { SwitchesNow } from '../../../src/service/requests/approvals/change-request.ts';
 import type { FindPeople, PersonNow } from '../../../src/service/requests/approvals/people-now.ts';
 import type { Caller, Rights } from '../../../src/service/requests/approvals/rights.ts';
-import type { SwitchesNow } from '../../../src/service/requests/approvals/switches-now.ts';
 
 const none = { generation: 0, stoppedBy: () => null };
 

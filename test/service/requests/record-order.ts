@@ -2,7 +2,7 @@
 // walk is independent of how the service decides: it keeps agents, keys, switches and people as the records
 // so far describe them.
 
-import { isControlOwner } from '../../../src/service/agents/control-owner.ts';
+import { isControlOwner } from '../../../src/service/agents/agent-facts.ts';
 import type { ChainEntry } from '../../../src/service/store/contract/chain.ts';
 import type { Store } from '../../../src/service/store/contract/store.ts';
 

@@ -11,12 +11,13 @@ import {
 } from '../../../src/language/model/trace.ts';
 import {
   decisionRecord,
+  engineVersions,
   type RequestRecord,
+  readTrace,
   requestRecord,
   requestRow,
+  traceText,
 } from '../../../src/service/requests/record/record.ts';
-import { readTrace, traceText } from '../../../src/service/requests/record/trace-text.ts';
-import { engineVersions } from '../../../src/service/requests/record/versions.ts';
 
 const json = fc.dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue({ noUnicodeString: false }), {
   noNullPrototype: true,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { openStore } from '../../../src/service/store/open.ts';
-import { grantedText, outcomeTexts } from '../../../src/service/store/sqlite/agent-activity.ts';
+import { grantedText, outcomeTexts } from '../../../src/service/store/sqlite/reads.ts';
 import {
   anyHeldText,
   heldText,

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import type { Durability } from '../../../src/service/store/contract/durability.ts';
 import type { Store } from '../../../src/service/store/contract/store.ts';
 import { openStore } from '../../../src/service/store/open.ts';
-import { ServerClock } from '../../../src/service/store/postgres/server/server-clock.ts';
+import { ServerClock } from '../../../src/service/store/postgres/server/liveness.ts';
 import { startFakeStandby } from './fake-standby.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
 import { requestRow } from './rows.ts';

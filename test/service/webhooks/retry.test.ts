@@ -1,7 +1,7 @@
 // Delays grow, stay within their bounds for any random number, and end.
 
 import { describe, expect, it } from 'vitest';
-import { delayAfter } from '../../../src/service/webhooks/retry.ts';
+import { delayAfter } from '../../../src/service/webhooks/dispatch.ts';
 
 describe('the next attempt', () => {
   it('comes later each time, and then never', () => {

@@ -1,7 +1,7 @@
 // Tries a candidate on a log, in order: meters hold the candidate's grants, and people's answers count when
 // it asks for them. INVARIANT: the set that decided the log, tried on it, repeats all decisions of the log.
 
-import type { AskedRule } from '../../../language/model/asked.ts';
+import type { ApprovalRule, AskedRule } from '../../../language/model/asked.ts';
 import type { Decision } from '../../../language/model/decision.ts';
 import type { MeterUse } from '../../../language/model/metering.ts';
 import {
@@ -18,6 +18,7 @@ import {
   isAnsweredInLog,
   isApproval,
   isApproved,
+  type KeptVote,
   latestOf,
   noteReadings,
 } from './course.ts';
@@ -30,13 +31,87 @@ import {
   type LoggedPerson,
   type LoggedRequest,
 } from './log.ts';
-import { meterEntriesOf } from './meter-entries.ts';
 import { type IncompleteMeter, Readings } from './readings.ts';
-import { StepUps } from './step-ups.ts';
 import type { Tally } from './tally.ts';
-import { Timers } from './timers.ts';
-import { askedByRules, enterApproval, needsOf } from './votes.ts';
+import { hidesValues } from './withheld.ts';
 import { countAsked, type Workload } from './workload.ts';
+
+/** Timers, the earliest first, in a binary heap. */
+interface Timer<T> {
+  readonly atMs: number;
+  readonly what: T;
+}
+
+/** A class, because every wait changes its state. */
+class Timers<T> {
+  readonly #heap: Timer<T>[] = [];
+
+  add(atMs: number, what: T): void {
+    const heap = this.#heap;
+    let at = heap.length;
+    const timer = { atMs, what };
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      if (heap[parent]!.atMs <= atMs) break;
+      heap[at] = heap[parent]!;
+      at = parent;
+    }
+    heap[at] = timer;
+  }
+
+  /** Removes and returns the earliest timer that is due at `nowMs`; null when none is due. */
+  take(nowMs: number): Timer<T> | null {
+    const first = this.#heap[0];
+    if (first === undefined || first.atMs > nowMs) return null;
+    const last = this.#heap.pop()!;
+    if (this.#heap.length > 0) this.#sink(last);
+    return first;
+  }
+
+  #sink(timer: Timer<T>): void {
+    const heap = this.#heap;
+    let at = 0;
+    for (;;) {
+      let child = 2 * at + 1;
+      if (child >= heap.length) break;
+      if (child + 1 < heap.length && heap[child + 1]!.atMs < heap[child]!.atMs) child += 1;
+      if (heap[child]!.atMs >= timer.atMs) break;
+      heap[at] = heap[child]!;
+      at = child;
+    }
+    heap[at] = timer;
+  }
+}
+
+/** A class, because its state follows the log. */
+class StepUps {
+  readonly #atMs = new Map<string, number>();
+
+  note(agentId: string, atMs: number): void {
+    this.#atMs.set(agentId, atMs);
+  }
+
+  /**
+   * Ids of the asked rules that accept an earlier step-up and have a fresh one. If the log waited for a
+   * step-up within some seconds, no step-up counted for that time, so neither does one for the same time or
+   * less.
+   */
+  fresh(logged: LoggedRequest, asked: readonly AskedRule[], isFirst: boolean): readonly string[] {
+    const { facts, decision } = logged;
+    const denied = isFirst ? (decision.requires?.reauth?.withinSeconds ?? 0) : 0;
+    return asked.flatMap((rule) => {
+      if (rule.kind !== 'reauth' || rule.withinSeconds === null) return [];
+      if (facts.satisfied.reauth.includes(rule.rule)) return [rule.rule];
+      const isFresh = rule.withinSeconds > denied && this.#isWithin(logged, rule.withinSeconds);
+      return isFresh ? [rule.rule] : [];
+    });
+  }
+
+  #isWithin({ facts: { agent, nowMs } }: LoggedRequest, seconds: number): boolean {
+    const atMs = this.#atMs.get(agent.id ?? '');
+    return atMs !== undefined && atMs >= nowMs - seconds * 1_000;
+  }
+}
 
 /** How the waits that the candidate starts end. */
 export interface WaitEnds {
@@ -416,4 +491,74 @@ export class OrderedReplay {
     course.isFollowed = isFollowed;
     if (hasLeft || log.status === 'granted') this.#schedule(course);
   }
+}
+
+/**
+ * The entries that the request adds to meters. Null when its payload does not have the candidate's shape, or
+ * hides values that meters may read.
+ */
+function meterEntriesOf(
+  candidate: ReplayCandidate,
+  { facts, holdsDigests }: LoggedRequest,
+): readonly MeterUse[] | null {
+  if (holdsDigests) {
+    const shape = candidate.shapeOf(facts.action);
+    return shape !== null && hidesValues(shape, facts.payload) ? null : candidate.entriesRecorded(facts);
+  }
+  const entries = candidate.entries(facts);
+  if (entries.length > 0 || candidate.counted(facts.action).length === 0) return entries;
+  return candidate.entriesRecorded(facts);
+}
+
+/**
+ * Takes people's votes from the log, as far as they answer what the candidate asks. INVARIANT: a vote counts
+ * only for a group that the candidate asks when the vote is given, and only while the candidate's wait lasts.
+ */
+export interface GivenApproval {
+  readonly person: string;
+  readonly email: string;
+  readonly isOwner: boolean;
+  readonly group: string;
+}
+
+/**
+ * Enters an approval. Returns whether everything the candidate asks of the group is now there. `firing` are
+ * the rules that would take part now; `isDecided` tells whether this vote made the service decide again in
+ * the log.
+ */
+function enterApproval(
+  course: Course,
+  given: GivenApproval,
+  { firing, asks, isDecided }: { firing: readonly AskedRule[]; asks: Asks; isDecided: boolean },
+): boolean {
+  const rules = rulesAsking(course, firing, asks).filter(({ groups }) => groups.includes(given.group));
+  if (rules.length === 0) return false;
+  const vote: KeptVote = { ...given, rules: rules.map(({ rule }) => rule) };
+  course.votes = [...course.votes, vote];
+  if (!rules.every((rule) => isApproved(rule, course))) return false;
+  // If the log asked for no more people and still went on waiting, some vote had lost its person or its rule.
+  const needs = Math.max(...rules.map((rule) => rule.needs));
+  return isDecided || needs < (needsOf(latestOf(course.log), given.group) ?? 0);
+}
+
+export type Asks = ReadonlyMap<string, AskedRule>;
+
+/** The rules that take part in a decision and ask for approval or a step-up. */
+function askedByRules({ rules }: Decision, asks: Asks): readonly AskedRule[] {
+  const asked: AskedRule[] = [];
+  for (const id of rules) {
+    const rule = asks.get(id);
+    if (rule !== undefined) asked.push(rule);
+  }
+  return asked;
+}
+
+/** The approval rules by which the latest decision asks, and those by which a decision would ask now. */
+function rulesAsking(course: Course, firing: readonly AskedRule[], asks: Asks): readonly ApprovalRule[] {
+  const latest = askedByRules(latestOf(course), asks);
+  return [...latest, ...firing.filter((rule) => !latest.includes(rule))].filter(isApproval);
+}
+
+function needsOf({ requires }: Decision, group: string): number | null {
+  return requires?.approvals.find((one) => one.group === group)?.needs ?? null;
 }

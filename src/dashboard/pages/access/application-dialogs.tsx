@@ -11,7 +11,7 @@ import { SendForm } from '../../parts/form/send-form.tsx';
 import { Button } from '../../parts/layout/button.tsx';
 import { tellDone } from '../../parts/layout/toast.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
-import { InvitationLink } from './invitation-link.tsx';
+import { InvitationLink } from './invitations.tsx';
 import { type RolesAndGroups, RolesAndGroupsFields } from './roles-and-groups-fields.tsx';
 
 export type Application = Reply<'listApplications'>['items'][number];

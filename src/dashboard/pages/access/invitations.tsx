@@ -7,13 +7,14 @@ import { detailFor } from '../../api/problem.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
 import { usePlace } from '../../navigation/navigation.ts';
+import { ShownOnce } from '../../parts/dialog/shown-once.tsx';
 import { Field } from '../../parts/form/field.tsx';
 import { useSending } from '../../parts/form/form.ts';
 import { NameField } from '../../parts/form/name-field.tsx';
 import { SendForm } from '../../parts/form/send-form.tsx';
 import { Button } from '../../parts/layout/button.tsx';
 import { Section } from '../../parts/layout/page.tsx';
-import { InvitationLink } from './invitation-link.tsx';
+import { At } from '../../parts/layout/time.tsx';
 import { OpenInvitations } from './open-invitations.tsx';
 import { type RolesAndGroups, RolesAndGroupsFields } from './roles-and-groups-fields.tsx';
 
@@ -83,5 +84,18 @@ function InviteForm({ onDone }: { readonly onDone: (invited: Reply<'invite'>) =>
         />
       </SendForm>
     </Section>
+  );
+}
+
+/** The link of a new invitation, which is shown only this once. */
+export function InvitationLink({ invited }: { readonly invited: Reply<'invite'> }) {
+  const link = `${window.location.origin}/invitation#token=${invited.token}`;
+  return (
+    <ShownOnce title={`Invitation for ${invited.email}`} label="invitation link" text={link}>
+      <p>
+        Give this link to them and to nobody else. It works once, until <At at={invited.ends_at} />. If a mail
+        server is set up, Writ also sends it by mail; otherwise send it yourself.
+      </p>
+    </ShownOnce>
   );
 }

@@ -1,16 +1,23 @@
 // The person's own account: name and roles, password, second factors, sessions, and tokens for their
 // programs.
 
-import { usePerson } from '../../api/session.tsx';
+import { usePerson, useSession } from '../../api/session.tsx';
 import { Marks } from '../../parts/form/roles.tsx';
 import { Facts, PageFrame, Section } from '../../parts/layout/page.tsx';
 import { At } from '../../parts/layout/time.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import './account.css';
+import { useState } from 'preact/hooks';
+import { call } from '../../api/client.ts';
+import { detailFor } from '../../api/problem.ts';
+import { useResource } from '../../api/resource.ts';
+import { NewPassword } from '../../parts/form/new-password.tsx';
+import { type Proof, ProofForm } from '../../parts/form/proof-form.tsx';
+import { SessionTable } from '../../parts/form/session-table.tsx';
+import { Loading, ProblemNote } from '../../parts/layout/note.tsx';
+import { tellDone } from '../../parts/layout/toast.tsx';
 import { Codes } from './codes.tsx';
 import { Passkeys } from './passkeys.tsx';
-import { Password } from './password.tsx';
-import { Sessions } from './sessions.tsx';
 import { Tokens } from './tokens.tsx';
 
 export default function Account() {
@@ -41,5 +48,58 @@ export default function Account() {
       <Sessions />
       <Tokens />
     </PageFrame>
+  );
+}
+
+/** Where the person is signed in, with a button that ends a session. */
+export function Sessions() {
+  const { data, problem, reload } = useResource('listSessions', {});
+  const end = async (id: string): Promise<void> => {
+    await call('endSession', { params: { id } });
+    tellDone('The session has ended');
+    reload();
+  };
+  return (
+    <Section title="Sessions">
+      <p class="account-soft">
+        Where you are signed in now. If you do not recognize a session, end it and change your password.
+      </p>
+      <ProblemNote problem={problem} onRetry={reload} />
+      {data === null && problem === null && <Loading lines={2} />}
+      {data !== null && <SessionTable label="Sessions" sessions={data.items} onEnd={end} />}
+    </Section>
+  );
+}
+
+/**
+ * Changes the person's password. The change ends all other sessions and the tokens; this page continues in a
+ * new session.
+ */
+export function Password() {
+  const { name, email } = usePerson();
+  const { take } = useSession();
+  const [next, setNext] = useState('');
+  const change = async (proof: Proof): Promise<void> => {
+    take(await call('changePassword', { body: { new_password: next, ...proof } }));
+    setNext('');
+    tellDone('Your password is changed; other sessions and your tokens have ended');
+  };
+  return (
+    <Section title="Password">
+      <ProofForm word="Change the password" onProof={change}>
+        {(problem) => (
+          <>
+            <NewPassword
+              label="New password"
+              value={next}
+              onInput={setNext}
+              owner={{ name, email }}
+              problem={detailFor(problem, 'new_password')}
+            />
+            <p class="account-soft">This ends all your other sessions and your tokens.</p>
+          </>
+        )}
+      </ProofForm>
+    </Section>
   );
 }

@@ -4,14 +4,22 @@ import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
 import type { PageProps } from '../../navigation/page-props.ts';
 import { StatusBadge } from '../../parts/layout/badge.tsx';
-import { ButtonLink } from '../../parts/layout/button.tsx';
+import { Button, ButtonLink } from '../../parts/layout/button.tsx';
 import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
-import { PageFrame } from '../../parts/layout/page.tsx';
+import { Facts, PageFrame, Section } from '../../parts/layout/page.tsx';
 import './agent.css';
+import { useState } from 'preact/hooks';
+import { call } from '../../api/client.ts';
+import { Dialog } from '../../parts/dialog/dialog.tsx';
+import { KeysSection } from '../../parts/dialog/keys-section.tsx';
+import { type AgentDraft, AgentFields, draftBody } from '../../parts/form/agent-fields.tsx';
+import { useSending } from '../../parts/form/form.ts';
+import { Marks } from '../../parts/form/roles.tsx';
+import { SendForm } from '../../parts/form/send-form.tsx';
+import { Ago, At } from '../../parts/layout/time.tsx';
+import { tellDone } from '../../parts/layout/toast.tsx';
 import { AgentActions } from './agent-actions.tsx';
 import { AgentActivity } from './agent-activity.tsx';
-import { AgentFacts } from './agent-facts.tsx';
-import { AgentKeys } from './agent-keys.tsx';
 import { AgentLimits } from './agent-limits.tsx';
 import type { AgentProps } from './agent-props.ts';
 import { AgentSigning } from './agent-signing.tsx';
@@ -64,5 +72,66 @@ function NoSuchAgent() {
     <Empty icon="agent" title="There is no such agent, or it is not yours to see">
       <ButtonLink href="/agents">All agents</ButtonLink>
     </Empty>
+  );
+}
+
+/** The section of an agent's keys. */
+export function AgentKeys({ agent: { id, name, status }, onChange }: AgentProps) {
+  const keys = useResource('listKeys', { params: { id } }, ['agents']);
+  return (
+    <KeysSection
+      label="Keys of the agent"
+      prefix="writ_"
+      keys={keys}
+      mayRotate={useGrant('agents.rotate') !== 'no' && status !== 'revoked'}
+      name={name}
+      send={(body) => call('rotateKey', { params: { id }, body })}
+      onRotated={onChange}
+    />
+  );
+}
+
+/** The details of an agent, and a dialog that edits them. */
+export function AgentFacts({ agent, onChange }: AgentProps) {
+  const [isOpen, setOpen] = useState(false);
+  const mayChange = useGrant('agents.change') !== 'no' && agent.status !== 'revoked';
+  return (
+    <Section title="Details" actions={mayChange && <Button onClick={() => setOpen(true)}>Edit</Button>}>
+      <Facts
+        items={[
+          ['Risk tier', agent.risk_tier],
+          ['Control owner', <bdi key="owner">{agent.control_owner}</bdi>],
+          ['Tags', <Marks key="tags" words={agent.tags} />],
+          ['Registered', <At key="created" at={agent.created_at} />],
+          ['Changed', <Ago key="changed" at={agent.changed_at} />],
+          ['Id', <code key="id">{agent.id}</code>],
+        ]}
+      />
+      {isOpen && <EditDialog agent={agent} onChange={onChange} onClose={() => setOpen(false)} />}
+    </Section>
+  );
+}
+
+function EditDialog({ agent, onChange, onClose }: AgentProps & { readonly onClose: () => void }) {
+  const [draft, setDraft] = useState<AgentDraft>({
+    name: agent.name,
+    tier: agent.risk_tier,
+    owner: agent.control_owner,
+    tags: agent.tags.join(', '),
+  });
+  const { isBusy, problem, run } = useSending();
+  const save = (): Promise<void> =>
+    run(async () => {
+      await call('changeAgent', { params: { id: agent.id }, body: draftBody(draft) });
+      tellDone('Changed; it takes effect with the next request');
+      onChange();
+      onClose();
+    });
+  return (
+    <Dialog title="Edit the agent" onClose={onClose}>
+      <SendForm word="Save" isBusy={isBusy} problem={problem} onSend={save} onCancel={onClose}>
+        <AgentFields draft={draft} onChange={setDraft} problem={problem} />
+      </SendForm>
+    </Dialog>
   );
 }

@@ -4,7 +4,18 @@ import { Icon } from '../../parts/layout/icon.tsx';
 import { spanText } from '../../parts/layout/span-text.ts';
 import { exactTime, useNow, zonedTime } from '../../parts/layout/time.tsx';
 import './deadline.css';
-import { urgencyOf } from './urgency.ts';
+
+/** How urgent a deadline is, by the time left. */
+export type Urgency = 'over' | 'now' | 'soon' | 'calm';
+
+const nowMs = 10 * 60_000;
+const soonMs = 60 * 60_000;
+
+function urgencyOf(leftMs: number): Urgency {
+  if (leftMs <= 0) return 'over';
+  if (leftMs < nowMs) return 'now';
+  return leftMs < soonMs ? 'soon' : 'calm';
+}
 
 interface DeadlineProps {
   readonly at: string;

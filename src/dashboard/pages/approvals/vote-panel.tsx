@@ -19,7 +19,6 @@ import { groupWords, ownerGroup, personWords, type RequestDetail } from '../requ
 import { useDraft, type VoteKind } from './draft.ts';
 import type { CheckState } from './look-alikes.tsx';
 import type { OwnAct } from './meanwhile.tsx';
-import { TakeBack } from './take-back.tsx';
 
 interface VotePanelProps {
   readonly request: RequestDetail;
@@ -282,4 +281,26 @@ function doneText(vote: VoteKind, status: RequestDetail['status']): string {
   return status === 'rejected'
     ? 'You approved, but the active policies refuse it'
     : 'Approved: the agent may proceed';
+}
+
+/** Takes the person's own approval back while the request waits for other approvals. */
+function TakeBack({ id, onDone }: { readonly id: string; readonly onDone: () => void }) {
+  const { isBusy, problem, run } = useSending();
+  return (
+    <div>
+      <ProblemNote problem={problem} />
+      <Button
+        isBusy={isBusy}
+        onClick={() =>
+          run(async () => {
+            await call('takeBackApproval', { params: { id } });
+            tellDone('You have taken your approval back');
+            onDone();
+          })
+        }
+      >
+        Take my approval back
+      </Button>
+    </div>
+  );
 }

@@ -4,9 +4,10 @@ import { useMemo } from 'preact/hooks';
 import { useGrant } from '../../api/session.tsx';
 import { Facts, Section } from '../../parts/layout/page.tsx';
 import { spanText } from '../../parts/layout/span-text.ts';
-import { Legend } from './legend.tsx';
-import { countText, outcomeSeries } from './series.ts';
-import { type OverTime, TimePlot } from './time-plot.tsx';
+import { stretchText } from './axes.ts';
+import { Plot, type PlotProps } from './plot.tsx';
+import { countText, type Overview, outcomeSeries, type Series, type Steps } from './series.ts';
+import { Swatch } from './swatch.tsx';
 
 export function EscalationsSection(props: OverTime) {
   const { escalations } = props.overview;
@@ -33,4 +34,31 @@ export function EscalationsSection(props: OverTime) {
 
 function waitText(seconds: number | null): string {
   return seconds === null ? '–' : spanText(seconds * 1_000);
+}
+
+/** The names of a plot's series, each with a sample of its colour and pattern. */
+export function Legend({ series }: { readonly series: readonly Series[] }) {
+  return (
+    <ul class="overview-names">
+      {series.map(({ key, name, color, look }) => (
+        <li key={key}>
+          <Swatch color={color} look={look} /> {name}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The props of each section over time. */
+export interface OverTime {
+  readonly overview: Overview;
+  readonly steps: Steps;
+  readonly onZoom: (first: number, last: number) => void;
+  readonly onZoomOut: () => void;
+  readonly hintId: string;
+}
+
+export function TimePlot(props: Omit<PlotProps, 'stepName'>) {
+  const { edges } = props.steps;
+  return <Plot {...props} stepName={(index) => stretchText(edges[index] ?? 0, edges[index + 1] ?? 0)} />;
 }

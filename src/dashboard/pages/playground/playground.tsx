@@ -1,10 +1,10 @@
 // The playground: a copy of the policies to change, a request, and the copy's decision on it, updated while
 // the person types. INVARIANT: nothing is granted, recorded or saved; the copy belongs to this window alone.
 
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useResource } from '../../api/resource.ts';
 import { type ReadJson, readJson } from '../../editor/json-places.ts';
-import type { LinePlace } from '../../editor/text-places.ts';
+import { type LinePlace, rangeOf } from '../../editor/text-places.ts';
 import { setQuery, usePlace } from '../../navigation/navigation.ts';
 import type { CaseRequest } from '../../parts/comparison/test-case.ts';
 import { Loading, ProblemNote } from '../../parts/layout/note.tsx';
@@ -16,7 +16,6 @@ import { type Fix, fixedFiles, problemIssues } from './marks.ts';
 import './playground.css';
 import { PolicyPane } from './policy-pane.tsx';
 import { RequestPane } from './request-pane.tsx';
-import { useTargets } from './targets.ts';
 import { type PlaygroundState, usePlayground } from './use-playground.ts';
 import { type TryBody, type Trying, useTry } from './use-try.ts';
 
@@ -174,4 +173,27 @@ function placeAsked(query: URLSearchParams): LinePlace | null {
   if (line === undefined) return null;
   const [at, from] = [Number(line), Number(column)];
   return { line: at, column: from, end_line: at, end_column: from };
+}
+
+/** A place to move to; a new object with the same place moves there again. */
+export interface Target {
+  readonly at: number;
+}
+
+export type Wanted = { readonly place: LinePlace } | { readonly rule: string };
+
+export function useTargets(path: string, text: string | null) {
+  const [wanted, setWanted] = useState<{ readonly path: string; readonly what: Wanted } | null>(null);
+  const [target, setTarget] = useState<(Target & { readonly path: string }) | null>(null);
+  useEffect(() => {
+    if (wanted === null || wanted.path !== path || text === null) return;
+    const { what } = wanted;
+    const at = 'rule' in what ? findRule(text, what.rule) : rangeOf(text, what.place).from;
+    setTarget(at === null ? null : { at, path });
+    setWanted(null);
+  }, [wanted, path, text]);
+  return {
+    target: target?.path === path ? target : null,
+    goTo: (to: string, what: Wanted): void => setWanted({ path: to, what }),
+  };
 }

@@ -2,26 +2,30 @@
 // policies.
 
 import type { ComponentChildren } from 'preact';
-import { useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { useGrant } from '../../api/session.tsx';
+import type { PolicyAnswers } from '../../editor/editor.ts';
 import { EditorBox, EditorHint } from '../../editor/editor-box.tsx';
+import { openPolicyWorker, type PolicyWorker } from '../../editor/policy-worker.ts';
 import { setQuery, usePlace } from '../../navigation/navigation.ts';
+import { ComparisonResult } from '../../parts/comparison/comparison-result.tsx';
+import { type Compared, countsText } from '../../parts/comparison/comparison-words.ts';
 import type { FindingWays } from '../../parts/comparison/finding.tsx';
+import type { Answering } from '../../parts/comparison/use-answer.ts';
 import { Field } from '../../parts/form/field.tsx';
 import { Button } from '../../parts/layout/button.tsx';
-import { Empty, Loading, Note } from '../../parts/layout/note.tsx';
+import { Empty, Loading, Note, ProblemNote } from '../../parts/layout/note.tsx';
 import { Section } from '../../parts/layout/page.tsx';
 import { ChangeList } from './change-list.tsx';
-import { WhatChanges } from './comparison/what-changes.tsx';
+import { type ComparedFiles, useComparison } from './comparison/use-comparison.ts';
 import { DiagnosticList } from './diagnostic-list.tsx';
 import { type Fix, markDiagnostics, type PolicyDiagnostic } from './marks.ts';
 import { NewFileDialog } from './new-file.tsx';
+import type { Target } from './playground.tsx';
 import { ReplayView } from './replay/replay-view.tsx';
 import { daysText } from './replay/replay-words.ts';
 import { type Replaying, useReplay } from './replay/use-replay.ts';
-import type { Target } from './targets.ts';
 import type { PlaygroundState } from './use-playground.ts';
-import { usePolicyWorker } from './use-policy-worker.ts';
 import type { Trying } from './use-try.ts';
 
 interface PolicyPaneProps {
@@ -196,4 +200,79 @@ function OpenFile({ playground, tried, target, onFix }: PolicyPaneProps) {
       <EditorHint isPolicy={isPolicy} />
     </div>
   );
+}
+
+/** Null until the worker is ready; a new object when other files or words are known. */
+function usePolicyWorker(playground: PlaygroundState, path: string): PolicyAnswers | null {
+  const [worker, setWorker] = useState<PolicyWorker | null>(null);
+  useEffect(() => {
+    const opened = openPolicyWorker();
+    setWorker(opened);
+    return opened.close;
+  }, []);
+  const { vocabulary, changes, texts, paths, textOf } = playground;
+  // Each question carries the text of the open file, so its changes need not be sent.
+  const others = JSON.stringify(changes.filter((change) => change.path !== path));
+  return useMemo(() => {
+    if (worker === null || vocabulary === null) return null;
+    const files = paths
+      .filter((one) => one.endsWith('.policy'))
+      .flatMap((one) => {
+        const text = textOf(one);
+        return text === null ? [] : [{ path: one, text }];
+      });
+    worker.take({ words: vocabulary, files });
+    return {
+      complete: (text, at, isAsked) => worker.ask('complete', { path, text, at, isAsked }),
+      colours: (text) => worker.ask('colours', { path, text }),
+      hover: (text, at) => worker.ask('hover', { path, text, at }),
+      format: (text) => worker.ask('format', { path, text }),
+    };
+  }, [worker, vocabulary, path, others, texts.byPath]);
+}
+
+/**
+ * Which requests the copy decides differently from the active policies, the loosest first, and what is proved
+ * of all other requests.
+ */
+export interface WhatChangesProps {
+  readonly ways: FindingWays;
+  /** Files of the copy that differ from the active policies. */
+  readonly changes: ComparedFiles;
+  /** Digest of the active policies. */
+  readonly digest: string | null;
+}
+
+function WhatChanges({ changes, digest, ways }: WhatChangesProps) {
+  const comparing = useComparison(changes, digest ?? '');
+  if (changes.length === 0)
+    return (
+      <Empty icon="policy" title="The copy equals the active policies">
+        Change a file to see here which requests would be decided otherwise.
+      </Empty>
+    );
+  const { answer: compared, problem, retry } = comparing;
+  return (
+    <div class="comparison">
+      <p role="status">{statusOf(comparing)}</p>
+      <ProblemNote problem={problem} onRetry={retry} />
+      {problem?.code === 'playground_failed' && (
+        <Note icon="clock">
+          On the command line <code>writ diff</code> compares without a limit of time.
+        </Note>
+      )}
+      {compared === null && problem === null && <Loading label="The sets are being compared" lines={5} />}
+      {compared?.comparison != null && (
+        <ComparisonResult comparison={compared.comparison} requests={compared.requests} ways={ways} />
+      )}
+    </div>
+  );
+}
+
+function statusOf({ answer: compared, problem }: Answering<Compared>): string {
+  if (problem !== null) return 'There is no comparison.';
+  if (compared === null) return 'Your copy is being compared with the active policies…';
+  if (compared.comparison === null)
+    return 'Your copy cannot be compared while the policies have errors. They are listed below.';
+  return countsText(compared.comparison);
 }

@@ -14,10 +14,11 @@ import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
 import { Facts, PageFrame, Section } from '../../parts/layout/page.tsx';
 import { Ago, At } from '../../parts/layout/time.tsx';
 import { tellDone } from '../../parts/layout/toast.tsx';
-import { PointActions } from './point-actions.tsx';
 import { PointForm } from './point-form.tsx';
 import type { PointProps } from './point-props.ts';
 import './points.css';
+import { ConfirmDialog } from '../../parts/dialog/confirm-dialog.tsx';
+import { RevokeDialog } from '../../parts/dialog/revoke-dialog.tsx';
 
 export default function PointPage({ params: { id = '' } }: PageProps) {
   const { data: point, problem, reload } = useResource('getPoint', { params: { id } }, ['agents']);
@@ -125,5 +126,63 @@ function PointKeys({ point: { id, name, status, agents }, onChange }: PointProps
       send={(body) => call('rotatePointKey', { params: { id }, body })}
       onRotated={onChange}
     />
+  );
+}
+
+/** Changes the status of an enforcement point: disables and enables it, or revokes it for good. */
+export function PointActions({ point, onChange }: PointProps) {
+  const [open, setOpen] = useState<'disable' | 'enable' | 'revoke' | null>(null);
+  const mayChange = useGrant('points.change') === 'yes';
+  if (!mayChange || point.status === 'revoked') return null;
+  const close = (): void => setOpen(null);
+  const params = { id: point.id };
+  return (
+    <>
+      {point.status === 'disabled' ? (
+        <Button look="primary" onClick={() => setOpen('enable')}>
+          Enable
+        </Button>
+      ) : (
+        <Button onClick={() => setOpen('disable')}>Disable</Button>
+      )}
+      <Button icon="close" onClick={() => setOpen('revoke')}>
+        Revoke
+      </Button>
+      {open === 'disable' && (
+        <ConfirmDialog
+          title="Disable the enforcement point"
+          word="Disable"
+          done={`${point.name} is disabled`}
+          work={() => call('disablePoint', { params })}
+          onDone={onChange}
+          onClose={close}
+        >
+          All its requests are refused from now on, whomever it asks for, and those that wait cannot be
+          approved, until someone enables it again.
+        </ConfirmDialog>
+      )}
+      {open === 'enable' && (
+        <ConfirmDialog
+          title="Enable the enforcement point"
+          word="Enable"
+          look="primary"
+          done={`${point.name} is enabled`}
+          work={() => call('enablePoint', { params })}
+          onDone={onChange}
+          onClose={close}
+        >
+          Its requests are decided again, with the keys that it has.
+        </ConfirmDialog>
+      )}
+      {open === 'revoke' && (
+        <RevokeDialog
+          what="enforcement point"
+          name={point.name}
+          send={(body) => call('revokePoint', { params, body })}
+          onDone={onChange}
+          onClose={close}
+        />
+      )}
+    </>
   );
 }

@@ -9,16 +9,16 @@ import { useGrant } from '../../api/session.tsx';
 import { useSending } from '../../parts/form/form.ts';
 import { Badge } from '../../parts/layout/badge.tsx';
 import { Button, ButtonLink } from '../../parts/layout/button.tsx';
-import { Loading, Note, ProblemNote } from '../../parts/layout/note.tsx';
+import { Empty, Loading, Note, ProblemNote } from '../../parts/layout/note.tsx';
 import { PageFrame, Section } from '../../parts/layout/page.tsx';
 import { Ago } from '../../parts/layout/time.tsx';
 import { tellDone } from '../../parts/layout/toast.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import { FailureNote, FailurePlaces } from './failure.tsx';
-import { Files } from './files.tsx';
 import { History } from './history.tsx';
 import './policies.css';
-import { PolicyTable } from './policy-table.tsx';
+import { TableScroll } from '../../parts/layout/table-scroll.tsx';
+import { fileHref } from './links.ts';
 import { Replicas } from './replicas.tsx';
 import { RuleTable, ShadowEffects } from './rules.tsx';
 import { Names, SetFacts } from './set-facts.tsx';
@@ -205,4 +205,116 @@ function Actions({ onReload }: { readonly onReload: () => void }) {
       <ProblemNote problem={problem} />
     </>
   );
+}
+
+/** The list of files that the active policies were made from. */
+export function Files({ digest }: { readonly digest: string }) {
+  const { data, problem, reload } = useResource('listPolicyFiles', {}, ['policies']);
+  if (data === null)
+    return problem === null ? <Loading lines={3} /> : <ProblemNote problem={problem} onRetry={reload} />;
+  return (
+    <TableScroll label="List of files" isOld={data.digest !== digest}>
+      <table class="table table-stack">
+        <thead>
+          <tr>
+            <th scope="col">File</th>
+            <th scope="col">Kind</th>
+            <th scope="col" class="number">
+              Size
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {data.items.map(({ path, kind, bytes }) => (
+            <tr key={path}>
+              <td>
+                <a href={fileHref({ path })}>
+                  <PlainText text={path} isShort />
+                </a>
+              </td>
+              <td data-label="Kind">{kind === 'policy' ? 'Policies' : 'List'}</td>
+              <td class="number" data-label="Size">
+                {sizeText(bytes)}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </TableScroll>
+  );
+}
+
+function sizeText(bytes: number): string {
+  if (bytes < 1_024) return `${bytes} B`;
+  return bytes < 1_024 ** 2 ? `${(bytes / 1_024).toFixed(1)} KiB` : `${(bytes / 1_024 ** 2).toFixed(1)} MiB`;
+}
+
+/** The policies, each with its purpose, its owner, and how often it has decided. */
+interface PolicyTableProps {
+  readonly items: Reply<'getPolicies'>['items'];
+  readonly rules: Reply<'getPolicyHits'>['items'];
+}
+
+export function PolicyTable({ items, rules }: PolicyTableProps) {
+  if (items.length === 0)
+    return (
+      <Empty icon="policy" title="There is no policy: every request is refused">
+        Nothing passes unless some <code>allow</code> is definitely true. Begin with a file in the policy
+        directory, or try one in the <a href="/playground">playground</a>.
+      </Empty>
+    );
+  const decided = new Map<string, number>();
+  const isAnyTold = items.some(({ doc }) => doc !== null);
+  for (const rule of rules) decided.set(rule.policy, (decided.get(rule.policy) ?? 0) + rule.decided);
+  return (
+    <TableScroll label="List of policies">
+      <table class="table table-stack policies-table">
+        <thead>
+          <tr>
+            <th scope="col">Policy</th>
+            {isAnyTold && <th scope="col">What it is for</th>}
+            <th scope="col">Owner</th>
+            <th scope="col" class="number">
+              Rules
+            </th>
+            <th scope="col" class="number">
+              Decided
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {items.map(({ name, owner, doc, rules: count, file }) => (
+            <tr key={name}>
+              <td>
+                <a href={fileHref({ path: file, policy: name })}>{name}</a>
+              </td>
+              {isAnyTold && (
+                <td class="policies-doc" data-label="For">
+                  <Doc text={doc} />
+                </td>
+              )}
+              <td data-label="Owner">
+                {owner === null ? (
+                  <span class="policies-never">nobody</span>
+                ) : (
+                  <PlainText text={owner} isShort />
+                )}
+              </td>
+              <td class="number" data-label="Rules">
+                {count}
+              </td>
+              <td class="number" data-label="Decided">
+                {(decided.get(name) ?? 0).toLocaleString()}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </TableScroll>
+  );
+}
+
+/** The documentation of a policy, as its author wrote it. */
+function Doc({ text }: { readonly text: string | null }) {
+  return text === null ? <span class="policies-never">no documentation</span> : <PlainText text={text} />;
 }

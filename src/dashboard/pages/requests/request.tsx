@@ -4,7 +4,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
-
 import type { PageProps } from '../../navigation/page-props.ts';
 import { ShortcutHint, useShortcuts } from '../../parts/dialog/shortcuts.tsx';
 import { DecisionBadge, Risk, StatusBadge } from '../../parts/layout/badge.tsx';
@@ -12,8 +11,15 @@ import { Button, ButtonLink } from '../../parts/layout/button.tsx';
 import { Loading, ProblemNote } from '../../parts/layout/note.tsx';
 import { Facts, PageFrame, Section } from '../../parts/layout/page.tsx';
 import { At } from '../../parts/layout/time.tsx';
-import { ConditionTree } from '../../parts/policy/condition-tree.tsx';
-import { decidingRule, traceRules } from '../../parts/policy/trace.ts';
+import { ConditionTree, pointsText, type RuleSource } from '../../parts/policy/condition-tree.tsx';
+import {
+  decidingRule,
+  missingWords,
+  riskContributions,
+  type TraceRule,
+  traceRules,
+  unknownReads,
+} from '../../parts/policy/trace.ts';
 import { CopyText } from '../../parts/text/copy.tsx';
 import { JsonView } from '../../parts/text/json-view.tsx';
 import { onBehalfFacts } from '../../parts/text/on-behalf.tsx';
@@ -23,13 +29,64 @@ import { Amount, useAmounts } from './amounts.tsx';
 import { backToList } from './last-list.ts';
 import { OutcomeDialog } from './outcome.tsx';
 import './request.css';
+import { useChanges } from '../../api/change-feed.ts';
+import { call } from '../../api/client.ts';
 import { agentName } from './request-table.tsx';
 import { RequestTimeline } from './request-timeline.tsx';
-import { RiskAndUnknown } from './risk.tsx';
-import { useRuleSources } from './rule-sources.ts';
 import { StepUpDialog } from './step-up.tsx';
 import type { RequestDetail } from './timeline-events.ts';
 import { WhatWouldChange } from './what-would-change.tsx';
+
+/** The texts of some policies' rules, by rule id, from the files of the active policies. */
+const none: ReadonlyMap<string, RuleSource> = new Map();
+/** A page shows rules of few files, so a whole set is never loaded. */
+const filesMax = 10;
+
+/** Empty until the texts arrive, and when none are wanted or available. */
+export function useRuleSources(policies: readonly string[]): ReadonlyMap<string, RuleSource> {
+  const [sources, setSources] = useState(none);
+  const [turn, setTurn] = useState(0);
+  useChanges(['policies'], () => setTurn(turn + 1));
+  const wanted = JSON.stringify([...new Set(policies)]);
+  useEffect(() => {
+    const names: readonly string[] = JSON.parse(wanted);
+    if (names.length === 0) return setSources(none);
+    const controller = new AbortController();
+    readSources(names, controller.signal).then(setSources, () => setSources(none));
+    return () => controller.abort();
+  }, [wanted, turn]);
+  return sources;
+}
+
+async function readSources(
+  names: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, RuleSource>> {
+  const { items } = await call('getPolicies', { query: { limit: '200' }, signal });
+  const paths = new Set(items.flatMap(({ name, file }) => (names.includes(name) ? [file] : [])));
+  const files = await Promise.all(
+    [...paths].slice(0, filesMax).map((path) => call('getPolicyFile', { query: { path }, signal })),
+  );
+  return new Map(files.flatMap(sourcesOf));
+}
+
+interface PolicyFile {
+  readonly path: string;
+  readonly text: string;
+  readonly policies: readonly {
+    readonly rules: readonly { readonly id: string; readonly line: number; readonly end_line: number }[];
+  }[];
+}
+
+function sourcesOf({ path, text, policies }: PolicyFile): readonly (readonly [string, RuleSource])[] {
+  const lines = text.split(/\r?\n/);
+  return policies.flatMap(({ rules }) =>
+    rules.map(({ id, line, end_line }) => {
+      const own = lines.slice(line - 1, end_line).join('\n');
+      return [id, { file: path, line, text: own.trim() }] as const;
+    }),
+  );
+}
 
 export default function RequestPage({ params: { id = '' } }: PageProps) {
   const { data, problem, reload } = useResource('getRequest', { params: { id } }, ['requests', 'approvals']);
@@ -242,6 +299,53 @@ function Actions({ request, reload }: { readonly request: RequestDetail; readonl
       {open === 'outcome' && (
         <OutcomeDialog request={request} onClose={() => setOpen(null)} onDone={reload} />
       )}
+    </>
+  );
+}
+
+/** What makes up the risk of a request, and which facts were unknown when it was decided. */
+interface RiskAndUnknownProps {
+  readonly rules: readonly TraceRule[];
+  readonly score: number;
+}
+
+export function RiskAndUnknown({ rules, score }: RiskAndUnknownProps) {
+  const contributions = riskContributions(rules);
+  const unknown = unknownReads(rules);
+  return (
+    <>
+      <Section title={`Risk: ${score} of 100`}>
+        {contributions.length === 0 ? (
+          <p>{rules.length === 0 ? 'No rule was evaluated.' : 'No rule added risk.'}</p>
+        ) : (
+          <ul class="request-risks">
+            {contributions.map(({ id, points, truth }) => (
+              <li key={id}>
+                <span class="request-points">{pointsText(points)}</span>
+                <PlainText text={id} isShort />
+                {truth === 'unknown' && <span class="request-soft">unknown, so it may count</span>}
+              </li>
+            ))}
+          </ul>
+        )}
+      </Section>
+      <Section title="What was unknown">
+        {unknown.length === 0 ? (
+          <p>Every value that a rule read was known.</p>
+        ) : (
+          <ul class="request-unknown">
+            {unknown.map(({ read, rules: left }) => (
+              <li key={read.path}>
+                <code>
+                  <PlainText text={read.path} isShort />
+                </code>
+                : {missingWords(read.missing ?? '')}
+                <span class="request-soft">read by {left.map(({ id }) => id).join(', ')}</span>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Section>
     </>
   );
 }

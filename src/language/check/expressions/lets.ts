@@ -6,7 +6,8 @@
 import { spanKeys } from '../../diagnostic/span.ts';
 import type { Expression, LetRead } from '../../model/expression.ts';
 import type { Let } from '../../model/policy.ts';
-import type { NameNode } from '../../syntax/tree/tree.ts';
+import type { ExpressionNode, NameNode } from '../../syntax/tree/tree.ts';
+import { walkExpression } from '../../syntax/tree/visit.ts';
 import type { Environment } from '../incremental/environment.ts';
 import type { CheckOutcome } from '../incremental/recorder.ts';
 import { rename } from '../incremental/rename.ts';
@@ -14,10 +15,8 @@ import type { ValueOfLet } from '../logic/constants.ts';
 import { ofPayload, type Presence, presenceKey } from '../logic/presence.ts';
 import { type Dependencies, followDependencies } from '../messages/dependencies.ts';
 import { letCyclic, tooDeepDeclaration } from '../messages/errors.ts';
-import type { Context, Inferred } from './context.ts';
-import { failed, noVariables } from './context.ts';
+import { type Context, failed, type Inferred, noVariables } from './context.ts';
 import { declaredNames } from './declared-names.ts';
-import { namesIn } from './tree-names.ts';
 
 export interface LetVariant {
   /** The id that reads use until all variants are known and get their final ids. */
@@ -139,4 +138,16 @@ function textOf(expression: Expression): string {
   });
   texts.set(expression, text);
   return text;
+}
+
+/**
+ * Returns the roots of all paths in the expression, including variables of its quantifiers; each once, in
+ * order.
+ */
+function namesIn(expression: ExpressionNode): readonly string[] {
+  const names = new Set<string>();
+  walkExpression(expression, (node) => {
+    if (node.kind === 'path') names.add(node.root.text);
+  });
+  return [...names];
 }

@@ -4,8 +4,8 @@
 import type { Expression } from '../../model/expression.ts';
 import { booleanType } from '../../model/type.ts';
 import type { Binary, ExpressionNode as Tree, Unary } from '../../syntax/tree/tree.ts';
+import { trimmedList } from '../logic/list-forms.ts';
 import { both, either } from '../logic/presence.ts';
-import { trimmedList } from '../logic/trimmed-list.ts';
 import { type Context, type Inferred, inferCondition, withPresence } from './context.ts';
 
 export function inferAnd(node: Binary, ctx: Context): Inferred {

@@ -23,9 +23,9 @@ import {
 } from '../../value/decimal.ts';
 import { length } from '../../value/text.ts';
 import { constantValue, type ValueOfLet } from './constants.ts';
+import { trimmedList } from './list-forms.ts';
 import { valueAs } from './literals.ts';
 import { structureOf } from './structure.ts';
-import { trimmedList } from './trimmed-list.ts';
 import {
   areDisjointSets,
   type DomainAtom,

@@ -5,8 +5,8 @@ import type { Compare, Expression } from '../../model/expression.ts';
 import { booleanType } from '../../model/type.ts';
 import type { ValueOfLet } from './constants.ts';
 import { domainAtomsOf, isImpossible, valuesLeft } from './domains.ts';
+import { trimmedList } from './list-forms.ts';
 import { structureOf as structureOfData } from './structure.ts';
-import { trimmedList } from './trimmed-list.ts';
 import type { DomainAtom } from './value-sets.ts';
 import { areDisjointSets, isEmpty, type Values } from './value-sets.ts';
 

@@ -37,3 +37,8 @@ export function listForm(key: string, env: Environment): string {
   env.lists.set(key, sameOrNew(before, form));
   return key;
 }
+
+/** Returns a copy of the list without spare room. */
+export function trimmedList<T>(list: readonly T[]): readonly T[] {
+  return list.slice();
+}

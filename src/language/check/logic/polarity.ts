@@ -4,7 +4,7 @@
 import { childrenOf } from '../../model/children.ts';
 import type { Expression } from '../../model/expression.ts';
 import type { ValueOfLet } from './constants.ts';
-import { trimmedList } from './trimmed-list.ts';
+import { trimmedList } from './list-forms.ts';
 
 /** 1: the condition becomes true with the part; -1: against the part; 0: neither for sure. */
 export type Polarity = 1 | -1 | 0;

@@ -4,16 +4,19 @@
 
 import type { Builtin } from '../../model/builtins.ts';
 import { canonical } from '../../model/canonical.ts';
+import { isPushed, type Pushed } from '../../model/pushed-row.ts';
 import type { Value } from '../../model/value.ts';
 import { isDecimal, isMoneyTerm } from '../../program/condition.ts';
 import { plainNumber } from '../../program/plain.ts';
-import type { ColumnTerm, LiteralTerm, RequestFact, Term } from '../../program/program.ts';
+import type { ColumnTerm, LiteralTerm, Program, RequestFact, Term } from '../../program/program.ts';
 import type { Constant } from '../../program/template.ts';
 import type { RuntimeName } from '../runtime/runtime.ts';
+import { PushedSource, type RowSource } from '../runtime/tables.ts';
 import { type Js, joinJs, js } from './js.ts';
 import { loopTerm } from './loops.ts';
+import { payloadIssues } from './payload-issues.ts';
+import { resolvePayload } from './payload-resolve.ts';
 import { boundedCode, elseCode, readCode, valuesOf } from './reads.ts';
-import { rowSource } from './row-source.ts';
 import { commaJs, constantCode, temporary, use, type Writer } from './writer.ts';
 
 /** Generates an expression that yields the term's value, or undefined or null when the value is unknown. */
@@ -219,3 +222,17 @@ const calls = {
   max: ofQuantities('maximum'),
   abs: ofQuantities('absolute'),
 } as const satisfies Record<Builtin, CallCode>;
+
+/** Returns the source of the rows of a table. The program must have the table. */
+function rowSource({ tables }: Program, name: string): RowSource {
+  const table = tables.get(name);
+  if (isPushed(table)) return pushedSource(table);
+  return table!.rows!;
+}
+
+function pushedSource(table: Pushed): PushedSource {
+  const { shape } = table.pushed;
+  return new PushedSource(table, (row) =>
+    payloadIssues(shape, row).length > 0 ? 'unfit' : resolvePayload(shape, row),
+  );
+}

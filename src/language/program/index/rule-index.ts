@@ -6,9 +6,15 @@
 import { type List, takesPartUnknown } from '../../model/policy.ts';
 import type { PlannedRule, Program } from '../program.ts';
 import { type IndexKey, type IndexSubject, indexKeysOf, type KeyTest, partsOf } from './index-key.ts';
-import { fileAll, type Posting, type Postings } from './postings.ts';
 import { createPrefilter, type Prefilter } from './prefilter.ts';
-import { createPrefixes, findPrefixes, type Prefixes } from './prefixes.ts';
+import {
+  createPrefixes,
+  fileAll,
+  findPrefixes,
+  type Posting,
+  type Postings,
+  type Prefixes,
+} from './prefixes.ts';
 import { type BoundRule, createSegments, findInSegments, type Segments, shareOfEnds } from './segments.ts';
 
 /**

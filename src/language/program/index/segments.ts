@@ -4,7 +4,7 @@
 // found once for each pair of bounds that contains the number, and for no other.
 
 import type { Bounds } from './index-key.ts';
-import { fileAll, type Posting, type Postings } from './postings.ts';
+import { fileAll, type Posting, type Postings } from './prefixes.ts';
 
 export interface Segments {
   /** Where segments meet, ascending. Segment 2i lies before end i, segment 2i + 1 is exactly that end. */

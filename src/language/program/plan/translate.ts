@@ -2,8 +2,16 @@
 // against the action's shape, facts about the action become constants, and lets are shared. Spans are left
 // out.
 
-import type { ColumnRead, Compare, Expression, Quantify } from '../../model/expression.ts';
-import type { Action, PolicySet } from '../../model/policy.ts';
+import type { Builtin } from '../../model/builtins.ts';
+import {
+  type ColumnRead,
+  type Compare,
+  type Expression,
+  type FactRead,
+  isListFact,
+  type Quantify,
+} from '../../model/expression.ts';
+import type { Action, List, PolicySet } from '../../model/policy.ts';
 import { isPushed } from '../../model/pushed-row.ts';
 import type { Slot } from '../../model/type.ts';
 import {
@@ -17,22 +25,92 @@ import {
   isUnknowableList,
   negation,
 } from '../condition.ts';
-import type { Condition, PlannedLet, Term } from '../program.ts';
-import { callTerm, constantTerm, factTerm } from './leaf.ts';
-import { inElements, inList, mentionsCondition } from './membership.ts';
+import type { Condition, Element, PlannedLet, RequestFact, Term } from '../program.ts';
 import { elementSlots, mayBeTooLong, readTerm, type Scope, type Variable } from './scope.ts';
 import {
   absent,
   arithmetic,
   elseTerm,
   listTerm,
+  literalTerm,
   negatedTerm,
   ofSubject,
   openTerm,
+  textElement,
   textListTerm,
   truthTerm,
   valueElement,
 } from './term.ts';
+
+/** Returns a fact as a term. A fact about the action is a constant. */
+function factTerm(expression: FactRead, action: string): Term {
+  const lastDot = action.lastIndexOf('.');
+  switch (expression.fact) {
+    case 'action.key':
+      return literalTerm(action, 'text');
+    case 'action.area':
+      return literalTerm(action.slice(0, Math.max(lastDot, 0)), 'text');
+    case 'action.verb':
+      return literalTerm(action.slice(lastDot + 1), 'text');
+    default:
+      return requestFact(expression, expression.fact);
+  }
+}
+
+function requestFact(expression: FactRead, fact: RequestFact): Term {
+  const element = isListFact(fact) ? textElement : null;
+  return { kind: 'fact', fact, ...openTerm(expression, fact === 'request.ip' ? 6 : 1), element };
+}
+
+/** Returns a constant as a term; a list of constants becomes a list of terms. */
+function constantTerm(expression: Extract<Expression, { kind: 'literal' }>): Term {
+  const { value, type } = expression;
+  if (!Array.isArray(value) || type.kind !== 'list') return literalTerm(value, type.kind);
+  const sort = type.element.type.kind;
+  return listTerm(
+    expression,
+    value.map((entry) => literalTerm(entry, sort)),
+  );
+}
+
+/** Returns a call of one of the language's functions as a term. */
+function callTerm(expression: Extract<Expression, { kind: 'call' }>, args: readonly Term[]): Term {
+  const { builtin } = expression;
+  const cost = callCosts[builtin] + args.reduce((sum, arg) => sum + arg.cost, 0);
+  const element: Element | null = elementsOfCalls[builtin] ?? null;
+  const isTotal = totalCalls.has(builtin) && args.every((arg) => !arg.mayBeUnknown);
+  return { kind: 'call', builtin, args, ...openTerm(expression, cost), element, mayBeUnknown: !isTotal };
+}
+
+/** The elements of the builtins that return lists. */
+const elementsOfCalls: Partial<Record<Builtin, Element>> = {
+  links: textElement,
+  commands: valueElement('record'),
+};
+
+/** The builtins that have a result for every argument. */
+const totalCalls: ReadonlySet<string> = new Set(['length', 'lower', 'trim', 'fold', 'links', 'domain']);
+
+const callCosts = {
+  length: 2,
+  lower: 4,
+  trim: 3,
+  fold: 12,
+  links: 60,
+  commands: 80,
+  domain: 5,
+  host: 30,
+  scheme: 30,
+  port: 30,
+  ip: 6,
+  first: 2,
+  date: 30,
+  today: 20,
+  months_later: 6,
+  min: 4,
+  max: 4,
+  abs: 3,
+} as const satisfies Record<Builtin, number>;
 
 export interface Translation {
   condition(expression: Expression): Condition;
@@ -403,4 +481,45 @@ function toTotal(expression: Quantify, place: Place): Term {
   }
   const body = inner.term(expression.body);
   return { kind: 'sum', ...common, body, mayBeUnknown: true, cost: cost + 8 + 4 * body.cost };
+}
+
+/** Turns membership in lists into conditions. What is known before any request is decided at once. */
+type Mentions = Extract<Expression, { kind: 'mentions' }>;
+
+/** Whether the subject is an entry of a declared list. False for an empty list. */
+function inList(subject: Term, list: List): Condition {
+  if (list.entries.length === 0) return constant('false');
+  if (subject.kind === 'absent') return constant('unknown');
+  const mayBeUnknown = subject.mayBeUnknown || subject.sort === 'money';
+  return {
+    kind: 'in-list',
+    subject,
+    list: list.name,
+    mayBeUnknown,
+    cost: (list.ignoringCase ? 10 : 1) + subject.cost,
+  };
+}
+
+/**
+ * Whether the subject is an element of a list. Decided at once when the subject and all elements are
+ * constants.
+ */
+function inElements(subject: Term, elements: Term): Condition {
+  if (elements.kind === 'absent') return constant('unknown');
+  if (elements.kind === 'list' && elements.elements.length === 0) return constant('false');
+  if (elements.kind === 'text-list' && subject.kind === 'literal')
+    return definite(elements.texts.some((text) => text === subject.value));
+  const areKnown = elements.kind === 'text-list' || (elements.kind !== 'list' && !elements.mayBeUnknown);
+  const mayBeUnknown = subject.mayBeUnknown || !areKnown || subject.sort === 'money';
+  // A set of constant texts takes one look-up, and few requests match, so the condition is cheap.
+  const cost = subject.cost + (elements.kind === 'text-list' ? 1 : 3 + elements.cost);
+  return { kind: 'in-elements', subject, elements, mayBeUnknown, cost };
+}
+
+/** Whether a text mentions words that are written out or in a list. */
+function mentionsCondition({ words }: Mentions, subject: Term): Condition {
+  if (words.kind === 'words') {
+    return { kind: 'mentions-words', words: words.words, ...ofSubject(subject, 80) };
+  }
+  return { kind: 'mentions-list', list: words.list, ...ofSubject(subject, 80) };
 }

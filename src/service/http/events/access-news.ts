@@ -1,11 +1,35 @@
 // Tells of changes of access: by mail to the people concerned, and to those who answer applications.
 // INVARIANT: a link that lets somebody in is mailed to that person alone.
 
+import { setImmediate as pause } from 'node:timers/promises';
+import { type Alert, alertText, pageOfKind } from '../../alerts/alert.ts';
+import type { AlertMessages } from '../../alerts/watch-alerts.ts';
+import type { Directory } from '../../people/directory.ts';
 import type { NoticeKind, Notify } from '../../people/notices.ts';
-import { grantOf, roles } from '../../people/operations.ts';
+import { grantOf, type Role, roles } from '../../people/operations.ts';
 import type { Application, Invitation, Person } from '../../people/person.ts';
-import type { NewsDeps } from './news-deps.ts';
-import { mailRoles } from './role-mail.ts';
+import { wordsForMail } from '../../webhooks/inert-words.ts';
+import type { Mail } from '../../webhooks/mail.ts';
+import { oneLine } from './assignment-news.ts';
+import type { NewsDeps } from './news.ts';
+
+/**
+ * Finds everybody who has an active account. The accounts are read in parts, so that requests are served
+ * between two parts.
+ */
+const peopleAtOnce = 200;
+
+export async function activePeople({ people }: Pick<Directory, 'people'>): Promise<readonly Person[]> {
+  const found: Person[] = [];
+  let after: Person | null = null;
+  for (;;) {
+    const page = await people.list({ countMax: peopleAtOnce, after });
+    found.push(...page.map(({ value }) => value).filter(({ status }) => status === 'active'));
+    if (page.length < peopleAtOnce) return found;
+    after = page.at(-1)?.value ?? null;
+    await pause();
+  }
+}
 
 /** Called when access changes, to tell the people concerned. */
 export interface AccessNews {
@@ -76,3 +100,49 @@ const noticeTexts: Readonly<Record<NoticeKind, string>> = {
   'password-reset': 'the password of your account was changed by a link from an admin',
   'token-made': 'a personal token was made for your account',
 };
+
+/**
+ * Turns an alert into the messages that tell of it: those for webhooks and chats, which are stored with the
+ * alert, and mail.
+ */
+export function createAlertMessages(deps: NewsDeps): (alert: Alert) => Promise<AlertMessages> {
+  const { publicUrl, dispatcher, onFailure } = deps;
+  return async (alert) => {
+    const { id, name, kind, createdAtMs, overAtMs, mailRoles: rolesTold, webhookIds } = alert;
+    const [from, to] = [createdAtMs, overAtMs ?? createdAtMs].map((ms) => new Date(ms).toISOString());
+    const isOver = overAtMs !== null;
+    const words = isOver
+      ? `Over: ${name}. It lasted from ${from} to ${to}.`
+      : `Alert: ${name}. ${alertText(alert)}`;
+    const page = `${publicUrl}${pageOfKind[kind]}`;
+    const text = `${wordsForMail(words)}\n${page}\n`;
+    const prepared = await dispatcher.prepare({
+      type: isOver ? 'alert.over' : 'alert.began',
+      id,
+      text: words,
+      page,
+      links: { alerts: `${publicUrl}/v1/alerts` },
+      to: webhookIds,
+      atMs: overAtMs ?? createdAtMs,
+    });
+    const subject = `Writ: ${isOver ? 'over' : 'alert'}: ${oneLine(name)}`;
+    return {
+      writes: prepared.writes,
+      taken: () => {
+        prepared.taken();
+        mailRoles(deps, rolesTold, { subject, text }).catch(onFailure);
+      },
+    };
+  };
+}
+
+/** Sends one mail to every active person who has one of some roles. */
+async function mailRoles(
+  { directory, mailer }: Pick<NewsDeps, 'directory' | 'mailer'>,
+  roles: readonly Role[],
+  mail: Omit<Mail, 'to'>,
+): Promise<void> {
+  if (mailer === null || roles.length === 0) return;
+  for (const person of await activePeople(directory))
+    if (person.roles.some((role) => roles.includes(role))) mailer.post({ ...mail, to: person.email });
+}

@@ -1,8 +1,8 @@
 // Tells a person by mail that a request has been assigned to them.
 
 import type { Person } from '../../people/person.ts';
-import type { NewsDeps } from './news-deps.ts';
-import { oneLine } from './one-line.ts';
+import { wordsForMail } from '../../webhooks/inert-words.ts';
+import type { NewsDeps } from './news.ts';
 
 /** The request and what it is about; `title` is empty when no short text tells that. */
 export interface AssignedRequest {
@@ -32,4 +32,12 @@ export function createAssignmentNews({
       });
     },
   };
+}
+
+/**
+ * The text without line breaks, control and invisible characters, and without links, at most 100 characters long.
+ * Policies declare action keys, but a key may be quoted and hold anything.
+ */
+export function oneLine(text: string): string {
+  return wordsForMail(text).slice(0, 100);
 }

@@ -2,7 +2,7 @@
 // message holds nothing but what the request's title shows, and tells where to look; whatever goes wrong here
 // is logged and harms no request.
 
-import { isControlOwner } from '../../agents/control-owner.ts';
+import { isControlOwner } from '../../agents/agent-facts.ts';
 import type { Alert } from '../../alerts/alert.ts';
 import type { AlertMessages } from '../../alerts/watch-alerts.ts';
 import type { Directory } from '../../people/directory.ts';
@@ -11,14 +11,11 @@ import type { Person } from '../../people/person.ts';
 import type { PolicyHost, PolicyState } from '../../policies/policy-host.ts';
 import type { RequestEvents, RequestNotice } from '../../requests/record/request-events.ts';
 import { askedOwner } from '../../store/contract/asked-owner.ts';
-import type { Prepared } from '../../webhooks/dispatch.ts';
+import type { Dispatcher, Prepared } from '../../webhooks/dispatch.ts';
 import type { Mailer } from '../../webhooks/mail.ts';
 import type { Revocation } from '../../webhooks/revocations.ts';
-import { type AccessNews, createAccessNews } from './access-news.ts';
-import { activePeople } from './active-people.ts';
-import { createAlertMessages } from './alert-news.ts';
-import type { NewsDeps } from './news-deps.ts';
-import { oneLine } from './one-line.ts';
+import { type AccessNews, activePeople, createAccessNews, createAlertMessages } from './access-news.ts';
+import { oneLine } from './assignment-news.ts';
 
 export interface News extends AccessNews {
   follow(requests: RequestEvents, policies: Pick<PolicyHost, 'onChange'>): void;
@@ -166,4 +163,17 @@ function createApprovers(directory: Directory): () => Promise<readonly Person[]>
 
 async function allApprovers(directory: Directory): Promise<readonly Person[]> {
   return (await activePeople(directory)).filter(({ roles }) => grantOf(roles, 'requests.approve') !== 'no');
+}
+
+/** What the parts of the service use to send messages to the outside. */
+export interface NewsDeps {
+  readonly directory: Directory;
+  /** The address at which people reach the service, without a path. */
+  readonly publicUrl: string;
+  readonly dispatcher: Pick<Dispatcher, 'emit' | 'prepare'>;
+  /** Sends mail; null when no mail server is configured. */
+  readonly mailer: Pick<Mailer, 'post'> | null;
+  readonly onFailure: (error: unknown) => void;
+  /** E-mail address or id of the agent's control owner; null when there is no such agent. */
+  readonly controlOwnerOf: (agentId: string) => Promise<string | null>;
 }

@@ -2,16 +2,155 @@
 // of roles lets them, and whether the body fits its schema.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
+import { type JsonLimits, readJson } from '../../../language/json/read.ts';
 import { grantOf, type Reach, reachOf } from '../../people/operations.ts';
 import type { SignInDeps } from '../../people/sign-in.ts';
 import { notAllowed } from '../auth/auth-refusals.ts';
 import { type Identifier, type Identify, notKnown } from '../auth/identify-agent.ts';
 import { identifyPerson } from '../auth/identify-person.ts';
 import { requireProof } from '../auth/proof.ts';
-import type { JsonSchema, Operation } from '../contract/operation.ts';
-import { ProblemError } from '../contract/problem.ts';
-import { readBody, readQuery } from './read-input.ts';
+import { jsonType } from '../contract/content-type.ts';
+import type { JsonSchema, Operation, Parameter } from '../contract/operation.ts';
+import { ProblemError, type ProblemPlace } from '../contract/problem.ts';
 import type { ManagedCall, Route } from './route.ts';
+
+// Describes for people what is wrong with a body that does not fit its schema, and where. INVARIANT: the only
+// parts of a body in these words are the names of its fields, cut short.
+
+/** What is wrong with a value, as the schema validator reports it. */
+export interface SchemaFault {
+  readonly keyword: string;
+  readonly instancePath: string;
+  readonly message?: string;
+  readonly params?: Readonly<Record<string, unknown>>;
+}
+
+function placeOfFault(fault: SchemaFault): ProblemPlace {
+  const { keyword, instancePath, params = {} } = fault;
+  const { additionalProperty: extra, missingProperty: missing } = params;
+  if (keyword === 'additionalProperties' && typeof extra === 'string')
+    return { pointer: `${instancePath}/${pointerPart(extra)}`, detail: 'there is no such field' };
+  if (keyword === 'required' && typeof missing === 'string')
+    return { pointer: `${instancePath}/${pointerPart(missing)}`, detail: 'it is missing' };
+  return { pointer: instancePath, detail: detailOf(fault) };
+}
+
+/** Words for the first fault of a body, with its place. */
+function detailOfBody(places: readonly ProblemPlace[]): string {
+  const [first] = places;
+  if (first === undefined) return 'the body is not what this address takes';
+  return first.pointer === '' ? `the body: ${first.detail}` : `\`${first.pointer}\`: ${first.detail}`;
+}
+
+function detailOf({ keyword, message, params = {} }: SchemaFault): string {
+  const limit = String(params.limit);
+  switch (keyword) {
+    case 'type':
+      return `it has to be ${typeWords(params.type)}`;
+    case 'enum':
+      return `it has to be one of ${listOf(params.allowedValues)}`;
+    case 'minLength':
+      return limit === '1' ? 'it is empty' : `it needs ${limit} characters at least`;
+    case 'maxLength':
+      return `it has more than ${limit} characters`;
+    case 'minimum':
+      return `it has to be ${limit} at least`;
+    case 'maximum':
+      return `it has to be ${limit} at most`;
+    case 'minItems':
+      return limit === '1' ? 'it has to name one at least' : `it has to name ${limit} at least`;
+    case 'maxItems':
+      return `it names more than ${limit}`;
+    case 'pattern':
+      return `it does not fit the pattern ${String(params.pattern)}`;
+    default:
+      return message ?? 'it is not what it should be';
+  }
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  string: 'a text',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+};
+
+function typeWords(type: unknown): string {
+  const types = Array.isArray(type) ? type.map(String) : [String(type)];
+  return types.map((one) => typeNames[one] ?? one).join(' or ');
+}
+
+function listOf(values: unknown): string {
+  return Array.isArray(values) ? values.map((one) => `\`${String(one)}\``).join(', ') : 'some values';
+}
+
+const nameLengthMax = 100;
+
+function pointerPart(name: string): string {
+  return name.slice(0, nameLengthMax).replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+/**
+ * Reads the input of a call: a body that fits its schema, and the query parameters that the route names.
+ * INVARIANT: what a route does not name never reaches it.
+ */
+function readBody(request: FastifyRequest, schema: JsonSchema, bodyMax: JsonLimits): unknown {
+  if (!jsonType.test(request.headers['content-type'] ?? '')) {
+    throw new ProblemError('unsupported_content_type', 'send `Content-Type: application/json`');
+  }
+  const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+  const json = readJson(bytes, bodyMax);
+  if (!json.ok) throw new ProblemError('invalid_json', json.issue.detail, { errors: [json.issue] });
+  const validate = request.compileValidationSchema(schema);
+  if (validate(json.value)) return json.value;
+  const errors = (validate.errors ?? []).slice(0, placesMax).map(placeOfFault);
+  throw new ProblemError('invalid_body', detailOfBody(errors), { errors });
+}
+
+const placesMax = 10;
+
+/** In UTF-8: no longer text can be looked up in every store. */
+const parameterBytesMax = 2_046;
+
+/** Throws a ProblemError for a text that not every store can look for. */
+function checkText(name: string, value: string, bytesMax: number): void {
+  if (value.includes('\0')) throw new ProblemError('invalid_query', `\`${name}\` must not have a zero byte`);
+  if (Buffer.byteLength(value) > bytesMax)
+    throw new ProblemError('invalid_query', `\`${name}\` must have at most ${bytesMax} bytes`);
+}
+
+/**
+ * The query parameters that the route names. Throws a ProblemError when a parameter is unknown, repeated,
+ * too long, or has a value that is not listed.
+ */
+function readQuery(
+  request: FastifyRequest,
+  parameters: readonly Parameter[],
+): Readonly<Record<string, string>> {
+  const known = new Map(
+    parameters.filter(({ in: place }) => place === 'query').map((one) => [one.name, one]),
+  );
+  const read: Record<string, string> = {};
+  for (const [name, value] of Object.entries(request.query as Record<string, unknown>)) {
+    const parameter = known.get(name);
+    if (parameter === undefined) {
+      const names = [...known.keys()].map((one) => `\`${one}\``).join(', ');
+      const help = names === '' ? 'this address takes none' : `this address takes ${names}`;
+      throw new ProblemError('invalid_query', `the parameter \`${name.slice(0, 100)}\` is unknown: ${help}`);
+    }
+    if (typeof value !== 'string')
+      throw new ProblemError('invalid_query', `\`${name}\` is there more than once`);
+    checkText(name, value, parameter.bytesMax ?? parameterBytesMax);
+    const { enum: values } = parameter.schema as { enum?: readonly string[] };
+    if (values !== undefined && !values.includes(value)) {
+      throw new ProblemError('invalid_query', `\`${name}\` must be one of ${values.join(', ')}`);
+    }
+    read[name] = value;
+  }
+  return read;
+}
 
 /** What finding the caller needs. */
 export interface CallerDeps {

@@ -9,7 +9,7 @@ import type { JsonLimits } from '../../../language/json/read.ts';
 import type { ActingPoint } from '../../agents/points/point.ts';
 import type { Grant, OperationName, Reach } from '../../people/operations.ts';
 import type { Actor, Session } from '../../people/person.ts';
-import type { AgentCaller } from '../../requests/record/asked-by.ts';
+import type { AgentCaller } from '../../requests/record/request-state.ts';
 import type { AgentRow } from '../../store/contract/records.ts';
 import { withProof } from '../auth/proof.ts';
 import type { Credential, DescribedRoute, Operation, Parameter } from '../contract/operation.ts';

@@ -6,7 +6,7 @@
 import { performance } from 'node:perf_hooks';
 import type { Attributes, Context, Span, Tracer } from '@opentelemetry/api';
 import type { SpanExporter } from '@opentelemetry/sdk-trace';
-import { engineVersions } from '../../requests/record/versions.ts';
+import { engineVersions } from '../../requests/record/record.ts';
 
 export interface Tracing {
   /** Traces a request of a known agent that has been answered. */

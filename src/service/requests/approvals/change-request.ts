@@ -6,6 +6,7 @@
 import type { ActivePolicies } from '../../../language/model/active-policies.ts';
 import type { PayloadIssue } from '../../../language/model/decision.ts';
 import type { Facts } from '../../../language/model/request.ts';
+import { agentFacts } from '../../agents/agent-facts.ts';
 import { type PointNow, pointNow, seenPoint } from '../../agents/points/point.ts';
 import type { GrantBasis } from '../../store/contract/grant-basis.ts';
 import type { MetersRead, SettledEntryRow } from '../../store/contract/metering.ts';
@@ -14,7 +15,6 @@ import type { Store } from '../../store/contract/store.ts';
 import { type RowsRead, readPushedRows, withRows } from '../../tables/read-rows.ts';
 import { meterPlaces } from '../metering/entry-rows.ts';
 import type { Metering } from '../metering/metering.ts';
-import { agentFacts } from '../record/agent-facts.ts';
 import { recordTitle } from '../record/record.ts';
 import type { RequestEvents, RequestNotice } from '../record/request-events.ts';
 import { type RequestState, requestStateOf, withEvents } from '../record/request-state.ts';
@@ -22,7 +22,6 @@ import { recordedFacts } from './decide-again.ts';
 import type { FindPeople, PersonNow } from './people-now.ts';
 import { askedGroups } from './rights.ts';
 import { type LastStepUp, lastStepUp, type StepUp } from './step-up.ts';
-import type { SeenSwitches, SwitchesNow } from './switches-now.ts';
 import { asOfNow, givers } from './votes-now.ts';
 
 export interface DecisionsDeps {
@@ -317,4 +316,27 @@ function saidNow({ said }: RequestState): NonNullable<RequestNotice['said']> | n
   if (last === undefined) return null;
   const askers = said.flatMap(({ kind, person }) => (kind === 'question' ? [person] : []));
   return { kind: last.kind, askers: [...new Set(askers)] };
+}
+
+/**
+ * The kill switches as the request path sees them, independent of how they are stored: which are on, and a
+ * number by which the store tells whether they have changed since.
+ */
+export interface SwitchesNow {
+  /** Returns at once when the switches were looked up recently. Rejects when they cannot be looked up. */
+  seen(): SeenSwitches | Promise<SeenSwitches>;
+  /** Looks the switches up now, after the store has found a change that was not seen. */
+  lookAgain(): Promise<SeenSwitches>;
+}
+
+export interface SeenSwitches {
+  readonly generation: number;
+  /** Returns the kill switch that stops the action; null when none does. */
+  readonly stoppedBy: (asked: StoppableAction) => object | null;
+}
+
+export interface StoppableAction {
+  readonly agentId: string;
+  readonly tier: AgentRow['riskTier'];
+  readonly actionKey: string;
 }

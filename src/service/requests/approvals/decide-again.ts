@@ -6,15 +6,19 @@ import type { ApprovalRule, AskedRule } from '../../../language/model/asked.ts';
 import { type Decision, defaultValidForSeconds } from '../../../language/model/decision.ts';
 import { type Facts, nothingSatisfied, type Satisfied } from '../../../language/model/request.ts';
 import { tracedRules } from '../../../language/model/trace.ts';
-import { isControlOwner } from '../../agents/control-owner.ts';
+import { agentFacts, isControlOwner } from '../../agents/agent-facts.ts';
 import type { AgentRow, LifecycleState } from '../../store/contract/records.ts';
 import type { RowsRead } from '../../tables/read-rows.ts';
 import type { Metering, MeterReadings } from '../metering/metering.ts';
-import { agentFacts } from '../record/agent-facts.ts';
-import { type LifecycleEvent, nextStatus } from '../record/lifecycle.ts';
+import {
+  approvalSeconds,
+  type LifecycleEvent,
+  nextStatus,
+  refusalValidSeconds,
+  stepUpSeconds,
+} from '../record/lifecycle.ts';
 import type { RequestRecord } from '../record/record.ts';
 import { type DecidedDetail, lifecycleOf, type RequestState } from '../record/request-state.ts';
-import { approvalSeconds, refusalValidSeconds, stepUpSeconds } from '../record/validity.ts';
 import { type Approved, isSatisfied, requestDigest } from '../record/vote-scope.ts';
 import { freshReauths, type StepUp } from './step-up.ts';
 

@@ -5,10 +5,10 @@
 
 import type { ActivePolicies } from '../../../language/model/active-policies.ts';
 import type { Facts, Satisfied } from '../../../language/model/request.ts';
+import { agentFacts } from '../../agents/agent-facts.ts';
 import { withRows } from '../../tables/read-rows.ts';
 import { entryRows } from '../metering/entry-rows.ts';
 import type { Metering } from '../metering/metering.ts';
-import { agentFacts } from '../record/agent-facts.ts';
 import type { RequestRecord } from '../record/record.ts';
 import type { RequestState, TakingCall } from '../record/request-state.ts';
 import type { Seen } from './change-request.ts';

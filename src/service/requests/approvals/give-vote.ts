@@ -2,10 +2,10 @@
 // stored together or not at all; the voter is active, asked and allowed at the moment the vote is stored.
 
 import type { ActivePolicies } from '../../../language/model/active-policies.ts';
-import { isControlOwner } from '../../agents/control-owner.ts';
+import { isControlOwner } from '../../agents/agent-facts.ts';
 import { groupsLeft } from '../record/groups-left.ts';
+import { refusalValidSeconds } from '../record/lifecycle.ts';
 import { lifecycleOf, type RequestState, type Vote, voteEvent } from '../record/request-state.ts';
-import { refusalValidSeconds } from '../record/validity.ts';
 import { approvedRule, isSatisfied, mayApprove, requestDigest } from '../record/vote-scope.ts';
 import {
   type Changed,
@@ -24,7 +24,7 @@ import {
   isApprovalRule,
 } from './decide-again.ts';
 import { decidedEvent, overAs, todayFor } from './decide-now.ts';
-import { leftOutText } from './left-out.ts';
+import { leftOutText } from './may.ts';
 import { answersFor, askedGroups, type Caller, isWithin } from './rights.ts';
 import { lastApproval } from './votes-now.ts';
 

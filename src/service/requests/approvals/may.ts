@@ -2,7 +2,7 @@
 // judges the same again when the person acts.
 
 import { isExcepted } from '../../../language/model/asked.ts';
-import { isControlOwner } from '../../agents/control-owner.ts';
+import { isControlOwner } from '../../agents/agent-facts.ts';
 import type { AgentRow } from '../../store/contract/records.ts';
 import { groupsLeft } from '../record/groups-left.ts';
 import { statusAt } from '../record/lifecycle.ts';
@@ -10,7 +10,6 @@ import type { May } from '../record/reply.ts';
 import type { RequestState } from '../record/request-state.ts';
 import { mayApprove } from '../record/vote-scope.ts';
 import { approvedOf } from './decide-again.ts';
-import { leftOutText } from './left-out.ts';
 import { answersFor, askedGroups, type Caller, isWithin } from './rights.ts';
 import { hasApproved, lastApproval } from './votes-now.ts';
 
@@ -113,4 +112,12 @@ function whyNot(
 
 function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
+
+/**
+ * Returns the reason in lower case, without a full stop. `except` holds the fields that name who is left out.
+ */
+export function leftOutText(except: readonly string[]): string {
+  const fields = except.map((field) => `\`${field}\``).join(' or ');
+  return `the policies leave out whoever ${fields} names, and that is you or not known`;
 }

@@ -7,8 +7,13 @@ import type { JsonObject } from '../../../language/model/json.ts';
 import type { Entered } from '../../meters/meter-totals.ts';
 import type { SettledEntryRow } from '../../store/contract/metering.ts';
 import { settledRows } from '../metering/entry-rows.ts';
-import { type AgentCaller, hasAsked } from '../record/asked-by.ts';
-import { type ConsumedDetail, eventOf, type RequestState } from '../record/request-state.ts';
+import {
+  type AgentCaller,
+  type ConsumedDetail,
+  eventOf,
+  hasAsked,
+  type RequestState,
+} from '../record/request-state.ts';
 import {
   type Changed,
   changeRequest,

@@ -2,7 +2,7 @@
 // each right is judged by itself: what one role grants on a request is never widened by what another role
 // grants elsewhere.
 
-import { isControlOwner } from '../../agents/control-owner.ts';
+import { isControlOwner } from '../../agents/agent-facts.ts';
 import { askedOwner } from '../../store/contract/asked-owner.ts';
 import type { AgentRow } from '../../store/contract/records.ts';
 import type { RequestState } from '../record/request-state.ts';

@@ -3,7 +3,7 @@
 // control owner.
 
 import type { AskedRule } from '../../../language/model/asked.ts';
-import { isControlOwner } from '../../agents/control-owner.ts';
+import { isControlOwner } from '../../agents/agent-facts.ts';
 import type { DocumentStore } from '../../store/contract/documents.ts';
 import type { SeenDocument } from '../../store/contract/grant-basis.ts';
 import type { AgentRow } from '../../store/contract/records.ts';

@@ -1,7 +1,7 @@
 // A control owner's step-up for one request or for an agent, after which the agent's waiting requests are
 // decided again.
 
-import { isControlOwner } from '../../agents/control-owner.ts';
+import { isControlOwner } from '../../agents/agent-facts.ts';
 import {
   eventOf,
   lifecycleOf,

@@ -4,7 +4,7 @@
 
 import type { ActivePolicies } from '../../../language/model/active-policies.ts';
 import type { AskedRule } from '../../../language/model/asked.ts';
-import { isControlOwner } from '../../agents/control-owner.ts';
+import { isControlOwner } from '../../agents/agent-facts.ts';
 import { askedOwner } from '../../store/contract/asked-owner.ts';
 import type { AgentRow } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';

@@ -1,8 +1,32 @@
 // The lifecycle of a request, as one table: from its status and an event to its next status. INVARIANT: no
 // caller can do what the table refuses, and nothing leads back from a final decision of policies or people.
 
-import type { Outcome } from '../../../language/model/decision.ts';
+import { type Decision, defaultValidForSeconds, type Outcome } from '../../../language/model/decision.ts';
 import type { LifecycleState, RequestStatus } from '../../store/contract/records.ts';
+
+/** How long a decision holds: a grant, a refusal, or the wait for people. */
+export const refusalValidSeconds = 5 * 60;
+export const stepUpSeconds = 15 * 60;
+const defaultApprovalSeconds = 24 * 60 * 60;
+
+export function validSeconds(decision: Decision): number {
+  switch (decision.outcome) {
+    case 'ALLOW':
+      return decision.validForSeconds ?? defaultValidForSeconds;
+    case 'DENY':
+      return refusalValidSeconds;
+    case 'ESCALATE':
+      return approvalSeconds(decision);
+    case 'REAUTH_REQUIRED':
+      return stepUpSeconds;
+  }
+}
+
+/** Returns how many seconds a decision waits for approvals: the shortest time that one of them allows. */
+export function approvalSeconds({ requires }: Decision): number {
+  const deadlines = requires?.approvals.map((approval) => approval.withinSeconds) ?? [];
+  return deadlines.length === 0 ? defaultApprovalSeconds : Math.min(...deadlines);
+}
 
 /**
  * `deadline` is the end of a wait or a grant. `outcome` is the report that a grant was used, or will not be.

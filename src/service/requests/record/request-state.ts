@@ -5,10 +5,11 @@ import type { Decision } from '../../../language/model/decision.ts';
 import type { JsonObject } from '../../../language/model/json.ts';
 import type { Satisfied } from '../../../language/model/request.ts';
 import type { Trace, TracedRule } from '../../../language/model/trace.ts';
+import type { ActingPoint } from '../../agents/points/point.ts';
 import type { CanonicalValue } from '../../store/contract/canonical-json.ts';
-import type { LifecycleState, RequestEvent } from '../../store/contract/records.ts';
+import type { AgentRow, LifecycleState, RequestEvent } from '../../store/contract/records.ts';
 import type { RequestHistory } from '../../store/contract/store.ts';
-import { type ReceiptBasis, type RequestRecord, requestRecord } from './record.ts';
+import { type ReceiptBasis, type RequestPoint, type RequestRecord, requestRecord } from './record.ts';
 import type { ApprovedRule } from './vote-scope.ts';
 
 /** A person's approval or rejection. */
@@ -259,4 +260,18 @@ export function voteEvent(vote: Vote, state: LifecycleState): RequestChanged {
 
 export function lifecycleOf({ status, decidedAtMs, expiresAtMs }: RequestState): LifecycleState {
   return { status, decidedAtMs, expiresAtMs };
+}
+
+/** The caller that a key belongs to: an agent, or an enforcement point that acts for it. */
+export interface AgentCaller {
+  readonly agent: AgentRow;
+  readonly point?: ActingPoint;
+}
+
+/** Whether the request is this caller's own. */
+export function hasAsked(
+  { agent, point }: AgentCaller,
+  { agentId, point: by }: { readonly agentId: string; readonly point?: RequestPoint },
+): boolean {
+  return agent.id === agentId && point?.id === by?.id;
 }

@@ -7,8 +7,7 @@ import { StoreError } from '../contract/store-error.ts';
 import type { Connection } from './server/connection.ts';
 import { serverFault, serverLack } from './server/errors.ts';
 import type { ServerWord } from './server/liveness.ts';
-import { isOwnSchema, requireSchema } from './server/schema.ts';
-import { isServing } from './server/serving.ts';
+import { isOwnSchema, isServing, requireSchema } from './server/schema.ts';
 
 /** What each batch names. The first three fields are null for a process that does not serve. */
 export interface Fence {

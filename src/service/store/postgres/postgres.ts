@@ -1,31 +1,230 @@
 // Opens a store kept in PostgreSQL: writes go one after the other over one connection, reads over a few
 // others. Any number of processes may have the same database open, and up to 64 of them may serve it.
 
+import type { ActivityStore, GrantedRequest, OutcomeCount } from '../contract/agent-activity.ts';
+import {
+  type DocumentPut,
+  type DocumentResult,
+  type DocumentRow,
+  type DocumentStore,
+  type DocumentWrite,
+  kindsOf,
+  type ManagementChange,
+} from '../contract/documents.ts';
 import type { Durability } from '../contract/durability.ts';
-import type { PlantRow } from '../contract/records.ts';
-import { sealKeyOf } from '../contract/seal.ts';
-import type { PlantStore, SettingStore, Store } from '../contract/store.ts';
+import type { PlantRow, RequestEvent } from '../contract/records.ts';
+import { type SealKey, sealKeyOf } from '../contract/seal.ts';
+import type { AgentStore, PlantStore, RequestStore, SettingStore, Store } from '../contract/store.ts';
 import { StoreError } from '../contract/store-error.ts';
+import { createChangeCount } from '../shared/change-count.ts';
+import { createEventCounts } from '../shared/event-counts.ts';
 import { createKeyUses } from '../shared/key-uses.ts';
-import { createSearchThread } from '../shared/search/search-thread.ts';
-import { activityStore } from './agent-activity.ts';
+import { endNow, statusNow } from '../shared/request-walk.ts';
+import {
+  type AgentColumns,
+  agentRow,
+  type KeyColumns,
+  keyRow,
+  type RefusalColumns,
+  refusalRecord,
+} from '../shared/rows.ts';
+import { createSearchThread, type SearchThread, searchedList } from '../shared/search/search-thread.ts';
 import { agentWrites } from './agent-writes.ts';
-import { agentStore } from './agents.ts';
-import { createAsking } from './asking.ts';
+import { type Asking, createAsking } from './asking.ts';
 import { chainStore } from './chain.ts';
 import { type CommitQueue, openCommitQueue } from './commit-queue.ts';
-import { documentStore } from './documents.ts';
+import { createChangeWrites, createRefusalWrites, requestWrites } from './event-writes.ts';
 import { createKnotTimer } from './knots.ts';
 import { meterStore } from './meters.ts';
 import { isOwnNonce, replicaStore } from './replicas.ts';
-import { requestStore } from './requests.ts';
+import {
+  countWaiting,
+  findAt,
+  findHeld,
+  findHistory,
+  findPage,
+  findWaiting,
+  numberBefore,
+  type RequestReading,
+} from './request-lists.ts';
 import { sealEarlierRows } from './seals/seal-earlier.ts';
 import { connect } from './server/connection.ts';
 import { toStoreFailure } from './server/errors.ts';
 import { createReadPool, type ReadPool } from './server/read-pool.ts';
+import { requestIdOrNull } from './server/request-ids.ts';
 import { keyOfDatabase, prepareSchema } from './server/schema.ts';
 import { consistencyStore } from './state.ts';
 import { statisticsStore } from './statistics.ts';
+import type { Transaction, Work } from './transaction.ts';
+
+/** Requests, their events, and refusals in PostgreSQL: written over the queue of commits, read over the pool. */
+const isPending = `${statusNow} = 'pending'`;
+
+export interface RequestParts {
+  readonly pool: ReadPool;
+  readonly queue: CommitQueue;
+  readonly asking: Asking;
+  readonly search: SearchThread;
+  readonly sealKey: SealKey;
+}
+
+function requestStore({ pool, queue, asking, search, sealKey }: RequestParts): RequestStore {
+  const { rows } = pool;
+  const guard = { key: sealKey, counts: createEventCounts() };
+  const writes = requestWrites(sealKey);
+  const snapshot = <T>(work: (reading: RequestReading) => Promise<T>): Promise<T> =>
+    pool.snapshot((rows) => work({ rows, guard }));
+  const one = async (condition: string, values: readonly unknown[]) => {
+    const [found] = await rows<{ readonly id: string }>(`SELECT id FROM requests WHERE ${condition}`, values);
+    return found === undefined ? null : ((await history(found.id))?.row ?? null);
+  };
+  const history = (id: string) => snapshot((read) => findHistory(read, requestIdOrNull(id)));
+  return {
+    append: (row, limits, entries = []) => asking.append(row, limits, entries),
+    find: (id) => one('id = $1', [requestIdOrNull(id)]),
+    findByIdempotencyKey: ({ agentId, key, nowMs }) =>
+      one(
+        `agent_id = $1 AND idempotency_key = $2
+         AND idempotency_until_ms + greatest(0, ${endNow} - expires_ms) > $3`,
+        [agentId, key, nowMs],
+      ),
+    async countOpen(agentId, nowMs) {
+      const [open] = await rows<{ readonly count: number }>(
+        `SELECT count(*) AS count FROM requests WHERE ${isPending} AND agent_id = $1 AND ${endNow} > $2`,
+        [agentId, nowMs],
+      );
+      return open?.count ?? 0;
+    },
+    async history(id) {
+      const found = await history(id);
+      await queue.settle();
+      return found;
+    },
+    events: async (id): Promise<readonly RequestEvent[]> => (await history(id))?.events ?? [],
+    list: searchedList(search, {
+      walk: (page) => snapshot((read) => findPage(read, page)),
+      at: (places) => snapshot((read) => findAt(read, places)),
+    }),
+    count: search.count,
+    waiting: (page) => snapshot((read) => findWaiting(read, page)),
+    countWaiting: (query) => snapshot((read) => countWaiting(read, query)),
+    heldOf: (query) => snapshot((read) => findHeld(read, query)),
+    async openOf(agentId, countMax) {
+      const text = `SELECT id FROM requests WHERE ${isPending} AND agent_id = $1 ORDER BY ${endNow} LIMIT $2`;
+      return (await rows<{ readonly id: string }>(text, [agentId, countMax])).map(({ id }) => id);
+    },
+    change: createChangeWrites(queue, sealKey),
+    // A write delays all replicas, so a read first finds out whether anything is due; mostly nothing is.
+    expireDue: async (atMs, countMax) =>
+      (await rows(`SELECT 1 FROM requests WHERE ${isPending} AND ${endNow} <= $1 LIMIT 1`, [atMs])).length > 0
+        ? await queue.write(writes.expireDue(atMs, countMax), 'left')
+        : [],
+    appendRefusal: createRefusalWrites(queue),
+    async refusals(agentId, countMax) {
+      const text = 'SELECT * FROM refusals WHERE agent_id = $1 ORDER BY sequence DESC LIMIT $2';
+      return (await rows<RefusalColumns>(text, [agentId, countMax])).map(refusalRecord);
+    },
+  };
+}
+
+// Reads what came of all requests of one agent. INVARIANT: each read looks at a bounded stretch of the
+// agent's own records.
+
+/** How many records are looked through at once. */
+const activityAtOnce = 2_000;
+
+interface Counted extends OutcomeCount {
+  readonly last: number;
+}
+
+interface Looked extends GrantedRequest {
+  readonly sequence: number;
+  readonly isFound: boolean;
+}
+
+const counts = {
+  requests: countText('created_ms / 86400000 AS day, outcome', 'requests'),
+  refusals: countText("at_ms / 86400000 AS day, 'refused' AS outcome", 'refusals'),
+} as const;
+
+function countText(columns: string, table: string): string {
+  return `SELECT day, outcome, count(*) AS count, max(sequence) AS last
+    FROM (SELECT sequence, ${columns} FROM ${table}
+      WHERE agent_id = $1 AND sequence > $2 ORDER BY sequence LIMIT ${activityAtOnce}) AS looked
+    GROUP BY day, outcome`;
+}
+
+/**
+ * Whether a request was granted. An expired request with a time of decision is a grant that is over; a wait
+ * that ended without a grant has no such time.
+ */
+const isGranted = `(coalesce(now_status, status) IN ('auto_approved', 'approved', 'consumed')
+  OR (coalesce(now_status, status) = 'expired' AND coalesce(now_decided_ms, decided_ms) IS NOT NULL))`;
+
+const grantedText = `
+  SELECT sequence, created_ms AS "createdAtMs", action_key = $2 AND ${isGranted} AS "isFound",
+    CASE WHEN action_key = $2 AND ${isGranted} THEN (record_json::json -> 'payload')::text ELSE '' END AS "payloadJson"
+  FROM requests WHERE agent_id = $1 AND sequence < $3
+  ORDER BY sequence DESC LIMIT ${activityAtOnce}`;
+
+function activityStore({ rows, snapshot }: ReadPool): ActivityStore {
+  return {
+    numberBefore: (atMs) => numberBefore({ snapshot }, atMs),
+    async outcomes({ agentId, kind, afterSequence }) {
+      const found = await rows<Counted>(counts[kind], [agentId, afterSequence]);
+      const through = found.length === 0 ? null : Math.max(...found.map(({ last }) => last));
+      return { counts: found.map(({ day, outcome, count }) => ({ day, outcome, count })), through };
+    },
+    async granted({ agentId, actionKey, beforeSequence, countMax }) {
+      const before = beforeSequence ?? Number.MAX_SAFE_INTEGER;
+      const looked = await rows<Looked>(grantedText, [agentId, actionKey, before]);
+      const found: GrantedRequest[] = [];
+      let last: number | null = null;
+      for (const { sequence, isFound, ...one } of looked) {
+        if (found.length === countMax) return { found, next: last };
+        last = sequence;
+        if (isFound) found.push(one);
+      }
+      return { found, next: looked.length === activityAtOnce ? last : null };
+    },
+  };
+}
+
+/** Documents in PostgreSQL: read over the pool, changed over the queue of commits. */
+const columns =
+  'kind, id, version, name, parent, created_ms AS "createdAtMs", ends_ms AS "endsAtMs", document_json AS json';
+
+function documentStore({ rows }: ReadPool, queue: Pick<CommitQueue, 'write'>): DocumentStore {
+  const changes = createChangeCount();
+  return {
+    async find(kind, id) {
+      const text = `SELECT ${columns} FROM documents WHERE kind = $1 AND id = $2`;
+      return (await rows<DocumentRow>(text, [kind, id]))[0] ?? null;
+    },
+    async findByName(kind, name) {
+      const text = `SELECT ${columns} FROM documents WHERE kind = $1 AND lower(name) = lower($2 COLLATE "C")`;
+      return (await rows<DocumentRow>(text, [kind, name]))[0] ?? null;
+    },
+    list: ({ kind, parent, after, countMax }) =>
+      rows<DocumentRow>(
+        `SELECT ${columns} FROM documents
+         WHERE kind = $1 AND ($2::text IS NULL OR parent = $2) AND (created_ms, id) < ($3, $4)
+         ORDER BY created_ms DESC, id DESC LIMIT $5`,
+        [kind, parent, after?.createdAtMs ?? Number.MAX_SAFE_INTEGER, after?.id ?? '', countMax],
+      ),
+    async generation(kind) {
+      const text = 'SELECT generation FROM document_kinds WHERE kind = $1';
+      return (await rows<{ readonly generation: number }>(text, [kind]))[0]?.generation ?? 0;
+    },
+    write: (writes, change) =>
+      changes.during(kindsOf(writes), () =>
+        queue.write(writeDocuments(writes, change), change === null ? 'left' : 'kept'),
+      ),
+    removeEnded: (kind, atMs, countMax) =>
+      changes.during([kind], () => queue.write(removeEnded(kind, atMs, countMax), 'left')),
+    changesHere: changes.of,
+  };
+}
 
 export interface PostgresOptions {
   /** An address such as `postgres://user@host/database`. */
@@ -168,4 +367,133 @@ function settingStore({ rows }: ReadPool, queue: Pick<CommitQueue, 'write'>): Se
       return (await get(name)) ?? value;
     },
   };
+}
+
+/** Agents and keys in PostgreSQL: read over the pool, changed over the queue of commits. */
+function agentStore(
+  { rows }: ReadPool,
+  queue: Pick<CommitQueue, 'write'>,
+  noteUse: AgentStore['noteUse'],
+): AgentStore {
+  const changes = createChangeCount();
+  const change = <T>(work: Work<T>): Promise<T> => changes.during(['agent'], () => queue.write(work));
+  return {
+    add: (agent, key, by) => change(agentWrites.add({ agent, key, ...by })),
+    async list() {
+      const all = await rows<AgentColumns>('SELECT * FROM agents');
+      return all.map(agentRow).sort((a, b) => (a.name < b.name ? -1 : 1));
+    },
+    async page({ after, countMax }) {
+      const page = await rows<AgentColumns>(
+        `SELECT * FROM agents WHERE (created_ms, id) < ($1, $2) ORDER BY created_ms DESC, id DESC LIMIT $3`,
+        [after?.createdAtMs ?? Number.MAX_SAFE_INTEGER, after?.id ?? '', countMax],
+      );
+      return page.map(agentRow);
+    },
+    async find(idOrName) {
+      const [found] = await rows<AgentColumns>(
+        'SELECT * FROM agents WHERE id = $1 OR lower(name) = lower($1 COLLATE "C") ORDER BY (id = $1) DESC LIMIT 1',
+        [idOrName],
+      );
+      return found === undefined ? null : agentRow(found);
+    },
+    // One statement, so that agent and key are of one moment: the agent's version covers its keys, too.
+    async findByKeyId(keyId) {
+      const [found] = await rows<{ readonly agent: AgentColumns; readonly key: KeyColumns }>(
+        `SELECT row_to_json(agents) AS agent, row_to_json(keys) AS key
+         FROM keys JOIN agents ON agents.id = keys.agent_id WHERE keys.id = $1`,
+        [keyId],
+      );
+      return found === undefined ? null : { agent: agentRow(found.agent), key: keyRow(found.key) };
+    },
+    async keys(agentId) {
+      const keys = await rows<KeyColumns>('SELECT * FROM keys WHERE agent_id = $1 ORDER BY created_ms, id', [
+        agentId,
+      ]);
+      return keys.map(keyRow);
+    },
+    describe: (description) => change(agentWrites.describe(description)),
+    setStatus: (statusChange) => change(agentWrites.setStatus(statusChange)),
+    setSigning: (signingChange) => change(agentWrites.setSigning(signingChange)),
+    rotateKey: (rotation) => change(agentWrites.rotateKey(rotation)),
+    noteUse,
+    changesHere: () => changes.of('agent'),
+  };
+}
+
+/**
+ * Writes documents into rows. INVARIANT: several documents are written together or not at all, by a writer
+ * that has seen their latest versions, and with the record of who did it.
+ */
+function writeDocuments(
+  writes: readonly DocumentWrite[],
+  change: ManagementChange | null,
+): Work<DocumentResult> {
+  return async (transaction) => {
+    for (const write of writes) {
+      const problem = await problemOf(transaction, write);
+      if (problem !== null) return problem;
+    }
+    for (const write of writes) {
+      if ('isRemoval' in write) await remove(transaction, write.kind, write.id);
+      else await put(transaction, write);
+    }
+    if (change === null) return 'changed';
+    for (const kind of new Set(writes.map((write) => write.kind))) await raiseGeneration(transaction, kind);
+    transaction.recordChange(change);
+    return 'changed';
+  };
+}
+
+function removeEnded(kind: string, atMs: number, countMax: number): Work<number> {
+  return async ({ rows }) => {
+    const removed = await rows(
+      `DELETE FROM documents WHERE kind = $1 AND id IN (
+         SELECT id FROM documents WHERE kind = $1 AND ends_ms < $2 LIMIT $3) RETURNING 1`,
+      [kind, atMs, countMax],
+    );
+    return removed.length;
+  };
+}
+
+/** Returns what prevents a write, before anything is changed; null when nothing does. */
+async function problemOf(
+  { rows }: Transaction,
+  write: DocumentWrite,
+): Promise<Exclude<DocumentResult, 'changed'> | null> {
+  const { kind, id, seen } = write;
+  const [present] = await rows<{ readonly version: number }>(
+    'SELECT version FROM documents WHERE kind = $1 AND id = $2',
+    [kind, id],
+  );
+  if ((present?.version ?? 0) !== seen) return 'conflict';
+  if ('isRemoval' in write || write.name === null) return null;
+  const holders = await rows(
+    'SELECT 1 FROM documents WHERE kind = $1 AND lower(name) = lower($2 COLLATE "C") AND id <> $3',
+    [kind, write.name, id],
+  );
+  return holders.length === 0 ? null : 'name-taken';
+}
+
+async function put({ rows }: Transaction, write: DocumentPut): Promise<void> {
+  const { kind, id, seen, name, parent, createdAtMs, endsAtMs, json } = write;
+  await rows(
+    `INSERT INTO documents (kind, id, version, name, parent, created_ms, ends_ms, document_json)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+     ON CONFLICT (kind, id) DO UPDATE SET version = excluded.version, name = excluded.name,
+       parent = excluded.parent, ends_ms = excluded.ends_ms, document_json = excluded.document_json`,
+    [kind, id, seen + 1, name, parent, createdAtMs, endsAtMs, json],
+  );
+}
+
+async function remove({ rows }: Transaction, kind: string, id: string): Promise<void> {
+  await rows('DELETE FROM documents WHERE kind = $1 AND id = $2', [kind, id]);
+}
+
+async function raiseGeneration({ rows }: Transaction, kind: string): Promise<void> {
+  await rows(
+    `INSERT INTO document_kinds (kind, generation) VALUES ($1, 1)
+     ON CONFLICT (kind) DO UPDATE SET generation = document_kinds.generation + 1`,
+    [kind],
+  );
 }

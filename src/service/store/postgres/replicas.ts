@@ -13,7 +13,7 @@ import type {
 import type { Asking } from './asking.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { ReadPool } from './server/read-pool.ts';
-import { isServing } from './server/serving.ts';
+import { isServing } from './server/schema.ts';
 import type { Work } from './transaction.ts';
 
 interface FoundReplica extends Pick<Replica, 'slot' | 'wants' | 'isReady' | 'seenAgoMs'> {

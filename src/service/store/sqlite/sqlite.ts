@@ -2,7 +2,7 @@
 // processes may have the same file open. INVARIANT: only their owner can read the files that the store
 // creates.
 
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import type { ActivityStore } from '../contract/agent-activity.ts';
@@ -27,7 +27,6 @@ import { createChangeCount } from '../shared/change-count.ts';
 import { createKeyUses } from '../shared/key-uses.ts';
 import { createSearchThread, type SearchThread, searchedList } from '../shared/search/search-thread.ts';
 import { copyDatabase } from './file/copy.ts';
-import { copyEarlier } from './file/copy-earlier.ts';
 import { withStoreErrors } from './file/errors.ts';
 import { createLogFolding } from './file/log-folding.ts';
 import { lockForServing, type ServingLock } from './file/serving-lock.ts';
@@ -354,4 +353,38 @@ function settingStore(read: Read, queue: WriteQueue): SettingStore {
 /** The service makes ids itself and never takes one from a client, so a duplicate is a mistake in Writ. */
 function duplicateId(id: string): Error {
   return new Error(`the id \`${id}\` is in use`);
+}
+
+// Copies a database of an earlier schema before it is brought up to date; the copy lies beside it. INVARIANT:
+// the copy is whole and on the disk before anything in the database changes, and has the state of the
+// database at that time, however often a start was tried before.
+
+/** Returns the schema of a database that has to be brought up to date; null when there is nothing to do. */
+type EarlierVersion = (database: Database.Database) => number | null;
+
+/**
+ * Makes `<path>.schema-N` and its key if the database has to be brought up to date. Rejects with a
+ * StoreError.
+ */
+async function copyEarlier(path: string, versionOf: EarlierVersion): Promise<void> {
+  const version = withStoreErrors(path, () => earlierVersion(path, versionOf));
+  if (version === null) return;
+  const target = `${path}.schema-${version}`;
+  withStoreErrors(target, () => {
+    for (const end of ['.key', '']) rmSync(`${target}${end}`, { force: true });
+  });
+  await copyDatabase(path, target);
+}
+
+function earlierVersion(path: string, versionOf: EarlierVersion): number | null {
+  // Every released version made a key, so a database without one needs no copy.
+  const isThere = [path, `${path}.key`].every((one) => existsSync(one)) && statSync(path).size > 0;
+  if (!isThere) return null;
+  // Opened for writing, so that SQLite rolls back the work of a process that was killed.
+  const database = new Database(path, { fileMustExist: true });
+  try {
+    return versionOf(database);
+  } finally {
+    database.close();
+  }
 }

@@ -14,7 +14,7 @@ import { prepareChain } from './chain/chain.ts';
 import { type StoreFailure, toFailure } from './file/errors.ts';
 import { prepareBasisCheck } from './grant-basis.ts';
 import { migrate, prepareSchemaCheck } from './migrate.ts';
-import { prepareNonceWrites } from './nonces.ts';
+import { prepareNonceWrites } from './reads.ts';
 import { prepareSeal } from './seal/seal.ts';
 import { requireStored } from './seal/seal-check.ts';
 import { prepareWrites, type Write, type WriteKind, type WriteResults } from './writes.ts';

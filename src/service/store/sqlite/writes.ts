@@ -4,16 +4,199 @@
 // of its batch.
 
 import type { Database } from 'better-sqlite3';
-import type { PlantRow } from '../contract/records.ts';
+import type { Link } from '../contract/chain.ts';
+import type { GrantBasis } from '../contract/grant-basis.ts';
+import type { MeterEntryRow } from '../contract/metering.ts';
+import type { PlantRow, RefusalRecord, RequestEvent, RequestRow } from '../contract/records.ts';
+import type { StateAcceptance } from '../contract/state.ts';
+import type {
+  AppendResult,
+  RequestChange,
+  RequestChangeResult,
+  SignedCheckpoint,
+} from '../contract/store.ts';
+import {
+  type EventColumns,
+  eventColumns,
+  keptUntil,
+  type RefusalColumns,
+  type RequestColumns,
+  refusalColumns,
+  requestColumns,
+  requestRowOf,
+  type StoredEventRow,
+} from '../shared/rows.ts';
 import { prepareAgentWrites } from './agent-writes.ts';
-import { prepareChainWrites } from './chain-writes.ts';
 import { prepareDocumentWrites } from './documents.ts';
-import { prepareEventWrites } from './event-writes.ts';
 import { prepareSnapshotWrites } from './meter-snapshots.ts';
 import { prepareMeterWrites } from './meters.ts';
-import { prepareRecordWrites } from './record-writes.ts';
+import { prepareRequestRead } from './seal/request-check.ts';
+import { recountEvents } from './seal/seal-earlier.ts';
 import { prepareStatisticsWrites } from './statistics.ts';
 import { prepareWriteContext, type WriteContext, type WriteOptions } from './write-context.ts';
+
+/**
+ * Records what becomes of requests at the end of the chain, and notes the latest state in the request's own
+ * row, by which queries find it. INVARIANT: a request's row holds the state of its last event, and a sealed
+ * row counts its events, since all are written together; nothing is written on a request that is not as the
+ * service wrote it.
+ */
+interface DuePage {
+  readonly atMs: number;
+  readonly countMax: number;
+}
+
+/** The most rows that count events which are deleted at once. */
+const sweptAtOnce = 1_000;
+
+function prepareEventWrites(database: Database, context: WriteContext) {
+  const read = prepareRequestRead(database, context.sealKey);
+  const record = prepareRecord(database, context);
+  const selectDue = database.prepare<[number, number], { readonly id: string }>(
+    `SELECT id FROM requests
+     WHERE coalesce(now_status, status) = 'pending' AND coalesce(now_expires_ms, expires_ms) <= ?
+     ORDER BY coalesce(now_expires_ms, expires_ms) LIMIT ?`,
+  );
+  const sweep = prepareSweep(database);
+
+  return {
+    'change-request'({
+      requestId,
+      events,
+      from,
+      seen,
+      basis,
+      entries = [],
+    }: RequestChange): RequestChangeResult {
+      const present = read(requestId);
+      if (present === null) return 'unknown-request';
+      const isSeen = seen === null || present.events.length === seen;
+      if (!from.includes(requestRowOf(present.row).status) || !isSeen) return 'state-differs';
+      const atMs = events[0]?.atMs ?? 0;
+      if (basis !== undefined && !context.basis.holds(basis, atMs)) return 'basis-changed';
+      for (const event of events) record({ ...event, requestId });
+      const grantedAtMs = events.at(-1)?.state.decidedAtMs ?? null;
+      for (const entry of entries) context.meterEntries.settle(requestId, grantedAtMs, entry);
+      return 'changed';
+    },
+    /**
+     * Records the end of waits that are over. Returns the ids of their requests; fewer than `countMax` when
+     * none is left.
+     */
+    'expire-due'({ atMs, countMax }: DuePage): readonly string[] {
+      const due = selectDue.all(atMs, countMax).map(({ id }) => id);
+      for (const requestId of due) {
+        const present = read(requestId);
+        if (present === null) continue;
+        const { decidedAtMs, expiresAtMs } = requestRowOf(present.row);
+        const state = { status: 'expired', decidedAtMs, expiresAtMs } as const;
+        record({ requestId, atMs, who: 'system', what: 'expired', state, detail: null });
+      }
+      sweep(atMs);
+      return due;
+    },
+  };
+}
+
+function prepareRecord(database: Database, { chain, meterEntries, sealOf }: WriteContext) {
+  const insert = database.prepare<[EventColumns & Pick<StoredEventRow, 'sequence' | 'hash' | 'seal'>]>(
+    `INSERT INTO request_events (sequence, request_id, at_ms, who, what, status, decided_ms, expires_ms,
+       detail_json, hash, seal)
+     VALUES (@sequence, @request_id, @at_ms, @who, @what, @status, @decided_ms, @expires_ms, @detail_json, @hash, @seal)`,
+  );
+  const update = database.prepare<[EventColumns]>(
+    `UPDATE requests SET now_status = @status, now_decided_ms = @decided_ms, now_expires_ms = @expires_ms
+     WHERE id = @request_id`,
+  );
+  const count = database.prepare<[EventColumns]>(
+    `INSERT INTO request_heads
+     SELECT id, (SELECT count(*) FROM request_events WHERE request_id = id), max(expires_ms, @expires_ms)
+     FROM requests WHERE id = @request_id
+     ON CONFLICT (request_id) DO UPDATE SET event_count = event_count + 1, until_ms = max(until_ms, @expires_ms)`,
+  );
+  return (event: RequestEvent): void => {
+    const columns = eventColumns(event);
+    chain.append('event', columns, (row, link) => insert.run({ ...row, ...link, seal: sealOf(link.hash) }));
+    update.run(columns);
+    count.run(columns);
+    meterEntries.follow(event);
+  };
+}
+
+/** Returns a function that deletes the counts of requests that grant nothing any more at `atMs`. */
+function prepareSweep(database: Database): (atMs: number) => void {
+  const remove = database.prepare<[number, number]>(
+    `DELETE FROM request_heads WHERE request_id IN
+       (SELECT request_id FROM request_heads WHERE until_ms <= ? ORDER BY until_ms LIMIT ?)`,
+  );
+  const mark = database.prepare<[number, number]>('UPDATE heads_mark SET swept_ms = ? WHERE swept_ms < ?');
+  return (atMs) => {
+    if (remove.run(atMs, sweptAtOnce).changes > 0) mark.run(atMs, atMs);
+  };
+}
+
+/**
+ * Stores checkpoints in rows, and deletes the records before a checkpoint. INVARIANT: records are deleted
+ * only together with the storing of the checkpoint that stands for them, and only if the chain still has the
+ * record that the checkpoint names.
+ */
+const tables = ['requests', 'refusals', 'changes', 'request_events'] as const;
+
+interface NewCheckpoint {
+  readonly checkpoint: SignedCheckpoint;
+}
+
+function prepareChainWrites(database: Database, { recordChange: record }: WriteContext) {
+  const insert = database.prepare<[SignedCheckpoint]>(
+    `INSERT INTO checkpoints (sequence, hash, at_ms, purpose, signature)
+     VALUES (@sequence, @hash, @atMs, @purpose, @signature) ON CONFLICT DO NOTHING`,
+  );
+  const lastPruned = database.prepare<[], { sequence: number }>(
+    "SELECT sequence FROM checkpoints WHERE purpose = 'pruned' ORDER BY sequence DESC LIMIT 1",
+  );
+  const forgetEarlier = database.prepare<[number]>('DELETE FROM checkpoints WHERE sequence < ?');
+  const find = database.prepare<[Link], unknown>(
+    tables
+      .map((table) => `SELECT 1 FROM ${table} WHERE sequence = @sequence AND hash = @hash`)
+      .join(' UNION ALL '),
+  );
+  const deletions = tables.map((table) =>
+    database.prepare<[number]>(`DELETE FROM ${table} WHERE sequence <= ?`),
+  );
+  const forgetHeads = database.prepare<[]>(
+    'DELETE FROM request_heads WHERE request_id NOT IN (SELECT id FROM requests)',
+  );
+  const forgetSnapshots = database.prepare('DELETE FROM meter_snapshots');
+  return {
+    'add-checkpoint'({ checkpoint }: NewCheckpoint): 'added' {
+      insert.run(checkpoint);
+      return 'added';
+    },
+    /** The writer makes a new seal after all writes of the batch. What counts events follows from the events. */
+    'accept-state'({ acceptance }: { readonly acceptance: StateAcceptance }): 'accepted' {
+      const { atMs, differences } = acceptance;
+      const before = { differences: differences.map(({ table, row, message }) => ({ table, row, message })) };
+      recountEvents(database);
+      record({ atMs, what: 'state-accepted', subject: '', before, after: null });
+      // They were made of entries that may not be those that are accepted.
+      forgetSnapshots.run();
+      return 'accepted';
+    },
+    prune({ checkpoint }: NewCheckpoint): 'pruned' | 'not-there' {
+      const { sequence, hash, atMs } = checkpoint;
+      if (find.get({ sequence, hash }) === undefined) return 'not-there';
+      const before = { firstSequence: (lastPruned.get()?.sequence ?? 0) + 1 };
+      const after = { firstSequence: sequence + 1 };
+      // The record comes first, so that its number is higher than those of the deleted records.
+      record({ atMs, what: 'records-pruned', subject: '', before, after });
+      for (const deletion of deletions) deletion.run(sequence);
+      forgetHeads.run();
+      forgetEarlier.run(sequence);
+      insert.run(checkpoint);
+      return 'pruned';
+    },
+  };
+}
 
 /** The kinds of write by name, each as a function that makes the write and returns its result. */
 type WriteKinds = ReturnType<typeof prepareWriteKinds>;
@@ -76,5 +259,76 @@ export function prepareWrites(database: Database, options: WriteOptions): ApplyW
     const result = apply(write);
     if (basisKinds.has(write.kind)) options.basis.forget();
     return result;
+  };
+}
+
+/** Stores requests and refusals in rows at the end of the chain. */
+interface NewRequest {
+  readonly row: RequestRow;
+  readonly openMax: number;
+  /** What the decision rests on; null when that is not judged. */
+  readonly basis: GrantBasis | null;
+  readonly entries: readonly MeterEntryRow[];
+}
+
+function prepareRecordWrites(database: Database, context: WriteContext) {
+  const { chain, meterEntries } = context;
+  const selectByKey = database.prepare<[RequestColumns], unknown>(
+    `SELECT 1 FROM requests
+     WHERE agent_id = @agent_id AND idempotency_key = @idempotency_key AND ${keptUntil} > @created_ms`,
+  );
+  const countOpen = database.prepare<[RequestColumns], { count: number }>(
+    `SELECT count(*) AS count FROM requests
+     WHERE coalesce(now_status, status) = 'pending' AND agent_id = @agent_id
+       AND coalesce(now_expires_ms, expires_ms) > @created_ms`,
+  );
+  // Bound by position, which takes a third less time than by name.
+  const insertRequest = database.prepare<(string | number | null)[]>(
+    `INSERT INTO requests (sequence, id, agent_id, action_key, outcome, status, created_ms, decided_ms, expires_ms,
+       idempotency_key, idempotency_digest, idempotency_until_ms, record_json, hash, seal)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (id) DO NOTHING`,
+  );
+  const insertRow = (row: RequestColumns, { sequence, hash }: Link) =>
+    insertRequest.run(
+      sequence,
+      row.id,
+      row.agent_id,
+      row.action_key,
+      row.outcome,
+      row.status,
+      row.created_ms,
+      row.decided_ms,
+      row.expires_ms,
+      row.idempotency_key,
+      row.idempotency_digest,
+      row.idempotency_until_ms,
+      row.record_json,
+      hash,
+      context.sealOf(hash),
+    );
+  const insertRefusal = database.prepare<[RefusalColumns & Link]>(
+    `INSERT INTO refusals (sequence, id, agent_id, key_id, at_ms, http_status, code, detail, client_address,
+       body_digest, hash)
+     VALUES (@sequence, @id, @agent_id, @key_id, @at_ms, @http_status, @code, @detail, @client_address,
+       @body_digest, @hash)
+     ON CONFLICT (id) DO NOTHING`,
+  );
+  return {
+    'append-request'({ row, openMax, basis, entries }: NewRequest): AppendResult | 'duplicate-id' {
+      if (basis !== null && !context.basis.holds(basis, row.createdAtMs)) return 'basis-changed';
+      const columns = requestColumns(row);
+      if (row.idempotency !== null && selectByKey.get(columns) !== undefined) return 'duplicate-key';
+      if (row.status === 'pending' && (countOpen.get(columns)?.count ?? 0) >= openMax) return 'too-many-open';
+      if (!chain.append('request', columns, insertRow)) return 'duplicate-id';
+      for (const entry of entries) meterEntries.put(row.id, row.decidedAtMs, entry);
+      return 'stored';
+    },
+    'append-refusal'({ record }: { readonly record: RefusalRecord }): 'stored' | 'duplicate-id' {
+      const isStored = chain.append('refusal', refusalColumns(record), (columns, link) =>
+        insertRefusal.run({ ...columns, ...link }),
+      );
+      return isStored ? 'stored' : 'duplicate-id';
+    },
   };
 }

@@ -2,7 +2,7 @@
 // lie. The rule alone determines the test, so rules are added and removed without moving others.
 
 import type { Goal, Known, Statement } from '../../logic/implication.ts';
-import { trimmedList } from '../../logic/trimmed-list.ts';
+import { trimmedList } from '../../logic/list-forms.ts';
 import type { DomainAtom } from '../../logic/value-sets.ts';
 import { areDisjointSets, type End, isEmpty, type Values } from '../../logic/value-sets.ts';
 import { createRanges, type Ranges } from './ranges.ts';

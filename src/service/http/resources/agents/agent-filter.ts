@@ -2,7 +2,7 @@
 // own agents; for them no others exist.
 
 import { riskTiers } from '../../../../language/model/request.ts';
-import { isControlOwner } from '../../../agents/control-owner.ts';
+import { isControlOwner } from '../../../agents/agent-facts.ts';
 import { type AgentRow, agentStatuses } from '../../../store/contract/records.ts';
 import type { Store } from '../../../store/contract/store.ts';
 import { notFound } from '../../auth/auth-refusals.ts';

@@ -5,10 +5,9 @@
 
 import type { FastifyRequest } from 'fastify';
 import type { Decisions } from '../../../requests/decisions.ts';
-import { hasAsked } from '../../../requests/record/asked-by.ts';
-import { requestableMs } from '../../../requests/record/evaluation.ts';
 import { statusAt } from '../../../requests/record/lifecycle.ts';
-import type { RequestState } from '../../../requests/record/request-state.ts';
+import { requestableMs } from '../../../requests/record/record.ts';
+import { hasAsked, type RequestState } from '../../../requests/record/request-state.ts';
 import type { RequestStatus } from '../../../store/contract/records.ts';
 import type { OperationReply } from '../../contract/operation.ts';
 import { ProblemError } from '../../contract/problem.ts';

@@ -4,7 +4,7 @@
 
 import type { FastifyRequest } from 'fastify';
 import { possibilities } from '../../../../language/model/possibility.ts';
-import { agentFacts } from '../../../requests/record/agent-facts.ts';
+import { agentFacts } from '../../../agents/agent-facts.ts';
 import type { JsonSchema, OperationReply } from '../../contract/operation.ts';
 import { ProblemError } from '../../contract/problem.ts';
 import { objectSchema } from '../../contract/schemas.ts';

@@ -19,9 +19,32 @@ import { type IdentifyAgain, type Identity, notActive, notKnown } from '../../au
 import { pointNotActive } from '../../auth/identify-point.ts';
 import { type Envelope, readEnvelope } from '../../contract/envelope.ts';
 import { ProblemError, problems } from '../../contract/problem.ts';
-import { preferencesOf } from '../../routing/prefer.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { TracedExchange, Tracing } from '../../telemetry/tracing.ts';
+
+/**
+ * Reads what a client prefers of the answer (`Prefer`, RFC 7240), apart from how long it waits. Unknown
+ * preferences are ignored.
+ */
+export interface Preferences {
+  /** Whether the answer may be the request that the agent already has, when it asks the same again. */
+  readonly isAttaching: boolean;
+  /**
+   * The audience of the receipt that is wanted; empty leaves the audience to the action, null wants no
+   * receipt.
+   */
+  readonly receiptFor: string | null;
+}
+
+/** An audience is a word, a host name or an address. */
+const receipt = /(?:^|,)\s*receipt(?:\s*=\s*"?([A-Za-z0-9._~:/-]{1,200})"?)?\s*(?=[,;]|$)/i;
+const attach = /(?:^|,)\s*attach\s*(?=[,;]|$)/i;
+
+function preferencesOf(prefer: string | readonly string[]): Preferences {
+  const text = String(prefer);
+  const wanted = receipt.exec(text);
+  return { isAttaching: attach.test(text), receiptFor: wanted === null ? null : (wanted[1] ?? '') };
+}
 
 /**
  * The checks of a request for a decision, in order. The first check that fails gives the reply, with this

@@ -2,7 +2,7 @@
 // off by a person for themselves. INVARIANT: neither decides anything or keeps anybody from deciding, and
 // both end when the request no longer waits.
 
-import { isControlOwner } from '../../../agents/control-owner.ts';
+import { isControlOwner } from '../../../agents/agent-facts.ts';
 import type { Person } from '../../../people/person.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { Seen } from '../../../requests/approvals/change-request.ts';
@@ -16,7 +16,7 @@ import type { Store } from '../../../store/contract/store.ts';
 import { conflict, invalidBody } from '../../auth/auth-refusals.ts';
 import { callerOf } from '../../auth/people-now.ts';
 import { noContent, objectSchema, text, time, timeText } from '../../contract/schemas.ts';
-import { activePeople } from '../../events/active-people.ts';
+import { activePeople } from '../../events/access-news.ts';
 import type { AssignmentNews } from '../../events/assignment-news.ts';
 import { actorOf, type Route, route } from '../../routing/route.ts';
 import { lookAsAsked, lookWhileWaiting, overOf } from './approval-result.ts';

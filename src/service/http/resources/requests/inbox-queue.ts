@@ -2,7 +2,7 @@
 // number. INVARIANT: the queue holds only requests that wait for the caller, and a person who has approved is
 // not asked again.
 
-import { isControlOwner } from '../../../agents/control-owner.ts';
+import { isControlOwner } from '../../../agents/agent-facts.ts';
 import type { Seen } from '../../../requests/approvals/change-request.ts';
 import { askedGroups } from '../../../requests/approvals/rights.ts';
 import { hasApproved } from '../../../requests/approvals/votes-now.ts';

@@ -4,9 +4,9 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import { csvCell } from '../../../audit/export.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
+import { validSeconds } from '../../../requests/record/lifecycle.ts';
 import { type RequestDetail, requestDetail } from '../../../requests/record/reply.ts';
 import { type RequestState, requestStateOf } from '../../../requests/record/request-state.ts';
-import { validSeconds } from '../../../requests/record/validity.ts';
 import type { RequestFilter, RequestPlace, Store } from '../../../store/contract/store.ts';
 import type { Parameter } from '../../contract/operation.ts';
 import type { Downloads } from '../../routing/downloads.ts';

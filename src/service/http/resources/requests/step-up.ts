@@ -2,7 +2,7 @@
 // one-time code, for one request or for the agent. INVARIANT: nobody else is even asked for credentials, and
 // a passkey's answer counts only for that person and that request or agent.
 
-import { isControlOwner } from '../../../agents/control-owner.ts';
+import { isControlOwner } from '../../../agents/agent-facts.ts';
 import { passkeyRequestOptions } from '../../../people/passkeys.ts';
 import { isNew, reauthenticate, type ShownProof } from '../../../people/prove.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';

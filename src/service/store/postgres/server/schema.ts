@@ -8,7 +8,12 @@ import { masterKeyCheck, masterKeyMismatch, masterKeySetting, readKeyOf } from '
 import { newerSchema, olderSchema, type SchemaVersions } from '../../contract/schema-version.ts';
 import { StoreError } from '../../contract/store-error.ts';
 import type { Connection } from './connection.ts';
-import { isServing } from './serving.ts';
+
+/** A process that has not been seen for this long has ended. */
+const goneAfterSeconds = 5;
+
+/** SQL condition on a row of `replicas`. */
+export const isServing = `instance IS NOT NULL AND seen_at >= clock_timestamp() - interval '${goneAfterSeconds} s'`;
 
 const store = 'the database';
 const folder = new URL('./migrations/', import.meta.url);

@@ -1,0 +1,21 @@
+// What policies and people know of an agent: its facts, and the person who is its control owner.
+
+import { isNamedBy, type KnownPerson } from '../../language/model/asked.ts';
+import type { AgentFacts } from '../../language/model/request.ts';
+import type { AgentRow } from '../store/contract/records.ts';
+
+/** The facts about an agent that policies can read. */
+export function agentFacts(agent: AgentRow): AgentFacts {
+  return {
+    id: agent.id,
+    name: agent.name,
+    risk_tier: agent.riskTier,
+    control_owner: agent.controlOwner,
+    tags: agent.tags,
+  };
+}
+
+/** Whether the person is the control owner, whom an agent names by address or id. */
+export function isControlOwner(person: KnownPerson, controlOwner: string): boolean {
+  return isNamedBy(person, controlOwner);
+}
