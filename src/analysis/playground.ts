@@ -172,7 +172,7 @@ class LivePlayground implements Playground {
 
   #start(): void {
     const { timeoutMs = timeoutMsDefault, memoryMegabytes = memoryMegabytesDefault() } = this.#options;
-    const script = this.#options.script ?? new URL('./thread.ts', import.meta.url);
+    const script = this.#options.script ?? new URL('./playground-thread.ts', import.meta.url);
     const thread = new LimitedThread<ToPlayground, FromPlayground>(
       { script, data: null, timeoutMs, memoryMegabytes },
       {

@@ -7,6 +7,7 @@ import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { verifyChain } from '../../src/service/audit/verify.ts';
 import { serve } from '../../src/service/http/main.ts';
+import { engineVersions } from '../../src/service/requests/record/record.ts';
 import { openStore } from '../../src/service/store/open.ts';
 import { createFolder } from '../service/policies/folder.ts';
 import { writ } from './writ.ts';
@@ -108,8 +109,10 @@ describe('writ audit replay', () => {
     tamper(
       `UPDATE requests SET record_json = replace(record_json, '"outcome":"DENY"', '"outcome":"ALLOW"') WHERE id = '${ids[1]}'`,
     );
-    const [text, json] = await Promise.all([run('--all'), run(ids[1]!, '--json')]);
+    const [text, json, one] = await Promise.all([run('--all'), run('--all', '--json'), run(ids[1]!)]);
     expect(text).toMatchObject({ code: 1 });
+    // A single request is read as the service reads it, which refuses a record that it did not write.
+    expect(one).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('writ audit verify') });
     expect(text.stdout).toBe(
       `✗ ${ids[1]} (a.b)\n    decision.outcome: recorded "ALLOW", now "DENY"\n✗ 1 decided the same again, 1 otherwise\n`,
     );
@@ -179,9 +182,10 @@ policy p on a.* { allow small when grades[payload.n].name == "low" and grades[pa
   });
 
   it('says that another engine decided', async () => {
-    const { ids, run, tamper, data, policies } = await recordPayloads({ n: 1 });
-    tamper(
-      `UPDATE requests SET record_json = replace(record_json, '"unicode":"', '"unicode":"1.') WHERE id = '${ids[0]}'`,
+    const now = { unicode: engineVersions.unicode };
+    Object.assign(engineVersions, { unicode: `1.${now.unicode}` });
+    const { ids, run, data, policies } = await recordPayloads({ n: 1 }).finally(() =>
+      Object.assign(engineVersions, now),
     );
     expect(await run('--all')).toMatchObject({
       code: 0,

@@ -9,7 +9,7 @@ import { doors } from './manifests.ts';
 /** Modules that run in threads of their own. */
 const threads = [
   'src/service/policies/compiler-thread',
-  'src/analysis/thread',
+  'src/analysis/playground-thread',
   'src/service/audit/verify-thread',
   'src/analysis/replay/reading-thread',
   'src/analysis/replay/replay-thread',

@@ -25,7 +25,10 @@ function open(options: PlaygroundOptions = {}) {
   });
   onTestFinished(() => playground.close());
   const ask = (fault: string | null, person = 'ann') => {
-    const files = fault === null ? [] : [{ path: 'fault.policy', text: `# fault: ${fault}\n` }];
+    const files =
+      fault === null
+        ? []
+        : [{ path: 'fault.policy', text: `# fault: ${fault}\nlist faults = ["${fault}"]\n` }];
     return playground.ask('try', { files, request }, { person, texts });
   };
   return { playground, failures, ask };

@@ -32,6 +32,7 @@ const payment = {
   action_key: 'payment.create',
   payload: { amount: 1_200, currency: 'USD', vendor: 'Staples', description: 'paper' },
   agent: { risk_tier: 'low' },
+  meters: { vendor_24h: 0, agent_24h: 0 },
   at: '2026-03-02T10:00:00-05:00',
 } as const;
 
@@ -127,7 +128,7 @@ describe('a try', () => {
     ],
     ['a type', { payload: { ...payment.payload, amount: 'much' } }, '/payload/amount', null],
     ['a field that is missing', { payload: { amount: 1, vendor: 'x' } }, '/payload/currency', 'it is "USD"'],
-    ['a payload of nothing', { payload: {} }, '/payload/amount', 'it is money(currency) 0.01..'],
+    ['a payload of nothing', { payload: {} }, '/payload/amount', 'it is money(currency) 0.01..1000000'],
   ])('says what the gate refuses, and why: %s', (_, change, pointer, help) => {
     const { issues, decision } = tried({ ...payment, ...change });
     expect(decision).toMatchObject({ decision: 'DENY', rule: null, change: null, trace: [] });

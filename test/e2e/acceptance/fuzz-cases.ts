@@ -141,7 +141,7 @@ function grantsOf(body: Buffer): number {
   return names === 'action_key,payload' ? 1 : 0;
 }
 
-const goodPayload = '{"amount":120,"currency":"USD","vendor":"Staples","description":"paper"}';
+const goodPayload = '{"amount":0.01,"currency":"USD","vendor":"Staples","description":"paper"}';
 
 function makeBody(draw: Draw): Buffer {
   const text = draw.chance(0.5) ? `{"action_key":"payment.create","payload":${goodPayload}}` : envelope(draw);

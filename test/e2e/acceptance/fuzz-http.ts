@@ -73,8 +73,9 @@ async function isAnswering({ url }: Service, key: string): Promise<boolean> {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-agent-api-key': key },
     body: JSON.stringify({
-      action_key: 'payment.create',
-      payload: { amount: 1, currency: 'USD', vendor: 'Staples', description: 'paper' },
+      // The random requests may have used up the budget for payments.
+      action_key: 'banking.get_iban',
+      payload: {},
     }),
   });
   return ((await reply.json()) as { decision: string }).decision === 'ALLOW';

@@ -14,12 +14,12 @@ it('keeps every request whose reply was received when it is killed under load', 
     key,
     total: 2000,
     clients: 16,
-    // The amount is small enough that no person is asked, because an agent may have only a few requests
-    // waiting.
+    // All amounts together are below the daily budgets, so nobody is asked: an agent may have only a few
+    // pending requests.
     request: (index) => ({
       action_key: 'payment.create',
       payload: {
-        amount: 1 + (index % 900),
+        amount: 0.01,
         currency: 'USD',
         vendor: 'Staples',
         description: `order ${index}`,

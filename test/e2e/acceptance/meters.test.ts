@@ -77,6 +77,7 @@ describe('a week of windows', () => {
       const contribution = { isCertain: true, value: fromNumber(amount) };
       const expected = meterReading(meter, counted, { nowMs: world.nowMs, current: contribution })!;
       const { request_id: id, decision } = await service.ask({ amount, currency: 'USD' });
+      console.log(step, decision);
       expect((await service.record(id)).meters).toEqual({
         spent: { low: formatDecimal(expected.low), high: formatDecimal(expected.high) },
       });

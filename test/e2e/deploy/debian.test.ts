@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { layBeside } from '../../../src/packaging/package/debian.ts';
+import { layBeside } from '../../../src/packaging/package/debian-layout.ts';
 import { packageManifest } from '../../../src/packaging/package/manifests.ts';
 import { writ } from '../../cli/writ.ts';
 import { temporaryFolder } from '../../service/store/rows.ts';

@@ -6,7 +6,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import manifest from '../../../package.json' with { type: 'json' };
-import { describeRelease, isCarried, notesOf } from '../../../src/packaging/release/release.ts';
+import { describeRelease, isCarried, notesOf } from '../../../src/packaging/release/describe.ts';
 import { ofTheDashboard, readLock, shippedPackages } from '../../../src/packaging/release/shipped.ts';
 import { release as bundleRelease } from '../../../src/service/policies/compiled/bundle.ts';
 import { keptNames } from '../../e2e/upgrades/kept-store.ts';

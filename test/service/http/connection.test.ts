@@ -99,11 +99,12 @@ test('an expectation that nobody knows is ignored', async () => {
   expect(await exchange(service.port, sent)).toContain('"decision":"ALLOW"');
 });
 
-test('two keys are no key', async () => {
+test('two keys are refused', async () => {
   const service = shared();
   const twice = `X-Agent-API-Key: ${service.apiKey}\r\nConnection: close\r\n`;
   const received = await exchange(service.port, head(service, allowBody.length, twice) + allowBody);
-  expect(received).toMatch(/^HTTP\/1\.1 401 /);
+  expect(received).toMatch(/^HTTP\/1\.1 400 /);
+  expect(received).toContain('the header `x-agent-api-key` came more than once');
 });
 
 describe('addresses and methods', () => {

@@ -257,8 +257,12 @@ export function describeStore(name: string, createPlace: () => Promise<Place>): 
         const records = Array.from({ length: 2500 }, () => requestRow());
         const results = await Promise.all(records.map((record) => store.requests.append(record, limits)));
         expect(new Set(results)).toEqual(new Set(['stored']));
-        const found = await Promise.all(records.map((record) => store.requests.find(record.id)));
-        expect(found.map((record) => record?.id)).toEqual(records.map((record) => record.id));
+        // A store refuses more reads at once than it can queue.
+        for (let at = 0; at < records.length; at += 250) {
+          const part = records.slice(at, at + 250);
+          const found = await Promise.all(part.map(({ id }) => store.requests.find(id)));
+          expect(found.map((record) => record?.id)).toEqual(part.map(({ id }) => id));
+        }
       });
 
       test('another opening sees a record as soon as it is acknowledged', async () => {

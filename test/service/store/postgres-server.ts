@@ -236,6 +236,13 @@ const template = 'model';
 async function makeTemplate(server: PostgresServer): Promise<void> {
   await server.query(`CREATE DATABASE ${template}`);
   const url = server.urlOf(template);
-  const store = await openStore({ url, keyFile: join(server.folder, 'store.key') });
-  await store.close();
+  const open = () => openStore({ url, keyFile: join(server.folder, 'store.key') });
+  // On a busy machine a server that has just started may take longer to answer than a service waits.
+  for (let triesLeft = 5; ; triesLeft -= 1) {
+    const store = await open().catch((error: unknown) => {
+      if (triesLeft === 0) throw error;
+      return null;
+    });
+    if (store !== null) return store.close();
+  }
 }

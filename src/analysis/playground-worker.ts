@@ -1,6 +1,7 @@
-// Entry point of the playground's worker thread.
+// The playground's thread: answers one question at a time from the texts that it has received. An error
+// thrown by an answer is a fault of Writ itself; the thread then begins with an empty cache.
 
-import { type MessagePort, parentPort } from 'node:worker_threads';
+import type { MessagePort } from 'node:worker_threads';
 import type { Claim, PolicySet } from '../language/model/policy.ts';
 import { decideClaims } from '../reasoning/prove/prove.ts';
 import { compareLaid, compareSets } from './compare-with-active.ts';
@@ -27,7 +28,7 @@ const rulesMax = 500;
 const actionsMax = 10;
 
 /** Returns null when no rule asks for approvals, or when none of the actions tried has such a request. */
-export function escalatedRequest(set: PolicySet): GivenRequest | null {
+function escalatedRequest(set: PolicySet): GivenRequest | null {
   const escalating = set.policies.flatMap(({ actions, rules }) => {
     const rule = rules.find(({ requirement, isShadow }) => requirement?.kind === 'approval' && !isShadow);
     return rule === undefined ? [] : actions.map((action) => ({ action, span: rule.span }));
@@ -104,6 +105,3 @@ export function servePlayground(
   });
   send({ kind: 'ready' });
 }
-
-if (parentPort === null) throw new Error('the playground runs as a worker thread');
-servePlayground(parentPort);

@@ -1,0 +1,7 @@
+// Entry point of the playground's worker thread.
+
+import { parentPort } from 'node:worker_threads';
+import { servePlayground } from './playground-worker.ts';
+
+if (parentPort === null) throw new Error('the playground runs as a worker thread');
+servePlayground(parentPort);
