@@ -21,12 +21,15 @@ export function createChance(seed: number): () => number {
 type Chance = () => number;
 type Writer = (chance: Chance) => Ask;
 
-/** The requests of each agent, each with its weight among all requests of that agent. */
+/**
+ * The requests of each agent, each with its weight among all requests of that agent. The small payments of a day stay
+ * within the budgets of the shipped policies, also after an hour of a running demo.
+ */
 const asksOf = {
   'invoice-payer': [
-    [60, (chance) => payment(chance, { vendor: one(chance, known), amount: 20 + 700 * chance() })],
+    [60, (chance) => payment(chance, { vendor: one(chance, known), amount: 1 + 5 * chance() })],
     [5, (chance) => payment(chance, { vendor: one(chance, known), amount: 1_050 + 6_000 * chance() })],
-    [6, (chance) => payment(chance, { vendor: one(chance, fresh), amount: 80 + 800 * chance() })],
+    [6, (chance) => payment(chance, { vendor: one(chance, fresh), amount: 10 + 30 * chance() })],
     [4, (chance) => payment(chance, { vendor: one(chance, fresh), amount: 2_100 + 4_000 * chance() })],
     [2, (chance) => payment(chance, { vendor: 'Acme Holdings', amount: 4_800 })],
     [2, (chance) => payment(chance, { vendor: one(chance, known), amount: -30 })],
@@ -34,11 +37,11 @@ const asksOf = {
     [1, (chance) => payment(chance, { vendor: 'St\u0430ples', amount: 900 + 900 * chance() })],
   ],
   'travel-buyer': [
-    [30, (chance) => payment(chance, { vendor: one(chance, known), amount: 60 + 300 * chance() })],
-    [3, (chance) => payment(chance, { vendor: 'Northline Rail', amount: 90 + 500 * chance() })],
+    [30, (chance) => payment(chance, { vendor: one(chance, known), amount: 1 + 6 * chance() })],
+    [3, (chance) => payment(chance, { vendor: 'Northline Rail', amount: 15 + 45 * chance() })],
   ],
   'treasury-bot': [
-    [12, (chance) => payment(chance, { vendor: one(chance, known), amount: 200 + 780 * chance() })],
+    [12, (chance) => payment(chance, { vendor: one(chance, known), amount: 5 + 25 * chance() })],
   ],
   'household-banker': [
     [30, () => ({ action_key: 'banking.get_balance', payload: {} })],

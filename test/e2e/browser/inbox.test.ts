@@ -207,11 +207,13 @@ test('an approval waits for the check for letters that may deceive', async () =>
   expect(await approve.getAttribute('aria-busy')).toBe('true');
   answer = 'hold';
   await page.getByRole('button', { name: 'Check again' }).click();
-  await eventually(() => Promise.resolve(held.length)).toBe(2);
+  await page.getByText('Waiting for the check for letters that may deceive').waitFor();
   // What is sent while the check is under way goes out once nothing was found.
   await page.getByLabel('Why you approve').press('Control+Enter');
   expect(await page.getByText(/^You approved/).count()).toBe(0);
-  await held[1]!.continue();
+  // The page also checks by itself once the service is back, and drops the earlier of the two checks.
+  answer = 'pass';
+  for (const route of held.slice(1)) await route.continue().catch(() => undefined);
   await page.getByText(/^You approved; \d more approvals? needed$/).waitFor();
 });
 

@@ -29,8 +29,8 @@ export function checkStateOf({ items, isFailed }: LookAlikes): CheckState {
 const placesShown = 10;
 
 export function useLookAlikes(id: string): LookAlikes {
-  const { data, problem, reload } = useResource('listLookAlikes', { params: { id } });
-  return { items: data?.items ?? null, isFailed: problem !== null, reload };
+  const { data, problem, isLoading, reload } = useResource('listLookAlikes', { params: { id } });
+  return { items: data?.items ?? null, isFailed: problem !== null && !isLoading, reload };
 }
 
 /** The characters to mark in a text of the payload, each with its name. */
