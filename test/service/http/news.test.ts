@@ -244,6 +244,13 @@ describe('it ends', () => {
   });
 });
 
+test('a stream that ends before it is sent is an empty reply, not an error', async () => {
+  const stream = createChangeStream();
+  stream.end();
+  expect(stream.body.destroyed).toBe(false);
+  expect(await stream.body.toArray()).toHaveLength(1);
+});
+
 describe('who does not read', () => {
   test('is cut off at the second sign of life, and little waits until then', async () => {
     const stream = createChangeStream();

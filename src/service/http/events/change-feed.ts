@@ -35,12 +35,14 @@ export function createChangeStream(): ChangeStream {
   /** Hints that wait: when something changed, by kind. */
   const waiting = new Map<string, string>();
   let isWanted = false;
+  let hasBegun = false;
   /** Whether nothing has been read since the last sign of life. */
   let isStuck = false;
   const body = new Readable({
     highWaterMark: aheadBytes,
     read() {
       isWanted = true;
+      hasBegun = true;
       isStuck = false;
       flush();
     },
@@ -66,8 +68,9 @@ export function createChangeStream(): ChangeStream {
       else isStuck = true;
     },
     end() {
-      // A client that does not read would hold up the end for ever.
-      if (isWanted) body.push(null);
+      // A client that does not read would hold up the end for ever. A body that is not being sent yet ends by itself;
+      // without it, the reply would be an error.
+      if (isWanted || !hasBegun) body.push(null);
       else body.destroy();
       isWanted = false;
     },
