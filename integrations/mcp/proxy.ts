@@ -220,10 +220,9 @@ function possibleOf({ as, locked }: ProxySettings, authority: Authority): Possib
   };
 }
 
-/**
- * Serves a client that has started this process and speaks over its standard streams: one conversation, until
- * either side ends.
- */
+// Serves a client that has started this process and speaks over its standard streams: one conversation, until
+// either side ends.
+
 export interface StdioFront {
   readonly input: Readable;
   readonly output: Writable;

@@ -9,7 +9,8 @@ import type { PolicySet } from '../language/model/policy.ts';
 import type { DocumentPlace } from './set/places.ts';
 import type { SetSnapshot } from './set/workspace.ts';
 
-/** Makes the vocabulary of a set, once for each snapshot. */
+// Makes the vocabulary of a set, once for each snapshot.
+
 const noSet = {
   actions: new Map(),
   lists: new Map(),

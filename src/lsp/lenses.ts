@@ -10,7 +10,8 @@ import { rangeOf } from './set/places.ts';
 import { documentOf, type SetSnapshot, uriOf } from './set/workspace.ts';
 import type { SlowAnswers } from './slow-answers.ts';
 
-/** The names of the commands that an editor can run on the server; code lenses name them. */
+// The names of the commands that an editor can run on the server; code lenses name them.
+
 export const commandNames = {
   runCase: 'writ.runCase',
   showWitness: 'writ.showWitness',

@@ -15,10 +15,9 @@ import { compile, type PolicySources } from '../pipeline.ts';
 import { timeCalls, timeEach } from './clock.ts';
 import { type Percentiles, percentilesOf } from './figure.ts';
 
-/**
- * Compares the compiled function with the language's definition before anything is timed: a fast but wrong
- * function is not worth measuring.
- */
+// Compares the compiled function with the language's definition before anything is timed: a fast but wrong
+// function is not worth measuring.
+
 export interface AgreeingEngine {
   readonly set: PolicySet;
   readonly decide: (facts: Facts) => Decision;

@@ -10,11 +10,10 @@ import type { RefusalSettings } from './refusals.ts';
 import { createServerTasks, type ServerTasks } from './server-tasks.ts';
 import { createTasks, type Tasks } from './tasks.ts';
 
-/**
- * Seals the state that a client brings back with its next try, in the stateless era. A state is good for one
- * caller, for one call, for an hour. INVARIANT: a state that does not open was not given by this process for
- * this call, and nothing is carried out on it.
- */
+// Seals the state that a client brings back with its next try, in the stateless era. A state is good for one
+// caller, for one call, for an hour. INVARIANT: a state that does not open was not given by this process for
+// this call, and nothing is carried out on it.
+
 export type CarriedState =
   /** A call that waits for people. */
   | { readonly kind: 'wait'; readonly requestId: string }

@@ -51,7 +51,8 @@ function entryBy(entry: LogEntry, candidate: ReplayCandidate): LogEntry {
   return { ...entry, facts, decision: decideLogged(candidate, entry, facts) };
 }
 
-/** Turns the findings of a comparison into the form in which replay assigns the requests of a log to them. */
+// Turns the findings of a comparison into the form in which replay assigns the requests of a log to them.
+
 export interface FiledUnder {
   readonly diff: PolicyDiff;
   /** The two sets that the findings compare. */

@@ -11,10 +11,9 @@ import { type UsedRules, useOfRules } from '../../measure/rules.ts';
 import { createMarks } from '../output/output.ts';
 import { benchTable, describeRequests, describeSet, many, perSecond, ratio } from './render.ts';
 
-/**
- * Compares two policy sets on the same requests: first the decisions that differ, then the cost of the second
- * set relative to the first, round by round.
- */
+// Compares two policy sets on the same requests: first the decisions that differ, then the cost of the second
+// set relative to the first, round by round.
+
 export interface BenchDifference {
   /** The request's line in the file of requests. */
   readonly line: number;

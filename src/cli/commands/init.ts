@@ -14,11 +14,10 @@ import { printFile } from '../../language/syntax/print/print.ts';
 import { isPackage } from '../../service/http/welcome.ts';
 import { createMarks, type ExitCode, exitCodes, print, UsageError } from '../output/output.ts';
 
-/**
- * Asks on a terminal for what the arguments of `writ init` leave open: a line for each question, with a
- * default answer for Enter. INVARIANT: without a terminal nothing is asked, and a person who ends the input
- * answers nothing.
- */
+// Asks on a terminal for what the arguments of `writ init` leave open: a line for each question, with a
+// default answer for Enter. INVARIANT: without a terminal nothing is asked, and a person who ends the input
+// answers nothing.
+
 export interface InitAnswers {
   /** The name of the pack; null for the small policy. */
   readonly pack: string | null;

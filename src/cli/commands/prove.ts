@@ -229,7 +229,8 @@ function isCertificate(value: unknown): boolean {
   );
 }
 
-/** Turns requests that refute claims into cases of the test files beside the policies, each once. */
+// Turns requests that refute claims into cases of the test files beside the policies, each once.
+
 interface Place {
   readonly root: string | null;
   readonly sourceOf: SourceOf;

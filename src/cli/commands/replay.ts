@@ -35,7 +35,8 @@ import {
   findingsToFile,
 } from '../support/replay-baseline.ts';
 
-/** Writes every changed request as a line of a CSV file, while the requests are found. */
+// Writes every changed request as a line of a CSV file, while the requests are found.
+
 const cellsOf = {
   request_id: ({ id }) => id,
   at: ({ atMs }) => new Date(atMs).toISOString(),

@@ -27,10 +27,9 @@ import { type ExitCode, print, printError, UsageError } from '../output/output.t
 import { createTable, markForeignLetters, table } from '../output/table.ts';
 import { requestText, type ShownRequest } from '../support/request-text.ts';
 
-/**
- * Follows the requests of a running service: fetches the new ones every second, and goes on after the service
- * was away for a while. INVARIANT: each request is handed on once, the earlier ones first.
- */
+// Follows the requests of a running service: fetches the new ones every second, and goes on after the service
+// was away for a while. INVARIANT: each request is handed on once, the earlier ones first.
+
 const everyMs = 1_000;
 /** Milliseconds by which a request may become visible after a later one: replicas share no order. */
 const lateMs = 10_000;
@@ -201,10 +200,9 @@ async function follow(api: Api, options: ListOptions): Promise<void> {
   });
 }
 
-/**
- * `writ requests assign` and `writ requests put-off`: set who looks after a request that waits, and when the
- * caller sees the request again. Neither command decides anything.
- */
+// `writ requests assign` and `writ requests put-off`: set who looks after a request that waits, and when the
+// caller sees the request again. Neither command decides anything.
+
 type Finish = (code: ExitCode) => void;
 
 interface Handling {

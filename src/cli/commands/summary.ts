@@ -11,10 +11,9 @@ import type { ReadSources } from '../../service/policies/read.ts';
 import { createMarks, type ExitCode, exitCodes, print, printJson } from '../output/output.ts';
 import { defaultPath, loadWorking } from '../support/load-policies.ts';
 
-/**
- * Renders a summary on a terminal, in Markdown for reviews, and as JSON, each sentence with the line that it
- * comes from.
- */
+// Renders a summary on a terminal, in Markdown for reviews, and as JSON, each sentence with the line that it
+// comes from.
+
 type Read = Pick<ReadSources, 'root' | 'sourceOf'>;
 
 const note = 'What is not known never lets anything pass.';

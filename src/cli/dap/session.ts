@@ -32,10 +32,9 @@ import {
   stepOver,
 } from './walk-cursor.ts';
 
-/**
- * Evaluates an expression of the language within a decision under way. The language's definition checks and
- * evaluates the expression like the condition of a rule for the requested action.
- */
+// Evaluates an expression of the language within a decision under way. The language's definition checks and
+// evaluates the expression like the condition of a rule for the requested action.
+
 const policy = 'watched_by_a_debugger';
 
 /**

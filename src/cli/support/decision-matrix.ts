@@ -8,7 +8,8 @@ import type { Effect } from '../../language/model/policy.ts';
 import type { ActionProgram, PlannedRule, Program } from '../../language/program/program.ts';
 import { createMarks } from '../output/output.ts';
 
-/** Renders the matrix of actions and rules: as an aligned table for terminals, and in Markdown for reviews. */
+// Renders the matrix of actions and rules: as an aligned table for terminals, and in Markdown for reviews.
+
 const legend =
   '● always  ○ under a condition  (approval), (reauth): grants after that  (shadow): recorded, never enforced';
 

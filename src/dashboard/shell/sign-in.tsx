@@ -12,10 +12,9 @@ import { Button } from '../parts/layout/button.tsx';
 import { Icon } from '../parts/layout/icon.tsx';
 import { ProblemNote } from '../parts/layout/note.tsx';
 
-/**
- * The banner that a demo shows on every page, and the account that its sign-in page offers. Only the service
- * of a demo puts that account into the page.
- */
+// The banner that a demo shows on every page, and the account that its sign-in page offers. Only the service
+// of a demo puts that account into the page.
+
 export interface DemoAccount {
   readonly email: string;
   readonly password: string;

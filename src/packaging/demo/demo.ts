@@ -70,10 +70,9 @@ function between({ from, to }: { readonly from: number; readonly to: number }, c
   return from + (to - from) * chance();
 }
 
-/**
- * Gives the policies of a demo an earlier state at the start of its week, and the change to their present
- * one, so that the history and the comparison of sets have something to show.
- */
+// Gives the policies of a demo an earlier state at the start of its week, and the change to their present
+// one, so that the history and the comparison of sets have something to show.
+
 interface Edit {
   readonly before: string;
   readonly after: string;

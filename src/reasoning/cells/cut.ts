@@ -26,10 +26,9 @@ import { textCells } from './text-cells.ts';
 import { cutRest } from './texts.ts';
 import { timeCells } from './times.ts';
 
-/**
- * Cuts addresses into cells at the ends of networks and at constants. The first address of a stretch stands
- * for all of the stretch.
- */
+// Cuts addresses into cells at the ends of networks and at constants. The first address of a stretch stands
+// for all of the stretch.
+
 const widths = { 4: 32, 6: 128 } as const;
 
 function addressCells(atoms: readonly LeafAtom[], faults: Faults): readonly Ip[] {

@@ -13,10 +13,9 @@ import { mapOperands } from '../prove/rewrite.ts';
 import { type ChangedDeclarations, changedDeclarations, renamedMeters } from './declarations.ts';
 import { jointActions } from './shapes.ts';
 
-/**
- * Splits a list that lost or gained entries into three: the common entries, those that are gone, and those
- * that are new.
- */
+// Splits a list that lost or gained entries into three: the common entries, those that are gone, and those
+// that are new.
+
 const namedMax = 3;
 
 /**

@@ -15,7 +15,8 @@ import { type ActionFindings, findingsOfAction, type ShownFinding } from './find
 import { effortMax } from './questions.ts';
 import type { RuleFinding } from './rules.ts';
 
-/** Makes the warnings for what is proved to be needless. */
+// Makes the warnings for what is proved to be needless.
+
 const texts = {
   'never-true': () => ({
     message: 'is true of no request',

@@ -32,10 +32,9 @@ import {
 } from './rewrite.ts';
 import { sumAtom } from './sums.ts';
 
-/**
- * Compares risk with a constant. Risk is the points of the true rules; the points of an unknown rule may or
- * may not count.
- */
+// Compares risk with a constant. Risk is the points of the true rules; the points of an unknown rule may or
+// may not count.
+
 const riskMax = 100;
 
 /** Null for `==` and `!=`. */

@@ -5,7 +5,8 @@
 
 import { notLiteral, openLiterals, type SolverClause, type SolverLiteral, variableOf } from './literal.ts';
 
-/** Orders variables by their part in recent conflicts: a binary heap with the most active variable on top. */
+// Orders variables by their part in recent conflicts: a binary heap with the most active variable on top.
+
 const decay = 0.95;
 const activityMax = 1e100;
 
@@ -92,10 +93,9 @@ class ActivityOrder {
   }
 }
 
-/**
- * The literal with which the solver tries each variable: the one that held last, and at first the one chosen
- * when the variable was made.
- */
+// The literal with which the solver tries each variable: the one that held last, and at first the one chosen
+// when the variable was made.
+
 class Phases {
   /** By variable, the literal to try. */
   readonly #last: SolverLiteral[] = [];
@@ -139,11 +139,10 @@ class Model {
   }
 }
 
-/**
- * The clauses to examine when a literal becomes true, because they contain its opposite. For a clause of two
- * literals, the other literal is kept. For a longer clause a literal is kept that makes examining it needless
- * while the literal holds.
- */
+// The clauses to examine when a literal becomes true, because they contain its opposite. For a clause of two
+// literals, the other literal is kept. For a longer clause a literal is kept that makes examining it needless
+// while the literal holds.
+
 export class Watchers {
   /** For clauses of two literals: the other literal, and the clause at the same index of `pairs`. */
   readonly partners: SolverLiteral[] = [];
@@ -166,7 +165,8 @@ export class Watchers {
   }
 }
 
-/** A clause in the form in which the solver keeps it during the search. */
+// A clause in the form in which the solver keeps it during the search.
+
 export interface KeptClause {
   /**
    * The first two literals are watched; in a clause of more than two, the literal that the clause implies

@@ -297,11 +297,10 @@ export function aboutSelf(startedAtMs: number): ReplicaAbout {
   };
 }
 
-/**
- * A store that reports when agents or documents (people, sessions, tokens, switches) are changed through it,
- * so that code which relies on an earlier read looks again at once. INVARIANT: a change is reported after it
- * is durable.
- */
+// A store that reports when agents or documents (people, sessions, tokens, switches) are changed through it,
+// so that code which relies on an earlier read looks again at once. INVARIANT: a change is reported after it
+// is durable.
+
 type Changed = 'agents' | 'documents';
 
 export interface WatchedStore {

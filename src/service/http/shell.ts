@@ -20,11 +20,10 @@ import { repeatedHeader } from './connection/repeated-headers.ts';
 import { ProblemError } from './contract/problem.ts';
 import type { Metrics } from './telemetry/metrics.ts';
 
-/**
- * Adds what every request and reply carries: the client's address, taken while the connection still knows it;
- * the client's own request id if it sent a good one, else the service's; and a header that forbids caches to
- * keep anything.
- */
+// Adds what every request and reply carries: the client's address, taken while the connection still knows it;
+// the client's own request id if it sent a good one, else the service's; and a header that forbids caches to
+// keep anything.
+
 declare module 'fastify' {
   interface FastifyRequest {
     /** The client's address when the request came; `ip` is undefined once the connection has ended. */
@@ -88,10 +87,9 @@ function shownRequestId(sent: string | readonly string[] | undefined, id: string
   return typeof sent === 'string' && clientIdForm.test(sent) ? sent : id;
 }
 
-/**
- * The log of one request: its lines carry the request's id. Nearly no request logs anything, so the logger
- * behind it is made for the first line.
- */
+// The log of one request: its lines carry the request's id. Nearly no request logs anything, so the logger
+// behind it is made for the first line.
+
 type Line = readonly [what: unknown, message?: string, ...values: readonly unknown[]];
 
 /** A class because Fastify takes any object with the methods of a logger, and makes one for each request. */

@@ -14,10 +14,9 @@ import {
 } from '../../language/value/meter-window.ts';
 import { createRunningTotals, type RunningTotals } from './running-totals.ts';
 
-/**
- * When one window of a meter restarts: at each grant of an action that the meter names behind `since`, and
- * perhaps at pending requests for such an action.
- */
+// When one window of a meter restarts: at each grant of an action that the meter names behind `since`, and
+// perhaps at pending requests for such an action.
+
 interface Restart {
   readonly requestId: string;
   readonly atMs: number;

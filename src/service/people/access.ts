@@ -24,7 +24,8 @@ import {
 } from './person.ts';
 import { createSecret, digestOf } from './secrets.ts';
 
-/** Checks the form of a person's roles and groups. */
+// Checks the form of a person's roles and groups.
+
 const groupsMax = 50;
 const groupForm = /^[a-z][a-z0-9_]{0,99}$/;
 

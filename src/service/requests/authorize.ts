@@ -402,10 +402,9 @@ function tellWaiting(news: RequestEvents | undefined, record: RequestRecord): vo
   news?.emit({ kind: 'pending', status: 'pending', ...notice });
 }
 
-/**
- * Runs work one after the other for each key, in the order of arrival, so that later work sees what earlier
- * work has stored.
- */
+// Runs work one after the other for each key, in the order of arrival, so that later work sees what earlier
+// work has stored.
+
 export type InTurn = <T>(key: string, work: () => Promise<T>) => Promise<T>;
 
 function createTurns(): InTurn {

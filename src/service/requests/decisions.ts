@@ -91,11 +91,10 @@ function withdrawRequest(deps: DecisionsDeps, id: string, by: AgentCaller): Prom
   });
 }
 
-/**
- * What people say about a request that waits, without deciding it: a comment, a question or an answer.
- * INVARIANT: a comment does not change what the request waits for; its author is active and may answer for
- * the request at the moment it is stored.
- */
+// What people say about a request that waits, without deciding it: a comment, a question or an answer.
+// INVARIANT: a comment does not change what the request waits for; its author is active and may answer for
+// the request at the moment it is stored.
+
 export interface CommentDraft {
   readonly caller: Caller;
   readonly kind: SaidKind;

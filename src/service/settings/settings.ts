@@ -14,10 +14,9 @@ import { type Durability, durabilities } from '../store/contract/durability.ts';
 import type { UserSettings } from '../users/on-behalf.ts';
 import { isAddress, isDatabaseAddress, isSmtpAddress, networksOf } from './address-forms.ts';
 
-/**
- * Settings of single sign-on. INVARIANT: the settings are set as a whole or not at all, and who somebody is
- * arrives over an encrypted connection.
- */
+// Settings of single sign-on. INVARIANT: the settings are set as a whole or not at all, and who somebody is
+// arrives over an encrypted connection.
+
 const ssoSettings = {
   'sso.issuer': { default: null, kind: { is: 'issuer' } },
   'sso.client_id': { default: null, kind: { is: 'text' } },
@@ -93,10 +92,9 @@ function roleRulesText(value: unknown): string | null {
   return typeof text === 'string' && parseRoleRules(text) !== null ? text : null;
 }
 
-/**
- * Settings of a bundle that the service follows instead of the policy directory. INVARIANT: a bundle from
- * another machine must be signed.
- */
+// Settings of a bundle that the service follows instead of the policy directory. INVARIANT: a bundle from
+// another machine must be signed.
+
 const bundleSettings = {
   bundle: { default: null, kind: { is: 'path-or-address' } },
   'bundle.key': { default: null, kind: { is: 'key' } },
@@ -141,10 +139,9 @@ function bundleOf(settingOf: BundleValues): BundleSettings | null {
   };
 }
 
-/**
- * Settings for the people on whose behalf agents ask. INVARIANT: issuer and audience are set together, and
- * keys arrive over an encrypted connection.
- */
+// Settings for the people on whose behalf agents ask. INVARIANT: issuer and audience are set together, and
+// keys arrive over an encrypted connection.
+
 const userSettings = {
   'users.issuer': { default: null, kind: { is: 'issuer' } },
   'users.audience': { default: null, kind: { is: 'text' } },

@@ -459,10 +459,9 @@ function* hitsOf({ rules }: CellCounts): Generator<{ readonly rule: string; read
   }
 }
 
-/**
- * Counts that are not stored yet, in cells of a minute, or of an hour for old requests. INVARIANT: each count
- * is in one cell, and a cell stays here until whoever takes it away has stored it.
- */
+// Counts that are not stored yet, in cells of a minute, or of an hour for old requests. INVARIANT: each count
+// is in one cell, and a cell stays here until whoever takes it away has stored it.
+
 export interface OpenCell {
   readonly atMs: number;
   readonly spanMs: number;

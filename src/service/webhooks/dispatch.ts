@@ -30,11 +30,10 @@ import {
   webhooksOf,
 } from './webhook.ts';
 
-/**
- * Tells when the next attempt is due: soon at first, then later and later, as Standard Webhooks recommends.
- * After the last attempt the message is given up. A message is only a hint: the request resource stays the
- * truth.
- */
+// Tells when the next attempt is due: soon at first, then later and later, as Standard Webhooks recommends.
+// After the last attempt the message is given up. A message is only a hint: the request resource stays the
+// truth.
+
 const secondMs = 1_000;
 const minuteMs = 60 * secondMs;
 const hourMs = 60 * minuteMs;

@@ -36,7 +36,8 @@ import type { Tally } from './tally.ts';
 import { hidesValues } from './withheld.ts';
 import { countAsked, type Workload } from './workload.ts';
 
-/** Timers, the earliest first, in a binary heap. */
+// Timers, the earliest first, in a binary heap.
+
 interface Timer<T> {
   readonly atMs: number;
   readonly what: T;
@@ -510,10 +511,9 @@ function meterEntriesOf(
   return candidate.entriesRecorded(facts);
 }
 
-/**
- * Takes people's votes from the log, as far as they answer what the candidate asks. INVARIANT: a vote counts
- * only for a group that the candidate asks when the vote is given, and only while the candidate's wait lasts.
- */
+// Takes people's votes from the log, as far as they answer what the candidate asks. INVARIANT: a vote counts
+// only for a group that the candidate asks when the vote is given, and only while the candidate's wait lasts.
+
 export interface GivenApproval {
   readonly person: string;
   readonly email: string;

@@ -5,7 +5,8 @@ import { spanText } from '../../parts/layout/span-text.ts';
 import { exactTime, useNow, zonedTime } from '../../parts/layout/time.tsx';
 import './deadline.css';
 
-/** How urgent a deadline is, by the time left. */
+// How urgent a deadline is, by the time left.
+
 export type Urgency = 'over' | 'now' | 'soon' | 'calm';
 
 const nowMs = 10 * 60_000;

@@ -106,10 +106,9 @@ function Files({ files }: Pick<ComparedSets, 'files'>) {
   );
 }
 
-/**
- * The plain sentences that differ between two sets, removed and added, about the actions that the sets decide
- * differently.
- */
+// The plain sentences that differ between two sets, removed and added, about the actions that the sets decide
+// differently.
+
 interface ChangedSentencesProps {
   readonly pair: SetPair;
   /** Must not be empty. */

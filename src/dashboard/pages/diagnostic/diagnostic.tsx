@@ -52,10 +52,9 @@ function BlockView({ block, label }: { readonly block: Block; readonly label: st
   );
 }
 
-/**
- * Parses the part of Markdown that pages of diagnostics use into blocks: headings, paragraphs, lists and
- * fenced code.
- */
+// Parses the part of Markdown that pages of diagnostics use into blocks: headings, paragraphs, lists and
+// fenced code.
+
 export type Block =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'list'; readonly items: readonly string[] }

@@ -114,7 +114,8 @@ export function useLive(isLive: boolean, look: () => void): void {
   }, [isLive]);
 }
 
-/** Shown on the overview while there is nothing to count: how to send a first request. */
+// Shown on the overview while there is nothing to count: how to send a first request.
+
 const payload = '{"amount": 120, "currency": "USD", "vendor": "Staples"}';
 
 export function NoRequests({ name }: { readonly name: RangeName | null }) {
@@ -254,7 +255,8 @@ export function LatencySection(props: OverTime) {
   );
 }
 
-/** The choice of the stretch of time: ranges up to now, or a zoomed part with a way back. */
+// The choice of the stretch of time: ranges up to now, or a zoomed part with a way back.
+
 interface RangeChoiceProps {
   readonly query: URLSearchParams;
   /** Null when zoomed into a part. */

@@ -173,7 +173,8 @@ function PlotTip({ series, stepName, valueText, index, leftPx, isRight }: PlotTi
   );
 }
 
-/** The table behind a plot, with the values of each step; built on demand. */
+// The table behind a plot, with the values of each step; built on demand.
+
 interface PlotTableProps {
   readonly label: string;
   readonly series: readonly Series[];

@@ -231,10 +231,9 @@ function usePolicyWorker(playground: PlaygroundState, path: string): PolicyAnswe
   }, [worker, vocabulary, path, others, texts.byPath]);
 }
 
-/**
- * Which requests the copy decides differently from the active policies, the loosest first, and what is proved
- * of all other requests.
- */
+// Which requests the copy decides differently from the active policies, the loosest first, and what is proved
+// of all other requests.
+
 export interface WhatChangesProps {
   readonly ways: FindingWays;
   /** Files of the copy that differ from the active policies. */

@@ -249,7 +249,8 @@ function sizeText(bytes: number): string {
   return bytes < 1_024 ** 2 ? `${(bytes / 1_024).toFixed(1)} KiB` : `${(bytes / 1_024 ** 2).toFixed(1)} MiB`;
 }
 
-/** The policies, each with its purpose, its owner, and how often it has decided. */
+// The policies, each with its purpose, its owner, and how often it has decided.
+
 interface PolicyTableProps {
   readonly items: Reply<'getPolicies'>['items'];
   readonly rules: Reply<'getPolicyHits'>['items'];

@@ -8,10 +8,9 @@ import type { ColumnName } from './columns.tsx';
 import { daysOf } from './days-of-rows.ts';
 import type { RequestItem, Row } from './rows.ts';
 
-/**
- * A time as a list shows it: the time of day for today, else the date. The text does not tick, so that a long
- * list stays cheap.
- */
+// A time as a list shows it: the time of day for today, else the date. The text does not tick, so that a long
+// list stays cheap.
+
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 const day = new Intl.DateTimeFormat(undefined, {
   day: 'numeric',

@@ -37,7 +37,8 @@ import { StepUpDialog } from './step-up.tsx';
 import type { RequestDetail } from './timeline-events.ts';
 import { WhatWouldChange } from './what-would-change.tsx';
 
-/** The texts of some policies' rules, by rule id, from the files of the active policies. */
+// The texts of some policies' rules, by rule id, from the files of the active policies.
+
 const none: ReadonlyMap<string, RuleSource> = new Map();
 /** A page shows rules of few files, so a whole set is never loaded. */
 const filesMax = 10;
@@ -303,7 +304,8 @@ function Actions({ request, reload }: { readonly request: RequestDetail; readonl
   );
 }
 
-/** What makes up the risk of a request, and which facts were unknown when it was decided. */
+// What makes up the risk of a request, and which facts were unknown when it was decided.
+
 interface RiskAndUnknownProps {
   readonly rules: readonly TraceRule[];
   readonly score: number;

@@ -14,10 +14,9 @@ import { Dialog } from './dialog.tsx';
 import { NewKey } from './new-key.tsx';
 import { StoredButton } from './shown-once.tsx';
 
-/**
- * Makes a new key for an agent or an enforcement point, shown only this once, and sets when the present key
- * ends.
- */
+// Makes a new key for an agent or an enforcement point, shown only this once, and sets when the present key
+// ends.
+
 interface Rotated {
   readonly api_key: string;
   readonly old_keys_end_at: string;

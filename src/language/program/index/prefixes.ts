@@ -67,10 +67,9 @@ function commonLength(a: string, b: string, from: number): number {
   return common;
 }
 
-/**
- * Packs rules by place: those of place p are `rules[offsets[p]]` up to `rules[offsets[p + 1]]`, end excluded,
- * in the order of filing.
- */
+// Packs rules by place: those of place p are `rules[offsets[p]]` up to `rules[offsets[p + 1]]`, end excluded,
+// in the order of filing.
+
 export interface Postings {
   readonly offsets: Int32Array;
   readonly rules: Int32Array;

@@ -483,7 +483,8 @@ function toTotal(expression: Quantify, place: Place): Term {
   return { kind: 'sum', ...common, body, mayBeUnknown: true, cost: cost + 8 + 4 * body.cost };
 }
 
-/** Turns membership in lists into conditions. What is known before any request is decided at once. */
+// Turns membership in lists into conditions. What is known before any request is decided at once.
+
 type Mentions = Extract<Expression, { kind: 'mentions' }>;
 
 /** Whether the subject is an entry of a declared list. False for an empty list. */

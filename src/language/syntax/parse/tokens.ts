@@ -5,11 +5,10 @@
 
 import { createToken, type IToken, Lexer, type TokenType } from 'chevrotain';
 
-/**
- * Lists of texts, such as `["a", "b"]` behind `in`, as single tokens: most long lists are of this kind, and a
- * token and a node for each of their texts would take longer than the rest of their files. A list that holds
- * anything else (an escape, a comment, another value) is read token by token.
- */
+// Lists of texts, such as `["a", "b"]` behind `in`, as single tokens: most long lists are of this kind, and a
+// token and a node for each of their texts would take longer than the rest of their files. A list that holds
+// anything else (an escape, a comment, another value) is read token by token.
+
 const characters = { quote: 34, comma: 44, openSquare: 91, backslash: 92, closeSquare: 93 } as const;
 const lineEnds: readonly number[] = [10, 13];
 const blanks: readonly number[] = [9, 10, 13, 32];

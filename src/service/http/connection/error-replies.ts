@@ -7,12 +7,11 @@ import { isUncertain, StoreError } from '../../store/contract/store-error.ts';
 import { type ProblemCode, ProblemError, problemBody, problems, problemType } from '../contract/problem.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 
-/**
- * Reads a body that nobody needs, so that its sender gets to read the reply. The first piece is read at once,
- * and is all of nearly every body. Of all larger bodies together, one piece is read at a time, with a pause
- * after each: discarding costs as much memory traffic as using. INVARIANT: no more than the limit is read of
- * a body.
- */
+// Reads a body that nobody needs, so that its sender gets to read the reply. The first piece is read at once,
+// and is all of nearly every body. Of all larger bodies together, one piece is read at a time, with a pause
+// after each: discarding costs as much memory traffic as using. INVARIANT: no more than the limit is read of
+// a body.
+
 const bytesMax = 1024 * 1024;
 /** Bytes of a body that are read in one go. */
 const pieceBytes = 64 * 1024;

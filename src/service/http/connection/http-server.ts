@@ -14,11 +14,10 @@ import { createRequestId } from '../../requests/record/id.ts';
 import { type ProblemCode, ProblemError, problemBody, problems, problemType } from '../contract/problem.ts';
 import { createRequestGate, type RequestGate } from './request-gate.ts';
 
-/**
- * Turns what never becomes a request (bytes that are not HTTP, headers without end, a body that stops) into
- * an error reply written to the socket. INVARIANT: the error reply never overtakes the reply to an earlier
- * request on the same connection.
- */
+// Turns what never becomes a request (bytes that are not HTTP, headers without end, a body that stops) into
+// an error reply written to the socket. INVARIANT: the error reply never overtakes the reply to an earlier
+// request on the same connection.
+
 type Response = ServerResponse<IncomingMessage>;
 
 export interface ConnectionErrors {

@@ -13,10 +13,9 @@ import type { Mail } from '../../webhooks/mail.ts';
 import { oneLine } from './assignment-news.ts';
 import type { NewsDeps } from './news.ts';
 
-/**
- * Finds everybody who has an active account. The accounts are read in parts, so that requests are served
- * between two parts.
- */
+// Finds everybody who has an active account. The accounts are read in parts, so that requests are served
+// between two parts.
+
 const peopleAtOnce = 200;
 
 export async function activePeople({ people }: Pick<Directory, 'people'>): Promise<readonly Person[]> {

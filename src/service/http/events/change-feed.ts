@@ -11,11 +11,10 @@ import type { StatisticsStore } from '../../store/contract/statistics.ts';
 import type { ChainStore } from '../../store/contract/store.ts';
 import { timeText } from '../contract/schemas.ts';
 
-/**
- * Sends hints to one reader as a stream of Server-Sent Events. INVARIANT: what a client does not read is not
- * kept: at most one hint of each kind waits, and a client that has read nothing from one sign of life to the
- * next is cut off.
- */
+// Sends hints to one reader as a stream of Server-Sent Events. INVARIANT: what a client does not read is not
+// kept: at most one hint of each kind waits, and a client that has read nothing from one sign of life to the
+// next is cut off.
+
 export interface ChangeStream {
   /** The body of the reply. */
   readonly body: Readable;

@@ -165,7 +165,8 @@ async function allApprovers(directory: Directory): Promise<readonly Person[]> {
   return (await activePeople(directory)).filter(({ roles }) => grantOf(roles, 'requests.approve') !== 'no');
 }
 
-/** What the parts of the service use to send messages to the outside. */
+// What the parts of the service use to send messages to the outside.
+
 export interface NewsDeps {
   readonly directory: Directory;
   /** The address at which people reach the service, without a path. */

@@ -318,10 +318,9 @@ function saidNow({ said }: RequestState): NonNullable<RequestNotice['said']> | n
   return { kind: last.kind, askers: [...new Set(askers)] };
 }
 
-/**
- * The kill switches as the request path sees them, independent of how they are stored: which are on, and a
- * number by which the store tells whether they have changed since.
- */
+// The kill switches as the request path sees them, independent of how they are stored: which are on, and a
+// number by which the store tells whether they have changed since.
+
 export interface SwitchesNow {
   /** Returns at once when the switches were looked up recently. Rejects when they cannot be looked up. */
   seen(): SeenSwitches | Promise<SeenSwitches>;

@@ -4,7 +4,8 @@
 import { type Decision, defaultValidForSeconds, type Outcome } from '../../../language/model/decision.ts';
 import type { LifecycleState, RequestStatus } from '../../store/contract/records.ts';
 
-/** How long a decision holds: a grant, a refusal, or the wait for people. */
+// How long a decision holds: a grant, a refusal, or the wait for people.
+
 export const refusalValidSeconds = 5 * 60;
 export const stepUpSeconds = 15 * 60;
 const defaultApprovalSeconds = 24 * 60 * 60;

@@ -16,11 +16,10 @@ import { memo } from '../../../language/value/memo.ts';
 import type { RequestRow } from '../../store/contract/records.ts';
 import type { UserUnknown } from '../../users/on-behalf.ts';
 
-/**
- * What the meaning of a decision depends on besides policies and facts: this program, and the Unicode and
- * time-zone data of the Node that runs it. Each record names these versions, and a replay under other
- * versions points that out.
- */
+// What the meaning of a decision depends on besides policies and facts: this program, and the Unicode and
+// time-zone data of the Node that runs it. Each record names these versions, and a replay under other
+// versions points that out.
+
 export interface EngineVersions {
   /** The version of this program. */
   readonly writ: string;
@@ -45,10 +44,9 @@ export function versionDifferences(then: EngineVersions, now: EngineVersions): r
     .map((name) => `${names[name]} ${then[name]}, now ${now[name]}`);
 }
 
-/**
- * What the record keeps of a question asked by AuthZEN. INVARIANT: an evaluation never waits for people; only
- * the access request that follows it does, and both are for exactly the same entities.
- */
+// What the record keeps of a question asked by AuthZEN. INVARIANT: an evaluation never waits for people; only
+// the access request that follows it does, and both are for exactly the same entities.
+
 export interface Evaluation {
   /**
    * A keyed digest of subject, resource, action and context as sent; secrets in them cannot be guessed from

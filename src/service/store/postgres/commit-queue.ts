@@ -425,10 +425,9 @@ export class CommitQueue {
   }
 }
 
-/**
- * Runs a transaction that locks meters which several processes enter, so that what is decided under the locks
- * can be stored. INVARIANT: all processes take locks in one order, so no two processes wait for each other.
- */
+// Runs a transaction that locks meters which several processes enter, so that what is decided under the locks
+// can be stored. INVARIANT: all processes take locks in one order, so no two processes wait for each other.
+
 export interface UnderLock<T> {
   /** Reads everything that was stored before the locks were taken. */
   readonly look: () => Promise<void>;

@@ -57,7 +57,8 @@ import { consistencyStore } from './state.ts';
 import { statisticsStore } from './statistics.ts';
 import type { Transaction, Work } from './transaction.ts';
 
-/** Requests, their events, and refusals in PostgreSQL: written over the queue of commits, read over the pool. */
+// Requests, their events, and refusals in PostgreSQL: written over the queue of commits, read over the pool.
+
 const isPending = `${statusNow} = 'pending'`;
 
 export interface RequestParts {
@@ -190,7 +191,8 @@ function activityStore({ rows, snapshot }: ReadPool): ActivityStore {
   };
 }
 
-/** Documents in PostgreSQL: read over the pool, changed over the queue of commits. */
+// Documents in PostgreSQL: read over the pool, changed over the queue of commits.
+
 const columns =
   'kind, id, version, name, parent, created_ms AS "createdAtMs", ends_ms AS "endsAtMs", document_json AS json';
 

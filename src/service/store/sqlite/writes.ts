@@ -35,12 +35,11 @@ import { recountEvents } from './seal/seal-earlier.ts';
 import { prepareStatisticsWrites } from './statistics.ts';
 import { prepareWriteContext, type WriteContext, type WriteOptions } from './write-context.ts';
 
-/**
- * Records what becomes of requests at the end of the chain, and notes the latest state in the request's own
- * row, by which queries find it. INVARIANT: a request's row holds the state of its last event, and a sealed
- * row counts its events, since all are written together; nothing is written on a request that is not as the
- * service wrote it.
- */
+// Records what becomes of requests at the end of the chain, and notes the latest state in the request's own
+// row, by which queries find it. INVARIANT: a request's row holds the state of its last event, and a sealed
+// row counts its events, since all are written together; nothing is written on a request that is not as the
+// service wrote it.
+
 interface DuePage {
   readonly atMs: number;
   readonly countMax: number;
@@ -135,11 +134,10 @@ function prepareSweep(database: Database): (atMs: number) => void {
   };
 }
 
-/**
- * Stores checkpoints in rows, and deletes the records before a checkpoint. INVARIANT: records are deleted
- * only together with the storing of the checkpoint that stands for them, and only if the chain still has the
- * record that the checkpoint names.
- */
+// Stores checkpoints in rows, and deletes the records before a checkpoint. INVARIANT: records are deleted
+// only together with the storing of the checkpoint that stands for them, and only if the chain still has the
+// record that the checkpoint names.
+
 const tables = ['requests', 'refusals', 'changes', 'request_events'] as const;
 
 interface NewCheckpoint {
@@ -262,7 +260,8 @@ export function prepareWrites(database: Database, options: WriteOptions): ApplyW
   };
 }
 
-/** Stores requests and refusals in rows at the end of the chain. */
+// Stores requests and refusals in rows at the end of the chain.
+
 interface NewRequest {
   readonly row: RequestRow;
   readonly openMax: number;

@@ -129,10 +129,9 @@ function Answer({ answer, ways }: AnswerProps) {
   );
 }
 
-/**
- * Recorded requests that the copy decides differently, each under the finding that it meets, the loosest
- * first. INVARIANT: a finding without a request says so, and requests without a finding are shown last.
- */
+// Recorded requests that the copy decides differently, each under the finding that it meets, the loosest
+// first. INVARIANT: a finding without a request says so, and requests without a finding are shown last.
+
 interface ChangedRequestsProps {
   readonly ways: FindingWays;
   readonly replay: ReplayResult;

@@ -30,10 +30,9 @@ import { agentOf } from './agent-filter.ts';
 import { agentExample } from './agent-view.ts';
 import { grantedMax, lastGranted } from './last-granted.ts';
 
-/**
- * Turns the payloads of many requests into a payload profile: for each field, the range of its numbers or its
- * most frequent values. INVARIANT: the profile is small, whatever the number and content of the payloads.
- */
+// Turns the payloads of many requests into a payload profile: for each field, the range of its numbers or its
+// most frequent values. INVARIANT: the profile is small, whatever the number and content of the payloads.
+
 export type ProfileField =
   | {
       readonly path: string;

@@ -35,7 +35,8 @@ import {
 } from '../../contract/schemas.ts';
 import { actorOf, type Route, route } from '../../routing/route.ts';
 
-/** Turns alerts and their rules into replies, and the body of a call into a rule. */
+// Turns alerts and their rules into replies, and the body of a call into a rule.
+
 const kindSchema: JsonSchema = {
   type: 'string',
   enum: alertKindNames,

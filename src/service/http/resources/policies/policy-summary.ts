@@ -13,7 +13,8 @@ import { type Route, route } from '../../routing/route.ts';
 import { playgroundProblems, putQuestion } from './playground-view.ts';
 import { setParameters, setsOf } from './policy-history-view.ts';
 
-/** The schemas of plain sentences about policies, as clients see them. */
+// The schemas of plain sentences about policies, as clients see them.
+
 const place = {
   file: { type: 'string', description: 'Relative to the policy directory.' },
   line: { type: 'integer', minimum: 1 },

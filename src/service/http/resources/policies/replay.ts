@@ -35,10 +35,9 @@ import {
   refusalProblem,
 } from './playground-view.ts';
 
-/**
- * The schemas of a replay, which tries files on recorded requests: lines of progress, and the answer as `writ
- * replay --json` prints it.
- */
+// The schemas of a replay, which tries files on recorded requests: lines of progress, and the answer as `writ
+// replay --json` prints it.
+
 const daysDefault = 7;
 const daysMax = 90;
 

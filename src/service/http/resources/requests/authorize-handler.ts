@@ -22,10 +22,9 @@ import { ProblemError, problems } from '../../contract/problem.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { TracedExchange, Tracing } from '../../telemetry/tracing.ts';
 
-/**
- * Reads what a client prefers of the answer (`Prefer`, RFC 7240), apart from how long it waits. Unknown
- * preferences are ignored.
- */
+// Reads what a client prefers of the answer (`Prefer`, RFC 7240), apart from how long it waits. Unknown
+// preferences are ignored.
+
 export interface Preferences {
   /** Whether the answer may be the request that the agent already has, when it asks the same again. */
   readonly isAttaching: boolean;

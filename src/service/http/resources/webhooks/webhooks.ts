@@ -32,10 +32,9 @@ import {
 } from '../../contract/schemas.ts';
 import { actorOf, type ManagedCall, type Route, route } from '../../routing/route.ts';
 
-/**
- * Turns webhooks and their deliveries into replies. INVARIANT: only those who may change a webhook see all of
- * its address, which often holds a secret.
- */
+// Turns webhooks and their deliveries into replies. INVARIANT: only those who may change a webhook see all of
+// its address, which often holds a secret.
+
 const eventsSchema: JsonSchema = {
   type: 'array',
   items: { type: 'string', enum: webhookEvents },
