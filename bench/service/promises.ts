@@ -151,6 +151,7 @@ function createAsk(
   };
   const noSwitches = { generation: 0, stoppedBy: () => null };
   const authorizer = createAuthorizer({
+    openRequestsMax: 20,
     store: { ...store, meters },
     policies: () => active,
     clock: Date.now,

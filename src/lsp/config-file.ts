@@ -12,14 +12,14 @@ import {
 } from 'vscode-languageserver';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
 import type { Span } from '../language/diagnostic/span.ts';
+import { loadConfig } from '../service/settings/load.ts';
 import {
   environmentVariableOf,
   flagOf,
-  loadConfig,
   type Setting,
   type SettingName,
   settings,
-} from '../service/settings/settings.ts';
+} from '../service/settings/table.ts';
 import { type LocatedMap, readYaml } from '../testing/yaml.ts';
 import { rangeOf } from './set/places.ts';
 import { pathOf } from './set/workspace.ts';

@@ -4,7 +4,7 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadConfig } from '../service/settings/settings.ts';
+import { loadConfig } from '../service/settings/load.ts';
 
 export interface ToldHits {
   /** When the service began to count. */

@@ -195,6 +195,7 @@ describe('writ explain ID', () => {
     await metering.note({ ...engine, digest: digest(set) });
     await metering.settled();
     const authorizer = createAuthorizer({
+      openRequestsMax: 20,
       store,
       policies: () => ({
         decide: engine.decide,

@@ -2,7 +2,7 @@
 // value comes from. Secrets are masked.
 
 import type { Command } from 'commander';
-import { loadConfig } from '../../service/settings/settings.ts';
+import { loadConfig } from '../../service/settings/load.ts';
 import { createMarks, type ExitCode, exitCodes, print, printError, printJson } from '../output/output.ts';
 
 interface Options {

@@ -1,7 +1,7 @@
 // `writ doctor`: examines an installation of the service, and names each fault with what to do about it.
 
 import type { Command } from 'commander';
-import { type Config, loadConfig } from '../../service/settings/settings.ts';
+import { type Config, loadConfig } from '../../service/settings/load.ts';
 import { type PartFinding, unused } from '../doctor/finding.ts';
 import { examineData, examinePackages, examineRoom } from '../doctor/machine.ts';
 import {

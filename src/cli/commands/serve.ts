@@ -4,7 +4,8 @@
 import type { Command } from 'commander';
 import { configured, endWithService, serveConfigured } from '../../service/http/main.ts';
 import { StartError } from '../../service/http/start-error.ts';
-import { type ConfigSources, flagOf, type SettingName } from '../../service/settings/settings.ts';
+import type { ConfigSources } from '../../service/settings/load.ts';
+import { flagOf, type SettingName } from '../../service/settings/table.ts';
 import { type ExitCode, exitCodes, print, printError, UsageError } from '../output/output.ts';
 import { type SettingFlags, settingsGiven, withSettings } from '../support/setting-flags.ts';
 import { tellReady } from '../support/supervisor.ts';

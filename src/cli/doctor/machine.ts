@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import type { Config } from '../../service/settings/settings.ts';
+import type { Config } from '../../service/settings/load.ts';
 import { installCommand } from '../install-hint.ts';
 import { codeOf, ok, type PartFinding, warned, wrong } from './finding.ts';
 

@@ -4,7 +4,7 @@
 import { createServer, isIP } from 'node:net';
 import { connect, type PeerCertificate } from 'node:tls';
 import { listenFault } from '../../service/http/start-error.ts';
-import type { Config } from '../../service/settings/settings.ts';
+import type { Config } from '../../service/settings/load.ts';
 import { readKeys } from '../../service/users/issuer-keys.ts';
 import { tryMailServer } from '../../service/webhooks/mail.ts';
 import { codeOf, ok, type PartFinding, unused, warned, wrong, wrongBy } from './finding.ts';

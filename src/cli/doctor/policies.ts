@@ -9,7 +9,7 @@ import { bundleSource } from '../../service/policies/bundles/bundle-source.ts';
 import { sourcesOf } from '../../service/policies/bundles/read-sources.ts';
 import { readBundle } from '../../service/policies/compiled/bundle.ts';
 import { firstPolicyHelp } from '../../service/policies/walk.ts';
-import type { Config } from '../../service/settings/settings.ts';
+import type { Config } from '../../service/settings/load.ts';
 import { loadPacked } from '../support/load-policies.ts';
 import { ok, type PartFinding, unused, warned, wrong, wrongBy } from './finding.ts';
 

@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { clockFault } from '../../service/clock.ts';
-import type { Config } from '../../service/settings/settings.ts';
+import type { Config } from '../../service/settings/load.ts';
 import { StoreError, type StoreErrorCode } from '../../service/store/contract/store-error.ts';
 import type { ExaminedStore } from '../../service/store/examine/examined-store.ts';
 import { examineStore, fileOf, shownPlace, storePlaceOf } from '../../service/store/open.ts';

@@ -5,7 +5,7 @@ import cluster from 'node:cluster';
 import { WorkerFailed } from '../../service/http/workers/crew.ts';
 import { superviseWorkers } from '../../service/http/workers/supervise.ts';
 import { serveAsWorker } from '../../service/http/workers/worker.ts';
-import type { Config } from '../../service/settings/settings.ts';
+import type { Config } from '../../service/settings/load.ts';
 import { type ExitCode, exitCodes, print } from '../output/output.ts';
 
 /**

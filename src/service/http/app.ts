@@ -20,22 +20,19 @@ import type { ReplaysOptions } from '../../analysis/replay/replays.ts';
 import { type Clock, createClock } from '../clock.ts';
 import { createAttempts } from '../people/attempts.ts';
 import { createDirectory } from '../people/directory.ts';
-import type { SsoSettings } from '../people/sso/provider.ts';
 import type { PolicyHost } from '../policies/policy-host.ts';
-import { openRequestsMaxDefault } from '../requests/authorize.ts';
 import type { Metering } from '../requests/metering/metering.ts';
 import { engineVersions } from '../requests/record/record.ts';
 import type { RequestEvents } from '../requests/record/request-events.ts';
 import { createBodyDigest } from '../requests/record/vote-scope.ts';
+import { type AppSettings, configDefaults } from '../settings/load.ts';
 import type { DocumentStore } from '../store/contract/documents.ts';
 import type { ReplicaAbout } from '../store/contract/replicas.ts';
 import type { AgentStore, Store } from '../store/contract/store.ts';
-import type { UserSettings } from '../users/on-behalf.ts';
 import type { RateLimit } from './auth/rate-limit.ts';
 import { createServerFactory, type ServerFactory } from './connection/http-server.ts';
 import { requireDocumented } from './contract/openapi.ts';
 import type { ChangeFeedTiming } from './events/change-feed.ts';
-import type { SmtpOptions } from './events/outgoing.ts';
 import { createDaysOf } from './resources/agents/agent-activity-view.ts';
 import { type DemoAccount, dashboardRoutes } from './resources/dashboard/dashboard.ts';
 import { describedRoutes } from './resources/described.ts';
@@ -47,48 +44,37 @@ import { ssoPages } from './resources/people/sso.ts';
 import { plantRoute } from './resources/policies/plants.ts';
 import { authorizeRoute } from './resources/requests/authorize.ts';
 import { scimRoutes } from './resources/scim/scim.ts';
-import { type Base, createParts, defaultPublicUrl, type ServiceParts } from './service-parts.ts';
+import { type Base, createParts, type ServiceParts } from './service-parts.ts';
 import { addCommon, createShell, type LogOptions } from './shell.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 import type { Tracing } from './telemetry/tracing.ts';
 
-export interface AppDeps {
+const defaults = Object.assign(
+  { publicUrl: 'http://localhost', sso: null, users: null, smtp: null },
+  configDefaults as Omit<AppSettings, 'sso' | 'users' | 'smtp'>,
+) satisfies AppSettings;
+
+/** The dependencies of the app with the default of each setting that was left out. */
+export type ConfiguredDeps = Omit<AppDeps, keyof AppSettings | 'publicUrl'> &
+  AppSettings & { readonly publicUrl: string };
+
+export interface AppDeps extends Partial<AppSettings> {
+  /** The address at which people reach the service; passkeys and the session's cookie belong to it. */
+  readonly publicUrl?: string;
   readonly store: Store;
   readonly policies: Pick<PolicyHost, 'current' | 'state' | 'isReady' | 'onChange' | 'reload'>;
   /** SHA-256 of the sandbox token, which `/plants` requires. */
   readonly sandboxTokenDigest: Uint8Array;
   readonly rate: RateLimit;
-  readonly bodyBytesMax: number;
-  /** How many requests of one agent may wait for people at the same time. */
-  readonly openRequestsMax?: number;
-  /** How many decisions of one agent may be under way at the same time. */
-  readonly inFlightMax?: number;
-  /** How many answers may be held back at the same time for one agent or person that asks to wait. */
-  readonly waitsMax?: number;
-  /** How many connections may be open at the same time. */
-  readonly connectionsMax?: number;
   readonly log: LogOptions;
   /** Milliseconds since 1970; must never go back. */
   readonly clock?: Clock;
-  /** Whether a signature may cover the body alone; true by default. */
-  readonly isCompatibilityAllowed?: boolean;
-  /**
-   * Whether a grant leaves the meters when only its agent reports that it did not use the grant; false by
-   * default.
-   */
-  readonly areAgentReportsTrusted?: boolean;
-  /** The address at which people reach the service; passkeys and the session's cookie belong to it. */
-  readonly publicUrl?: string;
   /** Holds the meter totals; by default the service makes its own. */
   readonly metering?: Metering;
   /**
    * Tells listeners what became of requests; by default the service makes its own, without outside listeners.
    */
   readonly requestEvents?: RequestEvents;
-  /** Whether webhooks may be sent to addresses that are not public; false by default. */
-  readonly areWebhooksPrivate?: boolean;
-  /** The mail server; the service sends no e-mail by default. */
-  readonly smtp?: SmtpOptions | null;
   /** What this process tells the other replicas about itself. */
   readonly self?: ReplicaAbout;
   /**
@@ -98,18 +84,8 @@ export interface AppDeps {
   readonly shareMetrics?: ShareMetrics | null;
   /** Traces requests for decisions; nothing is traced by default. */
   readonly tracing?: Tracing | null;
-  /** How long a new second factor cannot be used for a step-up, in milliseconds; an hour by default. */
-  readonly newFactorMs?: number;
   /** The account that the sign-in page offers; only a demo sets it. */
   readonly demo?: DemoAccount | null;
-  /** The provider of single sign-on; none by default. */
-  readonly sso?: SsoSettings | null;
-  /** The issuer whose tokens name the person that an agent asks for; by default no token is accepted. */
-  readonly users?: UserSettings | null;
-  /** Whether grants have receipts; true by default. */
-  readonly areReceiptsOn?: boolean;
-  /** Networks (CIDR) of proxies whose `X-Forwarded-For` is believed; none by default. */
-  readonly trustedProxies?: readonly string[];
   /** How often browsers receive the change feed; times that are absent are as documented. */
   readonly changeFeedTiming?: Partial<ChangeFeedTiming>;
   /** How often the rules of alerts are evaluated; as documented by default. */
@@ -123,11 +99,10 @@ export interface AppDeps {
 }
 
 const requestTimeoutMsDefault = 30_000;
-const connectionsMaxDefault = 1_000;
-const newFactorMsDefault = 60 * 60_000;
 
 /** The service with all its plugins and routes; the caller calls `listen` and `close`. */
-export function createApp(deps: AppDeps): FastifyInstance {
+export function createApp(given: AppDeps): FastifyInstance {
+  const deps: ConfiguredDeps = { ...defaults, ...given };
   const clock = deps.clock ?? createClock();
   const watched = watchStore(deps.store);
   const metrics = createMetrics({ store: deps.store, policies: deps.policies, clock });
@@ -135,7 +110,7 @@ export function createApp(deps: AppDeps): FastifyInstance {
   const app = createShell({
     log: deps.log,
     bodyBytesMax: deps.bodyBytesMax,
-    trustedProxies: deps.trustedProxies ?? [],
+    trustedProxies: deps.trustedProxies,
     serverFactory: serverFactoryOf(deps, metrics),
   });
   const base: Base = { store: watched.store, clock, metrics, log: app.log, shutdown: shutdown.signal };
@@ -147,10 +122,10 @@ export function createApp(deps: AppDeps): FastifyInstance {
   return app;
 }
 
-function serverFactoryOf(deps: AppDeps, metrics: Metrics): ServerFactory {
+function serverFactoryOf(deps: ConfiguredDeps, metrics: Metrics): ServerFactory {
   return createServerFactory({
     requestTimeoutMs: deps.requestTimeoutMs ?? requestTimeoutMsDefault,
-    connectionsMax: deps.connectionsMax ?? connectionsMaxDefault,
+    connectionsMax: deps.connectionsMax,
     onProblem: (code) => metrics.refused(code),
   });
 }
@@ -218,7 +193,7 @@ function addLifecycle(app: FastifyInstance, parts: ServiceParts): void {
 }
 
 interface Furnished {
-  readonly deps: AppDeps;
+  readonly deps: ConfiguredDeps;
   readonly base: Base;
   readonly parts: ServiceParts;
 }
@@ -245,7 +220,7 @@ function addRoutes(app: FastifyInstance, furnished: Furnished): void {
     directory: createDirectory(store.documents, clock),
     token: deps.sso?.scimToken ?? null,
     rules: deps.sso?.rules ?? [],
-    origin: new URL(deps.publicUrl ?? defaultPublicUrl).origin,
+    origin: new URL(deps.publicUrl).origin,
   });
   app.register(openApiRoute, { routes });
 }
@@ -255,7 +230,7 @@ function addRoutes(app: FastifyInstance, furnished: Furnished): void {
  * takes.
  */
 function managementDeps({ deps, base: { store, clock }, parts }: Furnished): ManagementDeps {
-  const { policies, rate, areWebhooksPrivate = false, publicUrl = defaultPublicUrl } = deps;
+  const { policies, rate, areWebhooksPrivate, publicUrl } = deps;
   const { outgoing } = parts;
   return {
     ...parts,
@@ -268,7 +243,7 @@ function managementDeps({ deps, base: { store, clock }, parts }: Furnished): Man
       attempts: createAttempts(),
       masterKey: store.masterKey,
       origin: new URL(publicUrl).origin,
-      newFactorMs: deps.newFactorMs ?? newFactorMsDefault,
+      newFactorMs: deps.newFactorMs,
       isSsoOnly: deps.sso?.isOnlyWay ?? false,
       notify: outgoing.access.noticed,
     },
@@ -277,11 +252,11 @@ function managementDeps({ deps, base: { store, clock }, parts }: Furnished): Man
     store,
     policies,
     rate,
-    openRequestsMax: deps.openRequestsMax ?? openRequestsMaxDefault,
+    openRequestsMax: deps.openRequestsMax,
     steadyMs: () => performance.now(),
     daysOf: createDaysOf(store),
     arePrivateAddressesAllowed: areWebhooksPrivate,
-    areAgentReportsTrusted: deps.areAgentReportsTrusted ?? false,
+    areAgentReportsTrusted: deps.areAgentReportsTrusted,
     dispatcher: outgoing.dispatcher,
     accessNews: outgoing.access,
     assignmentNews: outgoing.assignments,

@@ -18,7 +18,13 @@ import { openPolicies, type PolicyHost, type PolicyLog } from '../policies/polic
 import { startExpiry } from '../requests/expiry.ts';
 import { startMeterUpkeep } from '../requests/metering/meter-upkeep.ts';
 import { createMetering, type Metering } from '../requests/metering/metering.ts';
-import { type Config, type ConfigSources, loadConfig } from '../settings/settings.ts';
+import {
+  type AppSettings,
+  appSettings,
+  type Config,
+  type ConfigSources,
+  loadConfig,
+} from '../settings/load.ts';
 import type { Store } from '../store/contract/store.ts';
 import type { StoreError } from '../store/contract/store-error.ts';
 import { openStore, type StorePlace, shownPlace, storePlaceOf } from '../store/open.ts';
@@ -316,25 +322,10 @@ async function agreedPolicies(
   return agreed;
 }
 
-/** The options of the app that come from the configuration as they are. */
+/** The options of the app that come from the configuration. */
 function configuredDeps(config: Config) {
-  return {
-    areReceiptsOn: config.areReceiptsOn,
-    areWebhooksPrivate: config.areWebhooksPrivate,
-    smtp: config.smtp,
-    bodyBytesMax: config.bodyBytesMax,
-    openRequestsMax: config.openRequestsMax,
-    connectionsMax: config.connectionsMax,
-    inFlightMax: config.inFlightMax,
-    waitsMax: config.waitsMax,
-    rate: { perMinute: config.ratePerMinute, burst: config.burst },
-    isCompatibilityAllowed: config.isCompatibilityAllowed,
-    areAgentReportsTrusted: config.areAgentReportsTrusted,
-    newFactorMs: config.newFactorMs,
-    sso: config.sso,
-    users: config.users,
-    trustedProxies: config.trustedProxies,
-  };
+  const settings = Object.fromEntries(appSettings.map((name) => [name, config[name]])) as AppSettings;
+  return { ...settings, rate: { perMinute: config.ratePerMinute, burst: config.burst } };
 }
 
 /**

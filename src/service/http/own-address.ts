@@ -2,7 +2,7 @@
 
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import type { Config } from '../settings/settings.ts';
+import type { Config } from '../settings/load.ts';
 
 /**
  * The port to listen on. A free one is found when 0 is configured, because the addresses in requests, mails

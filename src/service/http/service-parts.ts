@@ -15,7 +15,7 @@ import type { PolicyState } from '../policies/policy-host.ts';
 import { createReceipts } from '../receipts/issue-receipt.ts';
 import { createReceiptKeys } from '../receipts/receipt-keys.ts';
 import { createVoteJudge } from '../requests/approvals/votes-now.ts';
-import { createAuthorizer, openRequestsMaxDefault } from '../requests/authorize.ts';
+import { createAuthorizer } from '../requests/authorize.ts';
 import { createDecisions } from '../requests/decisions.ts';
 import { createMetering } from '../requests/metering/metering.ts';
 import { createReceiptBases } from '../requests/record/receipt-basis.ts';
@@ -24,7 +24,7 @@ import { createRefusalRecorder } from '../requests/refusal.ts';
 import { createStatistics } from '../statistics/statistics.ts';
 import type { Store } from '../store/contract/store.ts';
 import { createTokenReader, noTokenReader, type TokenReader } from '../users/on-behalf.ts';
-import type { AppDeps } from './app.ts';
+import type { ConfiguredDeps } from './app.ts';
 import { createFairShares } from './auth/fair-shares.ts';
 import { createIdentifier } from './auth/identify-agent.ts';
 import { createFindPeople } from './auth/people-now.ts';
@@ -45,9 +45,6 @@ export interface Base {
   readonly shutdown: AbortSignal;
 }
 
-export const defaultPublicUrl = 'http://localhost';
-const inFlightMaxDefault = 256;
-const waitsMaxDefault = 100;
 /**
  * Decisions of all agents that may be under way at the same time: half of what the store lets wait for the
  * disk.
@@ -56,7 +53,7 @@ const decisionsMax = 5_000;
 
 export type ServiceParts = ReturnType<typeof createParts>;
 
-export function createParts(deps: AppDeps, base: Base) {
+export function createParts(deps: ConfiguredDeps, base: Base) {
   const { store, clock, shutdown, log } = base;
   const parts = { ...createUpkeep(deps, base), ...createIdentifier({ store, rate: deps.rate, clock }) };
   const decided = createDeciding(deps, base, parts);
@@ -65,7 +62,7 @@ export function createParts(deps: AppDeps, base: Base) {
     statistics: store.statistics,
     news: parts.requestNews,
     clock,
-    ofOneMax: deps.waitsMax ?? waitsMaxDefault,
+    ofOneMax: deps.waitsMax,
     shutdown,
     onFailure: (err) => log.warn({ err }, 'what has become of requests was not looked at; trying again'),
   });
@@ -79,9 +76,9 @@ export function createParts(deps: AppDeps, base: Base) {
     store,
     policies: deps.policies,
     clock,
-    publicUrl: deps.publicUrl ?? defaultPublicUrl,
-    smtp: deps.smtp ?? null,
-    arePrivateAddressesAllowed: deps.areWebhooksPrivate ?? false,
+    publicUrl: deps.publicUrl,
+    smtp: deps.smtp,
+    arePrivateAddressesAllowed: deps.areWebhooksPrivate,
     requests: parts.requestNews,
     log,
   });
@@ -110,7 +107,7 @@ export function createParts(deps: AppDeps, base: Base) {
     requests: store.requests,
     playground: refusals,
     policies: () => deps.policies.current(),
-    origin: new URL(deps.publicUrl ?? defaultPublicUrl).origin,
+    origin: new URL(deps.publicUrl).origin,
   });
   const policyHistory = createPolicyHistory({
     documents: store.documents,
@@ -148,7 +145,10 @@ interface GapBase extends Pick<Base, 'log'> {
 }
 
 /** Logs each condition of the policies that this installation cannot satisfy, when it is found. */
-function createPolicyGaps({ users, policies }: AppDeps, { log, directory, changeFeed }: GapBase): PolicyGaps {
+function createPolicyGaps(
+  { users, policies }: ConfiguredDeps,
+  { log, directory, changeFeed }: GapBase,
+): PolicyGaps {
   return watchPolicyGaps({
     directory,
     knowsUsers: users != null,
@@ -166,7 +166,7 @@ function staleSinceMs({ failure }: PolicyState): number | null {
 }
 
 /** The parts of single sign-on; null when no provider is configured. */
-function createSso({ sso: settings = null }: AppDeps, { store, clock, log }: Base) {
+function createSso({ sso: settings = null }: ConfiguredDeps, { store, clock, log }: Base) {
   if (settings === null) return null;
   const provider = createProviderOnDemand(settings, clock);
   const recheck = createRecheck({
@@ -180,7 +180,7 @@ function createSso({ sso: settings = null }: AppDeps, { store, clock, log }: Bas
 }
 
 /** Makes the parts that follow decided requests. */
-function createUpkeep(deps: AppDeps, { store, clock, log }: Base) {
+function createUpkeep(deps: ConfiguredDeps, { store, clock, log }: Base) {
   const requestNews =
     deps.requestEvents ??
     createRequestEvents((err) => log.error({ err }, 'what became of a request was not told'));
@@ -211,7 +211,7 @@ function createUpkeep(deps: AppDeps, { store, clock, log }: Base) {
 type Upkeep = ReturnType<typeof createUpkeep>;
 
 /** Makes the parts that decide: at first, and again after people have acted. */
-function createDeciding(deps: AppDeps, { store, clock }: Base, upkeep: Upkeep) {
+function createDeciding(deps: ConfiguredDeps, { store, clock }: Base, upkeep: Upkeep) {
   const { requestNews: news, metering, statistics, changeFeed } = upkeep;
   const directory = createDirectory(store.documents, clock);
   const switches = createSwitchBoard({ directory, steadyMs: () => performance.now() });
@@ -220,7 +220,7 @@ function createDeciding(deps: AppDeps, { store, clock }: Base, upkeep: Upkeep) {
   const deciding = { store, policies, clock, metering, switches, findPeople, news };
   const authorizer = createAuthorizer({
     ...deciding,
-    openRequestsMax: deps.openRequestsMax ?? openRequestsMaxDefault,
+    openRequestsMax: deps.openRequestsMax,
     onRecorded: (record) => {
       statistics.decided(record);
       changeFeed.tell('requests');
@@ -232,8 +232,8 @@ function createDeciding(deps: AppDeps, { store, clock }: Base, upkeep: Upkeep) {
     decisions,
     keys: createReceiptKeys(store.masterKey, directory),
     bases: createReceiptBases(store.masterKey),
-    issuer: new URL(deps.publicUrl ?? defaultPublicUrl).origin,
-    isOn: deps.areReceiptsOn ?? true,
+    issuer: new URL(deps.publicUrl).origin,
+    isOn: deps.areReceiptsOn,
   });
   return { authorizer, switches, decisions, receipts, judge: createVoteJudge(deciding) };
 }
@@ -241,7 +241,7 @@ function createDeciding(deps: AppDeps, { store, clock }: Base, upkeep: Upkeep) {
 type Deciding = ReturnType<typeof createDeciding> & ReturnType<typeof createIdentifier> & Upkeep;
 
 function createHandler(
-  deps: AppDeps,
+  deps: ConfiguredDeps,
   { store, clock, metrics }: Base,
   parts: Deciding & { readonly tokenReader: TokenReader },
 ) {
@@ -256,12 +256,12 @@ function createHandler(
     tracing: deps.tracing ?? null,
     verifySignature: createSignatureVerifier({
       masterKey: store.masterKey,
-      isCompatibilityAllowed: deps.isCompatibilityAllowed ?? true,
+      isCompatibilityAllowed: deps.bodySignatures === 'allow',
       nonces: store.nonces,
     }),
     recordRefusal,
     onRefused: (refusal) => statistics.refused(refusal),
-    shares: createFairShares({ placesMax: decisionsMax, ofOneMax: deps.inFlightMax ?? inFlightMaxDefault }),
+    shares: createFairShares({ placesMax: decisionsMax, ofOneMax: deps.inFlightMax }),
     bodyBytesMax: deps.bodyBytesMax,
   });
 }

@@ -13,7 +13,7 @@ import Fastify, {
 } from 'fastify';
 import { type Bindings, type ChildLoggerOptions, pino } from 'pino';
 import { createRequestId } from '../requests/record/id.ts';
-import type { LogLevel } from '../settings/settings.ts';
+import type { LogLevel } from '../settings/table.ts';
 import { addErrorReplies, sendProblem, toProblem } from './connection/error-replies.ts';
 import type { ServerFactory } from './connection/http-server.ts';
 import { repeatedHeader } from './connection/repeated-headers.ts';

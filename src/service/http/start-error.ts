@@ -2,7 +2,7 @@
 // diagnostics of broken policies.
 
 import { BrokenPolicies } from '../policies/policy-host.ts';
-import type { Config } from '../settings/settings.ts';
+import type { Config } from '../settings/load.ts';
 import { StoreError } from '../store/contract/store-error.ts';
 
 /** A class because it is thrown; `message` is the whole text to print. */

@@ -94,8 +94,8 @@ export interface AuthorizerOptions {
   readonly clock: () => number;
   readonly switches: SwitchesNow;
   readonly findPeople: FindPeople;
-  /** The most requests of one agent that may wait for people at the same time. */
-  readonly openRequestsMax?: number;
+  /** The maximum number of pending requests per agent. */
+  readonly openRequestsMax: number;
   readonly metering: Metering;
   readonly news?: RequestEvents;
   /** Called for each recorded request, before the reply; never throws. */
@@ -108,8 +108,6 @@ export interface Authorizer {
   /** Rejects with a StoreError when the record cannot be stored: nothing was granted. */
   authorize(input: AuthorizeInput): Promise<AuthorizeResult>;
 }
-
-export const openRequestsMaxDefault = 20;
 
 /**
  * Tries of one request. Each further try follows a change of the agent, its keys, the switches or documents;
@@ -127,7 +125,7 @@ interface Deps extends AuthorizerOptions, DecideDeps {
 export function createAuthorizer(options: AuthorizerOptions): Authorizer {
   const deps: Deps = {
     ...options,
-    openRequestsMax: options.openRequestsMax ?? openRequestsMaxDefault,
+    openRequestsMax: options.openRequestsMax,
     hideSecrets: createSecretHider(options.store.masterKey),
     keyedDigest: createBodyDigest(options.store.masterKey),
     judge: createVoteJudge(options),

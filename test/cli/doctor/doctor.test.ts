@@ -14,7 +14,7 @@ import { diskFinding, examineRoom } from '../../../src/cli/doctor/machine.ts';
 import { examineAddress } from '../../../src/cli/doctor/network.ts';
 import { compileToProgram } from '../../../src/pipeline.ts';
 import { writeBundle } from '../../../src/service/policies/compiled/bundle.ts';
-import { loadConfig } from '../../../src/service/settings/settings.ts';
+import { loadConfig } from '../../../src/service/settings/load.ts';
 import { openStore } from '../../../src/service/store/open.ts';
 import { requestRow, temporaryFolder } from '../../service/store/rows.ts';
 import { startMailServer } from '../../service/webhooks/mail-server.ts';

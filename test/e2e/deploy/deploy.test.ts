@@ -7,7 +7,7 @@ import { parseAllDocuments, parse as parseYaml } from 'yaml';
 import manifest from '../../../package.json' with { type: 'json' };
 import { tellReady } from '../../../src/cli/support/supervisor.ts';
 import { packageManifest } from '../../../src/packaging/package/manifests.ts';
-import { settings } from '../../../src/service/settings/settings.ts';
+import { settings } from '../../../src/service/settings/table.ts';
 import { shareService } from '../../service/http/service.ts';
 import { temporaryFolder } from '../../service/store/rows.ts';
 

@@ -12,7 +12,7 @@ import { lookAtResetLink, makeResetLink } from '../../../src/service/people/reco
 import { startSession, whoseSession } from '../../../src/service/people/sessions.ts';
 import { createSwitchBoard } from '../../../src/service/people/switches.ts';
 import { createToken } from '../../../src/service/people/tokens.ts';
-import { settings } from '../../../src/service/settings/settings.ts';
+import { settings } from '../../../src/service/settings/table.ts';
 import { liveKeysMax } from '../../../src/service/store/contract/store.ts';
 import { openStore } from '../../../src/service/store/open.ts';
 import { makeWebhook } from '../../../src/service/webhooks/webhook.ts';

@@ -5,11 +5,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import {
-  settings as allSettings,
-  type ConfigSources,
-  loadConfig,
-} from '../../../src/service/settings/settings.ts';
+import { type ConfigSources, loadConfig } from '../../../src/service/settings/load.ts';
+import { settings as allSettings } from '../../../src/service/settings/table.ts';
 import { temporaryDirectory } from './service.ts';
 
 function load(sources: Partial<ConfigSources> & { yaml?: string }) {
@@ -39,7 +36,7 @@ test('defaults', () => {
       bodyBytesMax: 262_144,
       openRequestsMax: 20,
       logLevel: 'info',
-      isCompatibilityAllowed: true,
+      bodySignatures: 'allow',
       clockBehind: 'refuse',
       durability: 'replicated',
       otelEndpoint: null,
@@ -80,7 +77,7 @@ test('the address of a collector may come from the variable that all programs re
   expect(load({ environment: none }).loaded).toMatchObject({ config: { otelEndpoint: null } });
   const yaml = 'signatures:\n  compatibility: forbid\nclock:\n  behind: accept\n';
   expect(load({ yaml }).loaded).toMatchObject({
-    config: { isCompatibilityAllowed: false, clockBehind: 'accept' },
+    config: { bodySignatures: 'forbid', clockBehind: 'accept' },
   });
 });
 

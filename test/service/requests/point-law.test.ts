@@ -73,6 +73,7 @@ test.each([1, 2])(
     const active = activeOf(policies);
     const directory = createDirectory(store.documents, Date.now);
     const authorizer = createAuthorizer({
+      openRequestsMax: 20,
       store,
       policies: () => active,
       clock: Date.now,

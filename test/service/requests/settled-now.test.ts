@@ -88,6 +88,7 @@ async function start() {
   const key = keyRow(agent.id);
   await real.agents.add(agent, key);
   const deps = {
+    openRequestsMax: 20,
     store,
     policies: () => active,
     clock: Date.now,

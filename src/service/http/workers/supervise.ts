@@ -4,7 +4,7 @@
 
 import cluster from 'node:cluster';
 import { type Logger, pino } from 'pino';
-import type { Config } from '../../settings/settings.ts';
+import type { Config } from '../../settings/load.ts';
 import { portOf } from '../own-address.ts';
 import { type Crew, createCrew } from './crew.ts';
 

@@ -3,7 +3,7 @@
 // supervisor.
 
 import cluster from 'node:cluster';
-import type { Config } from '../../settings/settings.ts';
+import type { Config } from '../../settings/load.ts';
 import { endWithService, serveConfigured } from '../main.ts';
 import type { ShareMetrics } from '../resources/operations/metrics.ts';
 import type { SupervisorMessage, WorkerMessage } from './messages.ts';

@@ -10,32 +10,28 @@ import { faultOfFile } from '../file-fault.ts';
 import { parseRoleRules } from '../people/sso/mapping.ts';
 import type { SsoSettings } from '../people/sso/provider.ts';
 import type { BundleSettings } from '../policies/bundles/bundled-policies.ts';
-import { type Durability, durabilities } from '../store/contract/durability.ts';
 import type { UserSettings } from '../users/on-behalf.ts';
 import { isAddress, isDatabaseAddress, isSmtpAddress, networksOf } from './address-forms.ts';
+import {
+  environmentVariableOf,
+  flagOf,
+  isSettingName,
+  type PlainConfig,
+  type Setting,
+  type SettingName,
+  settingNames,
+  settings,
+  standardVariables,
+} from './table.ts';
 
 // Settings of single sign-on. INVARIANT: the settings are set as a whole or not at all, and who somebody is
 // arrives over an encrypted connection.
-
-const ssoSettings = {
-  'sso.issuer': { default: null, kind: { is: 'issuer' } },
-  'sso.client_id': { default: null, kind: { is: 'text' } },
-  'sso.client_secret': { default: null, kind: { is: 'secret' } },
-  'sso.name': { default: 'single sign-on', kind: { is: 'text' } },
-  'sso.scopes': { default: 'openid email profile offline_access', kind: { is: 'text' } },
-  'sso.groups_claim': { default: 'groups', kind: { is: 'text' } },
-  'sso.roles': { default: null, kind: { is: 'role-rules' } },
-  'sso.recheck_seconds': { default: 120, kind: { is: 'integer', from: 10, to: 240 } },
-  'sso.only': { default: false, kind: { is: 'boolean' } },
-  'sso.scim_token': { default: null, kind: { is: 'secret' } },
-  'sso.external_id_claim': { default: 'sub', kind: { is: 'text' } },
-} as const;
 
 /** The shortest token of SCIM, too long to be guessed. */
 const scimTokenLengthMin = 32;
 
 /** Finds the value of a setting by its name; null when the setting is not set. */
-type SsoValues = (name: keyof typeof ssoSettings) => string | number | boolean | null;
+type SsoValues = (name: SettingName) => string | number | boolean | null;
 
 /**
  * Settings of single sign-on that are missing or too short, as lines for the person who starts the service.
@@ -95,19 +91,8 @@ function roleRulesText(value: unknown): string | null {
 // Settings of a bundle that the service follows instead of the policy directory. INVARIANT: a bundle from
 // another machine must be signed.
 
-const bundleSettings = {
-  bundle: { default: null, kind: { is: 'path-or-address' } },
-  'bundle.key': { default: null, kind: { is: 'key' } },
-  'bundle.allow_older': { default: false, kind: { is: 'boolean' } },
-  'bundle.bytes_max': {
-    default: 64 * 1024 ** 2,
-    kind: { is: 'integer', from: 1024 ** 2, to: 1024 ** 3 },
-  },
-  'bundle.poll_seconds': { default: 10, kind: { is: 'integer', from: 1, to: 86_400 } },
-} as const;
-
 /** Finds the value of a setting by its name; null when the setting is not set. */
-type BundleValues = (name: keyof typeof bundleSettings) => string | number | boolean | null;
+type BundleValues = (name: SettingName) => string | number | boolean | null;
 
 function isWebAddress(place: string): boolean {
   return /^https?:/.test(place);
@@ -142,16 +127,8 @@ function bundleOf(settingOf: BundleValues): BundleSettings | null {
 // Settings for the people on whose behalf agents ask. INVARIANT: issuer and audience are set together, and
 // keys arrive over an encrypted connection.
 
-const userSettings = {
-  'users.issuer': { default: null, kind: { is: 'issuer' } },
-  'users.audience': { default: null, kind: { is: 'text' } },
-  'users.keys': { default: null, kind: { is: 'issuer' } },
-  'users.roles_claim': { default: 'roles', kind: { is: 'text' } },
-  'users.groups_claim': { default: 'groups', kind: { is: 'text' } },
-} as const;
-
 /** Finds the value of a setting by its name; null when the setting is not set. */
-type UserValues = (name: keyof typeof userSettings) => string | number | boolean | null;
+type UserValues = (name: SettingName) => string | number | boolean | null;
 
 /** Settings of the issuer that are missing, as lines for the person who starts the service. */
 function userProblems(settingOf: UserValues): readonly string[] {
@@ -175,122 +152,33 @@ function usersOf(settingOf: UserValues): UserSettings | null {
   };
 }
 
-const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
-export type LogLevel = (typeof logLevels)[number];
-
-export interface Config {
-  readonly host: string;
-  /** The port to listen on; 0 takes any free port. */
-  readonly port: number;
-  /** Absolute path of the policy directory. */
-  readonly policies: string;
-  /**
-   * The bundle that the service follows instead of the policy directory; null when it follows the directory.
-   */
+/** The effective configuration: a field for each setting, or for each group of settings that belong together. */
+export interface Config extends PlainConfig {
+  /** The bundle to follow instead of the policy directory; null to follow the directory. */
   readonly bundle: BundleSettings | null;
-  /** How long the compiler of policies may work without a pause. */
-  readonly compileTimeoutMs: number;
-  /** Absolute path of the directory that holds the store. */
-  readonly data: string;
-  /** Address of a PostgreSQL database; null keeps the store in the data directory. */
-  readonly store: string | null;
-  /** What the server of the PostgreSQL database has to promise. */
-  readonly durability: Durability;
-  /** How long a start tries to reach a store that is away or locked, in milliseconds. */
-  readonly storeWaitMs: number;
-  /** The token that `/plants` requires; null uses the token that was made at the first start. */
-  readonly sandboxToken: string | null;
-  readonly ratePerMinute: number;
-  readonly burst: number;
-  readonly bodyBytesMax: number;
-  /** How many connections may be open at the same time. */
-  readonly connectionsMax: number;
-  /** How many decisions of one agent may be under way at the same time. */
-  readonly inFlightMax: number;
-  /** How many answers may be held back at the same time for one agent or person that asks to wait. */
-  readonly waitsMax: number;
-  /** How many requests of one agent may wait for people at the same time. */
-  readonly openRequestsMax: number;
-  readonly logLevel: LogLevel;
-  /** How many processes serve the address. */
-  readonly workers: number;
-  /** Whether a signature may cover the body alone, which nothing protects from being sent again. */
-  readonly isCompatibilityAllowed: boolean;
-  /** Whether a grant leaves the meters when only its agent reports that it did not use the grant. */
-  readonly areAgentReportsTrusted: boolean;
-  /** Whether the service starts when the newest record is ahead of the machine's clock. */
-  readonly clockBehind: 'refuse' | 'accept';
-  /** Base address of an OpenTelemetry collector; null sends no traces. */
-  readonly otelEndpoint: string | null;
-  /**
-   * The address at which people reach the service, without a path; null uses the address that it listens on.
-   */
-  readonly publicUrl: string | null;
-  /** Whether webhooks may be sent to addresses that are not public, and by `http:`. */
-  readonly areWebhooksPrivate: boolean;
-  /** Networks (CIDR) of proxies whose `X-Forwarded-For` is believed. */
-  readonly trustedProxies: readonly string[];
-  /** How long a new second factor cannot be used for a step-up. */
-  readonly newFactorMs: number;
-  /** The provider of single sign-on; null when nobody signs in that way. */
+  /** The provider of single sign-on; null without single sign-on. */
   readonly sso: SsoSettings | null;
-  /** The issuer whose tokens name the person that an agent asks for; null when none is configured. */
+  /** The issuer of tokens that name the user of an agent; null without one. */
   readonly users: UserSettings | null;
-  /** Whether grants have receipts. */
-  readonly areReceiptsOn: boolean;
-  /** The mail server and the sender's address; null sends no e-mail. */
+  /** The mail server and the sender's address; null to send no e-mail. */
   readonly smtp: { readonly url: string; readonly from: string } | null;
 }
 
-type PlainKind =
-  | ('text' | 'path' | 'path-or-address' | 'key' | 'secret' | 'address' | 'smtp')
-  | ('database' | 'boolean' | 'networks' | 'issuer' | 'role-rules');
+/** The settings that the HTTP application takes as they are. */
+export const appSettings = [
+  ...([
+    'bodyBytesMax',
+    'openRequestsMax',
+    'inFlightMax',
+    'waitsMax',
+    'connectionsMax',
+    'newFactorMs',
+  ] as const),
+  ...(['bodySignatures', 'areAgentReportsTrusted', 'areWebhooksPrivate', 'areReceiptsOn'] as const),
+  ...(['trustedProxies', 'sso', 'users', 'smtp'] as const),
+] satisfies readonly (keyof Config)[];
 
-export interface Setting {
-  readonly default: string | number | boolean | null;
-  readonly kind:
-    | { readonly is: PlainKind }
-    | { readonly is: 'integer'; readonly from: number; readonly to: number }
-    | { readonly is: 'choice'; readonly of: readonly string[] };
-}
-
-/** The settings by dotted name, as in `writ.yaml`. `limits.burst` is `WRIT_LIMITS_BURST` in the environment. */
-export const settings = {
-  host: { default: '127.0.0.1', kind: { is: 'text' } },
-  port: { default: 8181, kind: { is: 'integer', from: 0, to: 65_535 } },
-  policies: { default: './policies', kind: { is: 'path' } },
-  'policies.compile_timeout': { default: 60, kind: { is: 'integer', from: 1, to: 3_600 } },
-  ...bundleSettings,
-  data: { default: './var', kind: { is: 'path' } },
-  store: { default: null, kind: { is: 'database' } },
-  'store.durability': { default: 'replicated', kind: { is: 'choice', of: durabilities } },
-  'store.wait_seconds': { default: 60, kind: { is: 'integer', from: 0, to: 86_400 } },
-  workers: { default: 1, kind: { is: 'integer', from: 1, to: 64 } },
-  'sandbox.token': { default: null, kind: { is: 'secret' } },
-  'limits.rate_per_minute': { default: 600, kind: { is: 'integer', from: 1, to: 1_000_000_000 } },
-  'limits.burst': { default: 100, kind: { is: 'integer', from: 1, to: 1_000_000_000 } },
-  'requests.open_max': { default: 20, kind: { is: 'integer', from: 1, to: 1_000_000 } },
-  'limits.body_bytes': { default: 256 * 1024, kind: { is: 'integer', from: 1_024, to: 16 * 1024 * 1024 } },
-  'limits.in_flight': { default: 256, kind: { is: 'integer', from: 1, to: 2_000 } },
-  'limits.waits': { default: 100, kind: { is: 'integer', from: 1, to: 2_000 } },
-  connections_max: { default: 1_000, kind: { is: 'integer', from: 1, to: 1_000_000 } },
-  'signatures.compatibility': { default: 'allow', kind: { is: 'choice', of: ['allow', 'forbid'] } },
-  'meters.trust_agent_reports': { default: false, kind: { is: 'boolean' } },
-  'clock.behind': { default: 'refuse', kind: { is: 'choice', of: ['refuse', 'accept'] } },
-  'otel.endpoint': { default: null, kind: { is: 'address' } },
-  public_url: { default: null, kind: { is: 'address' } },
-  trusted_proxies: { default: '', kind: { is: 'networks' } },
-  'people.new_factor_minutes': { default: 60, kind: { is: 'integer', from: 0, to: 7 * 24 * 60 } },
-  ...ssoSettings,
-  ...userSettings,
-  receipts: { default: true, kind: { is: 'boolean' } },
-  'webhooks.allow_private': { default: false, kind: { is: 'boolean' } },
-  'smtp.url': { default: null, kind: { is: 'smtp' } },
-  'smtp.from': { default: null, kind: { is: 'text' } },
-  'log.level': { default: 'info', kind: { is: 'choice', of: logLevels } },
-} as const satisfies Readonly<Record<string, Setting>>;
-
-export type SettingName = keyof typeof settings;
+export type AppSettings = Pick<Config, (typeof appSettings)[number]>;
 
 interface ShownSetting {
   readonly name: SettingName;
@@ -356,8 +244,6 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
   };
 }
 
-const settingNames = Object.keys(settings) as readonly SettingName[];
-
 interface Found {
   readonly name: SettingName;
   readonly value: unknown;
@@ -404,10 +290,6 @@ function flatten(value: unknown, prefix = ''): readonly (readonly [string, unkno
 }
 
 const variables = new Map(settingNames.map((name) => [environmentVariableOf(name), name]));
-/** Variables that many programs read; a variable with Writ's own name takes precedence. */
-const standardVariables: readonly (readonly [string, SettingName])[] = [
-  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'otel.endpoint'],
-];
 /**
  * Variables that Kubernetes sets for every pod when a service is called `writ`, and variables of the commands
  * that call a service.
@@ -436,20 +318,6 @@ function readFlags({ directory, flags }: ConfigSources): readonly Found[] {
     .map((name) => ({ name, value: flags[name], origin: flagOf(name), base: directory }));
 }
 
-/** The variable of a setting: `limits.rate_per_minute` → `WRIT_LIMITS_RATE_PER_MINUTE`. */
-export function environmentVariableOf(name: SettingName): string {
-  return `WRIT_${name.replace('.', '_').toUpperCase()}`;
-}
-
-/** The flag of a setting: `limits.rate_per_minute` → `--limits-rate-per-minute`. */
-export function flagOf(name: SettingName): string {
-  return `--${name.replaceAll(/[._]/g, '-')}`;
-}
-
-function isSettingName(name: string): name is SettingName {
-  return Object.hasOwn(settings, name);
-}
-
 function suggest(name: string, candidates: Iterable<string>): string {
   const nearest = nearestOf(name, candidates);
   return nearest === null ? '' : `; did you mean \`${nearest}\``;
@@ -468,6 +336,7 @@ function takeValue({ name, value, origin, base }: Found): Value | { readonly pro
     case 'secret':
       return typeof value === 'string' && value !== '' ? value : wants('a text that is not empty');
     case 'address':
+    case 'origin':
       return isAddress(value) ? value : wants('an http or https address without a password');
     case 'issuer':
       return isAddress(value) && isIssuer(value)
@@ -511,46 +380,36 @@ function takeValue({ name, value, origin, base }: Found): Value | { readonly pro
 }
 
 function configOf(values: ReadonlyMap<SettingName, Value>): Config {
-  const text = (name: SettingName) => String(values.get(name));
-  const textOrNull = (name: SettingName) => (values.get(name) === null ? null : text(name));
-  const publicUrl = textOrNull('public_url');
-  const [smtpUrl, smtpFrom] = [textOrNull('smtp.url'), textOrNull('smtp.from')];
-  const number = (name: SettingName) => Number(values.get(name));
-  return {
-    host: text('host'),
-    port: number('port'),
-    policies: text('policies'),
-    bundle: bundleOf((name) => values.get(name) ?? null),
-    compileTimeoutMs: number('policies.compile_timeout') * 1_000,
-    data: text('data'),
-    store: textOrNull('store'),
-    durability: durabilities.find((one) => one === values.get('store.durability')) ?? 'replicated',
-    storeWaitMs: number('store.wait_seconds') * 1_000,
-    workers: number('workers'),
-    sandboxToken: textOrNull('sandbox.token'),
-    ratePerMinute: number('limits.rate_per_minute'),
-    burst: number('limits.burst'),
-    bodyBytesMax: number('limits.body_bytes'),
-    connectionsMax: number('connections_max'),
-    inFlightMax: number('limits.in_flight'),
-    waitsMax: number('limits.waits'),
-    openRequestsMax: number('requests.open_max'),
-    logLevel: logLevels.find((level) => level === values.get('log.level')) ?? 'info',
-    isCompatibilityAllowed: values.get('signatures.compatibility') === 'allow',
-    areAgentReportsTrusted: values.get('meters.trust_agent_reports') === true,
-    clockBehind: values.get('clock.behind') === 'accept' ? 'accept' : 'refuse',
-    otelEndpoint: textOrNull('otel.endpoint'),
-    publicUrl: publicUrl === null ? null : new URL(publicUrl).origin,
-    trustedProxies: text('trusted_proxies')
-      .split(' ')
-      .filter((network) => network !== ''),
-    newFactorMs: number('people.new_factor_minutes') * 60_000,
-    sso: ssoOf((name) => values.get(name) ?? null),
-    users: usersOf((name) => values.get(name) ?? null),
-    areReceiptsOn: values.get('receipts') === true,
-    areWebhooksPrivate: values.get('webhooks.allow_private') === true,
-    smtp: smtpUrl === null || smtpFrom === null ? null : { url: smtpUrl, from: smtpFrom },
-  };
+  const of = (name: SettingName) => values.get(name) ?? null;
+  const [smtpUrl, smtpFrom] = [of('smtp.url'), of('smtp.from')];
+  const smtp =
+    smtpUrl === null || smtpFrom === null ? null : { url: String(smtpUrl), from: String(smtpFrom) };
+  const groups = { bundle: bundleOf(of), sso: ssoOf(of), users: usersOf(of), smtp };
+  return { ...plainConfig(of), ...groups };
+}
+
+/** The default of each field that is one setting. */
+export const configDefaults: PlainConfig = plainConfig((name) => settings[name].default);
+
+function plainConfig(of: (name: SettingName) => Value): PlainConfig {
+  const fields: [string, Value | readonly string[]][] = [];
+  for (const name of settingNames) {
+    const { field, times, kind }: Setting = settings[name];
+    if (field === undefined) continue;
+    const value = of(name);
+    if (kind.is === 'networks')
+      fields.push([
+        field,
+        String(value)
+          .split(' ')
+          .filter((one) => one !== ''),
+      ]);
+    else if (kind.is === 'origin')
+      fields.push([field, value === null ? null : new URL(String(value)).origin]);
+    else fields.push([field, times === undefined ? value : Number(value) * times]);
+  }
+  // `takeValue` has checked each value against the kind of its setting.
+  return Object.fromEntries(fields) as PlainConfig;
 }
 
 function show(
