@@ -87,7 +87,7 @@ test('writ alerts shows what is on, what was, and the rules, and changes these',
   await personWith(service, admin, { email: 'fin@example.com', roles: ['approver'], groups: ['finance'] });
   const run = runner(service, tokenOf(ann.headers));
   await expect.poll(async () => (await run('alerts', '--on')).stdout).toBe('no alert is on\n');
-  await ann.send('/v1/switches', { method: 'POST', body: { scope: 'all', reason: 'a drill' } });
+  await ann.send('/v1/kill-switches', { method: 'POST', body: { scope: 'all', reason: 'a drill' } });
   const on = async () => (await run('alerts', '--on')).stdout;
   await expect.poll(on).toMatch(/on now +Kill switch on +1 kill switch is on\./);
   const rules = await run('alerts', 'rules');
@@ -412,7 +412,7 @@ describe('writ requests, approve, reject', () => {
     const [asBen] = people.map(({ headers }) => runner(service, tokenOf(headers)));
     const body = '{"action_key":"demo.escalate","payload":{}}';
     const { request_id: id } = (await (await authorize(service, { body })).json()) as { request_id: string };
-    const handling = async () => (await people[0]!.send(`/v1/requests/${id}/handling`)).body;
+    const handling = async () => (await people[0]!.send(`/v1/requests/${id}/assignment`)).body;
     const asked: { name: string; is_you: boolean }[] = (await handling()).people;
     const me = asked.find((one) => one.is_you)!;
 

@@ -85,7 +85,7 @@ async function list(api: Api, options: ListOptions): Promise<void> {
   const { on, limit, cursor } = options;
   const page =
     on === true
-      ? await api.get<Page<ShownAlert>>('/v1/alerts/on')
+      ? await api.get<Page<ShownAlert>>('/v1/alerts/active')
       : await api.get<Page<ShownAlert>>('/v1/alerts', { limit, cursor });
   show(options, page, ({ items }) => {
     print(items.length === 0 ? (on === true ? 'no alert is on\n' : 'no alerts\n') : alertTable(items));

@@ -224,10 +224,10 @@ export function defineAssign(command: Command, finish: Finish): void {
 async function assign(api: Api, id: string, person: string): Promise<void> {
   const path = `/v1/requests/${step(id)}`;
   if (person === 'nobody') {
-    await api.delete(`${path}/assign`);
+    await api.delete(`${path}/assignment`);
     return print(`nobody in particular looks after ${id}\n`);
   }
-  const { people } = await api.get<Handling>(`${path}/handling`);
+  const { people } = await api.get<Handling>(`${path}/assignment`);
   const found = people.filter((one) => (person === 'me' ? one.is_you : one.name === person));
   const [one] = found;
   if (one === undefined || found.length > 1) {
@@ -237,7 +237,7 @@ async function assign(api: Api, id: string, person: string): Promise<void> {
       `${how}: ${people.length === 0 ? 'it waits for nobody' : `these can: ${escapeForTerminal(names)}`}`,
     );
   }
-  await api.post(`${path}/assign`, { person: one.id });
+  await api.post(`${path}/assignment`, { person: one.id });
   print(`${escapeForTerminal(one.name)} looks after ${id}\n`);
 }
 

@@ -32,7 +32,7 @@ export function defineSwitch(command: Command, finish: (code: ExitCode) => void)
     async (options: ApiOptions) => {
       finish(
         await withApi(options, async (api) => {
-          const list = await api.get<{ items: readonly ShownSwitch[] }>('/v1/switches');
+          const list = await api.get<{ items: readonly ShownSwitch[] }>('/v1/kill-switches');
           show(options, list, ({ items }) =>
             print(items.length === 0 ? 'no switch is on\n' : switchTable(items)),
           );
@@ -49,7 +49,7 @@ export function defineSwitch(command: Command, finish: (code: ExitCode) => void)
         await withApi(options, async (api) => {
           const body = { scope: await withAgentId(api, checkScope(scope)), reason: options.reason };
           const made = await api.post<ShownSwitch & { readonly warnings: readonly string[] }>(
-            '/v1/switches',
+            '/v1/kill-switches',
             body,
           );
           show(options, made, ({ id, warnings }) => {
@@ -66,7 +66,7 @@ export function defineSwitch(command: Command, finish: (code: ExitCode) => void)
     .action(async (id: string, options: ApiOptions & { readonly reason: string }) => {
       finish(
         await withApi(options, async (api) => {
-          await api.post(`/v1/switches/${step(id)}/off`, { reason: options.reason });
+          await api.post(`/v1/kill-switches/${step(id)}/deactivate`, { reason: options.reason });
           show(options, { id, status: 'off' }, () => print(`${id} is off\n`));
         }),
       );

@@ -65,7 +65,7 @@ export function defineVote(
 
 /** Refuses when the request contains letters that may deceive, and says which. */
 async function refuseDeceptive(api: Api, id: string): Promise<void> {
-  const { items } = await api.get<LookAlikes>(`/v1/requests/${step(id)}/look-alikes`, {});
+  const { items } = await api.get<LookAlikes>(`/v1/requests/${step(id)}/confusables`, {});
   if (items.length === 0) return;
   const lines = items.map(({ path, value, scripts, looks_like: known, characters }) => {
     const what = [

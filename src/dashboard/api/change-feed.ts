@@ -28,7 +28,7 @@ const doubtMs = 4_000;
 /** Opens the change feed; without a session nothing arrives. */
 export function openChangeFeed(): void {
   closeChangeFeed();
-  const own = new EventSource('/v1/news');
+  const own = new EventSource('/v1/events');
   source = own;
   own.onopen = () => {
     pauseMs = 1_000;

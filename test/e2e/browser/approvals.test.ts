@@ -220,7 +220,7 @@ test('a word that comes too late is told so, and what was written stays', async 
   await page.goto(`/approvals/${id}#approve`);
   await page.getByLabel('Why you approve').fill('fine');
   // The page gets no news, so it shows an old state.
-  await page.route('**/v1/news', (route) => route.abort());
+  await page.route('**/v1/events', (route) => route.abort());
   let isOld = true;
   const old = await page.evaluate(`fetch('/v1/requests/${id}').then((reply) => reply.text())`);
   await page.route(`**/v1/requests/${id}`, (route) =>

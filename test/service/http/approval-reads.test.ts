@@ -89,7 +89,7 @@ test('the queue is counted without being read', async () => {
   const [first] = (await ben.send('/v1/approvals?limit=1')).body.items;
   await give(ben, first.request_id, 'approve');
   expect(await count()).toBe(14);
-  await ben.send(`/v1/requests/${first.request_id}/take-back`, { method: 'POST' });
+  await ben.send(`/v1/requests/${first.request_id}/revoke-approval`, { method: 'POST' });
   expect(await count()).toBe(15);
 });
 

@@ -39,7 +39,7 @@ beforeAll(async () => {
 const filesOf = (text: string) => [{ path: 'demo.policy', text }];
 
 function compare(body: unknown, client: Client = auditor) {
-  return client.send('/v1/policies/compare', { method: 'POST', body });
+  return client.send('/v1/policies/diff', { method: 'POST', body });
 }
 
 /** What `writ diff` prints of two folders that hold one file each. */
@@ -123,7 +123,7 @@ test('is for everybody who is signed in, and records nothing', async () => {
   const before = await auditor.send('/v1/requests?limit=200');
   expect((await compare({ files: filesOf(raised) }, approver)).status).toBe(200);
   expect((await auditor.send('/v1/requests?limit=200')).body).toEqual(before.body);
-  const stranger = await fetch(`${shared().url}/v1/policies/compare`, {
+  const stranger = await fetch(`${shared().url}/v1/policies/diff`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ files: [] }),

@@ -106,12 +106,15 @@ test('a stream of requests against 30 disablings, re-tierings and switches', {
     const described = { name, controlOwner, tags, ratePerMinute, burst, tellsChange, riskTier } as const;
     await agents.describe({ agentId, atMs: Date.now(), ...described });
     await pause();
-    const on = await adminClient.send('/v1/switches', {
+    const on = await adminClient.send('/v1/kill-switches', {
       method: 'POST',
       body: { scope: 'area:pay', reason: 'a drill' },
     });
     await pause();
-    await adminClient.send(`/v1/switches/${on.body.id}/off`, { method: 'POST', body: { reason: 'checked' } });
+    await adminClient.send(`/v1/kill-switches/${on.body.id}/deactivate`, {
+      method: 'POST',
+      body: { reason: 'checked' },
+    });
     await pause();
   }
   isOver = true;

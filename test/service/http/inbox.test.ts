@@ -154,7 +154,7 @@ async function say(person: Client, id: string, kind: string, text = 'what for?')
 }
 
 async function takeBack(person: Client, id: string) {
-  return await person.send(`/v1/requests/${id}/take-back`, { method: 'POST' });
+  return await person.send(`/v1/requests/${id}/revoke-approval`, { method: 'POST' });
 }
 
 describe('without deciding', () => {

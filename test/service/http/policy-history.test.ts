@@ -53,7 +53,7 @@ beforeAll(async () => {
   }
 });
 
-const compareAddress = (old: string, now: string): string => `/v1/policies/compare?old=${old}&new=${now}`;
+const compareAddress = (old: string, now: string): string => `/v1/policies/diff?old=${old}&new=${now}`;
 
 test('has each set that became active, the latest first, and none twice', async () => {
   const before = await history();
@@ -79,7 +79,7 @@ test('two sets compare as the files of one do that are laid over the other', asy
   const { status, body } = await eve.send(compareAddress(now, old));
   expect(status).toBe(200);
   const files = [{ path: 'demo.policy', text: policies(100) }];
-  const laid = await eve.send('/v1/policies/compare', { method: 'POST', body: { files } });
+  const laid = await eve.send('/v1/policies/diff', { method: 'POST', body: { files } });
   const { comparison } = laid.body;
   expect(comparison).toMatchObject({ stricter: 1, loosened: 0 });
   expect(body.comparison).toEqual({
@@ -106,7 +106,7 @@ test('two sets compare as the files of one do that are laid over the other', asy
 test('two sets say in plain sentences what they say otherwise', async () => {
   const [{ digest: now }, { digest: old }] = (await history()) as [{ digest: string }, { digest: string }];
   const said = async (from: string, to: string) =>
-    (await eve.send(`/v1/policies/sentences?old=${from}&new=${to}&actions=pay.make`)).body;
+    (await eve.send(`/v1/policies/summary/diff?old=${from}&new=${to}&actions=pay.make`)).body;
   const { items, is_whole: isWhole } = await said(old, now);
   expect(isWhole).toBe(true);
   expect(items).toMatchObject([{ of: 'pay.make' }]);
@@ -118,12 +118,12 @@ test('two sets say in plain sentences what they say otherwise', async () => {
 });
 
 test.each([
-  ['/v1/policies/compare', 400, 'invalid_query'],
-  ['/v1/policies/compare?old=x', 400, 'invalid_query'],
+  ['/v1/policies/diff', 400, 'invalid_query'],
+  ['/v1/policies/diff?old=x', 400, 'invalid_query'],
   [compareAddress('sha256:0', 'sha256:1'), 404, 'not_found'],
   ['/v1/policies/history?limit=1', 400, 'invalid_query'],
-  ['/v1/policies/sentences?old=x&new=y', 400, 'invalid_query'],
-  ['/v1/policies/sentences?old=x&new=y&actions=pay.make', 404, 'not_found'],
+  ['/v1/policies/summary/diff?old=x&new=y', 400, 'invalid_query'],
+  ['/v1/policies/summary/diff?old=x&new=y&actions=pay.make', 404, 'not_found'],
 ])('%s is %i %s', async (address, status, code) => {
   expect(codeOf(await eve.send(address))).toEqual([status, code]);
 });

@@ -113,14 +113,14 @@ test('replicas of a database know each other, and which set each has read', asyn
 async function seesClaims(first: Service, second: Service, admin: Client): Promise<void> {
   const atFirst = client(first, admin.headers);
   const lookers = async (): Promise<readonly string[]> =>
-    (await admin.send('/v1/claims')).body.items.map((one: { request_id: string }) => one.request_id);
+    (await admin.send('/v1/review-locks')).body.items.map((one: { request_id: string }) => one.request_id);
   const reader = await readNews(second, admin);
   const body = '{"action_key":"demo.escalate","payload":{}}';
   const { request_id: id } = (await (await authorize(first, { body })).json()) as { request_id: string };
-  expect((await atFirst.send(`/v1/requests/${id}/claim`, { method: 'POST' })).status).toBe(200);
+  expect((await atFirst.send(`/v1/requests/${id}/review-lock`, { method: 'POST' })).status).toBe(200);
   await expect.poll(() => reader.heard.map(({ kind }) => kind)).toContain('approvals');
   expect(await lookers()).toEqual([id]);
-  expect((await atFirst.send(`/v1/requests/${id}/claim`, { method: 'DELETE' })).status).toBe(204);
+  expect((await atFirst.send(`/v1/requests/${id}/review-lock`, { method: 'DELETE' })).status).toBe(204);
   expect(await lookers()).toEqual([]);
   reader.leave();
 }

@@ -28,7 +28,7 @@ test.each<[string, string, object, string, string]>([
   ['POST', '/v1/agents', { ...agent(), tags: 'a' }, '/tags', 'it has to be a list'],
   [
     'POST',
-    '/v1/switches',
+    '/v1/kill-switches',
     { scope: 'all', reason: 'x'.repeat(501) },
     '/reason',
     'it has more than 500 characters',

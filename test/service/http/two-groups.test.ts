@@ -89,7 +89,7 @@ test('one approval that is taken back is missing again', async () => {
   const { service, sam, pia } = await start();
   const { request_id: id } = await ask(service, 'ops.scale');
   await give(sam, id, 'approve');
-  await sam.send(`/v1/requests/${id}/take-back`, { method: 'POST', body: { comment: 'too early' } });
+  await sam.send(`/v1/requests/${id}/revoke-approval`, { method: 'POST', body: { comment: 'too early' } });
   expect((await give(pia, id, 'approve')).body).toMatchObject({
     status: 'pending',
     requires: {

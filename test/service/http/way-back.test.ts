@@ -92,11 +92,11 @@ test('an invitation says who invites whom to what, and stays good', async () => 
   const draft = { email: 'cleo@example.com', name: 'Cleo', roles: ['approver'], groups: ['finance'] };
   const { token } = (await ann.send('/v1/invitations', post(draft))).body;
   for (let i = 0; i < 2; i++) {
-    const { body } = await send(service, '/v1/invitations/look', post({ token }));
+    const { body } = await send(service, '/v1/invitations/preview', post({ token }));
     expect(body).toMatchObject({ ...draft, invited_by: 'Ann' });
   }
   expect((await send(service, '/v1/invitations/accept', post({ token, password }))).status).toBe(201);
-  expect(codeOf(await send(service, '/v1/invitations/look', post({ token })))).toEqual([
+  expect(codeOf(await send(service, '/v1/invitations/preview', post({ token })))).toEqual([
     404,
     'link_not_valid',
   ]);

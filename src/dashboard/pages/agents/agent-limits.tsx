@@ -52,7 +52,7 @@ function LimitsDialog({ agent, onChange, onClose }: AgentProps & { readonly onCl
   const save = (): Promise<void> =>
     run(async () => {
       const body = { rate_per_minute: numberOf(perMinute), burst: numberOf(burst), tell_change: tellsChange };
-      await call('changeAgent', { params: { id: agent.id }, body });
+      await call('updateAgent', { params: { id: agent.id }, body });
       tellDone('Limits changed; they take effect with the next request');
       onChange();
       onClose();

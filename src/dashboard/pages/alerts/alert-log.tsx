@@ -23,7 +23,7 @@ export function AlertLog() {
 }
 
 function OnNow() {
-  const { data, problem, reload } = useResource('listAlertsOn', {}, ['alerts']);
+  const { data, problem, reload } = useResource('listActiveAlerts', {}, ['alerts']);
   return (
     <Section title="On now">
       <ProblemNote problem={problem} onRetry={reload} />

@@ -89,13 +89,13 @@ function RuleActions({ rule, onChange, onOpen }: RuleActionsProps) {
   const params = { id };
   const turn = (): Promise<void> =>
     run(async () => {
-      await call('changeAlertRule', { params, body: { is_on: !isOn } });
+      await call('updateAlertRule', { params, body: { is_on: !isOn } });
       tellDone(`${name}: ${isOn ? 'off' : 'on'}`);
       onChange();
     });
   const remove = (): Promise<void> =>
     run(async () => {
-      await call('removeAlertRule', { params });
+      await call('deleteAlertRule', { params });
       tellDone(isShipped ? `${name}: as shipped` : `${name}: deleted`);
       onChange();
     });

@@ -109,7 +109,7 @@ function WebhookActions({ webhook, onChange }: Omit<OneWebhookProps, 'mayChange'
     });
   const setStatus = (next: Webhook['status']): Promise<void> =>
     run(async () => {
-      await call('changeWebhook', { params, body: { status: next } });
+      await call('updateWebhook', { params, body: { status: next } });
       tellDone(next === 'active' ? 'The webhook is enabled' : 'The webhook is disabled');
       onChange();
     });

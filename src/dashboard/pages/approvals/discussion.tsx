@@ -29,7 +29,7 @@ export function Discussion({ request, reload }: DiscussionProps) {
   const isAsked = comments.some((one) => one.kind === 'question');
   const send = (): Promise<void> =>
     run(async () => {
-      await call('commentRequest', { params: { id }, body: { kind, text: text.trim() } });
+      await call('addComment', { params: { id }, body: { kind, text: text.trim() } });
       setText('');
       tellDone(doneTexts[kind]);
       reload();

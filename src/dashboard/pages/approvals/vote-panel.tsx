@@ -293,7 +293,7 @@ function TakeBack({ id, onDone }: { readonly id: string; readonly onDone: () => 
         isBusy={isBusy}
         onClick={() =>
           run(async () => {
-            await call('takeBackApproval', { params: { id } });
+            await call('revokeApproval', { params: { id } });
             tellDone('You have taken your approval back');
             onDone();
           })

@@ -31,7 +31,7 @@ export default function Audit() {
     limit: pageSize,
     ...times,
   };
-  const { data, problem, isLoading, reload } = useResource('listChanges', { query: asked }, [
+  const { data, problem, isLoading, reload } = useResource('listAuditLog', { query: asked }, [
     'agents',
     'people',
     'switches',

@@ -14,7 +14,7 @@ import { Section } from '../../parts/layout/page.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import { keepDraft, readDraft } from '../playground/changes.ts';
 
-type ComparedSets = Reply<'compareSets'>;
+type ComparedSets = Reply<'diffPolicySets'>;
 
 interface ComparedSetsProps {
   readonly compared: ComparedSets;
@@ -119,7 +119,7 @@ interface ChangedSentencesProps {
 function ChangedSentences({ pair, actions }: ChangedSentencesProps) {
   const query = { ...pair, actions: actions.join(',') };
   const { answer, problem, retry } = useAnswer(`${compareHref(pair)} ${query.actions}`, (signal) =>
-    call('getChangedSentences', { query, signal }),
+    call('diffPolicySummaries', { query, signal }),
   );
   if (answer === null)
     return problem === null ? (

@@ -102,7 +102,7 @@ function decisionsHref(from: string, to: string | null): string {
 function WhatChanged({ pair, at }: { readonly pair: SetPair; readonly at: string }) {
   const [isOpen, setOpen] = useState(false);
   const { answer, problem, retry } = useAnswer(isOpen ? compareHref(pair) : null, (signal) =>
-    call('compareSets', { query: { ...pair }, signal }),
+    call('diffPolicySets', { query: { ...pair }, signal }),
   );
   const comparison = answer?.comparison ?? null;
   return (

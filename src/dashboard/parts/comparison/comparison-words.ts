@@ -3,7 +3,7 @@
 import type { Reply } from '../../api/client.ts';
 import type { IconName } from '../layout/icon.tsx';
 
-export type Compared = Reply<'comparePolicies'>;
+export type Compared = Reply<'diffPolicies'>;
 
 export type Comparison = NonNullable<Compared['comparison']>;
 export type ComparedFinding = Comparison['findings'][number];

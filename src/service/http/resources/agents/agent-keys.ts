@@ -19,12 +19,12 @@ import {
 import { type AgentDeps, agentId, by, nowMs, revoked } from './agents.ts';
 
 export const graceSecondsMax = 30 * 24 * 60 * 60;
-const listKeys = route<AgentDeps>({
+const listAgentKeys = route<AgentDeps>({
   method: 'GET',
   url: '/v1/agents/:id/keys',
   access: 'agents.view',
   operation: {
-    id: 'listKeys',
+    id: 'listAgentKeys',
     summary: 'The keys of an agent: when they were made, last used, and end; the oldest first',
     parameters: [agentId],
     replies: { 200: listReply('The keys', keySchema, keyExample) },
@@ -36,12 +36,12 @@ const listKeys = route<AgentDeps>({
   },
 });
 
-const rotateKey = route<AgentDeps, { grace_seconds?: number }>({
+const rotateAgentKey = route<AgentDeps, { grace_seconds?: number }>({
   method: 'POST',
   url: '/v1/agents/:id/keys',
   access: 'agents.rotate',
   operation: {
-    id: 'rotateKey',
+    id: 'rotateAgentKey',
     summary: 'Gives an agent a new key, and its present one an end',
     parameters: [agentId],
     body: {
@@ -111,7 +111,7 @@ const setSigning = route<AgentDeps, { mode: SigningMode; new_secret?: boolean }>
   },
 });
 
-export const agentKeyRoutes: readonly Route<AgentDeps>[] = [listKeys, rotateKey, setSigning];
+export const agentKeyRoutes: readonly Route<AgentDeps>[] = [listAgentKeys, rotateAgentKey, setSigning];
 
 function notRevoked(agent: AgentRow): AgentRow {
   if (agent.status === 'revoked') throw revoked();

@@ -131,12 +131,12 @@ const getAgent = route<AgentDeps>({
   handle: async ({ store }, call) => shownAgent(await agentOf(store, call)),
 });
 
-const changeAgent = route<AgentDeps, AgentChange>({
+const updateAgent = route<AgentDeps, AgentChange>({
   method: 'PATCH',
   url: '/v1/agents/:id',
   access: 'agents.change',
   operation: {
-    id: 'changeAgent',
+    id: 'updateAgent',
     summary:
       'Changes name, risk tier, control owner, tags, rate or what refusals say; it takes effect with the next request',
     parameters: [agentId],
@@ -234,7 +234,7 @@ export const agentRoutes: readonly Route<AgentDeps>[] = [
   listAgents,
   registerAgent,
   getAgent,
-  changeAgent,
+  updateAgent,
   disableAgent,
   enableAgent,
   revokeAgent,

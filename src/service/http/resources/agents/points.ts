@@ -1,4 +1,4 @@
-// /v1/points: enforcement points, the agents that each asks for, and their keys. INVARIANT: a key is shown in
+// /v1/enforcement-points: enforcement points, the agents that each asks for, and their keys. INVARIANT: a key is shown in
 // the reply that made it and never again.
 
 import * as changes from '../../../agents/points/change-point.ts';
@@ -123,12 +123,12 @@ const name = text(200);
 const mayRelease = { type: 'boolean' } as const;
 const agents = { type: 'array', items: text(200), maxItems: changes.pointAgentsMax } as const;
 
-const listPoints = route<PointDeps>({
+const listEnforcementPoints = route<PointDeps>({
   method: 'GET',
-  url: '/v1/points',
+  url: '/v1/enforcement-points',
   access: 'points.view',
   operation: {
-    id: 'listPoints',
+    id: 'listEnforcementPoints',
     summary: 'Enforcement points, the latest first',
     parameters: pageParameters,
     replies: { 200: pageReply('A page of enforcement points', pointSchema, pointExample) },
@@ -141,12 +141,12 @@ const listPoints = route<PointDeps>({
   },
 });
 
-const registerPoint = route<PointDeps, PointBody>({
+const registerEnforcementPoint = route<PointDeps, PointBody>({
   method: 'POST',
-  url: '/v1/points',
+  url: '/v1/enforcement-points',
   access: 'points.change',
   operation: {
-    id: 'registerPoint',
+    id: 'registerEnforcementPoint',
     summary: 'Registers an enforcement point and makes its first key',
     description:
       'A proxy, a hook or another program that stands between agents and what they use. With its key it asks for the agents that are assigned to it, each named in `X-Writ-Agent`.',
@@ -169,12 +169,12 @@ const registerPoint = route<PointDeps, PointBody>({
   },
 });
 
-const getPoint = route<PointDeps>({
+const getEnforcementPoint = route<PointDeps>({
   method: 'GET',
-  url: '/v1/points/:id',
+  url: '/v1/enforcement-points/:id',
   access: 'points.view',
   operation: {
-    id: 'getPoint',
+    id: 'getEnforcementPoint',
     summary: 'One enforcement point',
     parameters: [pointId],
     replies: { 200: pointReply },
@@ -183,12 +183,12 @@ const getPoint = route<PointDeps>({
   handle: async ({ store }, call) => shownPoint(store, await pointOf(store, call)),
 });
 
-const changePoint = route<PointDeps, Partial<PointBody>>({
+const updateEnforcementPoint = route<PointDeps, Partial<PointBody>>({
   method: 'PATCH',
-  url: '/v1/points/:id',
+  url: '/v1/enforcement-points/:id',
   access: 'points.change',
   operation: {
-    id: 'changePoint',
+    id: 'updateEnforcementPoint',
     summary: 'Changes the name, the agents or `may_release`; it takes effect with the next request',
     parameters: [pointId],
     body: {
@@ -210,26 +210,26 @@ const changePoint = route<PointDeps, Partial<PointBody>>({
   },
 });
 
-const disablePoint = statusRoute({
-  id: 'disablePoint',
+const disableEnforcementPoint = statusRoute({
+  id: 'disableEnforcementPoint',
   word: 'disable',
   status: 'disabled',
   summary: 'Refuses all requests by the point from now on',
 });
 
-const enablePoint = statusRoute({
-  id: 'enablePoint',
+const enableEnforcementPoint = statusRoute({
+  id: 'enableEnforcementPoint',
   word: 'enable',
   status: 'active',
   summary: 'Lets a disabled point ask again',
 });
 
-const revokePoint = route<PointDeps, { name: string }>({
+const revokeEnforcementPoint = route<PointDeps, { name: string }>({
   method: 'POST',
-  url: '/v1/points/:id/revoke',
+  url: '/v1/enforcement-points/:id/revoke',
   access: 'points.change',
   operation: {
-    id: 'revokePoint',
+    id: 'revokeEnforcementPoint',
     summary: 'Refuses all requests by the point for good',
     parameters: [pointId],
     body: {
@@ -250,12 +250,12 @@ const revokePoint = route<PointDeps, { name: string }>({
   },
 });
 
-const listPointKeys = route<PointDeps>({
+const listEnforcementPointKeys = route<PointDeps>({
   method: 'GET',
-  url: '/v1/points/:id/keys',
+  url: '/v1/enforcement-points/:id/keys',
   access: 'points.view',
   operation: {
-    id: 'listPointKeys',
+    id: 'listEnforcementPointKeys',
     summary: 'The keys of a point: when they were made, were last used and end; the oldest first',
     parameters: [pointId],
     replies: {
@@ -274,12 +274,12 @@ const listPointKeys = route<PointDeps>({
   },
 });
 
-const rotatePointKey = route<PointDeps, { grace_seconds?: number }>({
+const rotateEnforcementPointKey = route<PointDeps, { grace_seconds?: number }>({
   method: 'POST',
-  url: '/v1/points/:id/keys',
+  url: '/v1/enforcement-points/:id/keys',
   access: 'points.change',
   operation: {
-    id: 'rotatePointKey',
+    id: 'rotateEnforcementPointKey',
     summary: 'Gives a point a new key, and its present one an end',
     parameters: [pointId],
     body: {
@@ -301,15 +301,15 @@ const rotatePointKey = route<PointDeps, { grace_seconds?: number }>({
 });
 
 export const pointRoutes: readonly Route<PointDeps>[] = [
-  listPoints,
-  registerPoint,
-  getPoint,
-  changePoint,
-  disablePoint,
-  enablePoint,
-  revokePoint,
-  listPointKeys,
-  rotatePointKey,
+  listEnforcementPoints,
+  registerEnforcementPoint,
+  getEnforcementPoint,
+  updateEnforcementPoint,
+  disableEnforcementPoint,
+  enableEnforcementPoint,
+  revokeEnforcementPoint,
+  listEnforcementPointKeys,
+  rotateEnforcementPointKey,
 ];
 
 interface StatusChange {
@@ -322,7 +322,7 @@ interface StatusChange {
 function statusRoute({ id, word, status, summary }: StatusChange): Route<PointDeps> {
   return route({
     method: 'POST',
-    url: `/v1/points/:id/${word}`,
+    url: `/v1/enforcement-points/:id/${word}`,
     access: 'points.change',
     operation: {
       id,

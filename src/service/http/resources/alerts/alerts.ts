@@ -228,12 +228,12 @@ const listAlerts = route<AlertDeps>({
   },
 });
 
-const listAlertsOn = route<AlertDeps>({
+const listActiveAlerts = route<AlertDeps>({
   method: 'GET',
-  url: '/v1/alerts/on',
+  url: '/v1/alerts/active',
   access: 'alerts.view',
   operation: {
-    id: 'listAlertsOn',
+    id: 'listActiveAlerts',
     summary: 'The alerts that are on, the latest first',
     replies: { 200: listReply('The alerts', alertSchema, alertExample) },
   },
@@ -256,12 +256,12 @@ const listAlertRules = route<AlertDeps>({
   }),
 });
 
-const makeAlertRule = route<AlertDeps, RuleBody>({
+const createAlertRule = route<AlertDeps, RuleBody>({
   method: 'POST',
   url: '/v1/alert-rules',
   access: 'alerts.change',
   operation: {
-    id: 'makeAlertRule',
+    id: 'createAlertRule',
     summary: 'Adds a rule of alerts',
     body: {
       description:
@@ -299,12 +299,12 @@ const makeAlertRule = route<AlertDeps, RuleBody>({
   },
 });
 
-const changeAlertRule = route<AlertDeps, Omit<RuleBody, 'kind'>>({
+const updateAlertRule = route<AlertDeps, Omit<RuleBody, 'kind'>>({
   method: 'PATCH',
   url: '/v1/alert-rules/:id',
   access: 'alerts.change',
   operation: {
-    id: 'changeAlertRule',
+    id: 'updateAlertRule',
     summary: 'Changes a rule of alerts, a shipped one too',
     parameters: [ruleId],
     body: {
@@ -321,12 +321,12 @@ const changeAlertRule = route<AlertDeps, Omit<RuleBody, 'kind'>>({
   },
 });
 
-const removeAlertRule = route<AlertDeps>({
+const deleteAlertRule = route<AlertDeps>({
   method: 'DELETE',
   url: '/v1/alert-rules/:id',
   access: 'alerts.change',
   operation: {
-    id: 'removeAlertRule',
+    id: 'deleteAlertRule',
     summary: 'Removes a rule of alerts; of a shipped one what was changed of it',
     parameters: [ruleId],
     replies: { 204: noContent('Removed') },
@@ -341,11 +341,11 @@ const removeAlertRule = route<AlertDeps>({
 
 export const alertRoutes: readonly Route<AlertDeps>[] = [
   listAlerts,
-  listAlertsOn,
+  listActiveAlerts,
   listAlertRules,
-  makeAlertRule,
-  changeAlertRule,
-  removeAlertRule,
+  createAlertRule,
+  updateAlertRule,
+  deleteAlertRule,
 ];
 
 function stored(result: RuleStored | { readonly kind: 'unknown' | 'conflict' }) {

@@ -86,12 +86,12 @@ const walkSchema = objectSchema({
 
 const walkExample = { status: 'whole', checked: 1_200, last_sequence: 1_200, cursor: null, break: null };
 
-const listChanges = route<AuditDeps>({
+const listAuditLog = route<AuditDeps>({
   method: 'GET',
   url: '/v1/audit',
   access: 'audit.view',
   operation: {
-    id: 'listChanges',
+    id: 'listAuditLog',
     summary: 'What was changed, by whom, and how it was before and after; the latest first',
     parameters: [...pageParameters, ...filters],
     replies: { 200: pageReply('A page of changes', changeSchema, changeExample) },
@@ -164,7 +164,7 @@ const verifyRecords = route<AuditDeps, { cursor?: string }>({
   handle: async ({ store, steadyMs }, { body }) => walk(store, steadyMs, readCursor(body.cursor)),
 });
 
-export const auditRoutes: readonly Route<AuditDeps>[] = [listChanges, exportRecords, verifyRecords];
+export const auditRoutes: readonly Route<AuditDeps>[] = [listAuditLog, exportRecords, verifyRecords];
 
 function readFilters(query: Readonly<Record<string, string>>): (change: ChangeRow) => boolean {
   const { who = '', what, subject, from, to } = query;

@@ -1,4 +1,4 @@
-// /v1/news: a stream of hints that something has changed, so that a page need not poll.
+// /v1/events: a stream of hints that something has changed, so that a page need not poll.
 
 import { Readable } from 'node:stream';
 import type { SignInDeps } from '../../../people/sign-in.ts';
@@ -14,13 +14,13 @@ interface NewsDeps {
 
 const newsExample = 'retry: 2000\n\nevent: requests\ndata: {"at":"2026-03-02T10:00:00.000Z"}\n\n';
 
-const followNews = route<NewsDeps>({
+const streamEvents = route<NewsDeps>({
   method: 'GET',
-  url: '/v1/news',
+  url: '/v1/events',
   access: 'signed-in',
   credential: 'session-or-token',
   operation: {
-    id: 'followNews',
+    id: 'streamEvents',
     summary: 'Server-Sent Events that say what kind of thing has changed',
     description: `Events are ${Object.keys(changeKinds).join(', ')}, as far as one may see the things; \`data\` is \`{"at": time}\`. An event is a hint to look again, and of each kind one comes in half a second at most; look at all when the stream opens. It ends when the session or token does, and when the service stops. At most ${streamsOfPersonMax} streams of a person are open.`,
     replies: {
@@ -49,4 +49,4 @@ const followNews = route<NewsDeps>({
   },
 });
 
-export const newsRoutes: readonly Route<NewsDeps>[] = [followNews];
+export const newsRoutes: readonly Route<NewsDeps>[] = [streamEvents];

@@ -61,13 +61,13 @@ const parameters: readonly Parameter[] = [
 
 const text = { type: 'string', minLength: 1, maxLength: 200 } as const;
 
-const hookClaudeCode = route<HookDeps, ClaudeEvent>({
+const claudeCodeHook = route<HookDeps, ClaudeEvent>({
   method: 'POST',
   url: '/v1/hooks/claude-code',
   access: 'agent',
   bodyMax: payloadBodyMax,
   operation: {
-    id: 'hookClaudeCode',
+    id: 'claudeCodeHook',
     summary: 'Decides about a tool call of Claude Code',
     description:
       'Takes the body of a `PreToolUse` hook as it is: `mcp__files__read_file` is the action `files.read_file`, the tool `Bash` is `claude_code.Bash`, and `tool_input` is the payload. A `PostToolUse` hook reports that the tool ran. What is refused, stopped or fails is a 200 with `deny`.',
@@ -132,7 +132,7 @@ const hookClaudeCode = route<HookDeps, ClaudeEvent>({
   },
 });
 
-export const hookRoutes: readonly Route<HookDeps>[] = [hookClaudeCode];
+export const hookRoutes: readonly Route<HookDeps>[] = [claudeCodeHook];
 
 interface Hooked {
   readonly asked: AuthorizeCall;

@@ -1,4 +1,4 @@
-// /v1/switches: lists the kill switches that are on, and turns switches on and off.
+// /v1/kill-switches: lists the kill switches that are on, and turns switches on and off.
 
 import { riskTiers } from '../../../../language/model/request.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
@@ -53,12 +53,12 @@ const switchExample = {
   created_by_name: 'Ann',
 };
 
-const listSwitches = route<SwitchDeps>({
+const listKillSwitches = route<SwitchDeps>({
   method: 'GET',
-  url: '/v1/switches',
+  url: '/v1/kill-switches',
   access: 'switches.view',
   operation: {
-    id: 'listSwitches',
+    id: 'listKillSwitches',
     summary: 'The kill switches that are on, the latest first',
     replies: { 200: listReply('The switches', switchSchema, switchExample) },
   },
@@ -67,12 +67,12 @@ const listSwitches = route<SwitchDeps>({
   }),
 });
 
-const turnSwitchOn = route<SwitchDeps, { scope: string; reason: string }>({
+const createKillSwitch = route<SwitchDeps, { scope: string; reason: string }>({
   method: 'POST',
-  url: '/v1/switches',
+  url: '/v1/kill-switches',
   access: 'switches.use',
   operation: {
-    id: 'turnSwitchOn',
+    id: 'createKillSwitch',
     summary: 'Refuses everything that the scope covers, within a second',
     description:
       '`all`, `tier:high`, `area:payment` (with the areas within it) or `agent:` and the id or name of an agent. An area without an action in the active policies is told in `warnings`.',
@@ -99,12 +99,12 @@ const turnSwitchOn = route<SwitchDeps, { scope: string; reason: string }>({
   },
 });
 
-const turnSwitchOff = route<SwitchDeps, { reason: string }>({
+const deactivateKillSwitch = route<SwitchDeps, { reason: string }>({
   method: 'POST',
-  url: '/v1/switches/:id/off',
+  url: '/v1/kill-switches/:id/deactivate',
   access: 'switches.use',
   operation: {
-    id: 'turnSwitchOff',
+    id: 'deactivateKillSwitch',
     summary: 'Turns a switch off; the reason goes on record',
     parameters: [idParameter('The id in the list.', switchExample.id)],
     body: {
@@ -123,7 +123,11 @@ const turnSwitchOff = route<SwitchDeps, { reason: string }>({
   },
 });
 
-export const switchRoutes: readonly Route<SwitchDeps>[] = [listSwitches, turnSwitchOn, turnSwitchOff];
+export const switchRoutes: readonly Route<SwitchDeps>[] = [
+  listKillSwitches,
+  createKillSwitch,
+  deactivateKillSwitch,
+];
 
 /** The scope that a text names; the schema of the body has checked its form. */
 function readScope(scope: string): SwitchScope {

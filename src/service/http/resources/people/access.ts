@@ -38,12 +38,12 @@ export interface AccessDeps {
 
 const examplePassword = 'correct horse battery';
 
-const setUp = route<AccessDeps, { token: string; email: string; name: string; password: string }>({
+const createFirstAdmin = route<AccessDeps, { token: string; email: string; name: string; password: string }>({
   method: 'POST',
   url: '/v1/setup',
   access: 'public',
   operation: {
-    id: 'setUp',
+    id: 'createFirstAdmin',
     summary: 'Makes the first admin, once, by the link that the first start prints',
     body: {
       description: '`token` is the end of the link.',
@@ -95,12 +95,12 @@ const listInvitations = route<AccessDeps>({
   },
 });
 
-const invite = route<AccessDeps, { email: string; name: string } & RolesBody>({
+const createInvitation = route<AccessDeps, { email: string; name: string } & RolesBody>({
   method: 'POST',
   url: '/v1/invitations',
   access: 'people.invite',
   operation: {
-    id: 'invite',
+    id: 'createInvitation',
     summary: 'Invites a person',
     body: {
       description:
@@ -143,12 +143,12 @@ const withdrawInvitation = route<AccessDeps>({
   },
 });
 
-const lookAtInvitation = route<AccessDeps, { token: string }>({
+const previewInvitation = route<AccessDeps, { token: string }>({
   method: 'POST',
-  url: '/v1/invitations/look',
+  url: '/v1/invitations/preview',
   access: 'public',
   operation: {
-    id: 'lookAtInvitation',
+    id: 'previewInvitation',
     summary: 'Who is invited by whom to do what; the link stays good',
     body: {
       description: '`token` is the end of the link.',
@@ -203,11 +203,11 @@ const acceptInvitation = route<AccessDeps, { token: string; password: string }>(
 });
 
 export const accessRoutes: readonly Route<AccessDeps>[] = [
-  setUp,
+  createFirstAdmin,
   listInvitations,
-  invite,
+  createInvitation,
   withdrawInvitation,
-  lookAtInvitation,
+  previewInvitation,
   acceptInvitation,
 ];
 

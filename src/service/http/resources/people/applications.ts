@@ -51,12 +51,12 @@ const applicationExample = {
   answer: null,
 };
 
-const apply = route<AccessDeps, { email: string; name: string; reason: string }>({
+const applyForAccess = route<AccessDeps, { email: string; name: string; reason: string }>({
   method: 'POST',
   url: '/v1/applications',
   access: 'public',
   operation: {
-    id: 'apply',
+    id: 'applyForAccess',
     summary: 'Applies for access; an operator answers within 24 hours',
     body: {
       description: 'Who asks, and why.',
@@ -175,7 +175,7 @@ const declineApplication = route<AccessDeps, { reason: string }>({
 });
 
 export const applicationRoutes: readonly Route<AccessDeps>[] = [
-  apply,
+  applyForAccess,
   listApplications,
   grantApplication,
   declineApplication,

@@ -65,12 +65,12 @@ const getPerson = route<PeopleDeps>({
   },
 });
 
-const changePerson = route<PeopleDeps, personChanges.PersonChange>({
+const updatePerson = route<PeopleDeps, personChanges.PersonChange>({
   method: 'PATCH',
   url: '/v1/people/:id',
   access: 'people.change',
   operation: {
-    id: 'changePerson',
+    id: 'updatePerson',
     summary: 'Changes name, roles, groups or status; who is disabled is out at once',
     parameters: [id],
     body: {
@@ -115,13 +115,13 @@ const changePerson = route<PeopleDeps, personChanges.PersonChange>({
   },
 });
 
-const resetFactorsOfPerson = route<PeopleDeps>({
+const resetSecondFactors = route<PeopleDeps>({
   method: 'DELETE',
   url: '/v1/people/:id/totp',
   access: 'people.change',
   credential: 'proved-session',
   operation: {
-    id: 'resetFactorsOfPerson',
+    id: 'resetSecondFactors',
     summary: 'Helps somebody out who has lost their authenticator app or their passkeys',
     description: 'Removes their one-time codes and passkeys, and ends their sessions.',
     parameters: [id],
@@ -138,8 +138,8 @@ const resetFactorsOfPerson = route<PeopleDeps>({
 export const peopleRoutes: readonly Route<PeopleDeps>[] = [
   listPeople,
   getPerson,
-  changePerson,
-  resetFactorsOfPerson,
+  updatePerson,
+  resetSecondFactors,
 ];
 
 async function listedPerson({ passkeys }: Pick<Directory, 'passkeys'>, person: Person) {

@@ -17,13 +17,13 @@ interface ResetDeps {
   readonly accessNews: Pick<AccessNews, 'resetLinkMade'>;
 }
 
-const makeResetLink = route<ResetDeps, { removes_second_factors?: boolean }>({
+const createResetLink = route<ResetDeps, { removes_second_factors?: boolean }>({
   method: 'POST',
   url: '/v1/people/:id/reset-link',
   access: 'people.change',
   credential: 'proved-session',
   operation: {
-    id: 'makeResetLink',
+    id: 'createResetLink',
     summary: 'Makes a link by which a person who has lost their password sets a new one, once, within a day',
     description:
       'The link before is not good any more. The person is told, and gets the link by mail where there is a mail server. Their second factors stay, unless `removes_second_factors` is true.',
@@ -68,12 +68,12 @@ const makeResetLink = route<ResetDeps, { removes_second_factors?: boolean }>({
   },
 });
 
-const lookAtResetLink = route<ResetDeps, { token: string }>({
+const previewResetLink = route<ResetDeps, { token: string }>({
   method: 'POST',
   url: '/v1/reset-link',
   access: 'public',
   operation: {
-    id: 'lookAtResetLink',
+    id: 'previewResetLink',
     summary: 'Whose password a reset link sets; the link stays good',
     body: {
       description: '`token` is the end of the link.',
@@ -136,7 +136,11 @@ const resetPassword = route<ResetDeps, { token: string; password: string }>({
   },
 });
 
-export const resetLinkRoutes: readonly Route<ResetDeps>[] = [makeResetLink, lookAtResetLink, resetPassword];
+export const resetLinkRoutes: readonly Route<ResetDeps>[] = [
+  createResetLink,
+  previewResetLink,
+  resetPassword,
+];
 
 function linkNotValid(): ProblemError {
   return new ProblemError('link_not_valid', 'ask an admin for a new link');

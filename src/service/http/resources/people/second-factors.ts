@@ -29,13 +29,13 @@ const signInPurpose = 'sign in';
 const passkeySchema = objectSchema({ id: text(1400), name: text(100), created_at: time });
 const passkeyExample = { id: 'AbC', name: 'phone', created_at: '2026-03-02T10:00:00.000Z' };
 
-const offerCodes = route<SignedInDeps>({
+const startTotpSetup = route<SignedInDeps>({
   method: 'POST',
   url: '/v1/session/totp',
   access: 'signed-in',
   credential: 'session',
   operation: {
-    id: 'offerCodes',
+    id: 'startTotpSetup',
     summary: 'A secret for an authenticator app, which counts once a code of it has been sent',
     replies: {
       200: {
@@ -51,13 +51,13 @@ const offerCodes = route<SignedInDeps>({
   handle: async (_deps, call) => offerTotp(actorOf(call).person),
 });
 
-const confirmCodes = route<SignedInDeps, { secret: string; code: string }>({
+const confirmTotpSetup = route<SignedInDeps, { secret: string; code: string }>({
   method: 'POST',
   url: '/v1/session/totp/confirm',
   access: 'signed-in',
   credential: 'proved-session',
   operation: {
-    id: 'confirmCodes',
+    id: 'confirmTotpSetup',
     summary: 'Sets one-time codes up, by the first one, with recovery codes beside them',
     body: {
       description: 'The secret that was offered, and the code that the app shows.',
@@ -96,13 +96,13 @@ const getRecoveryCodes = route<SignedInDeps>({
   }),
 });
 
-const makeRecoveryCodes = route<SignedInDeps>({
+const createRecoveryCodes = route<SignedInDeps>({
   method: 'POST',
   url: '/v1/session/recovery-codes',
   access: 'signed-in',
   credential: 'proved-session',
   operation: {
-    id: 'makeRecoveryCodes',
+    id: 'createRecoveryCodes',
     summary: 'Makes new recovery codes; earlier ones stop working',
     replies: { 201: recoveryCodesReply('Made; they are shown this once') },
     problems: ['conflict'],
@@ -116,13 +116,13 @@ const makeRecoveryCodes = route<SignedInDeps>({
   },
 });
 
-const removeCodes = route<SignedInDeps>({
+const deleteTotp = route<SignedInDeps>({
   method: 'DELETE',
   url: '/v1/session/totp',
   access: 'signed-in',
   credential: 'proved-session',
   operation: {
-    id: 'removeCodes',
+    id: 'deleteTotp',
     summary: 'Gives one-time codes up',
     replies: { 204: noContent('Removed') },
     problems: ['conflict'],
@@ -132,13 +132,13 @@ const removeCodes = route<SignedInDeps>({
   },
 });
 
-const offerPasskey = route<SignedInDeps>({
+const getPasskeyCreationOptions = route<SignedInDeps>({
   method: 'POST',
   url: '/v1/session/passkeys/options',
   access: 'signed-in',
   credential: 'session',
   operation: {
-    id: 'offerPasskey',
+    id: 'getPasskeyCreationOptions',
     summary: 'What `navigator.credentials.create` takes',
     replies: { 200: webAuthnReply('The options, as WebAuthn names them') },
   },
@@ -196,13 +196,13 @@ const listPasskeys = route<SignedInDeps>({
   },
 });
 
-const removePasskey = route<SignedInDeps>({
+const deletePasskey = route<SignedInDeps>({
   method: 'DELETE',
   url: '/v1/session/passkeys/:id',
   access: 'signed-in',
   credential: 'proved-session',
   operation: {
-    id: 'removePasskey',
+    id: 'deletePasskey',
     summary: "Removes one of the person's own passkeys",
     parameters: [idParameter('The id in the list.', passkeyExample.id)],
     replies: { 204: noContent('Removed') },
@@ -214,13 +214,13 @@ const removePasskey = route<SignedInDeps>({
   },
 });
 
-const askPasskeyForProof = route<SignedInDeps>({
+const getPasskeyChallenge = route<SignedInDeps>({
   method: 'POST',
   url: '/v1/session/proof/options',
   access: 'signed-in',
   credential: 'session',
   operation: {
-    id: 'askPasskeyForProof',
+    id: 'getPasskeyChallenge',
     summary: 'What `navigator.credentials.get` takes, to show in this session that it is still you',
     replies: { 200: webAuthnReply('The options, as WebAuthn names them') },
   },
@@ -230,24 +230,24 @@ const askPasskeyForProof = route<SignedInDeps>({
   },
 });
 
-const askPasskey = route<SignedInDeps>({
+const getSignInChallenge = route<SignedInDeps>({
   method: 'POST',
   url: '/v1/session/passkey-options',
   access: 'public',
   operation: {
-    id: 'askPasskey',
+    id: 'getSignInChallenge',
     summary: 'What `navigator.credentials.get` takes, to sign in',
     replies: { 200: webAuthnReply('The options, as WebAuthn names them') },
   },
   handle: async ({ signInDeps }) => await passkeys.passkeyRequestOptions(signInDeps, signInPurpose),
 });
 
-const signInByPasskey = route<SignedInDeps, { response: unknown }>({
+const signInWithPasskey = route<SignedInDeps, { response: unknown }>({
   method: 'POST',
   url: '/v1/session/passkey',
   access: 'public',
   operation: {
-    id: 'signInByPasskey',
+    id: 'signInWithPasskey',
     summary: 'Signs a person in by a passkey',
     body: {
       description: 'What the browser gave.',
@@ -272,18 +272,18 @@ const signInByPasskey = route<SignedInDeps, { response: unknown }>({
 });
 
 export const secondFactorRoutes: readonly Route<SignedInDeps>[] = [
-  offerCodes,
-  confirmCodes,
+  startTotpSetup,
+  confirmTotpSetup,
   getRecoveryCodes,
-  makeRecoveryCodes,
-  removeCodes,
-  offerPasskey,
+  createRecoveryCodes,
+  deleteTotp,
+  getPasskeyCreationOptions,
   addPasskey,
   listPasskeys,
-  removePasskey,
-  askPasskeyForProof,
-  askPasskey,
-  signInByPasskey,
+  deletePasskey,
+  getPasskeyChallenge,
+  getSignInChallenge,
+  signInWithPasskey,
 ];
 
 function recoveryCodesReply(description: string): OperationReply {

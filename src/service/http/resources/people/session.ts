@@ -43,12 +43,12 @@ const signIn = route<SignedInDeps, { email: string; password: string; code?: str
   },
 });
 
-const getSignIn = route<SignedInDeps>({
+const getSignInMethods = route<SignedInDeps>({
   method: 'GET',
   url: '/v1/sign-in',
   access: 'public',
   operation: {
-    id: 'getSignIn',
+    id: 'getSignInMethods',
     summary: 'How people sign in here',
     replies: {
       200: {
@@ -165,7 +165,7 @@ const dismissNotice = route<SignedInDeps>({
 
 export const sessionRoutes: readonly Route<SignedInDeps>[] = [
   signIn,
-  getSignIn,
+  getSignInMethods,
   getSession,
   signOut,
   changePassword,

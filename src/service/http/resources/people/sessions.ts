@@ -78,12 +78,12 @@ const endSession = route<SessionListDeps>({
   },
 });
 
-const listSessionsOfPerson = route<SessionListDeps>({
+const listPersonSessions = route<SessionListDeps>({
   method: 'GET',
   url: '/v1/people/:id/sessions',
   access: 'people.change',
   operation: {
-    id: 'listSessionsOfPerson',
+    id: 'listPersonSessions',
     summary: 'Where a person is signed in, the latest first',
     parameters: [personId],
     replies: { 200: listReply('The sessions', sessionSchema, sessionExample) },
@@ -97,12 +97,12 @@ const listSessionsOfPerson = route<SessionListDeps>({
   },
 });
 
-const endSessionOfPerson = route<SessionListDeps>({
+const endPersonSession = route<SessionListDeps>({
   method: 'DELETE',
   url: '/v1/people/:id/sessions/:session',
   access: 'people.change',
   operation: {
-    id: 'endSessionOfPerson',
+    id: 'endPersonSession',
     summary: 'Ends one of the sessions of a person',
     parameters: [personId, { ...idParameter('The id in the list.', sessionExample.id), name: 'session' }],
     replies: { 204: noContent('Ended') },
@@ -115,12 +115,12 @@ const endSessionOfPerson = route<SessionListDeps>({
   },
 });
 
-const endSessionsOfPerson = route<SessionListDeps>({
+const endPersonSessions = route<SessionListDeps>({
   method: 'DELETE',
   url: '/v1/people/:id/sessions',
   access: 'people.change',
   operation: {
-    id: 'endSessionsOfPerson',
+    id: 'endPersonSessions',
     summary: 'Ends all sessions of a person; they can sign in again',
     parameters: [personId],
     replies: { 204: noContent('Ended') },
@@ -136,9 +136,9 @@ const endSessionsOfPerson = route<SessionListDeps>({
 export const sessionListRoutes: readonly Route<SessionListDeps>[] = [
   listSessions,
   endSession,
-  listSessionsOfPerson,
-  endSessionOfPerson,
-  endSessionsOfPerson,
+  listPersonSessions,
+  endPersonSession,
+  endPersonSessions,
 ];
 
 function shownSession(session: Session, present: Session | null) {

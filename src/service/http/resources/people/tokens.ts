@@ -80,13 +80,13 @@ const createToken = route<TokenDeps, { name: string; roles: (typeof roles)[numbe
   },
 });
 
-const removeToken = route<TokenDeps>({
+const deleteToken = route<TokenDeps>({
   method: 'DELETE',
   url: '/v1/tokens/:id',
   access: 'signed-in',
   credential: 'session',
   operation: {
-    id: 'removeToken',
+    id: 'deleteToken',
     summary: "Removes one of the person's own tokens",
     parameters: [idParameter('The id in the list.', tokenExample.id)],
     replies: { 204: noContent('Removed') },
@@ -98,7 +98,7 @@ const removeToken = route<TokenDeps>({
   },
 });
 
-export const tokenRoutes: readonly Route<TokenDeps>[] = [listTokens, createToken, removeToken];
+export const tokenRoutes: readonly Route<TokenDeps>[] = [listTokens, createToken, deleteToken];
 
 function shownToken({ id, name, roles, createdAtMs, endsAtMs }: PersonalToken) {
   return { id, name, roles: [...roles], created_at: timeText(createdAtMs), ends_at: timeText(endsAtMs) };

@@ -75,13 +75,13 @@ const tryPolicies = route<PlaygroundDeps, TryBody>({
   },
 });
 
-const comparePolicies = route<PlaygroundDeps, PlaygroundAsk['compare']>({
+const diffPolicies = route<PlaygroundDeps, PlaygroundAsk['compare']>({
   method: 'POST',
-  url: '/v1/policies/compare',
+  url: '/v1/policies/diff',
   access: 'policies.try',
   bodyMax: filesBodyMax,
   operation: {
-    id: 'comparePolicies',
+    id: 'diffPolicies',
     summary:
       'Which requests the active policies, with files laid over them, decide otherwise; nothing is recorded',
     description:
@@ -173,7 +173,7 @@ const getDiagnostic = route<PlaygroundDeps>({
 
 export const playgroundRoutes: readonly Route<PlaygroundDeps>[] = [
   tryPolicies,
-  comparePolicies,
+  diffPolicies,
   getVocabulary,
   getFirstRequest,
   getDiagnostic,

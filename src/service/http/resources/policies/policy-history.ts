@@ -1,4 +1,4 @@
-// /v1/policies/history and GET /v1/policies/compare: the sets that have been active, and what one of them
+// /v1/policies/history and GET /v1/policies/diff: the sets that have been active, and what one of them
 // decides differently from another. INVARIANT: a set is compared by the texts that it was made from, never by
 // those on the disk.
 
@@ -57,12 +57,12 @@ function activationView({ digest, commit, atMs, policies, actions, hasTexts }: A
   return { digest, commit, activated_at: timeText(atMs), policies, actions, has_texts: hasTexts };
 }
 
-const compareSets = route<HistoryDeps>({
+const diffPolicySets = route<HistoryDeps>({
   method: 'GET',
-  url: '/v1/policies/compare',
+  url: '/v1/policies/diff',
   access: 'policies.try',
   operation: {
-    id: 'compareSets',
+    id: 'diffPolicySets',
     summary: 'Which requests one set of the history decides otherwise than another',
     description:
       'The loosest first, each with an example, and the proof that nothing else changes, with the texts of the files that differ.',
@@ -81,7 +81,7 @@ const compareSets = route<HistoryDeps>({
   },
 });
 
-export const policyHistoryRoutes: readonly Route<HistoryDeps>[] = [listActivations, compareSets];
+export const policyHistoryRoutes: readonly Route<HistoryDeps>[] = [listActivations, diffPolicySets];
 
 /** Nobody reads more files than this line by line. */
 const filesMax = 100;

@@ -1,4 +1,4 @@
-// GET /v1/policies/summary and /v1/policies/sentences: what a set does in plain sentences, for people who
+// GET /v1/policies/summary and /v1/policies/summary/diff: what a set does in plain sentences, for people who
 // read no policies, and in which sentences two sets differ.
 
 import type { Playground } from '../../../../analysis/playground.ts';
@@ -136,12 +136,12 @@ const actionsParameter: Parameter = {
   bytesMax: 8_192,
 };
 
-const getChangedSentences = route<SummaryDeps>({
+const diffPolicySummaries = route<SummaryDeps>({
   method: 'GET',
-  url: '/v1/policies/sentences',
+  url: '/v1/policies/summary/diff',
   access: 'policies.try',
   operation: {
-    id: 'getChangedSentences',
+    id: 'diffPolicySummaries',
     summary: 'What two sets of the history say otherwise of some actions, in plain sentences',
     description: 'Only what is proved of its set is told.',
     parameters: [...setParameters, actionsParameter],
@@ -160,4 +160,4 @@ const getChangedSentences = route<SummaryDeps>({
   },
 });
 
-export const policySummaryRoutes: readonly Route<SummaryDeps>[] = [getPolicySummary, getChangedSentences];
+export const policySummaryRoutes: readonly Route<SummaryDeps>[] = [getPolicySummary, diffPolicySummaries];

@@ -123,12 +123,12 @@ const rejectRequest = route<ApprovalDeps, VoteBody>({
   handle: (deps, call) => give(deps, call, deps.decisions.reject),
 });
 
-const takeBackApproval = route<ApprovalDeps>({
+const revokeApproval = route<ApprovalDeps>({
   method: 'POST',
-  url: '/v1/requests/:id/take-back',
+  url: '/v1/requests/:id/revoke-approval',
   access: 'requests.approve',
   operation: {
-    id: 'takeBackApproval',
+    id: 'revokeApproval',
     summary: "Takes the person's own approval back, while others are waited for",
     description: 'What is granted or refused stays so. The person can approve again.',
     parameters: [requestId],
@@ -141,12 +141,12 @@ const takeBackApproval = route<ApprovalDeps>({
   },
 });
 
-const commentRequest = route<ApprovalDeps, { readonly kind: SaidKind; readonly text: string }>({
+const addComment = route<ApprovalDeps, { readonly kind: SaidKind; readonly text: string }>({
   method: 'POST',
   url: '/v1/requests/:id/comments',
   access: 'requests.reject',
   operation: {
-    id: 'commentRequest',
+    id: 'addComment',
     summary: 'Says something about a request that waits, without deciding it',
     description:
       'For people who are asked, and the control owner of the agent. A `question` is for the control owner, an `answer` for those who have asked. The agent hears nothing of it.',
@@ -172,8 +172,8 @@ export const approvalRoutes: readonly Route<ApprovalDeps>[] = [
   listApprovals,
   approveRequest,
   rejectRequest,
-  takeBackApproval,
-  commentRequest,
+  revokeApproval,
+  addComment,
 ];
 
 async function give(

@@ -44,12 +44,12 @@ const claimExample = {
   until: '2026-03-02T10:10:00.000Z',
 };
 
-const listClaims = route<ClaimDeps>({
+const listReviewLocks = route<ClaimDeps>({
   method: 'GET',
-  url: '/v1/claims',
+  url: '/v1/review-locks',
   access: 'requests.view',
   operation: {
-    id: 'listClaims',
+    id: 'listReviewLocks',
     summary: 'Who is looking at which of the requests that wait, the latest first',
     description: 'Of requests that the caller may see.',
     replies: { 200: listReply('The claims that count now', claimSchema, claimExample) },
@@ -71,12 +71,12 @@ const listClaims = route<ClaimDeps>({
   },
 });
 
-const claimRequest = route<ClaimDeps>({
+const lockRequest = route<ClaimDeps>({
   method: 'POST',
-  url: '/v1/requests/:id/claim',
+  url: '/v1/requests/:id/review-lock',
   access: 'requests.reject',
   operation: {
-    id: 'claimRequest',
+    id: 'lockRequest',
     summary: 'Says that the person is looking at a request that waits',
     description: `For people who are asked, and the control owner of the agent. Others see it, and nobody is kept from deciding. A person looks at one request at a time; the claim is over after ${claimKeptMs / 60_000} minutes, unless it is taken again. It is not part of the record.`,
     parameters: [requestId],
@@ -93,12 +93,12 @@ const claimRequest = route<ClaimDeps>({
   },
 });
 
-const giveRequestBack = route<ClaimDeps>({
+const releaseRequest = route<ClaimDeps>({
   method: 'DELETE',
-  url: '/v1/requests/:id/claim',
+  url: '/v1/requests/:id/review-lock',
   access: 'requests.reject',
   operation: {
-    id: 'giveRequestBack',
+    id: 'releaseRequest',
     summary: 'Says that the person is looking at a request no more',
     description: 'Where they were not, nothing changes.',
     parameters: [requestId],
@@ -112,7 +112,7 @@ const giveRequestBack = route<ClaimDeps>({
   },
 });
 
-export const claimRoutes: readonly Route<ClaimDeps>[] = [listClaims, claimRequest, giveRequestBack];
+export const claimRoutes: readonly Route<ClaimDeps>[] = [listReviewLocks, lockRequest, releaseRequest];
 
 function claimView(
   { id, requestId, by, name, createdAtMs, endsAtMs }: RequestClaim,

@@ -30,12 +30,12 @@ interface HandlingDeps {
   readonly assignmentNews: AssignmentNews;
 }
 
-const getHandling = route<HandlingDeps>({
+const getRequestAssignment = route<HandlingDeps>({
   method: 'GET',
-  url: '/v1/requests/:id/handling',
+  url: '/v1/requests/:id/assignment',
   access: 'requests.reject',
   operation: {
-    id: 'getHandling',
+    id: 'getRequestAssignment',
     summary: 'Who is to look after a request that waits, and who else could',
     description:
       'For people who are asked, and the control owner of the agent. Of a request that waits no more there is nobody.',
@@ -81,7 +81,7 @@ const getHandling = route<HandlingDeps>({
 
 const assignRequest = route<HandlingDeps, { readonly person: string }>({
   method: 'POST',
-  url: '/v1/requests/:id/assign',
+  url: '/v1/requests/:id/assignment',
   access: 'requests.reject',
   operation: {
     id: 'assignRequest',
@@ -90,7 +90,7 @@ const assignRequest = route<HandlingDeps, { readonly person: string }>({
       'For people who are asked, and the control owner of the agent; to one who can still approve it or step up for it. Others can decide all the same. It is not part of the record.',
     parameters: [requestId],
     body: {
-      description: 'The id of the person, as `GET /v1/requests/{id}/handling` lists them.',
+      description: 'The id of the person, as `GET /v1/requests/{id}/assignment` lists them.',
       schema: objectSchema({ person: text(100) }),
       examples: { ben: { person: 'b3f1c2d4-0000-4000-8000-000000000000' } },
     },
@@ -123,7 +123,7 @@ const assignRequest = route<HandlingDeps, { readonly person: string }>({
 
 const unassignRequest = route<HandlingDeps>({
   method: 'DELETE',
-  url: '/v1/requests/:id/assign',
+  url: '/v1/requests/:id/assignment',
   access: 'requests.reject',
   operation: {
     id: 'unassignRequest',
@@ -189,7 +189,7 @@ const unsnoozeRequest = route<HandlingDeps>({
 });
 
 export const handlingRoutes: readonly Route<HandlingDeps>[] = [
-  getHandling,
+  getRequestAssignment,
   assignRequest,
   unassignRequest,
   snoozeRequest,

@@ -62,12 +62,12 @@ const lookAlikesExample = {
   ],
 };
 
-const listLookAlikes = route<LookAlikeDeps>({
+const listConfusables = route<LookAlikeDeps>({
   method: 'GET',
-  url: '/v1/requests/:id/look-alikes',
+  url: '/v1/requests/:id/confusables',
   access: 'requests.view',
   operation: {
-    id: 'listLookAlikes',
+    id: 'listConfusables',
     summary: 'Texts of a request that mix scripts, or look like what was granted before',
     description: `A text is compared with the texts of the same field in the last ${grantedMax} requests of the action that the agent was granted before: two look alike whose skeletons of Unicode TS 39 are equal. At most ${lookAlikesMax} texts.`,
     parameters: [requestId],
@@ -126,7 +126,7 @@ const listAmounts = route<LookAlikeDeps>({
   },
 });
 
-export const lookAlikeRoutes: readonly Route<LookAlikeDeps>[] = [listLookAlikes, listAmounts];
+export const lookAlikeRoutes: readonly Route<LookAlikeDeps>[] = [listConfusables, listAmounts];
 
 async function shownLookAlike({ path, value, scripts, looksLike, characters }: LookAlike) {
   // Loaded with the first look-alike, because it holds the names of all characters.

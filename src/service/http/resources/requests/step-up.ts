@@ -52,12 +52,12 @@ const webAuthnReply: OperationReply = {
   example: { challenge: 'AbC' },
 };
 
-const askPasskeyForRequest = route<StepUpDeps>({
+const getRequestStepUpChallenge = route<StepUpDeps>({
   method: 'POST',
   url: '/v1/requests/:id/step-up/options',
   access: 'agents.step-up',
   operation: {
-    id: 'askPasskeyForRequest',
+    id: 'getRequestStepUpChallenge',
     summary: 'What `navigator.credentials.get` takes, to step up for the request',
     parameters: [requestId],
     replies: { 200: webAuthnReply },
@@ -92,12 +92,12 @@ const stepUpForRequest = route<StepUpDeps, ShownProof>({
   },
 });
 
-const askPasskeyForAgent = route<StepUpDeps>({
+const getAgentStepUpChallenge = route<StepUpDeps>({
   method: 'POST',
   url: '/v1/agents/:id/step-up/options',
   access: 'agents.step-up',
   operation: {
-    id: 'askPasskeyForAgent',
+    id: 'getAgentStepUpChallenge',
     summary: 'What `navigator.credentials.get` takes, to step up for the agent',
     parameters: [agentId],
     replies: { 200: webAuthnReply },
@@ -139,9 +139,9 @@ const stepUpForAgent = route<StepUpDeps, ShownProof>({
 });
 
 export const stepUpRoutes: readonly Route<StepUpDeps>[] = [
-  askPasskeyForRequest,
+  getRequestStepUpChallenge,
   stepUpForRequest,
-  askPasskeyForAgent,
+  getAgentStepUpChallenge,
   stepUpForAgent,
 ];
 

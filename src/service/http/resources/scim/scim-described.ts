@@ -186,7 +186,7 @@ function routesOf(what: typeof ofUser | typeof ofGroup): readonly DescribedRoute
       url: single,
       operation: {
         ...ofOne,
-        id: `scimRemove${title}`,
+        id: `scimDelete${title}`,
         summary: `Removes a ${one}; people who lose their last role by it are signed out at once`,
         replies: { 204: { description: 'It is gone', contentType: null }, ...failures },
       },

@@ -187,13 +187,13 @@ const putRow = route<TableDeps, JsonObject>({
   },
 });
 
-const removeRow = route<TableDeps>({
+const deleteRow = route<TableDeps>({
   method: 'DELETE',
   url: '/v1/tables/:name/:key',
   access: 'tables.change',
   isForPoints: true,
   operation: {
-    id: 'removeRow',
+    id: 'deleteRow',
     summary: 'Removes a row from a table',
     description: 'Once it is answered no decision reads the row, on any replica. Who may push may remove.',
     parameters: [nameParameter, keyParameter],
@@ -207,7 +207,7 @@ const removeRow = route<TableDeps>({
   },
 });
 
-export const tableRoutes: readonly Route<TableDeps>[] = [listTables, listRows, getRow, putRow, removeRow];
+export const tableRoutes: readonly Route<TableDeps>[] = [listTables, listRows, getRow, putRow, deleteRow];
 
 function tableIn(policies: TableDeps['policies'], { params }: Pick<ManagedCall<unknown>, 'params'>): Pushed {
   const table = policies

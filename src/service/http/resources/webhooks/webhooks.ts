@@ -179,12 +179,12 @@ const listWebhooks = route<WebhookDeps>({
   }),
 });
 
-const makeWebhook = route<WebhookDeps, MakeBody>({
+const createWebhook = route<WebhookDeps, MakeBody>({
   method: 'POST',
   url: '/v1/webhooks',
   access: 'webhooks.change',
   operation: {
-    id: 'makeWebhook',
+    id: 'createWebhook',
     summary: 'Has messages sent to an address',
     body: {
       description:
@@ -226,7 +226,7 @@ const getWebhook = route<WebhookDeps>({
   handle: async (deps, call) => shownTo(call, await webhookOf(deps, call), deps.signInDeps.masterKey),
 });
 
-const changeWebhook = route<
+const updateWebhook = route<
   WebhookDeps,
   Partial<Pick<webhooks.WebhookDraft, 'url' | 'events'> & Pick<webhooks.Webhook, 'status'>>
 >({
@@ -234,7 +234,7 @@ const changeWebhook = route<
   url: '/v1/webhooks/:id',
   access: 'webhooks.change',
   operation: {
-    id: 'changeWebhook',
+    id: 'updateWebhook',
     summary: 'Changes address, events or status',
     parameters: [webhookId],
     body: {
@@ -258,12 +258,12 @@ const changeWebhook = route<
     ),
 });
 
-const removeWebhook = route<WebhookDeps>({
+const deleteWebhook = route<WebhookDeps>({
   method: 'DELETE',
   url: '/v1/webhooks/:id',
   access: 'webhooks.change',
   operation: {
-    id: 'removeWebhook',
+    id: 'deleteWebhook',
     summary: 'Removes a webhook, and drops what waits for it',
     parameters: [webhookId],
     replies: { 204: noContent('Removed') },
@@ -344,10 +344,10 @@ const listDeliveries = route<WebhookDeps>({
 
 export const webhookRoutes: readonly Route<WebhookDeps>[] = [
   listWebhooks,
-  makeWebhook,
+  createWebhook,
   getWebhook,
-  changeWebhook,
-  removeWebhook,
+  updateWebhook,
+  deleteWebhook,
   rotateWebhookSecret,
   testWebhook,
   listDeliveries,
