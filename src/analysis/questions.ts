@@ -130,7 +130,7 @@ export interface SummaryPart {
       /** `policy/rule`; null for a sentence that comes from no rule. */
       readonly rule: string | null;
       /** Why the sentence is not confirmed; null when it is proved. */
-      readonly why_not: string | null;
+      readonly unproved_reason: string | null;
     })[];
   }[];
   /** What the names in the sentences mean. */
@@ -215,11 +215,11 @@ export interface TriedDecision {
   readonly requires: {
     readonly approvals: readonly { readonly group: string; readonly needs: number; readonly given: number }[];
     readonly step_up: boolean;
-    readonly fell_away: readonly never[];
+    readonly invalidated: readonly never[];
   } | null;
   readonly trace: readonly TracedRule[];
   /** Number of further rules of the action, none of which took part. */
-  readonly trace_others: number;
+  readonly trace_omitted: number;
   /** The smallest change that would have changed the decision; null when none is found. */
   readonly change: string | null;
 }

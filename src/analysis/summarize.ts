@@ -52,7 +52,7 @@ function shownAction({ actions, title, sentences }: Summary['actions'][number], 
       text,
       rule,
       ...placeOf(span, texts),
-      why_not: unconfirmed,
+      unproved_reason: unconfirmed,
     })),
   };
 }

@@ -369,7 +369,7 @@ describe('keys', () => {
     time.aheadMs += 7 * 60_000;
     expect(await published()).toEqual([next]);
     admin = await signedIn(service, 'ann@example.com');
-    expect((await rotate({ at_once: true })).status).toBe(201);
+    expect((await rotate({ immediately: true })).status).toBe(201);
     const [last] = await published();
     expect([await published(), kidOf((await grant(service)).receipt)]).toEqual([[last], last]);
     expect(last).not.toBe(next);

@@ -241,7 +241,7 @@ function defineTelling(command: Command, finish: Finish): void {
       finish(
         await withAgentAdmin(options, async (admin) => {
           const changed = await admin.setTelling(agent, state === 'on');
-          const what = changed.tell_change ? 'say what would pass' : 'say why, and no more';
+          const what = changed.refusal_hints ? 'say what would pass' : 'say why, and no more';
           showResult(options, changed, () => print(`refusals of ${printable(changed.name)} ${what}\n`));
         }),
       );

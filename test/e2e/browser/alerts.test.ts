@@ -83,6 +83,6 @@ test('a kill switch is an alert that an operator sees on a phone, but whose rule
   expect(await page.getByRole('button', { name: /^Change/ }).count()).toBe(0);
   const otto = await signedIn(service(), 'otto@example.com');
   expect(
-    (await otto.send('/v1/alert-rules/denials', { method: 'PATCH', body: { is_on: false } })).status,
+    (await otto.send('/v1/alert-rules/denials', { method: 'PATCH', body: { active: false } })).status,
   ).toBe(403);
 });

@@ -88,7 +88,7 @@ test('whoever may see a request is told what looks alike in it, with the names o
     path: 'vendor',
     value: fake,
     scripts: ['Latin', 'Cyrillic'],
-    looks_like: { value: 'Staples', count: 2 },
+    confusable_with: { value: 'Staples', count: 2 },
     characters: [{ character: cyrillicA, code_point: 'U+0430', name: 'CYRILLIC SMALL LETTER A' }],
   };
   expect((await ann.send(path)).body).toEqual({ items: [told] });

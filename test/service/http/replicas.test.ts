@@ -59,7 +59,7 @@ test('a store in a file is served by the one process', async () => {
         version: '1.2.3',
         started_at: '1970-01-01T00:00:00.005Z',
         seen_at: expect.any(String),
-        has_read: digest,
+        directory_digest: digest,
         is_ready: true,
       },
     ],
@@ -89,12 +89,12 @@ test('replicas of a database know each other, and which set each has read', asyn
       store: 'postgres',
       policies: { digest, activation: 1 },
       items: [
-        { slot: 0, name: 'a (1)', is_self: false, has_read: digest, is_ready: true },
+        { slot: 0, name: 'a (1)', is_self: false, directory_digest: digest, is_ready: true },
         {
           slot: 1,
           name: 'b (2)',
           is_self: true,
-          has_read: expect.not.stringMatching(digest),
+          directory_digest: expect.not.stringMatching(digest),
           is_ready: true,
         },
       ],

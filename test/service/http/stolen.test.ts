@@ -140,12 +140,12 @@ describe('a stolen session', () => {
     const { items } = (await mine.send('/v1/sessions')).body;
     expect(items).toHaveLength(2);
     expect(items).toMatchObject([{ address: '127.0.0.1' }, { address: '127.0.0.1' }]);
-    const [other] = items.filter(({ is_this_one }: { is_this_one: boolean }) => !is_this_one);
+    const [other] = items.filter(({ is_current }: { is_current: boolean }) => !is_current);
     const end = (by: Client) => by.send(`/v1/sessions/${other.id}`, { method: 'DELETE' });
     expect((await end(bens)).status).toBe(404);
     expect((await end(mine)).status).toBe(204);
     expect((await stolen.send('/v1/session')).status).toBe(401);
-    expect((await mine.send('/v1/sessions')).body.items).toMatchObject([{ is_this_one: true }]);
+    expect((await mine.send('/v1/sessions')).body.items).toMatchObject([{ is_current: true }]);
     expect((await end(mine)).status).toBe(404);
   });
 

@@ -48,10 +48,10 @@ test('a grant needs both groups, whichever comes first', async () => {
   });
   expect((await look(service, id)).body.message).toContain('it needs 1 approval by platform before');
   // The person's group has approved already, so the person may only reject.
-  expect((await sue.send(`/v1/requests/${id}`)).body.may).toMatchObject({
+  expect((await sue.send(`/v1/requests/${id}`)).body.allowed_actions).toMatchObject({
     approve: [],
     reject: true,
-    why: 'Your group has approved this; others are waited for.',
+    reason: 'Your group has approved this; others are waited for.',
   });
   expect(codeOf(await give(sue, id, 'approve'))).toEqual([403, 'not_allowed']);
   expect(codeOf(await give(sam, id, 'approve'))).toEqual([409, 'conflict']);

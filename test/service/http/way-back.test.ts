@@ -143,7 +143,7 @@ describe('an admin', () => {
       'password',
       'password-and-code',
     ]);
-    expect(items.every(({ is_this_one: isThisOne }: { is_this_one: boolean }) => !isThisOne)).toBe(true);
+    expect(items.every(({ is_current: isThisOne }: { is_current: boolean }) => !isThisOne)).toBe(true);
     const withCode = items.find(({ way }: { way: string }) => way === 'password-and-code');
     expect((await ann.send(`${path}/${withCode.id}`, { method: 'DELETE' })).status).toBe(204);
     expect((await second.send('/v1/session')).status).toBe(401);

@@ -59,7 +59,7 @@ interface OneWebhookProps {
 
 function OneWebhook({ webhook, mayChange, onChange }: OneWebhookProps) {
   const { query } = usePlace();
-  const { id, url, format, events, status, disabled_because: because, failing_since: failing } = webhook;
+  const { id, url, format, events, status, disabled_reason: because, failing_since: failing } = webhook;
   const isOpen = query.get('webhook') === id;
   return (
     <li>

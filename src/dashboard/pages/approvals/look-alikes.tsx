@@ -73,7 +73,7 @@ export function LookAlikesNote({
 }
 
 function About({
-  lookAlike: { path, value, scripts, looks_like: known, characters },
+  lookAlike: { path, value, scripts, confusable_with: known, characters },
 }: {
   readonly lookAlike: LookAlike;
 }) {

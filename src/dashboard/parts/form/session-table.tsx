@@ -52,7 +52,7 @@ interface SessionRowProps extends Pick<SessionTableProps, 'onEnd'> {
 }
 
 function SessionRow({ session, onEnd }: SessionRowProps) {
-  const { id, address, way, created_at, last_seen_at, is_this_one: isThisOne } = session;
+  const { id, address, way, created_at, last_seen_at, is_current: isThisOne } = session;
   const { isBusy, problem, run } = useSending();
   return (
     <tr>

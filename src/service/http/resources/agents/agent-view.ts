@@ -28,7 +28,7 @@ export function shownAgent(agent: AgentRow) {
     signing,
     rate_per_minute: ratePerMinute,
     burst,
-    tell_change: tellsChange,
+    refusal_hints: tellsChange,
     created_at: timeText(createdAtMs),
     changed_at: timeText(changedAtMs),
   };
@@ -51,7 +51,7 @@ export const agentSchema = objectSchema({
   status: { type: 'string', enum: agentStatuses },
   rate_per_minute: rateSchema,
   burst: rateSchema,
-  tell_change: tellChangeSchema,
+  refusal_hints: tellChangeSchema,
   signing: { type: 'string', enum: signingModes },
   created_at: time,
   changed_at: time,
@@ -67,7 +67,7 @@ export const agentExample = {
   signing: 'off',
   rate_per_minute: null,
   burst: null,
-  tell_change: false,
+  refusal_hints: false,
   created_at: '2026-03-02T10:00:00.000Z',
   changed_at: '2026-03-02T10:00:00.000Z',
 };

@@ -41,7 +41,7 @@ interface AgentBody {
 interface AgentChange extends Partial<AgentBody> {
   readonly rate_per_minute?: number | null;
   readonly burst?: number | null;
-  readonly tell_change?: boolean;
+  readonly refusal_hints?: boolean;
 }
 
 export const agentId = idParameter('The id in the list.', agentExample.id);
@@ -56,7 +56,7 @@ const fieldNames = {
   tags: 'tags',
   ratePerMinute: 'rate_per_minute',
   burst: 'burst',
-  tellsChange: 'tell_change',
+  tellsChange: 'refusal_hints',
 } as const;
 
 const listAgents = route<AgentDeps>({
@@ -152,7 +152,7 @@ const updateAgent = route<AgentDeps, AgentChange>({
           tags: textList,
           rate_per_minute: rateSchema,
           burst: rateSchema,
-          tell_change: tellChangeSchema,
+          refusal_hints: tellChangeSchema,
         },
       ),
       examples: { tier: { risk_tier: 'high' }, rate: { rate_per_minute: 600, burst: 100 } },
@@ -163,7 +163,7 @@ const updateAgent = route<AgentDeps, AgentChange>({
   handle: async (deps, call) => {
     const { signInDeps, store } = deps;
     const { name, risk_tier: riskTier, control_owner: asked, tags } = call.body;
-    const { rate_per_minute: ratePerMinute, burst, tell_change: tellsChange } = call.body;
+    const { rate_per_minute: ratePerMinute, burst, refusal_hints: tellsChange } = call.body;
     const agentId = (await agentOf(store, call)).id;
     const controlOwner = asked === undefined ? undefined : await ownerNamed(signInDeps.directory, asked);
     const change = given({ name, riskTier, controlOwner, tags, ratePerMinute, burst, tellsChange });

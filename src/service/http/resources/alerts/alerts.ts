@@ -54,7 +54,7 @@ const count: JsonSchema = { type: 'integer', minimum: 0 };
 
 const ruleFields = {
   name: text(200),
-  is_on: { type: 'boolean' },
+  active: { type: 'boolean' },
   threshold: { type: 'integer', minimum: 1, maximum: thresholdMax },
   window_minutes: {
     type: 'integer',
@@ -80,7 +80,7 @@ const ruleSchema = objectSchema({
   id: text(100),
   kind: kindSchema,
   ...ruleFields,
-  is_shipped: { type: 'boolean', description: 'It comes with the service, and removing it brings it back.' },
+  is_built_in: { type: 'boolean', description: 'It comes with the service, and removing it brings it back.' },
   is_changed: { type: 'boolean', description: 'Of a shipped one: somebody has changed it.' },
 });
 
@@ -88,13 +88,13 @@ const ruleExample = {
   id: 'denials',
   kind: 'denials',
   name: 'Many denials',
-  is_on: true,
+  active: true,
   threshold: 50,
   window_minutes: 15,
   code: null,
   mail_roles: ['admin', 'operator'],
   webhook_ids: null,
-  is_shipped: true,
+  is_built_in: true,
   is_changed: false,
 };
 
@@ -106,7 +106,7 @@ const newRuleSchema = objectSchema(
     window_minutes: ruleFields.window_minutes,
   },
   {
-    is_on: ruleFields.is_on,
+    active: ruleFields.active,
     code: ruleFields.code,
     mail_roles: ruleFields.mail_roles,
     webhook_ids: ruleFields.webhook_ids,
@@ -119,7 +119,7 @@ const ruleChangeSchema = objectSchema({}, ruleFields);
 export interface RuleBody {
   readonly kind?: AlertRule['kind'];
   readonly name?: string;
-  readonly is_on?: boolean;
+  readonly active?: boolean;
   readonly threshold?: number;
   readonly window_minutes?: number;
   readonly code?: string | null;
@@ -128,7 +128,7 @@ export interface RuleBody {
 }
 
 function readRule(body: RuleBody): Partial<AlertRuleDraft> {
-  const { kind, name, is_on: isOn, threshold, window_minutes: windowMinutes } = body;
+  const { kind, name, active: isOn, threshold, window_minutes: windowMinutes } = body;
   const { code, mail_roles: mailRoles, webhook_ids: webhookIds } = body;
   return {
     ...(kind === undefined ? {} : { kind }),
@@ -149,13 +149,13 @@ function shownRule({ value: rule, version }: ReadRule) {
     id,
     kind,
     name,
-    is_on: isOn,
+    active: isOn,
     threshold,
     window_minutes: windowMinutes,
     code,
     mail_roles: [...mailRoles],
     webhook_ids: webhookIds === null ? null : [...webhookIds],
-    is_shipped: isShipped,
+    is_built_in: isShipped,
     is_changed: isShipped && version > 0,
   };
 }
@@ -169,8 +169,8 @@ const alertSchema = objectSchema({
   value: { ...count, description: 'What was measured when it began, in the unit of the threshold.' },
   threshold: count,
   window_minutes: count,
-  began_at: time,
-  over_at: { ...timeOrNull, description: 'Null while it is on.' },
+  started_at: time,
+  ended_at: { ...timeOrNull, description: 'Null while it is on.' },
   page: { ...text(200), description: 'Of the dashboard: where to look.' },
 });
 
@@ -183,8 +183,8 @@ const alertExample = {
   value: 62,
   threshold: 50,
   window_minutes: 15,
-  began_at: '2026-03-02T10:00:00.000Z',
-  over_at: null,
+  started_at: '2026-03-02T10:00:00.000Z',
+  ended_at: null,
   page: '/requests?decision=DENY',
 };
 
@@ -199,8 +199,8 @@ function shownAlert(alert: Alert) {
     value,
     threshold,
     window_minutes: windowMinutes,
-    began_at: timeText(createdAtMs),
-    over_at: timeTextOrNull(overAtMs),
+    started_at: timeText(createdAtMs),
+    ended_at: timeTextOrNull(overAtMs),
     page: pageOfKind[kind],
   };
 }
@@ -310,7 +310,7 @@ const updateAlertRule = route<AlertDeps, Omit<RuleBody, 'kind'>>({
     body: {
       description: 'What is not there stays as it is.',
       schema: ruleChangeSchema,
-      examples: { off: { is_on: false } },
+      examples: { off: { active: false } },
     },
     replies: { 200: ruleReply },
     problems: ['not_found', 'conflict'],

@@ -61,7 +61,7 @@ const overviewSchema = objectSchema({
   bucket_seconds: { type: 'integer', minimum: minuteMs / 1000 },
   buckets: listOf({ at: time, ...outcomes, refused: count }),
   latency: listOf({ at: time, p50_us: number, p90_us: number, p99_us: number }),
-  latency_of_all: {
+  total_latency: {
     ...objectSchema({ p50_us: number, p90_us: number, p99_us: number }),
     description: 'Over the whole time; null where nothing was decided.',
   },
@@ -92,7 +92,7 @@ const overviewExample = {
   bucket_seconds: 1_800,
   buckets: [{ at: '2026-03-02T10:00:00.000Z', ...someOutcomes, refused: 4 }],
   latency: [{ at: '2026-03-02T10:00:00.000Z', p50_us: 6, p90_us: 11, p99_us: 38.5 }],
-  latency_of_all: { p50_us: 6, p90_us: 11, p99_us: 38.5 },
+  total_latency: { p50_us: 6, p90_us: 11, p99_us: 38.5 },
   policies: [{ name: 'payments', ...someOutcomes }],
   risk: [{ from: 0, to: 9, count: 857 }],
   escalations: {
@@ -142,7 +142,7 @@ const getOverview = route<OverviewDeps>({
         at: timeText(atMs),
         ...inMicroseconds(quantiles),
       })),
-      latency_of_all: inMicroseconds(latencyOfAll),
+      total_latency: inMicroseconds(latencyOfAll),
       ...rest,
       refusals: shownRefusals(refusals),
       escalations: {

@@ -29,7 +29,10 @@ const replicaSchema = objectSchema({
     ...time,
     description: 'When it last said that it is alive; others may take its row 5 seconds later.',
   },
-  has_read: { ...textOrNull, description: 'Digest of the policy set in its directory; null at first.' },
+  directory_digest: {
+    ...textOrNull,
+    description: 'Digest of the policy set in its directory; null at first.',
+  },
   is_ready: { type: 'boolean', description: 'Whether it decides by the active set.' },
 });
 
@@ -70,7 +73,7 @@ const replicasExample = {
       version: '0.1.0',
       started_at: '2026-03-02T10:00:00.000Z',
       seen_at: '2026-03-02T12:00:00.000Z',
-      has_read: digest,
+      directory_digest: digest,
       is_ready: true,
     },
   ],
@@ -110,7 +113,7 @@ function shownReplica(
     version: about?.version ?? '',
     started_at: timeText(about?.startedAtMs ?? nowMs),
     seen_at: timeText(nowMs - seenAgoMs),
-    has_read: wants,
+    directory_digest: wants,
     is_ready: isReady,
   };
 }

@@ -15,7 +15,7 @@ export const noticeExample = {
 const sessionExample = {
   person: personExample,
   roles: ['approver'],
-  may: { 'requests.view': 'own', 'requests.approve': 'own' },
+  permissions: { 'requests.view': 'own', 'requests.approve': 'own' },
   csrf_token: 'AbC',
   ends_at: '2026-03-02T22:00:00.000Z',
   notices: [noticeExample],
@@ -29,7 +29,7 @@ export function sessionView(description: string): OperationReply {
   const schema = objectSchema({
     person: personSchema,
     roles: textList,
-    may: {
+    permissions: {
       type: 'object',
       additionalProperties: { type: 'string', enum: ['yes', 'own'] },
       description: 'Operations of the table of roles; what is not named is refused.',

@@ -27,7 +27,7 @@ const sessionSchema = objectSchema({
   created_at: time,
   last_seen_at: time,
   ends_at: time,
-  is_this_one: { type: 'boolean' },
+  is_current: { type: 'boolean' },
 });
 
 const sessionExample = {
@@ -37,7 +37,7 @@ const sessionExample = {
   created_at: '2026-03-02T10:00:00.000Z',
   last_seen_at: '2026-03-02T10:30:00.000Z',
   ends_at: '2026-03-02T22:00:00.000Z',
-  is_this_one: true,
+  is_current: true,
 };
 
 const personId = idParameter('The id in the list of people.', personExample.id);
@@ -150,6 +150,6 @@ function shownSession(session: Session, present: Session | null) {
     created_at: timeText(createdAtMs),
     last_seen_at: timeText(seenAtMs),
     ends_at: timeText(endsAtMs),
-    is_this_one: session.id === present?.id,
+    is_current: session.id === present?.id,
   };
 }

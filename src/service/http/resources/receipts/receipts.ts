@@ -111,7 +111,7 @@ const listReceiptKeys = route<ReceiptRouteDeps>({
   handle: async ({ receipts }) => shownKeys(receipts),
 });
 
-const rotateReceiptKey = route<ReceiptRouteDeps, { at_once?: boolean }>({
+const rotateReceiptKey = route<ReceiptRouteDeps, { immediately?: boolean }>({
   method: 'POST',
   url: '/v1/receipt-keys',
   access: 'receipt-keys.rotate',
@@ -119,17 +119,17 @@ const rotateReceiptKey = route<ReceiptRouteDeps, { at_once?: boolean }>({
     id: 'rotateReceiptKey',
     summary: 'Publishes a new key, which signs a day later',
     description:
-      'The present key stays published until its receipts are over. With `at_once`, for a key that has leaked, the new one signs now and the present one is withdrawn.',
+      'The present key stays published until its receipts are over. With `immediately`, for a key that has leaked, the new one signs now and the present one is withdrawn.',
     body: {
       description: 'When.',
-      schema: objectSchema({}, { at_once: { type: 'boolean' } }),
-      examples: { planned: {}, leaked: { at_once: true } },
+      schema: objectSchema({}, { immediately: { type: 'boolean' } }),
+      examples: { planned: {}, leaked: { immediately: true } },
     },
     replies: { 201: listReply('The keys', shownKeySchema, shownKeyExample) },
     problems: ['conflict'],
   },
   handle: async ({ receipts }, call) => {
-    const result = await receipts.keys.rotate(actorOf(call), call.body.at_once === true);
+    const result = await receipts.keys.rotate(actorOf(call), call.body.immediately === true);
     if (result === 'conflict') throw conflict();
     if (result === 'already-under-way')
       throw new ProblemError('conflict', 'a new key is published already and signs within a day');

@@ -50,7 +50,7 @@ const listApprovals = route<ApprovalDeps>({
     summary:
       'Requests that wait for the caller, for an approval or a step-up; questions to the caller and the nearest deadline first unless asked',
     description:
-      "Those that ask one of the caller's groups, or the control owner where that is the caller. Those that the caller has approved are left out, unless the approval counts no more, since the policies or the caller have changed. Those that the caller has put off are left out, too, unless `snoozed` asks for them. `requires.fell_away` names approvals that count no more, `may` says what the caller can do, and `question` that one waits for an answer.",
+      "Those that ask one of the caller's groups, or the control owner where that is the caller. Those that the caller has approved are left out, unless the approval counts no more, since the policies or the caller have changed. Those that the caller has put off are left out, too, unless `snoozed` asks for them. `requires.invalidated` names approvals that count no more, `allowed_actions` says what the caller can do, and `question` that one waits for an answer.",
     parameters: [...pageParameters, ...queueParameters],
     replies: {
       200: {
@@ -79,7 +79,7 @@ const listApprovals = route<ApprovalDeps>({
     return {
       items: shown.map((seen) => ({
         ...requestSummary(seen.state, seen.nowMs),
-        may: mayFor(call, seen),
+        allowed_actions: mayFor(call, seen),
         question: openQuestion(seen, person.asked),
         ...marksView(marks, seen, id),
       })),

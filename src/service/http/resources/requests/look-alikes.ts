@@ -35,7 +35,7 @@ const lookAlikesSchema = objectSchema({
         items: shownText,
         description: 'Of a text with a word that has letters of several scripts, those scripts; else empty.',
       },
-      looks_like: {
+      confusable_with: {
         ...objectSchema({ value: shownText, count: { type: 'integer', minimum: 1 } }),
         type: ['object', 'null'],
         description: 'A value of this field that was granted more often than this one.',
@@ -56,7 +56,7 @@ const lookAlikesExample = {
       path: 'vendor',
       value: 'St\u0430ples',
       scripts: ['Latin', 'Cyrillic'],
-      looks_like: { value: 'Staples', count: 120 },
+      confusable_with: { value: 'Staples', count: 120 },
       characters: [{ character: '\u0430', code_point: 'U+0430', name: 'CYRILLIC SMALL LETTER A' }],
     },
   ],
@@ -135,7 +135,7 @@ async function shownLookAlike({ path, value, scripts, looksLike, characters }: L
     path,
     value,
     scripts,
-    looks_like: looksLike,
+    confusable_with: looksLike,
     characters: characters.map((character) => ({
       character,
       code_point: codePointName(character),

@@ -69,7 +69,7 @@ const exportRequests = route<RequestExportDeps>({
     id: 'exportRequests',
     summary: `Requests as a file, the latest first, at most ${rowsMax.toLocaleString('en')}`,
     description:
-      'As JSON Lines each line is what `GET /v1/requests/{id}` answers, but that `may` is null, with what deciding the request again takes in `recorded`: the first decision, its facts, and what became of the request (`writ replay` reads it). As CSV each row says the same without the trace, and a text that a table program would take for a formula has an apostrophe in front.',
+      'As JSON Lines each line is what `GET /v1/requests/{id}` answers, but that `allowed_actions` is null, with what deciding the request again takes in `recorded`: the first decision, its facts, and what became of the request (`writ replay` reads it). As CSV each row says the same without the trace, and a text that a table program would take for a formula has an apostrophe in front.',
     parameters: [format, ...requestFilters],
     replies: {
       200: {

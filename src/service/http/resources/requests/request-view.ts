@@ -60,7 +60,7 @@ const decidedAt = {
 const requiresSchema = {
   type: ['object', 'null'],
   description: 'What is still asked of people; null where the request does not wait.',
-  required: ['approvals', 'step_up', 'fell_away'],
+  required: ['approvals', 'step_up', 'invalidated'],
   additionalProperties: false,
   properties: {
     approvals: {
@@ -77,17 +77,17 @@ const requiresSchema = {
       },
     },
     step_up: { type: 'boolean', description: "The agent's control owner has to step up first." },
-    fell_away: {
+    invalidated: {
       type: 'array',
       description: 'Approvals that were given and count no more.',
       items: {
         type: 'object',
-        required: ['by', 'group', 'why'],
+        required: ['by', 'group', 'reason'],
         additionalProperties: false,
         properties: {
           by: { type: 'string' },
           group: { type: ['string', 'null'] },
-          why: { type: 'string', description: 'As words after the name.' },
+          reason: { type: 'string', description: 'As words after the name.' },
         },
       },
     },
@@ -96,7 +96,7 @@ const requiresSchema = {
 
 const approvalSchema = {
   type: 'object',
-  required: ['by', 'group', 'is_approved', 'comment', 'at', 'fell_away'],
+  required: ['by', 'group', 'is_approved', 'comment', 'at', 'invalid_reason'],
   additionalProperties: false,
   properties: {
     by: { type: 'string' },
@@ -104,7 +104,7 @@ const approvalSchema = {
     is_approved: { type: 'boolean' },
     comment: { type: 'string' },
     at: time,
-    fell_away: {
+    invalid_reason: {
       type: ['string', 'null'],
       description:
         'Why it counts no more, as words after the name; null where it counts, or nothing waits for it.',
@@ -128,24 +128,24 @@ const stepUpSchema = objectSchema({
   at: time,
 });
 
-const mayProperties = {
+const allowedActionsProperties = {
   approve: {
     type: 'array',
     description: 'Groups for which you can approve now.',
     items: { type: 'string' },
   },
   reject: { type: 'boolean' },
-  take_back: { type: 'boolean', description: 'Take your own approval back.' },
+  revoke_approval: { type: 'boolean', description: 'Take your own approval back.' },
   comment: { type: 'boolean', description: 'Say something without deciding.' },
   step_up: { type: 'boolean' },
   report: { type: 'boolean', description: 'Say what became of the grant.' },
-  why: { type: ['string', 'null'], description: 'Why you cannot approve; null where you can.' },
+  reason: { type: ['string', 'null'], description: 'Why you cannot approve; null where you can.' },
 } as const;
 
-const mayShape = {
-  required: Object.keys(mayProperties),
+const allowedActionsShape = {
+  required: Object.keys(allowedActionsProperties),
   additionalProperties: false,
-  properties: mayProperties,
+  properties: allowedActionsProperties,
 } as const;
 
 const onBehalfSchema = {
@@ -192,11 +192,11 @@ export const detailSchema = {
     'step_ups',
     'requires',
     'trace',
-    'trace_others',
+    'trace_omitted',
     'policy_set',
     'created_at',
     'decided_at',
-    'may',
+    'allowed_actions',
   ],
   properties: {
     ...viewProperties,
@@ -246,7 +246,7 @@ export const detailSchema = {
         'Each rule, how its condition came out, and the values it read; of an action of more than 50 rules, those that took part.',
       items: openSchema,
     },
-    trace_others: {
+    trace_omitted: {
       type: 'integer',
       minimum: 0,
       description: 'How many more rules the action has, none of which took part.',
@@ -258,10 +258,10 @@ export const detailSchema = {
     },
     created_at: time,
     decided_at: decidedAt,
-    may: {
+    allowed_actions: {
       type: ['object', 'null'],
       description: 'What you may do about the request; null for an agent.',
-      ...mayShape,
+      ...allowedActionsShape,
     },
   },
 } as const satisfies JsonSchema;
@@ -298,7 +298,7 @@ export const summarySchema = {
 /** An entry of the queue of people who approve. */
 export const queuedSchema = {
   ...summarySchema,
-  required: [...summarySchema.required, 'may', 'question', 'assigned_to', 'snoozed_until'],
+  required: [...summarySchema.required, 'allowed_actions', 'question', 'assigned_to', 'snoozed_until'],
   properties: {
     ...summarySchema.properties,
     question: {
@@ -306,7 +306,11 @@ export const queuedSchema = {
       description: 'Whose answer a question waits for: `yours` where you are the control owner.',
     },
     ...marksShape,
-    may: { type: 'object', description: 'What you may do about the request.', ...mayShape },
+    allowed_actions: {
+      type: 'object',
+      description: 'What you may do about the request.',
+      ...allowedActionsShape,
+    },
   },
 } as const satisfies JsonSchema;
 
@@ -329,22 +333,27 @@ export const summaryExample = {
   agent: { id: '5f0c9f6e-9c1b-4c3e-9d43-0a4c2f0f6f3a', name: 'buyer-1', risk_tier: 'low' },
   point: null,
   on_behalf_of: { user: { id: '8f3c', email: 'ann@example.com', groups: ['deployers'] }, unknown: null },
-  requires: { approvals: [{ group: 'finance', needs: 2, given: 1 }], step_up: false, fell_away: [] },
+  requires: { approvals: [{ group: 'finance', needs: 2, given: 1 }], step_up: false, invalidated: [] },
   created_at: '2026-05-19T12:00:00.000Z',
   decided_at: null,
 } as const;
 
-const mayExample = {
+const allowedActionsExample = {
   approve: ['finance'],
   reject: true,
-  take_back: false,
+  revoke_approval: false,
   comment: true,
   step_up: false,
   report: false,
-  why: null,
+  reason: null,
 } as const;
 
-export const queuedExample = { ...summaryExample, ...noMarks, may: mayExample, question: null };
+export const queuedExample = {
+  ...summaryExample,
+  ...noMarks,
+  allowed_actions: allowedActionsExample,
+  question: null,
+};
 
 export const detailExample = {
   ...summaryExample,
@@ -359,13 +368,13 @@ export const detailExample = {
       is_approved: true,
       comment: 'checked with the vendor',
       at: '2026-05-19T12:30:00.000Z',
-      fell_away: null,
+      invalid_reason: null,
     },
   ],
   comments: [],
   step_ups: [],
   trace: [{ rule: 'vendor_payments/large_payment', effect: 'escalate', truth: 'true' }],
-  trace_others: 0,
+  trace_omitted: 0,
   policy_set: { digest: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08', commit: null },
-  may: mayExample,
+  allowed_actions: allowedActionsExample,
 } as const;
