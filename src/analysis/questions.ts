@@ -104,7 +104,7 @@ export interface Compared {
   /** Diagnostics of the files that are laid over. */
   readonly diagnostics: readonly PlacedDiagnostic[];
   /** Null when the policies have errors. */
-  readonly comparison: DiffReport | null;
+  readonly diff: DiffReport | null;
   /**
    * The example of each finding as it can be tried. Null for a finding without an example, or with a meter
    * reading that is a range because requests wait.
@@ -149,18 +149,18 @@ interface LinePlace {
 export interface SaidChanges {
   readonly items: readonly SentenceChange[];
   /** Whether both sets compile and all actions that were asked for were compared. */
-  readonly is_whole: boolean;
+  readonly is_complete: boolean;
 }
 
 /** One claim of a guarantee, about all requests. */
 export interface TriedClaim extends TextPlace {
   readonly guarantee: string;
   /** The claim as it is written in the policy. */
-  readonly claim: string;
+  readonly clause: string;
   readonly file: string;
   readonly result: 'proved' | 'refuted' | 'undecided';
   /** Why the claim is undecided; null for other results. */
-  readonly why: string | null;
+  readonly reason: string | null;
   /** The request that refutes the claim; null for other results. */
   readonly refuted_by: {
     readonly decision: Outcome;

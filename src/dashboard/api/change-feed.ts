@@ -4,7 +4,15 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { tellReachable } from './connection.ts';
 
-const changeKinds = ['requests', 'approvals', 'agents', 'policies', 'switches', 'people', 'alerts'] as const;
+const changeKinds = [
+  'requests',
+  'approvals',
+  'agents',
+  'policies',
+  'kill_switches',
+  'people',
+  'alerts',
+] as const;
 export type ChangeKind = (typeof changeKinds)[number];
 
 type Listener = () => void;

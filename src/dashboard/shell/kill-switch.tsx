@@ -20,13 +20,13 @@ import { PlainText } from '../parts/text/plain-text.tsx';
 type Switch = Reply<'listKillSwitches'>['items'][number];
 
 export function useSwitches(): Resource<Reply<'listKillSwitches'>> {
-  const mayView = useGrant('switches.view') !== 'no';
-  return useResource('listKillSwitches', mayView ? {} : null, ['switches']);
+  const mayView = useGrant('kill-switches.view') !== 'no';
+  return useResource('listKillSwitches', mayView ? {} : null, ['kill_switches']);
 }
 
 /** The scopes that are stopped now. */
 export function StoppedBanner({ switches: { data, reload } }: { switches: ReturnType<typeof useSwitches> }) {
-  const mayUse = useGrant('switches.use') === 'yes';
+  const mayUse = useGrant('kill-switches.use') === 'yes';
   const [resumed, setResumed] = useState<Switch | null>(null);
   if (data === null || data.items.length === 0) return null;
   return (
@@ -142,7 +142,7 @@ function scopeWords(scope: string): string {
 
 export function KillSwitchButton() {
   const [isOpen, setOpen] = useState(false);
-  if (useGrant('switches.use') !== 'yes') return null;
+  if (useGrant('kill-switches.use') !== 'yes') return null;
   return (
     <>
       <Button look="quiet" icon="stop" onClick={() => setOpen(true)}>

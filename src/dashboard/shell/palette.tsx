@@ -119,7 +119,7 @@ function useFixedEntries(pages: readonly Page[], onStop: () => void): readonly E
       access: 'people.invite',
       run: () => go('/access?tab=invitations'),
     },
-    { word: 'Stop agents by the kill switch', icon: 'stop', access: 'switches.use', run: onStop },
+    { word: 'Stop agents by the kill switch', icon: 'stop', access: 'kill-switches.use', run: onStop },
     {
       word: 'Your account: password, codes, passkeys, tokens',
       icon: 'person',

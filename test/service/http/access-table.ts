@@ -41,8 +41,8 @@ policies.roll-back   + . . . .
 audit.view           + . . . +
 tables.view          + + . . +
 tables.change        + + . . .
-switches.view        + + + + +
-switches.use         + + . . .
+kill-switches.view        + + + + +
+kill-switches.use         + + . . .
 replicas.view        + + . . +
 alerts.view          + + . . +
 alerts.change        + . . . .
@@ -146,8 +146,8 @@ policies.roll-back   POST /v1/policies/roll-back
 audit.view           GET /v1/audit, GET /v1/audit/export, POST /v1/audit/verify
 tables.view          GET /v1/tables, GET /v1/tables/{name}, GET /v1/tables/{name}/{key}
 tables.change        PUT /v1/tables/{name}/{key}, DELETE /v1/tables/{name}/{key}
-switches.view        GET /v1/kill-switches
-switches.use         POST /v1/kill-switches, POST /v1/kill-switches/{id}/deactivate
+kill-switches.view        GET /v1/kill-switches
+kill-switches.use         POST /v1/kill-switches, POST /v1/kill-switches/{id}/deactivate
 replicas.view        GET /v1/replicas
 alerts.view          GET /v1/alerts, GET /v1/alerts/active, GET /v1/alert-rules
 alerts.change        POST /v1/alert-rules, PATCH /v1/alert-rules/{id}, DELETE /v1/alert-rules/{id}

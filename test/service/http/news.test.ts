@@ -61,9 +61,9 @@ describe('a stream', () => {
       const board = createSwitchBoard({ directory, steadyMs: () => performance.now() });
       const actor = { person: ann, roles: ann.roles };
       await board.turnOn(actor, { scope: { kind: 'all' }, reason: 'a drill' });
-      await vi.waitFor(() => expect(kindsOf(reader)).toEqual(['agents', 'switches']), wait);
+      await vi.waitFor(() => expect(kindsOf(reader)).toEqual(['agents', 'kill_switches']), wait);
       await personWith({ ...service, store: other }, ann, { email: 'new@example.com', roles: ['auditor'] });
-      await vi.waitFor(() => expect(kindsOf(reader)).toEqual(['agents', 'people', 'switches']), wait);
+      await vi.waitFor(() => expect(kindsOf(reader)).toEqual(['agents', 'people', 'kill_switches']), wait);
     } finally {
       await other.close();
     }

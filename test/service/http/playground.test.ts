@@ -48,7 +48,7 @@ describe('the files of the active policies', () => {
     expect(file.body).toEqual({
       path: 'demo.policy',
       text: policyText,
-      is_whole: true,
+      is_complete: true,
       digest,
       policies: [
         {

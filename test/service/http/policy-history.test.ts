@@ -80,12 +80,12 @@ test('two sets compare as the files of one do that are laid over the other', asy
   expect(status).toBe(200);
   const files = [{ path: 'demo.policy', text: policies(100) }];
   const laid = await eve.send('/v1/policies/diff', { method: 'POST', body: { files } });
-  const { comparison } = laid.body;
-  expect(comparison).toMatchObject({ stricter: 1, loosened: 0 });
-  expect(body.comparison).toEqual({
-    ...comparison,
-    old: { ...comparison.old, name: 'old' },
-    new: { ...comparison.new, name: 'new' },
+  const { diff } = laid.body;
+  expect(diff).toMatchObject({ stricter: 1, loosened: 0 });
+  expect(body.diff).toEqual({
+    ...diff,
+    old: { ...diff.old, name: 'old' },
+    new: { ...diff.new, name: 'new' },
   });
   expect(body.requests).toEqual(laid.body.requests);
   expect(body.files).toEqual([
@@ -93,27 +93,27 @@ test('two sets compare as the files of one do that are laid over the other', asy
       path: 'demo.policy',
       old: shared().policies.current().texts && expect.any(String),
       new: policies(100),
-      is_whole: true,
+      is_complete: true,
     },
   ]);
   const back = (await eve.send(compareAddress(old, now))).body;
-  expect(back.comparison).toMatchObject({ stricter: 0, loosened: 1 });
+  expect(back.diff).toMatchObject({ stricter: 0, loosened: 1 });
   expect(back.files).toMatchObject([{ old: policies(100), new: body.files[0].old }]);
   const same = (await eve.send(compareAddress(now, now))).body;
-  expect([same.files, same.comparison.findings]).toEqual([[], []]);
+  expect([same.files, same.diff.findings]).toEqual([[], []]);
 });
 
 test('two sets say in plain sentences what they say otherwise', async () => {
   const [{ digest: now }, { digest: old }] = (await history()) as [{ digest: string }, { digest: string }];
   const said = async (from: string, to: string) =>
     (await eve.send(`/v1/policies/summary/diff?old=${from}&new=${to}&actions=pay.make`)).body;
-  const { items, is_whole: isWhole } = await said(old, now);
+  const { items, is_complete: isWhole } = await said(old, now);
   expect(isWhole).toBe(true);
-  expect(items).toMatchObject([{ of: 'pay.make' }]);
-  expect(items[0].gone.join()).toContain('at most 100');
-  expect(items[0].come.join()).toContain('at most 5,000');
+  expect(items).toMatchObject([{ subject: 'pay.make' }]);
+  expect(items[0].removed.join()).toContain('at most 100');
+  expect(items[0].added.join()).toContain('at most 5,000');
   const [back] = (await said(now, old)).items;
-  expect([back.gone, back.come]).toEqual([items[0].come, items[0].gone]);
+  expect([back.removed, back.added]).toEqual([items[0].added, items[0].removed]);
   expect((await said(now, now)).items).toEqual([]);
 });
 

@@ -156,13 +156,13 @@ test.each(Object.keys(outages))(name, async (outage) => {
   });
   const ready = async () => {
     const reply = await fetch(`${service.url}/readyz`);
-    return { status: reply.status, ...((await reply.json()) as { readonly why: string | null }) };
+    return { status: reply.status, ...((await reply.json()) as { readonly reason: string | null }) };
   };
-  expect(await ready()).toMatchObject({ status: 'ready', why: null });
+  expect(await ready()).toMatchObject({ status: 'ready', reason: null });
   await expect.poll(() => granted.length).toBeGreaterThan(10);
   await begin(own, wire);
   const cutAtMs = performance.now();
-  await expect.poll(ready, { interval: 10 }).toMatchObject({ why: expect.any(String) });
+  await expect.poll(ready, { interval: 10 }).toMatchObject({ reason: expect.any(String) });
   const toldAfterMs = performance.now() - cutAtMs;
   expect((await fetch(`${service.url}/readyz`)).status).toBe(503);
   await new Promise((resolve) => setTimeout(resolve, 1_500));

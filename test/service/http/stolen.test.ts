@@ -156,7 +156,7 @@ describe('a stolen session', () => {
     const session = await signedIn(service, ann);
     await tokenOf(service, session, ['admin']);
     const [notice] = (await session.send('/v1/session')).body.notices;
-    expect(notice).toMatchObject({ what: 'token-made', name: 'ci' });
+    expect(notice).toMatchObject({ kind: 'token-made', name: 'ci' });
     const bens = await signedIn(service, 'ben@example.com');
     const path = `/v1/session/notices/${notice.id}`;
     expect((await bens.send(path, { method: 'DELETE' })).status).toBe(404);
@@ -176,7 +176,7 @@ describe('a stolen session', () => {
     expect((await reset({ password })).status).toBe(204);
     expect((await bens.send('/v1/session')).status).toBe(401);
     const again = await signedIn(service, 'ben@example.com');
-    expect((await again.send('/v1/session')).body.notices).toMatchObject([{ what: 'factors-reset' }]);
+    expect((await again.send('/v1/session')).body.notices).toMatchObject([{ kind: 'factors-reset' }]);
   });
 });
 

@@ -24,7 +24,7 @@ const fewLeft = 3;
 function RecoveryCodes() {
   const { data, problem, reload } = useResource('getRecoveryCodes', {});
   const [isMaking, setMaking] = useState(false);
-  const left = data?.left ?? null;
+  const left = data?.remaining ?? null;
   return (
     <>
       <ProblemNote problem={problem} onRetry={reload} />

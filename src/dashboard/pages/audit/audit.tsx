@@ -34,7 +34,7 @@ export default function Audit() {
   const { data, problem, isLoading, reload } = useResource('listAuditLog', { query: asked }, [
     'agents',
     'people',
-    'switches',
+    'kill_switches',
   ]);
   const isFiltered = filterNames.some((name) => query.has(name));
   return (

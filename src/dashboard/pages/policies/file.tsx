@@ -98,7 +98,7 @@ interface FileTextProps {
 }
 
 function FileText({ file, here, isFailed, marks }: FileTextProps) {
-  const { path, text, is_whole: isWhole, policies } = file;
+  const { path, text, is_complete: isWhole, policies } = file;
   const { query } = usePlace();
   const shown = shownLines(text, here?.line ?? Number(query.get('from') ?? 1));
   const line = here?.line ?? null;

@@ -5,7 +5,7 @@ import type { IconName } from '../layout/icon.tsx';
 
 export type Compared = Reply<'diffPolicies'>;
 
-export type Comparison = NonNullable<Compared['comparison']>;
+export type Comparison = NonNullable<Compared['diff']>;
 export type ComparedFinding = Comparison['findings'][number];
 export type ComparedExample = NonNullable<ComparedFinding['example']>;
 export type ComparedCause = ComparedFinding['causes'][number];

@@ -83,7 +83,7 @@ export const changeKinds = {
   approvals: 'requests.approve',
   agents: 'agents.view',
   policies: 'policies.view',
-  switches: 'switches.view',
+  kill_switches: 'kill-switches.view',
   people: 'people.view',
   alerts: 'alerts.view',
 } as const satisfies Readonly<Record<string, OperationName>>;
@@ -253,7 +253,7 @@ const kindOfChange: Readonly<Record<string, ChangeKind>> = {
   key: 'agents',
   signing: 'agents',
   point: 'agents',
-  switch: 'switches',
+  switch: 'kill_switches',
   person: 'people',
   access: 'people',
   invitation: 'people',

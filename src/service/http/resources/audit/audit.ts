@@ -72,7 +72,7 @@ const walkMs = 1_000;
 const count: JsonSchema = { type: 'integer', minimum: 0 };
 
 const walkSchema = objectSchema({
-  status: { type: 'string', enum: ['going-on', 'whole', 'broken'] },
+  status: { type: 'string', enum: ['in_progress', 'intact', 'broken'] },
   checked: { ...count, description: 'How many records this call has found whole.' },
   last_sequence: { ...count, description: 'The number of the last record there is.' },
   cursor: textOrNull,
@@ -84,7 +84,7 @@ const walkSchema = objectSchema({
   },
 });
 
-const walkExample = { status: 'whole', checked: 1_200, last_sequence: 1_200, cursor: null, break: null };
+const walkExample = { status: 'intact', checked: 1_200, last_sequence: 1_200, cursor: null, break: null };
 
 const listAuditLog = route<AuditDeps>({
   method: 'GET',
@@ -256,7 +256,13 @@ async function walk(store: Store, steadyMs: () => number, after: ChainPlace | nu
     return { status: 'broken', checked: count, last_sequence: last, cursor: null, break: stored };
   }
   const cursor = isWhole ? null : cursorOf(end);
-  return { status: isWhole ? 'whole' : 'going-on', checked: count, last_sequence: last, cursor, break: null };
+  return {
+    status: isWhole ? 'intact' : 'in_progress',
+    checked: count,
+    last_sequence: last,
+    cursor,
+    break: null,
+  };
 }
 
 function shownBreak({ sequence, name, difference, message }: ChainBreak) {

@@ -56,7 +56,7 @@ const switchExample = {
 const listKillSwitches = route<SwitchDeps>({
   method: 'GET',
   url: '/v1/kill-switches',
-  access: 'switches.view',
+  access: 'kill-switches.view',
   operation: {
     id: 'listKillSwitches',
     summary: 'The kill switches that are on, the latest first',
@@ -70,7 +70,7 @@ const listKillSwitches = route<SwitchDeps>({
 const createKillSwitch = route<SwitchDeps, { scope: string; reason: string }>({
   method: 'POST',
   url: '/v1/kill-switches',
-  access: 'switches.use',
+  access: 'kill-switches.use',
   operation: {
     id: 'createKillSwitch',
     summary: 'Refuses everything that the scope covers, within a second',
@@ -102,7 +102,7 @@ const createKillSwitch = route<SwitchDeps, { scope: string; reason: string }>({
 const deactivateKillSwitch = route<SwitchDeps, { reason: string }>({
   method: 'POST',
   url: '/v1/kill-switches/:id/deactivate',
-  access: 'switches.use',
+  access: 'kill-switches.use',
   operation: {
     id: 'deactivateKillSwitch',
     summary: 'Turns a switch off; the reason goes on record',

@@ -39,7 +39,7 @@ export async function healthRoutes(app: FastifyInstance, options: HealthRouteOpt
     reply.code(why === null ? 200 : 503);
     return {
       status: why === null ? 'ready' : shutdown.aborted ? 'stopping' : 'not-ready',
-      why,
+      reason: why,
       store: { status: isWritable ? 'writable' : 'not-writable' },
       meters: { missing },
       policies: policyReport(policies.state(), policyGaps.current()),
@@ -52,7 +52,7 @@ const otherPolicies = 'the replicas decide by another policy set, which this one
 interface ShownMissingMeter {
   readonly name: string;
   readonly since: string;
-  readonly why: MissingMeter['why'];
+  readonly reason: MissingMeter['why'];
   readonly until: string | null;
 }
 
@@ -67,13 +67,15 @@ function missingMeters(
     const found = missing.get(definition);
     if (found === undefined) return [];
     const { sinceMs, why, untilMs } = found;
-    return [{ name, since: timeText(sinceMs), why, until: untilMs === null ? null : timeText(untilMs) }];
+    return [
+      { name, since: timeText(sinceMs), reason: why, until: untilMs === null ? null : timeText(untilMs) },
+    ];
   });
 }
 
 /** Null when no past is being read. */
 function beginning(missing: readonly ShownMissingMeter[]): string | null {
-  const [first, ...others] = missing.filter(({ why }) => why === 'reading');
+  const [first, ...others] = missing.filter(({ reason }) => reason === 'reading');
   if (first === undefined) return null;
   const more = others.length === 0 ? '' : ` and ${others.length} more`;
   return `what meters count is being read since ${first.since}: \`${first.name}\`${more}`;
@@ -105,10 +107,10 @@ const healthOperation: Operation = {
 const readySchema = {
   type: 'object',
   additionalProperties: false,
-  required: ['status', 'why', 'store', 'meters', 'policies'],
+  required: ['status', 'reason', 'store', 'meters', 'policies'],
   properties: {
     status: { type: 'string', enum: ['ready', 'not-ready', 'stopping'] },
-    why: { type: ['string', 'null'], description: 'What stands in the way; null where nothing does.' },
+    reason: { type: ['string', 'null'], description: 'What stands in the way; null where nothing does.' },
     store: {
       type: 'object',
       required: ['status'],
@@ -123,11 +125,11 @@ const readySchema = {
           description: 'The meters whose past is not known: what they guard is refused.',
           items: {
             type: 'object',
-            required: ['name', 'since', 'why', 'until'],
+            required: ['name', 'since', 'reason', 'until'],
             properties: {
               name: { type: 'string' },
               since: { type: 'string', format: 'date-time' },
-              why: {
+              reason: {
                 type: 'string',
                 enum: ['reading', 'unreadable', 'incomplete'],
                 description:
@@ -149,7 +151,7 @@ const readySchema = {
 
 const readyExample = {
   status: 'ready',
-  why: null,
+  reason: null,
   store: { status: 'writable' },
   meters: { missing: [] },
   policies: policyReportExample,
@@ -167,7 +169,7 @@ const readyOperation: Operation = {
       example: {
         ...readyExample,
         status: 'not-ready',
-        why: notWritable,
+        reason: notWritable,
         store: { status: 'not-writable' },
       },
     },

@@ -86,13 +86,13 @@ const getRecoveryCodes = route<SignedInDeps>({
     replies: {
       200: {
         description: 'The count',
-        schema: objectSchema({ left: { type: 'integer' } }),
-        example: { left: recovery.recoveryCodesMax },
+        schema: objectSchema({ remaining: { type: 'integer' } }),
+        example: { remaining: recovery.recoveryCodesMax },
       },
     },
   },
   handle: async ({ signInDeps: { directory } }, call) => ({
-    left: await recovery.recoveryCodesLeft(directory, actorOf(call).person.id),
+    remaining: await recovery.recoveryCodesLeft(directory, actorOf(call).person.id),
   }),
 });
 

@@ -7,7 +7,7 @@ import { personExample, personSchema } from './person-view.ts';
 
 export const noticeExample = {
   id: '7d1e0000-0000-4000-8000-000000000000',
-  what: 'passkey-added',
+  kind: 'passkey-added',
   name: 'phone',
   created_at: '2026-03-02T10:00:00.000Z',
 };
@@ -22,7 +22,7 @@ const sessionExample = {
 };
 
 export function shownNotice({ id, what, name, createdAtMs }: Notice) {
-  return { id, what, name, created_at: timeText(createdAtMs) };
+  return { id, kind: what, name, created_at: timeText(createdAtMs) };
 }
 
 export function sessionView(description: string): OperationReply {
@@ -40,7 +40,7 @@ export function sessionView(description: string): OperationReply {
       type: 'array',
       items: objectSchema({
         id: text(100),
-        what: { type: 'string', enum: noticeKinds },
+        kind: { type: 'string', enum: noticeKinds },
         name: textOrNull,
         created_at: time,
       }),

@@ -23,7 +23,7 @@ interface SessionListDeps {
 const sessionSchema = objectSchema({
   id: text(20),
   address: text(100),
-  way: { type: 'string', enum: signInWays },
+  method: { type: 'string', enum: signInWays },
   created_at: time,
   last_seen_at: time,
   ends_at: time,
@@ -33,7 +33,7 @@ const sessionSchema = objectSchema({
 const sessionExample = {
   id: '0123456789abcdef',
   address: '192.0.2.1',
-  way: 'password-and-code',
+  method: 'password-and-code',
   created_at: '2026-03-02T10:00:00.000Z',
   last_seen_at: '2026-03-02T10:30:00.000Z',
   ends_at: '2026-03-02T22:00:00.000Z',
@@ -146,7 +146,7 @@ function shownSession(session: Session, present: Session | null) {
   return {
     id: sessions.shownSessionId(session),
     address,
-    way,
+    method: way,
     created_at: timeText(createdAtMs),
     last_seen_at: timeText(seenAtMs),
     ends_at: timeText(endsAtMs),

@@ -144,7 +144,7 @@ export const triedExamplesSchema: JsonSchema = {
 
 export const compareReplySchema = objectSchema({
   diagnostics: diagnosticsSchema,
-  comparison: orNull(
+  diff: orNull(
     comparisonSchema,
     'As `writ diff --format json` prints it, from the active policies (`active`) to the set with the files (`files`). Null where the policies have errors.',
   ),
@@ -161,7 +161,7 @@ const exampleRequest = {
 
 export const compareReplyExample = {
   diagnostics: [],
-  comparison: {
+  diff: {
     old: {
       name: 'active',
       digest: 'sha256:0f343b0931126a20f133d67c2b018a3b1b8a1c1f5c6d4b8a0f0f5e7e0c2d9e11',

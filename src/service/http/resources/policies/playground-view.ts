@@ -183,11 +183,11 @@ const decidedSchema: JsonSchema = {
 
 const claimSchema = objectSchema({
   guarantee: { type: 'string' },
-  claim: { type: 'string' },
+  clause: { type: 'string' },
   file: { type: 'string' },
   ...placeSchemas,
   result: { type: 'string', enum: ['proved', 'refuted', 'undecided'] },
-  why: textOrNull,
+  reason: textOrNull,
   refuted_by: {
     ...objectSchema({
       decision: { type: 'string', enum: viewDecisions },
@@ -224,7 +224,7 @@ export const tryReplySchema = objectSchema({
   guarantees: {
     type: ['array', 'null'],
     description:
-      'Every claim; null where the policies have errors, or too many rules to be proved while somebody types.',
+      'Every clause of a guarantee; null where the policies have errors, or too many rules to be proved while somebody types.',
     items: claimSchema,
   },
 });
@@ -233,14 +233,14 @@ export const tryReplyExample = {
   guarantees: [
     {
       guarantee: 'payment_ceiling',
-      claim: 'never allow when payload.amount > 10_000 USD',
+      clause: 'never allow when payload.amount > 10_000 USD',
       file: 'payments.policy',
       line: 40,
       column: 3,
       end_line: 40,
       end_column: 47,
       result: 'proved',
-      why: null,
+      reason: null,
       refuted_by: null,
     },
   ],

@@ -72,7 +72,7 @@ const lineSchema = { type: 'integer', minimum: 1 } as const;
 const fileSchema = objectSchema({
   path: { type: 'string' },
   text: { type: 'string' },
-  is_whole: { type: 'boolean', description: 'Of a list, no more than the first mebibyte is shown.' },
+  is_complete: { type: 'boolean', description: 'Of a list, no more than the first mebibyte is shown.' },
   digest: { ...textOrNull, description: 'Of the set; null for one that has failed.' },
   policies: {
     type: 'array',
@@ -91,7 +91,7 @@ const fileSchema = objectSchema({
 const fileExample = {
   path: 'payments/payments.policy',
   text: 'policy vendor_payments on payment.create {\n',
-  is_whole: true,
+  is_complete: true,
   digest: policyReportExample.digest,
   policies: [
     {
@@ -217,7 +217,7 @@ const getPolicyFile = route<PolicyDeps>({
       entry.kind === 'policy'
         ? await putQuestion(playground, 'outline', asked, { call, active: policies.current() })
         : [];
-    return { path, text: shown, is_whole: isWhole, digest, policies: outline };
+    return { path, text: shown, is_complete: isWhole, digest, policies: outline };
   },
 });
 

@@ -30,7 +30,7 @@ export const activationsSchema = objectSchema({
 });
 
 export const activationExample = {
-  digest: compareReplyExample.comparison.old.digest,
+  digest: compareReplyExample.diff.old.digest,
   commit: null,
   activated_at: '2026-03-02T10:00:00.000Z',
   policies: 4,
@@ -44,7 +44,7 @@ export interface ChangedFile {
   /** The text of the file in the old set; null when that set has no such file. */
   readonly old: string | null;
   readonly new: string | null;
-  readonly is_whole: boolean;
+  readonly is_complete: boolean;
 }
 
 export const compareSetsSchema = objectSchema({
@@ -54,7 +54,7 @@ export const compareSetsSchema = objectSchema({
     description: 'The set that has errors by this version of the language.',
   },
   diagnostics: diagnosticsSchema,
-  comparison: orNull(
+  diff: orNull(
     comparisonSchema,
     'As `writ diff --format json` prints it, from `old` to `new`. Null where one of them has errors.',
   ),
@@ -65,25 +65,25 @@ export const compareSetsSchema = objectSchema({
         path: { type: 'string' },
         old: { ...textOrNull, description: 'Null where the set has no such file.' },
         new: { ...textOrNull, description: 'Null where the set has no such file.' },
-        is_whole: { type: 'boolean', description: 'Of a text, no more than the first 128 KiB is shown.' },
+        is_complete: { type: 'boolean', description: 'Of a text, no more than the first 128 KiB is shown.' },
       }),
     ),
     description: 'The files that differ, the first hundred.',
   },
 });
 
-const { comparison, requests } = compareReplyExample;
+const { diff, requests } = compareReplyExample;
 
 export const compareSetsExample = {
   failed: null,
   diagnostics: [],
-  comparison: {
-    ...comparison,
-    old: { ...comparison.old, name: 'old' },
-    new: { ...comparison.new, name: 'new' },
+  diff: {
+    ...diff,
+    old: { ...diff.old, name: 'old' },
+    new: { ...diff.new, name: 'new' },
   },
   requests,
-  files: [{ path: 'payments.policy', old: '# 500 USD\n', new: '# 600 USD\n', is_whole: true }],
+  files: [{ path: 'payments.policy', old: '# 500 USD\n', new: '# 600 USD\n', is_complete: true }],
 } as const;
 
 const sides = ['old', 'new'] as const;
@@ -92,7 +92,7 @@ const digestParameter = (name: (typeof sides)[number]): Parameter => ({
   name,
   in: 'query',
   isRequired: true,
-  example: compareSetsExample.comparison[name].digest,
+  example: compareSetsExample.diff[name].digest,
   description: 'The digest of a set in the history.',
   schema: { type: 'string' },
 });

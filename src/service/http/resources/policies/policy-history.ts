@@ -103,7 +103,7 @@ function changedFiles({
   );
   return changed.slice(0, filesMax).map((path) => {
     const [a, b] = [shownText(old, before!.get(path)), shownText(now, after!.get(path))];
-    return { path, old: a.text, new: b.text, is_whole: a.isWhole && b.isWhole };
+    return { path, old: a.text, new: b.text, is_complete: a.isWhole && b.isWhole };
   });
 }
 

@@ -75,12 +75,12 @@ const sentencesSchema = objectSchema({
   items: {
     type: 'array',
     items: objectSchema({
-      of: { type: 'string', description: 'An action, or a word that means something else.' },
-      gone: textList,
-      come: textList,
+      subject: { type: 'string', description: 'An action, or a name in quotes whose meaning differs.' },
+      removed: textList,
+      added: textList,
     }),
   },
-  is_whole: {
+  is_complete: {
     type: 'boolean',
     description: 'Whether all actions were looked at in time, in two sets without errors.',
   },
@@ -89,12 +89,12 @@ const sentencesSchema = objectSchema({
 const sentencesExample = {
   items: [
     {
-      of: 'payment.create',
-      gone: ['Passes at once if the amount is at most 50 USD.'],
-      come: ['Passes at once if the amount is at most 70 USD.'],
+      subject: 'payment.create',
+      removed: ['Passes at once if the amount is at most 50 USD.'],
+      added: ['Passes at once if the amount is at most 70 USD.'],
     },
   ],
-  is_whole: true,
+  is_complete: true,
 } as const;
 
 interface SummaryDeps {
@@ -159,7 +159,7 @@ const diffPolicySummaries = route<SummaryDeps>({
     const active = deps.policies.current();
     const asked = { ...(await setsOf(deps, call.query)), actions: named.slice(0, actionsMax) };
     const said = await putQuestion(deps.playground, 'changed sentences', asked, { call, active });
-    return { ...said, is_whole: said.is_whole && named.length <= actionsMax };
+    return { ...said, is_complete: said.is_complete && named.length <= actionsMax };
   },
 });
 

@@ -168,14 +168,14 @@ const replayLineSchema: JsonSchema = {
   description: 'A line, which has one of these. The last one has an answer or a problem.',
 };
 
-const [finding] = compareReplyExample.comparison.findings;
+const [finding] = compareReplyExample.diff.findings;
 const none = { ALLOW: 0, ESCALATE: 0, REAUTH_REQUIRED: 0, DENY: 0 } as const;
 
 const replayLineExample = {
   answer: {
     diagnostics: [],
     replay: {
-      policies: { path: 'files', digest: compareReplyExample.comparison.new.digest },
+      policies: { path: 'files', digest: compareReplyExample.diff.new.digest },
       reading: 'in order',
       since: '2026-02-23T10:00:00.000Z',
       requests: 120,
@@ -206,8 +206,8 @@ const replayLineExample = {
       readings_as_recorded: 0,
       incomplete_meters: [],
       changed_on_incomplete: 0,
-      decided_by: { [compareReplyExample.comparison.old.digest]: 120 },
-      against: { ...compareReplyExample.comparison.old, requests: 120 },
+      decided_by: { [compareReplyExample.diff.old.digest]: 120 },
+      against: { ...compareReplyExample.diff.old, requests: 120 },
       no_diff_reason: null,
       findings: [
         {

@@ -99,21 +99,21 @@ const countRequests = route<RequestDeps>({
         description: 'The number',
         schema: {
           type: 'object',
-          required: ['count', 'is_whole'],
+          required: ['count', 'is_complete'],
           additionalProperties: false,
           properties: {
             count: { type: 'integer', minimum: 0 },
-            is_whole: { type: 'boolean', description: 'False where there may be more.' },
+            is_complete: { type: 'boolean', description: 'False where there may be more.' },
           },
         },
-        example: { count: 412, is_whole: true },
+        example: { count: 412, is_complete: true },
       },
     },
   },
   handle: async ({ store, signInDeps }, call) => {
     const asked = await readAskedRequests(store, call, signInDeps.directory.clock());
     const { count, isWhole } = await store.requests.count(asked);
-    return { count, is_whole: isWhole };
+    return { count, is_complete: isWhole };
   },
 });
 
