@@ -32,7 +32,7 @@ export function withProof<T extends Pick<Operation, 'body'>>(operation: T): T {
   return {
     ...operation,
     body: {
-      description: [body?.description, `${proofDescription}: what shows that it is you.`].join(' ').trim(),
+      description: [body?.description, `A proof of identity: ${proofDescription}.`].join(' ').trim(),
       schema: { ...schema, properties },
       examples: Object.fromEntries(
         Object.entries(examples).map(([name, value]) => [

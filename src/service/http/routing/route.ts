@@ -141,7 +141,7 @@ export const namedAgentHeader: Parameter = {
   in: 'header',
   isRequired: false,
   description:
-    'Required with the key of an enforcement point, which is sent as `X-Agent-API-Key`: the agent that it asks for, by name or id.',
+    'The agent for which an enforcement point asks, by name or id. Required when `X-Agent-API-Key` is the key of an enforcement point.',
   schema: { type: 'string', minLength: 1, maxLength: 200 },
   example: 'buyer',
 };

@@ -39,7 +39,7 @@ export const rateSchema: JsonSchema = { type: ['integer', 'null'], minimum: 1, m
 
 export const tellChangeSchema: JsonSchema = {
   type: 'boolean',
-  description: 'Whether refusals say what would pass.',
+  description: 'Whether refusals include a change that would be allowed.',
 };
 
 export const agentSchema = objectSchema({

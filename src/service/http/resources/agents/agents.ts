@@ -65,7 +65,7 @@ const listAgents = route<AgentDeps>({
   access: 'agents.view',
   operation: {
     id: 'listAgents',
-    summary: 'Agents, the latest first',
+    summary: 'Agents, newest first',
     parameters: [...pageParameters, ...agentFilters],
     replies: { 200: pageReply('A page of agents', agentSchema, agentExample) },
   },
@@ -90,9 +90,9 @@ const registerAgent = route<AgentDeps, AgentBody>({
   access: 'agents.register',
   operation: {
     id: 'registerAgent',
-    summary: 'Registers an agent and makes its first key',
+    summary: 'Registers an agent and creates its first key',
     body: {
-      description: 'The control owner is a person, by address or id.',
+      description: 'The control owner is the address or id of a person.',
       schema: objectSchema({ name, risk_tier: tier, control_owner: owner }, { tags: textList }),
       examples: {
         buyer: {
@@ -103,7 +103,7 @@ const registerAgent = route<AgentDeps, AgentBody>({
         },
       },
     },
-    replies: { 201: withKey('Registered; `api_key` is shown this once') },
+    replies: { 201: withKey('Registered; `api_key` is shown only once') },
   },
   handle: async (deps, call) => {
     const { signInDeps, store } = deps;
@@ -138,11 +138,11 @@ const updateAgent = route<AgentDeps, AgentChange>({
   operation: {
     id: 'updateAgent',
     summary:
-      'Changes name, risk tier, control owner, tags, rate or what refusals say; it takes effect with the next request',
+      'Changes the name, risk tier, control owner, tags, rate limit or refusal hints of an agent, from the next request on',
     parameters: [agentId],
     body: {
       description:
-        'What is not there stays as it is. A `rate_per_minute` or `burst` of null is that of the service.',
+        'Missing fields stay unchanged. Null for `rate_per_minute` or `burst` restores the limit of the service.',
       schema: objectSchema(
         {},
         {
@@ -191,7 +191,7 @@ const disableAgent = statusRoute({
   word: 'disable',
   status: 'disabled',
   access: 'agents.disable',
-  summary: 'Refuses all requests of an agent from now on',
+  summary: 'Disables an agent; all its requests are refused',
 });
 
 const enableAgent = statusRoute({
@@ -199,7 +199,7 @@ const enableAgent = statusRoute({
   word: 'enable',
   status: 'active',
   access: 'agents.enable',
-  summary: 'Lets a disabled agent ask again',
+  summary: 'Enables a disabled agent',
 });
 
 const revokeAgent = route<AgentDeps, { name: string }>({
@@ -208,10 +208,10 @@ const revokeAgent = route<AgentDeps, { name: string }>({
   access: 'agents.revoke',
   operation: {
     id: 'revokeAgent',
-    summary: 'Refuses all requests of an agent for good',
+    summary: 'Revokes an agent permanently; all its requests are refused',
     parameters: [agentId],
     body: {
-      description: "The agent's name, to say that this one is meant: nothing brings it back.",
+      description: "The agent's name, as a confirmation: revoking is permanent.",
       schema: objectSchema({ name: text(200) }),
       examples: { buyer: { name: 'buyer' } },
     },

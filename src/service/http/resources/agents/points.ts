@@ -58,7 +58,7 @@ async function shownPoint(
 
 const assignedSchema: JsonSchema = {
   type: 'array',
-  description: 'The agents that it asks for.',
+  description: 'The assigned agents.',
   items: objectSchema({ id: text(100), name: text(200) }),
 };
 
@@ -69,13 +69,14 @@ const pointSchema = objectSchema({
   agents: assignedSchema,
   may_release: {
     type: 'boolean',
-    description: 'Whether its report that a grant is not used takes the grant out of the meters.',
+    description: 'Whether its report of an unused grant removes the grant from the meters.',
   },
   created_at: time,
   changed_at: time,
   last_seen_at: {
     ...timeOrNull,
-    description: 'When it last asked with a key that it has, to the minute; null before the first time.',
+    description:
+      'When it last sent a request with a valid key, to the minute; null before the first request.',
   },
 });
 
@@ -129,7 +130,7 @@ const listEnforcementPoints = route<PointDeps>({
   access: 'points.view',
   operation: {
     id: 'listEnforcementPoints',
-    summary: 'Enforcement points, the latest first',
+    summary: 'Enforcement points, newest first',
     parameters: pageParameters,
     replies: { 200: pageReply('A page of enforcement points', pointSchema, pointExample) },
   },
@@ -147,16 +148,16 @@ const registerEnforcementPoint = route<PointDeps, PointBody>({
   access: 'points.change',
   operation: {
     id: 'registerEnforcementPoint',
-    summary: 'Registers an enforcement point and makes its first key',
+    summary: 'Registers an enforcement point and creates its first key',
     description:
-      'A proxy, a hook or another program that stands between agents and what they use. With its key it asks for the agents that are assigned to it, each named in `X-Writ-Agent`.',
+      'An enforcement point is a proxy, a hook or another program between agents and their tools. With its key it sends requests for its assigned agents, named in `X-Writ-Agent`.',
     body: {
       description:
-        'Each agent by name or id. With `may_release`, the report of the point that a grant is not used takes the grant out of the meters; without it only a person can do that.',
+        'Agents by name or id. With `may_release`, a report of the point that a grant is unused removes the grant from the meters. Otherwise only a person can do that.',
       schema: objectSchema({ name, agents }, { may_release: mayRelease }),
       examples: { proxy: { name: 'files proxy', agents: ['buyer'] } },
     },
-    replies: { 201: pointWithKey('Registered; `api_key` is shown this once') },
+    replies: { 201: pointWithKey('Registered; `api_key` is shown only once') },
     problems: ['conflict'],
   },
   handle: async (deps, call) => {
@@ -189,10 +190,11 @@ const updateEnforcementPoint = route<PointDeps, Partial<PointBody>>({
   access: 'points.change',
   operation: {
     id: 'updateEnforcementPoint',
-    summary: 'Changes the name, the agents or `may_release`; it takes effect with the next request',
+    summary:
+      'Changes the name, the agents or `may_release` of an enforcement point, from the next request on',
     parameters: [pointId],
     body: {
-      description: 'What is not there stays as it is. `agents` are all that it asks for from now on.',
+      description: 'Missing fields stay unchanged. `agents` replaces all assigned agents.',
       schema: objectSchema({}, { name, agents, may_release: mayRelease }),
       examples: { agents: { agents: ['buyer', 'buyer-2'] } },
     },
@@ -214,14 +216,14 @@ const disableEnforcementPoint = statusRoute({
   id: 'disableEnforcementPoint',
   word: 'disable',
   status: 'disabled',
-  summary: 'Refuses all requests by the point from now on',
+  summary: 'Disables an enforcement point; all its requests are refused',
 });
 
 const enableEnforcementPoint = statusRoute({
   id: 'enableEnforcementPoint',
   word: 'enable',
   status: 'active',
-  summary: 'Lets a disabled point ask again',
+  summary: 'Enables a disabled enforcement point',
 });
 
 const revokeEnforcementPoint = route<PointDeps, { name: string }>({
@@ -230,10 +232,10 @@ const revokeEnforcementPoint = route<PointDeps, { name: string }>({
   access: 'points.change',
   operation: {
     id: 'revokeEnforcementPoint',
-    summary: 'Refuses all requests by the point for good',
+    summary: 'Revokes an enforcement point permanently; all its requests are refused',
     parameters: [pointId],
     body: {
-      description: "The point's name, to say that this one is meant: nothing brings it back.",
+      description: "The point's name, as a confirmation: revoking is permanent.",
       schema: objectSchema({ name }),
       examples: { proxy: { name: 'files proxy' } },
     },
@@ -256,7 +258,7 @@ const listEnforcementPointKeys = route<PointDeps>({
   access: 'points.view',
   operation: {
     id: 'listEnforcementPointKeys',
-    summary: 'The keys of a point: when they were made, were last used and end; the oldest first',
+    summary: 'The keys of an enforcement point with their times of creation, last use and end, oldest first',
     parameters: [pointId],
     replies: {
       200: listReply('The keys', keySchema, {
@@ -280,14 +282,14 @@ const rotateEnforcementPointKey = route<PointDeps, { grace_seconds?: number }>({
   access: 'points.change',
   operation: {
     id: 'rotateEnforcementPointKey',
-    summary: 'Gives a point a new key, and its present one an end',
+    summary: 'Creates a new key for an enforcement point and sets an end for the current key',
     parameters: [pointId],
     body: {
-      description: 'How long the present key stays good: a day unless said otherwise, 0 ends it now.',
+      description: 'How long the current key stays valid; default: one day; 0 ends it now.',
       schema: objectSchema({}, { grace_seconds: { type: 'integer', minimum: 0, maximum: graceSecondsMax } }),
       examples: { now: { grace_seconds: 0 } },
     },
-    replies: { 201: pointWithKey('Rotated; `api_key` is shown this once', { old_keys_end_at: text(40) }) },
+    replies: { 201: pointWithKey('Rotated; `api_key` is shown only once', { old_keys_end_at: text(40) }) },
     problems: ['not_found', 'conflict'],
   },
   handle: async (deps, call) => {

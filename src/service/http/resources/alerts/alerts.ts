@@ -39,7 +39,7 @@ import { actorOf, type Route, route } from '../../routing/route.ts';
 const kindSchema: JsonSchema = {
   type: 'string',
   enum: alertKindNames,
-  description: `Counted within the window: ${namesOf('counted')}, of \`denials\` the share in percent, of 20 decisions or more. Standing for as long as the window: ${namesOf('lasting')}.`,
+  description: `Counted within the window: ${namesOf('counted')}; for \`denials\`, a percentage of at least 20 decisions. Lasting at least as long as the window: ${namesOf('lasting')}.`,
 };
 
 function namesOf(way: (typeof alertKinds)[keyof typeof alertKinds]): string {
@@ -60,19 +60,22 @@ const ruleFields = {
     type: 'integer',
     minimum: 0,
     maximum: windowMinutesMax.lasting,
-    description: `1 to ${windowMinutesMax.counted} for what is counted, 0 to ${windowMinutesMax.lasting} for what stands.`,
+    description: `1 to ${windowMinutesMax.counted} for counts, 0 to ${windowMinutesMax.lasting} for lasting conditions.`,
   },
-  code: { ...textOrNull, maxLength: 100, description: 'The refusals of this code alone; null counts all.' },
+  code: {
+    ...textOrNull,
+    maxLength: 100,
+    description: 'Counts only refusals with this code; null counts all.',
+  },
   mail_roles: {
     type: 'array',
     items: { type: 'string', enum: roles },
     maxItems: roles.length,
-    description: 'Who has one of these gets mail.',
+    description: 'People with one of these roles receive mail.',
   },
   webhook_ids: {
     ...idOrNullList,
-    description:
-      'The webhooks that are told; null tells those that want to hear of `alert.began` and `alert.over`.',
+    description: 'The webhooks to notify; null for those that subscribe to `alert.began` and `alert.over`.',
   },
 } as const satisfies Readonly<Record<string, JsonSchema>>;
 
@@ -80,8 +83,11 @@ const ruleSchema = objectSchema({
   id: text(100),
   kind: kindSchema,
   ...ruleFields,
-  is_built_in: { type: 'boolean', description: 'It comes with the service, and removing it brings it back.' },
-  is_changed: { type: 'boolean', description: 'Of a shipped one: somebody has changed it.' },
+  is_built_in: {
+    type: 'boolean',
+    description: 'Whether the rule is built in. Deleting a built-in rule resets it.',
+  },
+  is_changed: { type: 'boolean', description: 'Whether a built-in rule has been changed.' },
 });
 
 const ruleExample = {
@@ -165,13 +171,13 @@ const alertSchema = objectSchema({
   rule_id: text(100),
   name: text(200),
   kind: kindSchema,
-  text: { ...text(1_000), description: 'What has happened, in one sentence.' },
-  value: { ...count, description: 'What was measured when it began, in the unit of the threshold.' },
+  text: { ...text(1_000), description: 'A description in one sentence.' },
+  value: { ...count, description: 'The value at the start of the alert, in the unit of the threshold.' },
   threshold: count,
   window_minutes: count,
   started_at: time,
-  ended_at: { ...timeOrNull, description: 'Null while it is on.' },
-  page: { ...text(200), description: 'Of the dashboard: where to look.' },
+  ended_at: { ...timeOrNull, description: 'Null while the alert is active.' },
+  page: { ...text(200), description: 'The dashboard page with details.' },
 });
 
 const alertExample = {
@@ -218,7 +224,7 @@ const listAlerts = route<AlertDeps>({
   access: 'alerts.view',
   operation: {
     id: 'listAlerts',
-    summary: 'Alerts, those that are on and those that were, the latest first; kept for 90 days',
+    summary: 'Active and past alerts, newest first; kept for 90 days',
     parameters: pageParameters,
     replies: { 200: pageReply('A page of alerts', alertSchema, alertExample) },
   },
@@ -234,7 +240,7 @@ const listActiveAlerts = route<AlertDeps>({
   access: 'alerts.view',
   operation: {
     id: 'listActiveAlerts',
-    summary: 'The alerts that are on, the latest first',
+    summary: 'Active alerts, newest first',
     replies: { 200: listReply('The alerts', alertSchema, alertExample) },
   },
   handle: async ({ signInDeps: { directory } }) => ({
@@ -248,7 +254,7 @@ const listAlertRules = route<AlertDeps>({
   access: 'alerts.view',
   operation: {
     id: 'listAlertRules',
-    summary: 'The rules of alerts: those that are shipped, and then one’s own',
+    summary: 'Alert rules: the built-in rules, then custom rules',
     replies: { 200: listReply('The rules', ruleSchema, ruleExample) },
   },
   handle: async ({ signInDeps: { directory } }) => ({
@@ -262,10 +268,10 @@ const createAlertRule = route<AlertDeps, RuleBody>({
   access: 'alerts.change',
   operation: {
     id: 'createAlertRule',
-    summary: 'Adds a rule of alerts',
+    summary: 'Creates an alert rule',
     body: {
       description:
-        'What is measured, from when on it is too much, and who is told; admins and operators by mail where nobody is named.',
+        'The measure, the threshold and the recipients. Without recipients, admins and operators receive mail.',
       schema: newRuleSchema,
       examples: {
         open: {
@@ -305,10 +311,10 @@ const updateAlertRule = route<AlertDeps, Omit<RuleBody, 'kind'>>({
   access: 'alerts.change',
   operation: {
     id: 'updateAlertRule',
-    summary: 'Changes a rule of alerts, a shipped one too',
+    summary: 'Changes an alert rule, built-in or custom',
     parameters: [ruleId],
     body: {
-      description: 'What is not there stays as it is.',
+      description: 'Missing fields stay unchanged.',
       schema: ruleChangeSchema,
       examples: { off: { active: false } },
     },
@@ -327,7 +333,7 @@ const deleteAlertRule = route<AlertDeps>({
   access: 'alerts.change',
   operation: {
     id: 'deleteAlertRule',
-    summary: 'Removes a rule of alerts; of a shipped one what was changed of it',
+    summary: 'Deletes an alert rule; resets a built-in rule to its defaults',
     parameters: [ruleId],
     replies: { 204: noContent('Removed') },
     problems: ['not_found', 'conflict'],

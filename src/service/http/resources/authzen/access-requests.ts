@@ -40,7 +40,7 @@ const statusOf = {
 const link = { type: 'string' } as const;
 
 const taskReply: OperationReply = {
-  description: 'How the access request stands',
+  description: 'The status of the access request',
   schema: objectSchema(
     {
       task: objectSchema(
@@ -91,9 +91,9 @@ const requestAccess = route<AccessRequestDeps, AccessRequest>({
   bodyMax: payloadBodyMax,
   operation: {
     id: 'requestAccess',
-    summary: 'Asks people for what an evaluation has denied (draft)',
+    summary: 'Requests approval for a denied evaluation (draft)',
     description:
-      'Access Request and Approval Profile, draft 1. Subject, resource, action and context are those of the evaluation. People decide as about any request; `GET` says how it stands. Without an `Idempotency-Key`, the same denial again is the same access request. An approval is good for one evaluation that shows it as `context.approval`.',
+      'Access Request and Approval Profile, draft 1. Subject, resource, action and context must equal those of the evaluation. People decide it like any request; `GET` returns its status. Without an `Idempotency-Key`, repeating the same denial returns the same access request. An approval is valid for one evaluation, which carries it as `context.approval`.',
     body: {
       description: 'Unknown members are ignored.',
       schema: {
@@ -119,7 +119,7 @@ const requestAccess = route<AccessRequestDeps, AccessRequest>({
         },
       },
     },
-    replies: { 201: madeReply, 202: { ...madeReply, description: 'People are asked' } },
+    replies: { 201: madeReply, 202: { ...madeReply, description: 'Created; people are asked' } },
     problems: [
       'not_requestable',
       'invalid_denial_binding',
@@ -161,7 +161,7 @@ const getTask = route<AccessRequestDeps>({
   access: 'agent',
   operation: {
     id: 'getTask',
-    summary: 'How an access request stands (draft)',
+    summary: 'The status of an access request (draft)',
     parameters: [taskId],
     replies: { 200: taskReply },
     problems: ['unknown_task'],
@@ -175,7 +175,7 @@ const cancelTask = route<AccessRequestDeps>({
   access: 'agent',
   operation: {
     id: 'cancelTask',
-    summary: 'Gives up an access request (draft)',
+    summary: 'Cancels an access request (draft)',
     parameters: [taskId],
     replies: { 200: taskReply },
     problems: ['unknown_task', 'invalid_task_state'],

@@ -37,7 +37,7 @@ const parameters: readonly Parameter[] = [
     in: 'query',
     isRequired: false,
     description:
-      'What the host hears while people decide: `deny` with the address of the request, or `defer`, which ends a run that was started with `-p` until it is resumed.',
+      'The reply while people decide: `deny` with the address of the request, or `defer`, which pauses a run started with `-p` until it is resumed.',
     schema: { type: 'string', enum: ['deny', 'defer'] },
     example: 'defer',
   },
@@ -45,7 +45,7 @@ const parameters: readonly Parameter[] = [
     name: 'allow',
     in: 'query',
     isRequired: false,
-    description: "`skip` skips the host's own questions for what is granted.",
+    description: "`skip` skips the host's own permission prompts for granted calls.",
     schema: { type: 'string', enum: ['skip'] },
     example: 'skip',
   },
@@ -53,7 +53,7 @@ const parameters: readonly Parameter[] = [
     name: 'wait',
     in: 'query',
     isRequired: false,
-    description: `For how many seconds people are waited for, ${waitSecondsDefault} unless said otherwise, at most 55; less than the hook's own \`timeout\`.`,
+    description: `How many seconds to wait for people: at most 55, default ${waitSecondsDefault}. Must be less than the \`timeout\` of the hook.`,
     schema: { type: 'string' },
     example: '20',
   },
@@ -68,12 +68,12 @@ const claudeCodeHook = route<HookDeps, ClaudeEvent>({
   bodyMax: payloadBodyMax,
   operation: {
     id: 'claudeCodeHook',
-    summary: 'Decides about a tool call of Claude Code',
+    summary: 'Decides a tool call of Claude Code',
     description:
-      'Takes the body of a `PreToolUse` hook as it is: `mcp__files__read_file` is the action `files.read_file`, the tool `Bash` is `claude_code.Bash`, and `tool_input` is the payload. A `PostToolUse` hook reports that the tool ran. What is refused, stopped or fails is a 200 with `deny`.',
+      'Takes the body of a `PreToolUse` hook unchanged: `mcp__files__read_file` is the action `files.read_file`, the tool `Bash` is `claude_code.Bash`, and `tool_input` is the payload. A `PostToolUse` hook reports that the tool ran. For refused requests, kill switches and errors, the reply is 200 with `deny`.',
     parameters,
     body: {
-      description: 'The event; further fields are ignored.',
+      description: 'The hook event; other fields are ignored.',
       schema: {
         type: 'object',
         required: ['hook_event_name', 'session_id', 'tool_name', 'tool_input'],
@@ -97,7 +97,7 @@ const claudeCodeHook = route<HookDeps, ClaudeEvent>({
     },
     replies: {
       200: {
-        description: 'What the host is to do; an empty object where the tool may run',
+        description: 'The instruction for the host; an empty object if the tool may run',
         schema: {
           type: 'object',
           additionalProperties: false,

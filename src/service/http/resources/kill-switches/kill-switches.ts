@@ -33,7 +33,7 @@ const switchFields = {
   scope: text(300),
   agent_name: {
     type: ['string', 'null'],
-    description: 'Of the agent that the scope names; null for any other.',
+    description: 'The name of the agent in the scope; null for other scopes.',
   },
   reason: text(500),
   created_at: time,
@@ -59,8 +59,8 @@ const listKillSwitches = route<SwitchDeps>({
   access: 'kill-switches.view',
   operation: {
     id: 'listKillSwitches',
-    summary: 'The kill switches that are on, the latest first',
-    replies: { 200: listReply('The switches', switchSchema, switchExample) },
+    summary: 'Active kill switches, newest first',
+    replies: { 200: listReply('The kill switches', switchSchema, switchExample) },
   },
   handle: async ({ switches, store }) => ({
     items: await Promise.all((await switches.list()).map((one) => shownSwitch(one, store))),
@@ -73,17 +73,17 @@ const createKillSwitch = route<SwitchDeps, { scope: string; reason: string }>({
   access: 'kill-switches.use',
   operation: {
     id: 'createKillSwitch',
-    summary: 'Refuses everything that the scope covers, within a second',
+    summary: 'Creates a kill switch, which refuses all requests in its scope within a second',
     description:
-      '`all`, `tier:high`, `area:payment` (with the areas within it) or `agent:` and the id or name of an agent. An area without an action in the active policies is told in `warnings`.',
+      'The scope is `all`, `tier:high`, `area:payment` (including nested areas), or `agent:` with the id or name of an agent. `warnings` lists an area without an action in the active policies.',
     body: {
-      description: 'What to stop, and why.',
+      description: 'The scope, and the reason.',
       schema: objectSchema({ scope: { ...text(300), pattern: scopePattern }, reason: text(500) }),
       examples: { area: { scope: 'area:payment', reason: 'the ledger is being checked' } },
     },
     replies: {
       201: {
-        description: 'On',
+        description: 'The kill switch',
         schema: objectSchema({ ...switchFields, warnings: warningsSchema }),
         example: { ...switchExample, warnings: [] },
       },
@@ -105,14 +105,14 @@ const deactivateKillSwitch = route<SwitchDeps, { reason: string }>({
   access: 'kill-switches.use',
   operation: {
     id: 'deactivateKillSwitch',
-    summary: 'Turns a switch off; the reason goes on record',
+    summary: 'Deactivates a kill switch; the reason is recorded',
     parameters: [idParameter('The id in the list.', switchExample.id)],
     body: {
       description: 'Why agents may act again.',
       schema: objectSchema({ reason: text(500) }),
       examples: { checked: { reason: 'the ledger is right again' } },
     },
-    replies: { 204: noContent('Off') },
+    replies: { 204: noContent('Deactivated') },
     problems: ['not_found', 'conflict'],
   },
   handle: async ({ switches }, call) => {

@@ -88,11 +88,11 @@ function timeText(ms: number): string {
 
 const healthOperation: Operation = {
   id: 'getHealth',
-  summary: 'The process runs',
+  summary: 'Whether the process is running',
   security: null,
   replies: {
     200: {
-      description: 'It runs',
+      description: 'The process is running',
       schema: {
         type: 'object',
         required: ['status'],
@@ -110,7 +110,7 @@ const readySchema = {
   required: ['status', 'reason', 'store', 'meters', 'policies'],
   properties: {
     status: { type: 'string', enum: ['ready', 'not-ready', 'stopping'] },
-    reason: { type: ['string', 'null'], description: 'What stands in the way; null where nothing does.' },
+    reason: { type: ['string', 'null'], description: 'Why the service is not ready; null if it is.' },
     store: {
       type: 'object',
       required: ['status'],
@@ -122,7 +122,7 @@ const readySchema = {
       properties: {
         missing: {
           type: 'array',
-          description: 'The meters whose past is not known: what they guard is refused.',
+          description: 'Meters without a known history; requests that depend on them are refused.',
           items: {
             type: 'object',
             required: ['name', 'since', 'reason', 'until'],
@@ -133,12 +133,12 @@ const readySchema = {
                 type: 'string',
                 enum: ['reading', 'unreadable', 'incomplete'],
                 description:
-                  '`reading`: it is being read. `unreadable`: the last attempt failed, see the log. `incomplete`: records that count are gone.',
+                  '`reading`: the history is being read. `unreadable`: the last attempt failed, see the log. `incomplete`: records that the meter counts are missing.',
               },
               until: {
                 type: ['string', 'null'],
                 format: 'date-time',
-                description: 'When the records that are gone no longer count.',
+                description: 'When the missing records no longer count.',
               },
             },
           },
@@ -159,12 +159,13 @@ const readyExample = {
 
 const readyOperation: Operation = {
   id: 'getReadiness',
-  summary: 'The service can decide and record, and how its policies stand',
+  summary: 'Whether the service can decide and record requests, and the state of its policies',
   security: null,
   replies: {
-    200: { description: 'It is ready', schema: readySchema, example: readyExample },
+    200: { description: 'The service is ready', schema: readySchema, example: readyExample },
     503: {
-      description: 'It cannot record, has not read what its meters count, or is stopping',
+      description:
+        'The service cannot record requests, is still reading the history of its meters, or is stopping',
       schema: readySchema,
       example: {
         ...readyExample,

@@ -44,9 +44,9 @@ const createFirstAdmin = route<AccessDeps, { token: string; email: string; name:
   access: 'public',
   operation: {
     id: 'createFirstAdmin',
-    summary: 'Makes the first admin, once, by the link that the first start prints',
+    summary: 'Creates the first admin, once, with the link printed at the first start',
     body: {
-      description: '`token` is the end of the link.',
+      description: '`token` is the last part of the link.',
       schema: objectSchema({ token: text(100), email: text(254), name: text(100), password: text(1024) }),
       examples: { ann: { token: 'AbC', email: 'ann@example.com', name: 'Ann', password: examplePassword } },
     },
@@ -76,7 +76,7 @@ const listInvitations = route<AccessDeps>({
   access: 'people.view',
   operation: {
     id: 'listInvitations',
-    summary: 'Invitations whose link is still good, the latest first',
+    summary: 'Open invitations, newest first',
     parameters: pageParameters,
     replies: { 200: pageReply('A page of invitations', openInvitationSchema, openInvitationExample) },
   },
@@ -104,14 +104,14 @@ const createInvitation = route<AccessDeps, { email: string; name: string } & Rol
     summary: 'Invites a person',
     body: {
       description:
-        'Only an admin gives groups and the roles `admin`, `operator` and `approver`, and no token gives the first two; an `approver` needs groups. A group that no active policy asks is told in `warnings`.',
+        'Only an admin can assign groups and the roles `admin`, `operator` and `approver`, and the first two not with a token. An `approver` needs at least one group. `warnings` lists groups that no active policy uses.',
       schema: objectSchema({ email: text(254), name: text(100), ...rolesAndGroups }, { groups: textList }),
       examples: {
         auditor: { email: 'ada@example.com', name: 'Ada', roles: ['auditor'] },
         approver: { email: 'ben@example.com', name: 'Ben', roles: ['approver'], groups: ['finance'] },
       },
     },
-    replies: { 201: invitationView('Invited; `token` is shown this once') },
+    replies: { 201: invitationView('Invited; `token` is shown only once') },
   },
   handle: async ({ accessNews, policies, signInDeps: { directory } }, call) => {
     const { groups = [], ...draft } = call.body;
@@ -130,8 +130,9 @@ const withdrawInvitation = route<AccessDeps>({
   access: 'people.invite',
   operation: {
     id: 'withdrawInvitation',
-    summary: 'Withdraws an invitation: its link is not good any more',
-    description: 'Only an admin withdraws one with groups, or with a role that only an admin gives.',
+    summary: 'Withdraws an invitation; its link stops working',
+    description:
+      'Only an admin can withdraw an invitation with groups or with a role that only an admin can assign.',
     parameters: [idParameter('The id in the list.', openInvitationExample.id)],
     replies: { 204: noContent('Withdrawn') },
     problems: ['not_found'],
@@ -149,9 +150,9 @@ const previewInvitation = route<AccessDeps, { token: string }>({
   access: 'public',
   operation: {
     id: 'previewInvitation',
-    summary: 'Who is invited by whom to do what; the link stays good',
+    summary: 'Shows an invitation without using its link',
     body: {
-      description: '`token` is the end of the link.',
+      description: '`token` is the last part of the link.',
       schema: objectSchema({ token: text(100) }),
       examples: { ben: { token: 'AbC' } },
     },
@@ -180,9 +181,9 @@ const acceptInvitation = route<AccessDeps, { token: string; password: string }>(
   access: 'public',
   operation: {
     id: 'acceptInvitation',
-    summary: 'Turns an invitation into a person, once',
+    summary: 'Accepts an invitation and creates the person',
     body: {
-      description: '`token` is the end of the link.',
+      description: '`token` is the last part of the link.',
       schema: objectSchema({ token: text(100), password: text(1024) }),
       examples: { ben: { token: 'AbC', password: examplePassword } },
     },

@@ -35,7 +35,7 @@ const listPeople = route<PeopleDeps>({
   access: 'people.view',
   operation: {
     id: 'listPeople',
-    summary: 'People, the latest first',
+    summary: 'People, newest first',
     parameters: pageParameters,
     replies: { 200: pageReply('A page of people', listedPersonSchema, listedPersonExample) },
   },
@@ -71,11 +71,10 @@ const updatePerson = route<PeopleDeps, personChanges.PersonChange>({
   access: 'people.change',
   operation: {
     id: 'updatePerson',
-    summary: 'Changes name, roles, groups or status; who is disabled is out at once',
+    summary: 'Changes the name, roles, groups or status of a person; disabling ends all sessions at once',
     parameters: [id],
     body: {
-      description:
-        'What is not there stays as it is. A group that no active policy asks is told in `warnings`.',
+      description: 'Missing fields stay unchanged. `warnings` lists groups that no active policy uses.',
       schema: objectSchema(
         {},
         {
@@ -122,8 +121,8 @@ const resetSecondFactors = route<PeopleDeps>({
   credential: 'proved-session',
   operation: {
     id: 'resetSecondFactors',
-    summary: 'Helps somebody out who has lost their authenticator app or their passkeys',
-    description: 'Removes their one-time codes and passkeys, and ends their sessions.',
+    summary: 'Resets the second factors of a person who has lost them',
+    description: "Removes the person's one-time codes and passkeys and ends their sessions.",
     parameters: [id],
     replies: { 204: noContent('Removed') },
     problems: ['not_found', 'conflict'],

@@ -36,7 +36,7 @@ const startTotpSetup = route<SignedInDeps>({
   credential: 'session',
   operation: {
     id: 'startTotpSetup',
-    summary: 'A secret for an authenticator app, which counts once a code of it has been sent',
+    summary: 'Starts the setup of one-time codes with a new secret; the first code confirms it',
     replies: {
       200: {
         description: 'The secret',
@@ -58,13 +58,13 @@ const confirmTotpSetup = route<SignedInDeps, { secret: string; code: string }>({
   credential: 'proved-session',
   operation: {
     id: 'confirmTotpSetup',
-    summary: 'Sets one-time codes up, by the first one, with recovery codes beside them',
+    summary: 'Confirms the setup of one-time codes with the first code, and returns recovery codes',
     body: {
-      description: 'The secret that was offered, and the code that the app shows.',
+      description: 'The new secret, and the code from the app.',
       schema: objectSchema({ secret: text(64), code: text(6) }),
       examples: { first: { secret: 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ', code: '287082' } },
     },
-    replies: { 200: recoveryCodesReply('Set up; the recovery codes are shown this once') },
+    replies: { 200: recoveryCodesReply('Set up; the recovery codes are shown only once') },
     problems: ['conflict'],
   },
   handle: async ({ signInDeps }, call) => {
@@ -82,7 +82,7 @@ const getRecoveryCodes = route<SignedInDeps>({
   credential: 'session',
   operation: {
     id: 'getRecoveryCodes',
-    summary: "How many of the person's recovery codes are left",
+    summary: "The number of the person's unused recovery codes",
     replies: {
       200: {
         description: 'The count',
@@ -103,8 +103,8 @@ const createRecoveryCodes = route<SignedInDeps>({
   credential: 'proved-session',
   operation: {
     id: 'createRecoveryCodes',
-    summary: 'Makes new recovery codes; earlier ones stop working',
-    replies: { 201: recoveryCodesReply('Made; they are shown this once') },
+    summary: 'Creates new recovery codes, which replace all earlier ones',
+    replies: { 201: recoveryCodesReply('Created; the codes are shown only once') },
     problems: ['conflict'],
   },
   handle: async ({ signInDeps }, call) => {
@@ -123,7 +123,7 @@ const deleteTotp = route<SignedInDeps>({
   credential: 'proved-session',
   operation: {
     id: 'deleteTotp',
-    summary: 'Gives one-time codes up',
+    summary: "Removes the caller's one-time codes",
     replies: { 204: noContent('Removed') },
     problems: ['conflict'],
   },
@@ -139,8 +139,8 @@ const getPasskeyCreationOptions = route<SignedInDeps>({
   credential: 'session',
   operation: {
     id: 'getPasskeyCreationOptions',
-    summary: 'What `navigator.credentials.create` takes',
-    replies: { 200: webAuthnReply('The options, as WebAuthn names them') },
+    summary: 'The options for `navigator.credentials.create`',
+    replies: { 200: webAuthnReply('The options, as WebAuthn defines them') },
   },
   handle: async ({ signInDeps }, call) =>
     await passkeys.passkeyCreationOptions(signInDeps, actorOf(call).person),
@@ -153,9 +153,9 @@ const addPasskey = route<SignedInDeps, { name: string; response: unknown }>({
   credential: 'proved-session',
   operation: {
     id: 'addPasskey',
-    summary: 'Sets a passkey up',
+    summary: 'Registers a passkey',
     body: {
-      description: 'A name, and what the browser gave.',
+      description: "A name, and the browser's response.",
       schema: objectSchema({ name: text(100), response: { type: 'object' } }),
       examples: { phone: { name: 'phone', response: { id: 'AbC', type: 'public-key' } } },
     },
@@ -187,7 +187,7 @@ const listPasskeys = route<SignedInDeps>({
   credential: 'session',
   operation: {
     id: 'listPasskeys',
-    summary: "The person's own passkeys",
+    summary: "The caller's passkeys",
     replies: { 200: listReply('The passkeys', passkeySchema, passkeyExample) },
   },
   handle: async ({ signInDeps: { directory } }, call) => {
@@ -203,7 +203,7 @@ const deletePasskey = route<SignedInDeps>({
   credential: 'proved-session',
   operation: {
     id: 'deletePasskey',
-    summary: "Removes one of the person's own passkeys",
+    summary: "Removes one of the caller's passkeys",
     parameters: [idParameter('The id in the list.', passkeyExample.id)],
     replies: { 204: noContent('Removed') },
     problems: ['not_found'],
@@ -221,8 +221,8 @@ const getPasskeyChallenge = route<SignedInDeps>({
   credential: 'session',
   operation: {
     id: 'getPasskeyChallenge',
-    summary: 'What `navigator.credentials.get` takes, to show in this session that it is still you',
-    replies: { 200: webAuthnReply('The options, as WebAuthn names them') },
+    summary: "The options for `navigator.credentials.get` to prove the caller's identity in this session",
+    replies: { 200: webAuthnReply('The options, as WebAuthn defines them') },
   },
   handle: async ({ signInDeps }, { session }) => {
     if (session === null) throw new Error('a proof is asked for in a session');
@@ -236,8 +236,8 @@ const getSignInChallenge = route<SignedInDeps>({
   access: 'public',
   operation: {
     id: 'getSignInChallenge',
-    summary: 'What `navigator.credentials.get` takes, to sign in',
-    replies: { 200: webAuthnReply('The options, as WebAuthn names them') },
+    summary: 'The options for `navigator.credentials.get` to sign in',
+    replies: { 200: webAuthnReply('The options, as WebAuthn defines them') },
   },
   handle: async ({ signInDeps }) => await passkeys.passkeyRequestOptions(signInDeps, signInPurpose),
 });
@@ -248,9 +248,9 @@ const signInWithPasskey = route<SignedInDeps, { response: unknown }>({
   access: 'public',
   operation: {
     id: 'signInWithPasskey',
-    summary: 'Signs a person in by a passkey',
+    summary: 'Signs in with a passkey',
     body: {
-      description: 'What the browser gave.',
+      description: "The browser's response.",
       schema: objectSchema({ response: { type: 'object' } }),
       examples: { answer: { response: { id: 'AbC', type: 'public-key' } } },
     },

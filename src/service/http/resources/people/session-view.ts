@@ -32,7 +32,7 @@ export function sessionView(description: string): OperationReply {
     permissions: {
       type: 'object',
       additionalProperties: { type: 'string', enum: ['yes', 'own'] },
-      description: 'Operations of the table of roles; what is not named is refused.',
+      description: 'The permitted operations, from the table of roles. All others are refused.',
     },
     csrf_token: { type: ['string', 'null'] },
     ends_at: { type: ['string', 'null'], format: 'date-time' },
@@ -44,7 +44,7 @@ export function sessionView(description: string): OperationReply {
         name: textOrNull,
         created_at: time,
       }),
-      description: 'Changes to how the person signs in that they have not dismissed yet; none for a token.',
+      description: "Changes of the person's sign-in methods that they have not dismissed; empty for a token.",
     },
   });
   return { description, schema, example: sessionExample, headers: ['Set-Cookie'] };

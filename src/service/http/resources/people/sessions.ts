@@ -49,7 +49,7 @@ const listSessions = route<SessionListDeps>({
   credential: 'session',
   operation: {
     id: 'listSessions',
-    summary: "The person's own sessions, the latest first",
+    summary: "The caller's sessions, newest first",
     replies: { 200: listReply('The sessions', sessionSchema, sessionExample) },
   },
   handle: async ({ signInDeps: { directory } }, call) => {
@@ -65,7 +65,7 @@ const endSession = route<SessionListDeps>({
   credential: 'session',
   operation: {
     id: 'endSession',
-    summary: "Ends one of the person's own sessions",
+    summary: "Ends one of the caller's sessions",
     parameters: [idParameter('The id in the list.', sessionExample.id)],
     replies: { 204: noContent('Ended') },
     problems: ['not_found'],
@@ -84,7 +84,7 @@ const listPersonSessions = route<SessionListDeps>({
   access: 'people.change',
   operation: {
     id: 'listPersonSessions',
-    summary: 'Where a person is signed in, the latest first',
+    summary: 'The sessions of a person, newest first',
     parameters: [personId],
     replies: { 200: listReply('The sessions', sessionSchema, sessionExample) },
     problems: ['not_found'],
@@ -103,7 +103,7 @@ const endPersonSession = route<SessionListDeps>({
   access: 'people.change',
   operation: {
     id: 'endPersonSession',
-    summary: 'Ends one of the sessions of a person',
+    summary: 'Ends a session of a person',
     parameters: [personId, { ...idParameter('The id in the list.', sessionExample.id), name: 'session' }],
     replies: { 204: noContent('Ended') },
     problems: ['not_found'],
@@ -121,7 +121,7 @@ const endPersonSessions = route<SessionListDeps>({
   access: 'people.change',
   operation: {
     id: 'endPersonSessions',
-    summary: 'Ends all sessions of a person; they can sign in again',
+    summary: 'Ends all sessions of a person, who can sign in again',
     parameters: [personId],
     replies: { 204: noContent('Ended') },
     problems: ['not_found', 'conflict'],

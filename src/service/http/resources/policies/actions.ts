@@ -28,7 +28,7 @@ const parameters: readonly Parameter[] = [
     name: 'prefix',
     in: 'query',
     isRequired: false,
-    description: 'Only actions whose key begins with it.',
+    description: 'Only actions whose keys have this prefix.',
     schema: { type: 'string', maxLength: 200 },
     example: 'payment.',
   },
@@ -41,13 +41,13 @@ const listActions = route<ActionDeps>({
   isForAgents: true,
   operation: {
     id: 'listActions',
-    summary: 'What an agent may hope for, action by action',
+    summary: 'For each action: never granted, granted after approval, or possibly granted',
     description:
-      'By the agent and the active policies alone: payload, time, meters and session are taken as unknown. `never`: every request is denied. `after_approval`: what is not denied waits for people. `possible`: neither is certain. A kill switch does not show here. People are told of an agent of which nothing is known.',
+      'Depends only on the agent and the active policies; payload, time, meters and session are unknown. `never`: every request is denied. `after_approval`: every request that is not denied needs an approval. `possible`: neither is certain. Kill switches are not considered. For people, the agent is unknown too.',
     parameters,
     replies: {
       200: {
-        description: 'All declared actions, by key',
+        description: 'All declared actions, sorted by key',
         schema: objectSchema({
           items: {
             type: 'array',
@@ -57,7 +57,7 @@ const listActions = route<ActionDeps>({
             }),
           },
           policy_set: { type: 'string', description: 'The digest of the active policies.' },
-          expires_at: { ...time, description: 'Until then the answer may be kept.' },
+          expires_at: { ...time, description: 'The reply can be cached until this time.' },
         }),
         example: {
           items: [

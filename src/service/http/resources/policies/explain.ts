@@ -18,7 +18,11 @@ const truths = ['true', 'false', 'unknown'] as const;
 const lineSchema = { type: 'integer', minimum: 1 } as const;
 
 const explainSchema = objectSchema({
-  decision: { type: 'string', enum: viewDecisions, description: 'By the policies that `on` names.' },
+  decision: {
+    type: 'string',
+    enum: viewDecisions,
+    description: 'The decision of the policies that `on` names.',
+  },
   change: textOrNull,
   on: { type: 'string', enum: [ownPolicies, policiesOfNow] },
   rule: {
@@ -31,12 +35,12 @@ const explainSchema = objectSchema({
       text: { type: 'string' },
     }),
     type: ['object', 'null'],
-    description: 'Null where no rule decides.',
+    description: 'Null if no rule decides.',
   },
   conditions: {
     type: 'array',
     description:
-      'Each rule of the action, those that hold first, with its condition line by line: `depth` says what belongs to what, `truth` is null for a value. At most 200 rules of 60 lines.',
+      'The rules of the action, true rules first, with their conditions line by line. `depth` is the nesting level; `truth` is null for a value. At most 200 rules with 60 lines each.',
     items: objectSchema({
       rule: { type: 'string' },
       truth: { type: 'string', enum: truths },
@@ -83,9 +87,9 @@ const explainRequest = route<PlaygroundDeps>({
   access: 'requests.view',
   operation: {
     id: 'explainRequest',
-    summary: 'The rule that decides a request, and the smallest change that would have changed the decision',
+    summary: 'The rule that decides a request, and the smallest change that changes the decision',
     description:
-      'The request is decided again on the facts of its record, by the active policies; `on` says whether they decided it first.',
+      'Decides the request again from its recorded facts with the active policies. `on` says whether the same policies decided it first.',
     parameters: [requestId],
     replies: { 200: { description: 'The explanation', schema: explainSchema, example: explainExample } },
     problems: [...playgroundProblems, 'request_not_found'],

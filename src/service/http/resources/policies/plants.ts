@@ -168,7 +168,7 @@ const operation: Operation = {
   summary: 'The sandbox: stores a plant',
   security: 'sandboxToken',
   body: {
-    description: 'An id is exact over all 64 bits and used once.',
+    description: 'An id is an exact 64-bit integer and can be used only once.',
     schema: {
       type: 'object',
       required: ['id', 'name'],

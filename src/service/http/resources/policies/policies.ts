@@ -37,7 +37,7 @@ const ofParameter: Parameter = {
   in: 'query',
   isRequired: false,
   example: 'active',
-  description: 'Which set; `failed` is what stood in the directory and did not take over.',
+  description: 'The policy set; `failed` is the set in the directory that could not be activated.',
   schema: { type: 'string', enum: ['active', 'failed'] },
 };
 
@@ -46,12 +46,12 @@ const pathParameter: Parameter = {
   in: 'query',
   isRequired: true,
   example: 'payments/payments.policy',
-  description: 'As the list of files names it.',
+  description: 'The path, as in the list of files.',
   schema: { type: 'string' },
 };
 
 const filesSchema = objectSchema({
-  digest: { ...textOrNull, description: 'Of the set; null for one that has failed.' },
+  digest: { ...textOrNull, description: 'The digest of the set; null for a failed set.' },
   items: {
     type: 'array',
     items: objectSchema({
@@ -72,8 +72,11 @@ const lineSchema = { type: 'integer', minimum: 1 } as const;
 const fileSchema = objectSchema({
   path: { type: 'string' },
   text: { type: 'string' },
-  is_complete: { type: 'boolean', description: 'Of a list, no more than the first mebibyte is shown.' },
-  digest: { ...textOrNull, description: 'Of the set; null for one that has failed.' },
+  is_complete: {
+    type: 'boolean',
+    description: 'False for a list file that is longer than one mebibyte; the rest is left out.',
+  },
+  digest: { ...textOrNull, description: 'The digest of the set; null for a failed set.' },
   policies: {
     type: 'array',
     items: objectSchema({
@@ -133,8 +136,9 @@ const getPolicies = route<PolicyDeps>({
   access: 'policies.view',
   operation: {
     id: 'getPolicies',
-    summary: 'The active policies by name, and why what stands in the directory differs',
-    description: 'The policies come by pages; the cursor belongs to one set, and starts again with another.',
+    summary: 'The active policies by name, and why the policy directory differs from them',
+    description:
+      'The policies are paged. A cursor is valid for one policy set; for another set, paging starts again.',
     parameters: pageParameters,
     replies: { 200: { description: 'The policies', schema: setSchema, example: setExample } },
   },
@@ -162,10 +166,13 @@ const getPolicyState = route<PolicyDeps>({
   access: 'policies.view',
   operation: {
     id: 'getPolicyState',
-    summary:
-      'The active policies, and why what stands in the directory differs; without the policies by name',
+    summary: 'The state of the active policies, and why the policy directory differs from them',
     replies: {
-      200: { description: 'How they stand', schema: policyReportSchema, example: policyReportExample },
+      200: {
+        description: 'The state of the policies',
+        schema: policyReportSchema,
+        example: policyReportExample,
+      },
     },
   },
   handle: async ({ policies, policyGaps }) => policyReport(policies.state(), policyGaps.current()),
@@ -177,7 +184,7 @@ const listPolicyFiles = route<PolicyDeps>({
   access: 'policies.view',
   operation: {
     id: 'listPolicyFiles',
-    summary: 'The files that the active policies were made from',
+    summary: 'The files of the active policies',
     parameters: [ofParameter],
     replies: { 200: { description: 'The files', schema: filesSchema, example: filesExample } },
     problems: ['not_found'],
@@ -199,7 +206,7 @@ const getPolicyFile = route<PolicyDeps>({
   access: 'policies.view',
   operation: {
     id: 'getPolicyFile',
-    summary: 'The text of a file of the active policies, and where its policies and rules stand',
+    summary: 'The text of a file of the active policies, and the locations of its policies and rules',
     parameters: [pathParameter, ofParameter],
     replies: { 200: { description: 'The file', schema: fileSchema, example: fileExample } },
     problems: ['not_found', ...playgroundProblems],
@@ -227,9 +234,13 @@ const reloadPolicies = route<PolicyDeps>({
   access: 'policies.reload',
   operation: {
     id: 'reloadPolicies',
-    summary: 'Reads the policy directory again now; answers when what stands there is active or has failed',
+    summary: 'Reloads the policy directory; the reply comes when the policies are active or have failed',
     replies: {
-      200: { description: 'How they stand', schema: policyReportSchema, example: policyReportExample },
+      200: {
+        description: 'The state of the policies',
+        schema: policyReportSchema,
+        example: policyReportExample,
+      },
     },
   },
   handle: async ({ policies, policyGaps }) => {

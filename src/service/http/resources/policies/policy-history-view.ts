@@ -20,12 +20,15 @@ export const activationsSchema = objectSchema({
       activated_at: { ...time, description: 'When it became active.' },
       policies: count,
       actions: count,
-      has_texts: { type: 'boolean', description: 'Whether its texts are kept, so that it can be compared.' },
+      has_texts: {
+        type: 'boolean',
+        description: 'Whether the texts of the set are kept, as a diff requires.',
+      },
     }),
   ),
   no_roll_back: {
     ...textOrNull,
-    description: 'Why no set can be written back here, however it stands; null where one may be.',
+    description: 'Why no set can be rolled back here; null if rollback is available.',
   },
 });
 
@@ -51,24 +54,27 @@ export const compareSetsSchema = objectSchema({
   failed: {
     type: ['string', 'null'],
     enum: ['old', 'new', null],
-    description: 'The set that has errors by this version of the language.',
+    description: 'The set that has errors in this version of the language.',
   },
   diagnostics: diagnosticsSchema,
   diff: orNull(
     comparisonSchema,
-    'As `writ diff --format json` prints it, from `old` to `new`. Null where one of them has errors.',
+    'The output of `writ diff --format json` from `old` to `new`. Null if one of the sets has errors.',
   ),
   requests: triedExamplesSchema,
   files: {
     ...arrayOf(
       objectSchema({
         path: { type: 'string' },
-        old: { ...textOrNull, description: 'Null where the set has no such file.' },
-        new: { ...textOrNull, description: 'Null where the set has no such file.' },
-        is_complete: { type: 'boolean', description: 'Of a text, no more than the first 128 KiB is shown.' },
+        old: { ...textOrNull, description: 'Null if the set does not have the file.' },
+        new: { ...textOrNull, description: 'Null if the set does not have the file.' },
+        is_complete: {
+          type: 'boolean',
+          description: 'False for a text that is longer than 128 KiB; the rest is left out.',
+        },
       }),
     ),
-    description: 'The files that differ, the first hundred.',
+    description: 'The first hundred changed files.',
   },
 });
 

@@ -36,9 +36,8 @@ const listActivations = route<HistoryDeps>({
   access: 'policies.view',
   operation: {
     id: 'listActivations',
-    summary: 'The policy sets that have been active, the latest first',
-    description:
-      'The latest 200 are kept, and the texts of the latest as far as they fit into 16 MiB, compressed.',
+    summary: 'The history of active policy sets, newest first',
+    description: 'The last 200 sets are kept. Their texts are kept up to 16 MiB, compressed.',
     replies: {
       200: {
         description: 'The sets',
@@ -63,12 +62,12 @@ const diffPolicySets = route<HistoryDeps>({
   access: 'policies.try',
   operation: {
     id: 'diffPolicySets',
-    summary: 'Which requests one set of the history decides otherwise than another',
+    summary: 'The diff between two policy sets of the history: requests with different decisions',
     description:
-      'The loosest first, each with an example, and the proof that nothing else changes, with the texts of the files that differ.',
+      'Findings, loosest first, each with an example, the proof that nothing else changes, and the texts of the changed files.',
     parameters: setParameters,
     replies: {
-      200: { description: 'What changes', schema: compareSetsSchema, example: compareSetsExample },
+      200: { description: 'The diff', schema: compareSetsSchema, example: compareSetsExample },
     },
     problems: ['not_found', ...playgroundProblems],
   },

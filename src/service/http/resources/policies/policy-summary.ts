@@ -15,7 +15,7 @@ import { setParameters, setsOf } from './policy-history-view.ts';
 
 /** The schemas of plain sentences about policies, as clients see them. */
 const place = {
-  file: { type: 'string', description: 'Relative to the policy directory.' },
+  file: { type: 'string', description: 'The path relative to the policy directory.' },
   line: { type: 'integer', minimum: 1 },
 } as const;
 
@@ -25,18 +25,18 @@ const plainSummarySchema = objectSchema({
   actions: {
     type: 'array',
     items: objectSchema({
-      actions: { ...textList, description: 'Of which the same is said.' },
+      actions: { ...textList, description: 'The actions with the same sentences.' },
       title: textOrNull,
       sentences: {
         type: 'array',
         items: objectSchema({
           kind: { type: 'string', enum: sentenceKinds },
           text: { type: 'string' },
-          rule: { ...textOrNull, description: '`policy/rule`; null for what no rule says.' },
+          rule: { ...textOrNull, description: '`policy/rule`; null for a sentence without a rule.' },
           ...place,
           unproved_reason: {
             ...textOrNull,
-            description: 'Why it is not confirmed; null where it is proved.',
+            description: 'Why the sentence is not proved; null if it is.',
           },
         }),
       },
@@ -44,7 +44,7 @@ const plainSummarySchema = objectSchema({
   },
   words: {
     type: 'array',
-    description: 'What the names in the sentences stand for.',
+    description: 'The meanings of the names in the sentences.',
     items: objectSchema({ name: { type: 'string' }, text: { type: 'string' }, ...place }),
   },
   next_cursor: textOrNull,
@@ -82,7 +82,7 @@ const sentencesSchema = objectSchema({
   },
   is_complete: {
     type: 'boolean',
-    description: 'Whether all actions were looked at in time, in two sets without errors.',
+    description: 'Whether all actions were processed in time, in two sets without errors.',
   },
 });
 
@@ -112,9 +112,9 @@ const getPolicySummary = route<SummaryDeps>({
   access: 'policies.try',
   operation: {
     id: 'getPolicySummary',
-    summary: 'What the active policies do, in plain sentences, each proved of them',
+    summary: 'A summary of the active policies in plain sentences, each proved',
     description:
-      'Some actions at a time, in the order of their keys, as far as they are proved in a second or two. The cursor belongs to one set.',
+      'Each page has the actions that can be proved within about two seconds, in the order of their keys. A cursor is valid for one policy set.',
     parameters: pageParameters.filter(({ name }) => name === 'cursor'),
     replies: {
       200: { description: 'The sentences', schema: plainSummarySchema, example: plainSummaryExample },
@@ -134,7 +134,7 @@ const actionsParameter: Parameter = {
   in: 'query',
   isRequired: true,
   example: 'payment.create,payment.cancel',
-  description: `Keys between commas; the first ${actionsMax} are looked at.`,
+  description: `Action keys, separated by commas; at most ${actionsMax} are used.`,
   schema: { type: 'string' },
   bytesMax: 8_192,
 };
@@ -145,8 +145,8 @@ const diffPolicySummaries = route<SummaryDeps>({
   access: 'policies.try',
   operation: {
     id: 'diffPolicySummaries',
-    summary: 'What two sets of the history say otherwise of some actions, in plain sentences',
-    description: 'Only what is proved of its set is told.',
+    summary: 'The diff between the summaries of two policy sets for some actions',
+    description: 'Only proved sentences are included.',
     parameters: [...setParameters, actionsParameter],
     replies: { 200: { description: 'The sentences', schema: sentencesSchema, example: sentencesExample } },
     problems: ['not_found', ...playgroundProblems],

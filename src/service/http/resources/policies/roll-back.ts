@@ -37,14 +37,14 @@ const rollBackPolicies = route<RollBackDeps, RollBackAsked>({
   access: 'policies.roll-back',
   operation: {
     id: 'rollBackPolicies',
-    summary: 'Writes the files of a set of the history back into the policy directory',
+    summary: 'Rolls the policy directory back to a set of the history',
     description:
-      'Answers once that set is active. Refused with the reason, and nothing is changed, where a file is not as the active policies have it, the directory cannot be written or is reached by links, or several processes serve the store.',
+      'The reply comes when the set is active. The request is refused, without any change, if a file differs from the active policies, if the directory is read-only or contains links, or if several processes use the store.',
     body: {
-      description: 'Which set, in place of which, and why.',
+      description: 'The set to restore, the set that it replaces, and the reason.',
       schema: objectSchema({
         digest: text(100),
-        seen: { ...text(100), description: 'The digest of the active policies, as it was seen.' },
+        seen: { ...text(100), description: 'The digest of the active policies that the caller saw.' },
         reason: text(500),
       }),
       examples: {
@@ -52,7 +52,11 @@ const rollBackPolicies = route<RollBackDeps, RollBackAsked>({
       },
     },
     replies: {
-      200: { description: 'How policies stand', schema: policyReportSchema, example: policyReportExample },
+      200: {
+        description: 'The state of the policies',
+        schema: policyReportSchema,
+        example: policyReportExample,
+      },
     },
     problems: ['not_found', 'conflict'],
   },

@@ -28,11 +28,11 @@ interface ClaimDeps {
 
 const claimSchema = objectSchema({
   request_id: text(100),
-  by: { ...text(400), description: 'The person as the record names them.' },
+  by: { ...text(400), description: "The person's name, as in the record." },
   name: text(200),
-  is_own: { type: 'boolean', description: "Whether it is the caller's." },
+  is_own: { type: 'boolean', description: 'Whether the caller holds the lock.' },
   since: time,
-  until: { ...time, description: 'The claim is over then, unless it is taken again.' },
+  until: { ...time, description: 'When the lock ends, unless it is renewed.' },
 });
 
 const claimExample = {
@@ -50,9 +50,9 @@ const listReviewLocks = route<ClaimDeps>({
   access: 'requests.view',
   operation: {
     id: 'listReviewLocks',
-    summary: 'Who is looking at which of the requests that wait, the latest first',
-    description: 'Of requests that the caller may see.',
-    replies: { 200: listReply('The claims that count now', claimSchema, claimExample) },
+    summary: 'Review locks: who is viewing which pending request, newest first',
+    description: 'Only for requests that the caller may see.',
+    replies: { 200: listReply('The active review locks', claimSchema, claimExample) },
   },
   handle: async ({ store, decisions, signInDeps: { directory } }, call) => {
     const claims = await claimsAt(store.documents, directory.clock());
@@ -77,10 +77,10 @@ const lockRequest = route<ClaimDeps>({
   access: 'requests.reject',
   operation: {
     id: 'lockRequest',
-    summary: 'Says that the person is looking at a request that waits',
+    summary: "Sets or renews the caller's review lock on a pending request",
     description: `For people who are asked, and the control owner of the agent. Others see it, and nobody is kept from deciding. A person looks at one request at a time; the claim is over after ${claimKeptMs / 60_000} minutes, unless it is taken again. It is not part of the record.`,
     parameters: [requestId],
-    replies: { 200: { description: 'The claim', schema: claimSchema, example: claimExample } },
+    replies: { 200: { description: 'The review lock', schema: claimSchema, example: claimExample } },
     problems: ['request_not_found', 'conflict'],
   },
   handle: async ({ store, decisions }, call) => {
@@ -99,10 +99,10 @@ const releaseRequest = route<ClaimDeps>({
   access: 'requests.reject',
   operation: {
     id: 'releaseRequest',
-    summary: 'Says that the person is looking at a request no more',
-    description: 'Where they were not, nothing changes.',
+    summary: "Releases the caller's review lock on a request",
+    description: 'Without a lock, nothing changes.',
     parameters: [requestId],
-    replies: { 204: noContent('Given back') },
+    replies: { 204: noContent('Released') },
     problems: ['request_not_found'],
   },
   handle: async ({ store, decisions }, call) => {

@@ -36,13 +36,14 @@ const getRequestAssignment = route<HandlingDeps>({
   access: 'requests.reject',
   operation: {
     id: 'getRequestAssignment',
-    summary: 'Who is to look after a request that waits, and who else could',
+    summary: 'The assignee of a pending request, and the people who can be assigned',
     description:
-      'For people who are asked, and the control owner of the agent. Of a request that waits no more there is nobody.',
+      "For approvers of the request and the agent's control owner. Empty if the request is no longer pending.",
     parameters: [requestId],
     replies: {
       200: {
-        description: '`people` are those who can still approve it or step up for it, by name',
+        description:
+          'The assignment. `people` can still approve the request or step up for it; sorted by name',
         schema: objectSchema({
           ...marksShape,
           people: {
@@ -85,9 +86,9 @@ const assignRequest = route<HandlingDeps, { readonly person: string }>({
   access: 'requests.reject',
   operation: {
     id: 'assignRequest',
-    summary: 'Says who is to look after a request that waits; they are told by mail',
+    summary: 'Assigns a pending request to a person, who is notified by mail',
     description:
-      'For people who are asked, and the control owner of the agent; to one who can still approve it or step up for it. Others can decide all the same. It is not part of the record.',
+      "For approvers of the request and the agent's control owner. The assignee must be able to approve the request or step up for it; others can still decide it. An assignment is not part of the record.",
     parameters: [requestId],
     body: {
       description: 'The id of the person, as `GET /v1/requests/{id}/assignment` lists them.',
@@ -127,9 +128,9 @@ const unassignRequest = route<HandlingDeps>({
   access: 'requests.reject',
   operation: {
     id: 'unassignRequest',
-    summary: 'Says that nobody in particular is to look after a request',
+    summary: 'Removes the assignment of a request',
     parameters: [requestId],
-    replies: { 204: noContent('Assigned to nobody') },
+    replies: { 204: noContent('Unassigned') },
     problems: ['request_not_found'],
   },
   handle: async ({ decisions, store }, call) => {
@@ -144,16 +145,15 @@ const snoozeRequest = route<HandlingDeps, { readonly until: string }>({
   access: 'requests.reject',
   operation: {
     id: 'snoozeRequest',
-    summary:
-      "Puts a request off: it leaves the caller's inbox until a moment, or until something becomes of it",
+    summary: "Hides a request from the caller's inbox until a given time or until the request changes",
     description: `For people who are asked, and the control owner of the agent. It comes back ${snoozeLeavesMs / 60_000} minutes before its deadline at the latest, and stays in the inbox of everybody else. It is not part of the record.`,
     parameters: [requestId],
     body: {
-      description: 'A moment to come; RFC 3339.',
+      description: 'A future time; RFC 3339.',
       schema: objectSchema({ until: time }),
       examples: { noon: { until: '2026-03-02T12:00:00Z' } },
     },
-    replies: { 204: noContent('Put off') },
+    replies: { 204: noContent('Snoozed') },
     problems: ['request_not_found', 'conflict'],
   },
   handle: async ({ decisions, store }, call) => {
@@ -176,10 +176,10 @@ const unsnoozeRequest = route<HandlingDeps>({
   access: 'requests.reject',
   operation: {
     id: 'unsnoozeRequest',
-    summary: "Brings a request back into the caller's inbox",
-    description: 'Where they have not put it off, nothing changes.',
+    summary: "Ends the caller's snooze of a request",
+    description: 'If the request is not snoozed, nothing changes.',
     parameters: [requestId],
-    replies: { 204: noContent('Back') },
+    replies: { 204: noContent('No longer snoozed') },
     problems: ['request_not_found'],
   },
   handle: async ({ decisions, store }, call) => {

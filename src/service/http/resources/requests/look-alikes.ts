@@ -28,22 +28,25 @@ const lookAlikesSchema = objectSchema({
     type: 'array',
     maxItems: lookAlikesMax,
     items: objectSchema({
-      path: { ...shownText, description: 'Of a list, all elements together: `items[].vendor`.' },
-      value: { ...shownText, description: 'Long texts are cut.' },
+      path: {
+        ...shownText,
+        description: 'The path of the field. List elements share one path: `items[].vendor`.',
+      },
+      value: { ...shownText, description: 'The string; long strings are shortened.' },
       scripts: {
         type: 'array',
         items: shownText,
-        description: 'Of a text with a word that has letters of several scripts, those scripts; else empty.',
+        description: 'The scripts, if a word has letters of several scripts; otherwise empty.',
       },
       confusable_with: {
         ...objectSchema({ value: shownText, count: { type: 'integer', minimum: 1 } }),
         type: ['object', 'null'],
-        description: 'A value of this field that was granted more often than this one.',
+        description: 'A similar value of this field that was granted more often.',
       },
       characters: {
         type: 'array',
         maxItems: charactersMax,
-        description: 'Those that do not fit the others, or that the known value does not have.',
+        description: 'The characters that differ from the other characters or from the similar value.',
         items: objectSchema({ character: shownText, code_point: shownText, name: shownText }),
       },
     }),
@@ -68,11 +71,11 @@ const listConfusables = route<LookAlikeDeps>({
   access: 'requests.view',
   operation: {
     id: 'listConfusables',
-    summary: 'Texts of a request that mix scripts, or look like what was granted before',
-    description: `A text is compared with the texts of the same field in the last ${grantedMax} requests of the action that the agent was granted before: two look alike whose skeletons of Unicode TS 39 are equal. At most ${lookAlikesMax} texts.`,
+    summary: 'Confusable strings of a request: mixed scripts, or lookalikes of values granted before',
+    description: `Compares each string with the strings of the same field in the last ${grantedMax} requests of the action that were granted to the agent. Two strings are confusable if their skeletons are equal (Unicode TS 39). At most ${lookAlikesMax} strings.`,
     parameters: [requestId],
     replies: {
-      200: { description: 'The texts', schema: lookAlikesSchema, example: lookAlikesExample },
+      200: { description: 'The strings', schema: lookAlikesSchema, example: lookAlikesExample },
     },
     problems: ['request_not_found'],
   },
@@ -95,8 +98,8 @@ const listAmounts = route<LookAlikeDeps>({
   access: 'requests.view',
   operation: {
     id: 'listAmounts',
-    summary: 'The amounts of money of a request, as people write them',
-    description: `Fields that the active policies declare as \`money\`, with the currency beside them. At most ${amountsMax}.`,
+    summary: 'The amounts of money of a request in readable form',
+    description: `The fields that the active policies declare as \`money\`, with their currencies. At most ${amountsMax}.`,
     parameters: [requestId],
     replies: {
       200: {
@@ -107,7 +110,7 @@ const listAmounts = route<LookAlikeDeps>({
             maxItems: amountsMax,
             items: objectSchema({
               pointer: { ...shownText, description: 'JSON Pointer into the payload.' },
-              value: { type: 'number', description: 'As it was sent.' },
+              value: { type: 'number', description: 'The value as sent.' },
               text: shownText,
             }),
           },

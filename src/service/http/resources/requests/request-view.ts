@@ -11,20 +11,21 @@ export const viewDecisions = ['ALLOW', 'DENY', 'ESCALATE', 'REAUTH_REQUIRED'] as
 const viewProperties = {
   request_id: { type: 'string', format: 'uuid', description: 'UUID version 7.' },
   decision: { type: 'string', enum: viewDecisions },
-  reason: { type: 'string', description: "The deciding rule's words, with its values filled in." },
+  reason: { type: 'string', description: 'The text of the deciding rule, with values filled in.' },
   matched_policy: {
     type: 'string',
-    description: "The deciding rule's policy, or `default_deny`, `invalid_payload`, `undeclared_action`.",
+    description:
+      'The policy of the deciding rule, or `default_deny`, `invalid_payload` or `undeclared_action`.',
   },
   risk_score: { type: 'integer', minimum: 0, maximum: 100 },
   status: { type: 'string', enum: ['auto_approved', 'rejected', 'pending'] },
-  message: { type: 'string', description: 'What the client is to do now.' },
+  message: { type: 'string', description: 'What the client has to do next.' },
   expires_at: { type: 'string', format: 'date-time', description: 'RFC 3339, UTC.' },
 } as const;
 
 const cameBySchema = {
   type: ['object', 'null'],
-  description: 'The enforcement point by which it came; null where the agent asked by itself.',
+  description: 'The enforcement point that sent the request; null if the agent sent it.',
   required: ['id', 'name'],
   additionalProperties: false,
   properties: { id: { type: 'string' }, name: { type: 'string' } },
@@ -32,7 +33,7 @@ const cameBySchema = {
 
 const titleSchema = {
   type: 'string',
-  description: 'What it is about, in one line; empty where nothing short says so.',
+  description: 'A one-line title; empty if there is none.',
 } as const;
 
 /** The reply to `POST /v1/authorize`, with exactly these eight fields. */
@@ -59,7 +60,7 @@ const decidedAt = {
 
 const requiresSchema = {
   type: ['object', 'null'],
-  description: 'What is still asked of people; null where the request does not wait.',
+  description: 'What people still have to do; null if the request is not pending.',
   required: ['approvals', 'step_up', 'invalidated'],
   additionalProperties: false,
   properties: {
@@ -76,10 +77,10 @@ const requiresSchema = {
         },
       },
     },
-    step_up: { type: 'boolean', description: "The agent's control owner has to step up first." },
+    step_up: { type: 'boolean', description: "Whether the agent's control owner has to step up first." },
     invalidated: {
       type: 'array',
-      description: 'Approvals that were given and count no more.',
+      description: 'Approvals that no longer count.',
       items: {
         type: 'object',
         required: ['by', 'group', 'reason'],
@@ -87,7 +88,7 @@ const requiresSchema = {
         properties: {
           by: { type: 'string' },
           group: { type: ['string', 'null'] },
-          reason: { type: 'string', description: 'As words after the name.' },
+          reason: { type: 'string', description: "A phrase that follows the person's name." },
         },
       },
     },
@@ -107,7 +108,7 @@ const approvalSchema = {
     invalid_reason: {
       type: ['string', 'null'],
       description:
-        'Why it counts no more, as words after the name; null where it counts, or nothing waits for it.',
+        'Why the vote no longer counts, as a phrase that follows the name; null if it counts or the request is not pending.',
     },
   },
 } as const;
@@ -123,7 +124,7 @@ const stepUpSchema = objectSchema({
   by: { type: 'string' },
   passkey: {
     type: ['string', 'null'],
-    description: 'The name of the passkey; null for a password and a one-time code.',
+    description: 'The name of the passkey; null for a password with a one-time code.',
   },
   at: time,
 });
@@ -131,15 +132,15 @@ const stepUpSchema = objectSchema({
 const allowedActionsProperties = {
   approve: {
     type: 'array',
-    description: 'Groups for which you can approve now.',
+    description: 'Groups for which the caller can approve.',
     items: { type: 'string' },
   },
   reject: { type: 'boolean' },
-  revoke_approval: { type: 'boolean', description: 'Take your own approval back.' },
-  comment: { type: 'boolean', description: 'Say something without deciding.' },
+  revoke_approval: { type: 'boolean', description: 'Whether the caller can revoke their approval.' },
+  comment: { type: 'boolean', description: 'Whether the caller can comment.' },
   step_up: { type: 'boolean' },
-  report: { type: 'boolean', description: 'Say what became of the grant.' },
-  reason: { type: ['string', 'null'], description: 'Why you cannot approve; null where you can.' },
+  report: { type: 'boolean', description: 'Whether the caller can report the outcome of the grant.' },
+  reason: { type: ['string', 'null'], description: 'Why the caller cannot approve; null if they can.' },
 } as const;
 
 const allowedActionsShape = {
@@ -150,13 +151,14 @@ const allowedActionsShape = {
 
 const onBehalfSchema = {
   type: ['object', 'null'],
-  description: 'For whom the agent asks, by the token in `X-On-Behalf-Of`; null where none was sent.',
+  description:
+    'The person for whom the agent acts, according to the token in `X-On-Behalf-Of`; null without a token.',
   required: ['user', 'unknown'],
   additionalProperties: false,
   properties: {
     user: {
       type: ['object', 'null'],
-      description: 'As a verified token names the person; null where none does.',
+      description: 'The person in the verified token; null if the token could not be verified.',
       additionalProperties: false,
       properties: {
         id: { type: 'string' },
@@ -167,7 +169,7 @@ const onBehalfSchema = {
     },
     unknown: {
       type: ['string', 'null'],
-      description: 'Why the token makes nobody known, one sentence; null where it does.',
+      description: 'Why the person is unknown, in one sentence; null if the person is known.',
     },
   },
 } as const;
@@ -203,11 +205,11 @@ export const detailSchema = {
     status: statusNow,
     action_key: { type: 'string' },
     title: titleSchema,
-    payload: { ...openSchema, description: 'As it was sent; secrets are keyed digests.' },
+    payload: { ...openSchema, description: 'The payload as sent. Keyed digests replace secrets.' },
     resolved: {
       type: 'array',
       description:
-        'Paths, URLs, hosts and e-mail addresses of the payload whose canonical form, which rules see, is another than was sent.',
+        'Paths, URLs, hosts and e-mail addresses of the payload whose canonical form differs from the value sent. Rules see the canonical form.',
       items: {
         type: 'object',
         additionalProperties: false,
@@ -215,41 +217,41 @@ export const detailSchema = {
         properties: { pointer: { type: 'string' }, resolved: { type: 'string' } },
       },
     },
-    agent: { ...openSchema, description: 'The agent as it was when it asked.' },
+    agent: { ...openSchema, description: 'The agent as it was at the time of the request.' },
     point: cameBySchema,
     on_behalf_of: onBehalfSchema,
     session: {
       type: ['string', 'null'],
       description:
-        'As rules read it; `point:<id>/` stands before one that an enforcement point says. Null where none was sent.',
+        'The session as rules read it; null if none was sent. A session from an enforcement point starts with `point:<id>/`.',
     },
     digest: {
       type: 'string',
       description:
-        'SHA-256 of agent, action, payload and, where it is known, the id of the person (RFC 8785), to which approvals are bound.',
+        'SHA-256 of the agent, action, payload and, if known, the id of the person, as canonical JSON (RFC 8785). An approval is valid for this digest only.',
     },
-    approvals: { type: 'array', description: "People's votes, the earliest first.", items: approvalSchema },
+    approvals: { type: 'array', description: 'Votes, oldest first.', items: approvalSchema },
     comments: {
       type: 'array',
-      description: 'What people have said without deciding, the earliest first; empty for an agent.',
+      description: 'Comments, oldest first; empty for an agent.',
       items: commentSchema,
     },
     step_ups: {
       type: 'array',
-      description: 'Step-ups for this very request, the earliest first.',
+      description: 'Step-ups for this request, oldest first.',
       items: stepUpSchema,
     },
     requires: requiresSchema,
     trace: {
       type: 'array',
       description:
-        'Each rule, how its condition came out, and the values it read; of an action of more than 50 rules, those that took part.',
+        'Each rule with the result of its condition and the values it read. For an action with more than 50 rules, only the rules that took part.',
       items: openSchema,
     },
     trace_omitted: {
       type: 'integer',
       minimum: 0,
-      description: 'How many more rules the action has, none of which took part.',
+      description: 'The number of other rules of the action, none of which took part.',
     },
     policy_set: {
       type: 'object',
@@ -260,7 +262,7 @@ export const detailSchema = {
     decided_at: decidedAt,
     allowed_actions: {
       type: ['object', 'null'],
-      description: 'What you may do about the request; null for an agent.',
+      description: 'What the caller can do with the request; null for an agent.',
       ...allowedActionsShape,
     },
   },
@@ -286,7 +288,7 @@ export const summarySchema = {
     status: statusNow,
     action_key: { type: 'string' },
     title: titleSchema,
-    agent: { ...openSchema, description: 'The agent as it was when it asked.' },
+    agent: { ...openSchema, description: 'The agent as it was at the time of the request.' },
     point: cameBySchema,
     on_behalf_of: onBehalfSchema,
     requires: requiresSchema,
@@ -303,12 +305,12 @@ export const queuedSchema = {
     ...summarySchema.properties,
     question: {
       enum: ['yours', 'others', null],
-      description: 'Whose answer a question waits for: `yours` where you are the control owner.',
+      description: 'Who has to answer an open question: `yours` if the caller is the control owner.',
     },
     ...marksShape,
     allowed_actions: {
       type: 'object',
-      description: 'What you may do about the request.',
+      description: 'What the caller can do with the request.',
       ...allowedActionsShape,
     },
   },

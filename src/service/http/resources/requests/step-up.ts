@@ -28,7 +28,7 @@ interface StepUpDeps {
 }
 
 const body = {
-  description: '`password` and `code`, or `passkey`: what the browser gave for the options.',
+  description: "`password` and `code`, or `passkey`: the browser's response to the options.",
   schema: objectSchema({}, proofFields),
   examples: {
     codes: { password: 'correct horse battery', code: '287082' },
@@ -47,7 +47,7 @@ const problems = [
 const agentId = idParameter('The id in the list.', '5f0c9f6e-9c1b-4c3e-9d43-0a4c2f0f6f3a');
 
 const webAuthnReply: OperationReply = {
-  description: 'The options, as WebAuthn names them',
+  description: 'The options, as WebAuthn defines them',
   schema: { type: 'object', additionalProperties: true },
   example: { challenge: 'AbC' },
 };
@@ -58,7 +58,7 @@ const getRequestStepUpChallenge = route<StepUpDeps>({
   access: 'agents.step-up',
   operation: {
     id: 'getRequestStepUpChallenge',
-    summary: 'What `navigator.credentials.get` takes, to step up for the request',
+    summary: 'The options for `navigator.credentials.get` to step up for the request',
     parameters: [requestId],
     replies: { 200: webAuthnReply },
     problems: ['request_not_found'],
@@ -75,11 +75,11 @@ const stepUpForRequest = route<StepUpDeps, ShownProof>({
   access: 'agents.step-up',
   operation: {
     id: 'stepUpForRequest',
-    summary: "Steps up for a request, as the agent's control owner; it is then decided again",
+    summary: "Steps up for a request as the agent's control owner; the request is then decided again",
     parameters: [requestId],
     body,
     replies: {
-      200: { description: 'The request as it is now', schema: detailSchema, example: detailExample },
+      200: { description: 'The current state of the request', schema: detailSchema, example: detailExample },
     },
     problems: [...problems, 'request_not_found', 'conflict', 'stopped'],
   },
@@ -98,7 +98,7 @@ const getAgentStepUpChallenge = route<StepUpDeps>({
   access: 'agents.step-up',
   operation: {
     id: 'getAgentStepUpChallenge',
-    summary: 'What `navigator.credentials.get` takes, to step up for the agent',
+    summary: 'The options for `navigator.credentials.get` to step up for the agent',
     parameters: [agentId],
     replies: { 200: webAuthnReply },
     problems: ['not_found'],
@@ -115,13 +115,13 @@ const stepUpForAgent = route<StepUpDeps, ShownProof>({
   access: 'agents.step-up',
   operation: {
     id: 'stepUpForAgent',
-    summary: 'Steps up for an agent, as its control owner',
-    description: 'Counts for rules that ask for a step-up `within` some time, for that time.',
+    summary: 'Steps up for an agent as its control owner',
+    description: 'Satisfies rules that require a step-up `within` a period, for that period.',
     parameters: [agentId],
     body,
     replies: {
       200: {
-        description: 'Remembered',
+        description: 'Saved',
         schema: objectSchema({ at: time }),
         example: { at: '2026-03-02T10:00:00.000Z' },
       },

@@ -148,7 +148,7 @@ function secretReply(description: string): OperationReply {
     description,
     schema: objectSchema({
       webhook: webhookSchema,
-      secret: { ...textOrNull, description: 'Null of a chat channel, which checks none.' },
+      secret: { ...textOrNull, description: 'Null for a chat channel, which does not verify signatures.' },
     }),
     example: { webhook: webhookExample, secret: `whsec_${'A'.repeat(43)}=` },
   };
@@ -169,7 +169,7 @@ const listWebhooks = route<WebhookDeps>({
   access: 'webhooks.view',
   operation: {
     id: 'listWebhooks',
-    summary: 'Webhooks, the latest first; there are 50 at most',
+    summary: 'Webhooks, newest first; at most 50',
     replies: { 200: listReply('The webhooks', webhookSchema, webhookExample) },
   },
   handle: async ({ signInDeps }, call) => ({
@@ -185,10 +185,9 @@ const createWebhook = route<WebhookDeps, MakeBody>({
   access: 'webhooks.change',
   operation: {
     id: 'createWebhook',
-    summary: 'Has messages sent to an address',
+    summary: 'Creates a webhook',
     body: {
-      description:
-        'An `https:` address of the public Internet, what it is to hear of, and in which form; `standard` where none is said.',
+      description: 'A public `https:` address, the events, and the format; default: `standard`.',
       schema: objectSchema({ url: text(2_000), events: eventsSchema }, { format: formatSchema }),
       examples: {
         chat: {
@@ -199,7 +198,7 @@ const createWebhook = route<WebhookDeps, MakeBody>({
         all: { url: 'https://hooks.example.com/writ', events: ['request.pending', 'agent.revoked'] },
       },
     },
-    replies: { 201: secretReply('Made; `secret` is shown this once') },
+    replies: { 201: secretReply('Created; `secret` is shown only once') },
   },
   handle: async (deps, call) => {
     const result = await webhooks.makeWebhook(webhookDeps(deps), actorOf(call), {
@@ -235,10 +234,10 @@ const updateWebhook = route<
   access: 'webhooks.change',
   operation: {
     id: 'updateWebhook',
-    summary: 'Changes address, events or status',
+    summary: 'Changes the address, events or status of a webhook',
     parameters: [webhookId],
     body: {
-      description: 'What is not there stays as it is.',
+      description: 'Missing fields stay unchanged.',
       schema: objectSchema(
         {},
         { url: text(2_000), events: eventsSchema, status: { type: 'string', enum: ['active', 'disabled'] } },
@@ -264,7 +263,7 @@ const deleteWebhook = route<WebhookDeps>({
   access: 'webhooks.change',
   operation: {
     id: 'deleteWebhook',
-    summary: 'Removes a webhook, and drops what waits for it',
+    summary: 'Deletes a webhook and its pending messages',
     parameters: [webhookId],
     replies: { 204: noContent('Removed') },
     problems: ['not_found', 'conflict'],
@@ -282,9 +281,9 @@ const rotateWebhookSecret = route<WebhookDeps>({
   access: 'webhooks.change',
   operation: {
     id: 'rotateWebhookSecret',
-    summary: 'Gives a webhook a new secret; for 24 hours the previous one signs as well',
+    summary: 'Creates a new secret for a webhook; the previous secret also signs for 24 hours',
     parameters: [webhookId],
-    replies: { 201: secretReply('Rotated; `secret` is shown this once') },
+    replies: { 201: secretReply('Rotated; `secret` is shown only once') },
     problems: ['not_found', 'conflict'],
   },
   handle: async (deps, call) => {
@@ -303,11 +302,11 @@ const testWebhook = route<WebhookDeps>({
   access: 'webhooks.change',
   operation: {
     id: 'testWebhook',
-    summary: 'Sends a message of the type `webhook.test`, once, whatever the webhook wants to hear of',
+    summary: 'Sends one test message (`webhook.test`), whatever the subscribed events',
     parameters: [webhookId],
     replies: {
       202: {
-        description: 'It is on its way: look it up among the deliveries',
+        description: 'Queued; see the deliveries for the result',
         schema: deliverySchema,
         example: { ...deliveryExample, type: 'webhook.test' },
       },
@@ -328,7 +327,7 @@ const listDeliveries = route<WebhookDeps>({
   access: 'webhooks.view',
   operation: {
     id: 'listDeliveries',
-    summary: 'What became of the messages of a webhook, the latest first; kept for a week',
+    summary: 'The deliveries of a webhook, newest first; kept for a week',
     parameters: [webhookId, ...pageParameters],
     replies: { 200: pageReply('A page of deliveries', deliverySchema, deliveryExample) },
     problems: ['not_found'],
