@@ -39,9 +39,9 @@ describe('GET /v1/actions', () => {
     ]);
     expect(body.policy_set).toBe(service.policies.current().digest);
     expect(Date.parse(body.expires_at)).toBeGreaterThan(Date.now());
-    for (const { action_key, possible } of body.items) {
+    for (const { action_key, grant } of body.items) {
       const { decision } = await ask(service, action_key, { payload: { amount: 5 } });
-      expect([action_key, decision === 'DENY']).toEqual([action_key, possible === 'never']);
+      expect([action_key, decision === 'DENY']).toEqual([action_key, grant === 'never']);
     }
     const insider = { name: 'insider', riskTier: 'high', controlOwner: 'ops', tags: [] };
     const added = await addAgent(service.store, insider);

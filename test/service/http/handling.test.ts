@@ -90,7 +90,7 @@ describe('an assignment', () => {
     expect(codeOf(await give(ann, id, 'approve'))).toEqual([200, 'pending']);
     expect((await rowOf(ben, id)).assigned_to).toBeNull();
     expect((await assign(ben, id, ann)).body.errors).toEqual([
-      { pointer: '/person', detail: 'this person is not asked, or has approved already' },
+      { pointer: '/person', detail: 'this person cannot approve the request, or already has' },
     ]);
     expect((await assign(ann, id, ben)).status).toBe(204);
     const other = await askOne();
@@ -170,7 +170,7 @@ describe('a request that is put off', () => {
     expect((await snooze(ann, id, latestMs)).status).toBe(204);
     const soon = await askOne('pay.soon');
     expect((await snooze(ann, soon, now() + minuteMs)).body.errors).toEqual([
-      { pointer: '/until', detail: 'its deadline is too near to put it off' },
+      { pointer: '/until', detail: 'the deadline is too close to snooze the request' },
     ]);
     expect(codeOf(await snooze(person('lea'), id, latestMs))).toEqual([404, 'request_not_found']);
     expect(codeOf(await snooze(person('ada'), id, latestMs))).toEqual([403, 'not_allowed']);

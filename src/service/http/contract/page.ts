@@ -49,7 +49,7 @@ export function readPage(query: Readonly<Record<string, string>>): PageAsked {
 
 function readCursor(cursor: string): PagePlace {
   const match = /^(\d{1,15}):(.{1,1000})$/s.exec(Buffer.from(cursor, 'base64url').toString('utf8'));
-  if (match === null) throw new ProblemError('invalid_query', '`cursor` is not one that a list has given');
+  if (match === null) throw new ProblemError('invalid_query', '`cursor` is not from a reply of this list');
   return { createdAtMs: Number(match[1]), id: match[2] ?? '' };
 }
 

@@ -263,7 +263,7 @@ const getPayloadProfile = route<AgentActivityDeps>({
   handle: async ({ store, signInDeps }, call) => {
     const agent = await agentToCompare(store, call, Math.trunc(signInDeps.directory.clock()));
     const actionKey = call.query.action;
-    if (actionKey === undefined) throw new ProblemError('invalid_query', '`action` must be there');
+    if (actionKey === undefined) throw new ProblemError('invalid_query', '`action` is missing');
     const found = await lastGranted(store, agent.id, actionKey);
     // The text was written by `requestRow`, so it is valid JSON.
     const payloads = found.map(({ payloadJson }) => JSON.parse(payloadJson) as JsonObject);

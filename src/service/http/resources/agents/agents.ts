@@ -290,7 +290,7 @@ export function by(call: ManagedCall<unknown>): { readonly who: string } {
 }
 
 export function revoked(): ProblemError {
-  return conflict('the agent is revoked, and that is final');
+  return conflict('the agent is revoked permanently');
 }
 
 function invalidDraft(

@@ -382,7 +382,7 @@ function refusedPoint(
     case 'unknown':
       return notFound('enforcement point');
     case 'revoked':
-      return conflict('the enforcement point is revoked, and that is final');
+      return conflict('the enforcement point is revoked permanently');
     case 'conflict':
       return conflict();
     case 'too-many-keys':

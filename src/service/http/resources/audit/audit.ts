@@ -194,7 +194,7 @@ function placeOf({ atMs, sequence }: ChangeRow): PagePlace {
 function sequenceOf(place: PagePlace | null): number | null {
   if (place === null) return null;
   if (/^\d{1,15}$/.test(place.id)) return Number(place.id);
-  throw new ProblemError('invalid_query', '`cursor` is not one that a list has given');
+  throw new ProblemError('invalid_query', '`cursor` is not from a reply of this list');
 }
 
 function shownChange({ sequence, atMs, who, what, subject, beforeJson, afterJson }: ChangeRow) {
@@ -279,7 +279,7 @@ function readCursor(cursor: string | undefined): ChainPlace | null {
   const place = placeIn(Buffer.from(cursor, 'base64url').toString('utf8'));
   if (place !== null) return place;
   const errors = [{ pointer: '/cursor', detail: 'is not one that a reply has given' }];
-  throw new ProblemError('invalid_body', '`cursor` is not one that a reply has given', { errors });
+  throw new ProblemError('invalid_body', '`cursor` is not from a previous reply', { errors });
 }
 
 function placeIn(text: string): ChainPlace | null {

@@ -142,7 +142,7 @@ const requestAccess = route<AccessRequestDeps, AccessRequest>({
     try {
       const { view } = await decideEntities(deps, asked, call.body, { deniedId });
       const state = await stateOf(deps, view.request_id);
-      if (state === null) throw new Error('what has been decided is on record');
+      if (state === null) throw new Error('the access request has already been decided');
       const task = taskOf(deps, state);
       call.reply.code(task.task.status === 'pending' ? 202 : 201);
       call.reply.header('location', task.task.status_endpoint);
@@ -150,7 +150,7 @@ const requestAccess = route<AccessRequestDeps, AccessRequest>({
     } catch (error) {
       const problem = await recordRefused(deps, asked, error);
       if (problem.code !== 'idempotency_mismatch') throw problem;
-      throw new ProblemError('duplicate_request', 'the key was sent before with another access request');
+      throw new ProblemError('duplicate_request', 'this key was used with another access request');
     }
   },
 });
@@ -202,18 +202,20 @@ function checkBinding(
 ): void {
   const evaluation = denied?.record.evaluation;
   if (denied === null || evaluation === undefined || !hasAsked(callerIn(call), denied.record))
-    throw new ProblemError('invalid_denial_binding', '`denial.evaluation_id` is no evaluation of yours');
+    throw new ProblemError(
+      'invalid_denial_binding',
+      '`denial.evaluation_id` is not the id of one of your evaluations',
+    );
   const { decision, record } = denied;
   const isRequestable = evaluation.deniedId === null && decision.outcome !== 'DENY';
   if (!isRequestable || decision.outcome === 'ALLOW')
-    throw new ProblemError('not_requestable', 'people could not lift what was evaluated');
+    throw new ProblemError('not_requestable', 'people cannot grant the evaluated request');
   if (evaluation.entities !== keyedDigest(entitiesDigest(call.body)))
-    throw new ProblemError('invalid_denial_binding', 'the entities are not those that were evaluated');
+    throw new ProblemError('invalid_denial_binding', 'the entities differ from the evaluation');
   const endsAtMs = record.createdAtMs + requestableMs;
   if (call.body.denial.expires_at !== timeText(endsAtMs))
-    throw new ProblemError('invalid_denial_binding', '`denial.expires_at` is not that of the evaluation');
-  if (clock() >= endsAtMs)
-    throw new ProblemError('expired_denial', 'evaluate again: the denial is too long ago');
+    throw new ProblemError('invalid_denial_binding', '`denial.expires_at` differs from the evaluation');
+  if (clock() >= endsAtMs) throw new ProblemError('expired_denial', 'the denial is too old: evaluate again');
 }
 
 /**
@@ -234,7 +236,7 @@ async function ownTask(deps: AccessRequestDeps, call: ManagedCall<unknown>): Pro
 }
 
 function unknownTask(): ProblemError {
-  return new ProblemError('unknown_task', 'there is no access request with this id, or not for you');
+  return new ProblemError('unknown_task', 'no such access request, or you may not see it');
 }
 
 /**

@@ -121,7 +121,8 @@ const claudeCodeHook = route<HookDeps, ClaudeEvent>({
   },
   handle: async (deps, call) => {
     const hooked = claudeCall(call.body);
-    if (hooked === null) return output('deny', 'Nothing was granted: the name of the MCP server is taken.');
+    if (hooked === null)
+      return output('deny', 'Nothing was granted: the name of the MCP server is reserved.');
     if (call.body.hook_event_name === 'PostToolUse') return await reported(deps, call, hooked);
     const asked = callOf(call.request, hooked);
     try {
@@ -161,7 +162,7 @@ function waitSecondsOf(text: string | undefined): number {
 /** The call, as if the host had asked for the decision itself. */
 function callOf(request: FastifyRequest, { session, idempotencyKey }: HookedCall): AuthorizeCall {
   const { identity, headers, url, id, clientAddress, startedAtMs } = request;
-  if (identity === null) throw new Error('a hook is for agents');
+  if (identity === null) throw new Error('no agent calls the hook');
   // A host names another session after `/clear` and for another run, and an agent can start another run. So the session
   // of a point is that of its agent.
   const { point, agent } = identity;
@@ -229,5 +230,5 @@ async function reported(
 
 const reservedSession = {
   field: 'session_id',
-  detail: 'only sessions of enforcement points begin with `point:`',
+  detail: 'only sessions of enforcement points can start with `point:`',
 };

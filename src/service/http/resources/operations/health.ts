@@ -18,7 +18,7 @@ export interface HealthRouteOptions {
   readonly shutdown: AbortSignal;
 }
 
-const notWritable = 'records cannot be written: nothing is granted until they can';
+const notWritable = 'records cannot be written; nothing is granted in the meantime';
 
 export async function healthRoutes(app: FastifyInstance, options: HealthRouteOptions): Promise<void> {
   const { store, policies, policyGaps, metering, shutdown } = options;
@@ -47,7 +47,7 @@ export async function healthRoutes(app: FastifyInstance, options: HealthRouteOpt
   });
 }
 
-const otherPolicies = 'the replicas decide by another policy set, which this one cannot decide by yet';
+const otherPolicies = 'the other replicas use a policy set that this replica has not loaded yet';
 
 interface ShownMissingMeter {
   readonly name: string;

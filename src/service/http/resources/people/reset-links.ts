@@ -61,7 +61,7 @@ const createResetLink = route<ResetDeps, { removes_second_factors?: boolean }>({
       case 'disabled':
         throw conflict('the person is disabled: enable them first');
       case 'signs-on':
-        throw conflict('they sign in by single sign-on, and have no password here');
+        throw conflict('the person uses single sign-on and has no password');
       case 'conflict':
         throw conflict();
     }

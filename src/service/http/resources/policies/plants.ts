@@ -141,7 +141,7 @@ function readText(name: string, value: unknown): string {
   if (value === undefined) throw new PlantError(400, `${name} is missing`);
   if (typeof value !== 'string' || !value.isWellFormed())
     throw new PlantError(400, `${name} must be a string`);
-  if (value.includes('\0')) throw new PlantError(400, `${name} must not have a zero byte`);
+  if (value.includes('\0')) throw new PlantError(400, `${name} must not contain a NUL character`);
   return value;
 }
 

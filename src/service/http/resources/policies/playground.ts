@@ -203,7 +203,7 @@ export function refusePaths(files: readonly TextFile[]): void {
       return [
         {
           pointer,
-          detail: 'it has to be a path relative to the policy directory, such as `payments/limits.policy`',
+          detail: 'must be a path relative to the policy directory, such as `payments/limits.policy`',
         },
       ];
     return isTwice ? [{ pointer, detail: 'this file is listed twice' }] : [];

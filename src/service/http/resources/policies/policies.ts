@@ -213,7 +213,7 @@ const getPolicyFile = route<PolicyDeps>({
   },
   handle: async ({ playground, policies }, call) => {
     const { path } = call.query;
-    if (path === undefined) throw new ProblemError('invalid_query', '`path` says which file');
+    if (path === undefined) throw new ProblemError('invalid_query', '`path` is missing');
     const { texts, digest } = textsAsked(policies, call.query);
     const entry = entriesOf(texts).find((one) => one.path === path);
     if (entry === undefined) throw notFound('file');

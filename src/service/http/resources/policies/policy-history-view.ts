@@ -126,13 +126,10 @@ async function textsOf(
   side: (typeof sides)[number],
 ): Promise<SetTexts> {
   const digest = query[side];
-  if (digest === undefined) throw new ProblemError('invalid_query', `\`${side}\` says which set`);
+  if (digest === undefined) throw new ProblemError('invalid_query', `\`${side}\` is missing`);
   const active = policies.current();
   const texts = digest === active.digest ? active.texts : await policyHistory.texts(digest);
   if (texts === null)
-    throw new ProblemError(
-      'not_found',
-      `\`${side}\`: there is no such set, or its texts are not kept any more`,
-    );
+    throw new ProblemError('not_found', `\`${side}\`: no such set, or its texts are no longer kept`);
   return texts;
 }

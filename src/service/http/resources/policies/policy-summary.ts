@@ -154,8 +154,7 @@ const diffPolicySummaries = route<SummaryDeps>({
   handle: async (deps, call) => {
     const { actions = '' } = call.query;
     const named = actions.split(',').filter((key) => key !== '');
-    if (named.length === 0)
-      throw new ProblemError('invalid_query', '`actions` names the actions that are asked about');
+    if (named.length === 0) throw new ProblemError('invalid_query', '`actions` is missing');
     const active = deps.policies.current();
     const asked = { ...(await setsOf(deps, call.query)), actions: named.slice(0, actionsMax) };
     const said = await putQuestion(deps.playground, 'changed sentences', asked, { call, active });

@@ -73,7 +73,7 @@ const rollBackPolicies = route<RollBackDeps, RollBackAsked>({
       throw refused(why);
     };
     if (deps.policies.current().digest !== digest || deps.policies.state().status !== 'current')
-      await putBack('this version of Writ does not take that set: the files are as they were');
+      await putBack('this version of Writ cannot load that set; the files were not changed');
     const recorded = await deps.store.documents
       .write([], {
         atMs: Math.trunc(deps.signInDeps.directory.clock()),
@@ -100,14 +100,12 @@ async function presentSet({ policies, policyHistory, store }: RollBackDeps, seen
   if (never !== null) throw refused(never);
   await policies.reload();
   if (policies.state().status !== 'current')
-    throw refused(
-      'the files on the disk are not active, and would be lost: fix them or take them away first',
-    );
+    throw refused('the files on disk are not active and would be lost: fix or remove them first');
   const { digest, texts } = policies.current();
-  if (digest !== seen) throw refused('other policies have become active since: look at them first');
+  if (digest !== seen) throw refused('other policies have become active in the meantime: review them first');
   await policyHistory.note();
   if ((await policyHistory.texts(digest))?.index !== texts.index)
-    throw refused('the active policies are not kept in the history, and would be lost');
+    throw refused('the active policies are not in the history and would be lost');
   return texts;
 }
 

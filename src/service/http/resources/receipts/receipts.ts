@@ -135,7 +135,7 @@ const rotateReceiptKey = route<ReceiptRouteDeps, { immediately?: boolean }>({
     const result = await receipts.keys.rotate(actorOf(call), call.body.immediately === true);
     if (result === 'conflict') throw conflict();
     if (result === 'already-under-way')
-      throw new ProblemError('conflict', 'a new key is published already and signs within a day');
+      throw new ProblemError('conflict', 'a new key is already published and starts to sign within a day');
     call.reply.code(201);
     return await shownKeys(receipts);
   },

@@ -97,7 +97,7 @@ export function refused(result: RefusedChange): ProblemError {
         pointer: `/result${pointer}`,
         detail: message,
       }));
-      return new ProblemError('invalid_body', 'the result is not what the action declares', { errors });
+      return new ProblemError('invalid_body', 'the result does not match the declared shape', { errors });
     }
     case 'which-group': {
       const detail = `say for which group: ${result.groups.map((group) => `\`${group}\``).join(', ')}`;
@@ -107,5 +107,5 @@ export function refused(result: RefusedChange): ProblemError {
 }
 
 export function requestNotFound(): ProblemError {
-  return new ProblemError('request_not_found', 'there is no request with this id, or not for you');
+  return new ProblemError('request_not_found', 'no such request, or you may not see it');
 }

@@ -104,7 +104,7 @@ const assignRequest = route<HandlingDeps, { readonly person: string }>({
     if (found?.status !== 'active' || !isAsked(found, seen))
       throw invalidBody({
         kind: 'invalid',
-        problems: [{ field: 'person', detail: 'this person is not asked, or has approved already' }],
+        problems: [{ field: 'person', detail: 'this person cannot approve the request, or already has' }],
       });
     const { record, expiresAtMs } = seen.state;
     const by = actorOf(call).person;
@@ -166,7 +166,7 @@ const snoozeRequest = route<HandlingDeps, { readonly until: string }>({
       endsAtMs: readUntil(call.body.until, { nowMs, latestMs: state.expiresAtMs - snoozeLeavesMs }),
     });
     if (result === 'too-many')
-      throw conflict('you have put off as many requests as you can: decide some first');
+      throw conflict('you have reached the limit of snoozed requests: decide some first');
   },
 });
 
@@ -214,11 +214,11 @@ function readUntil(
   const atMs = Date.parse(until);
   const detail =
     latestMs <= nowMs
-      ? 'its deadline is too near to put it off'
+      ? 'the deadline is too close to snooze the request'
       : !(atMs > nowMs)
         ? '`until` must be in the future'
         : atMs > latestMs
-          ? `\`until\` is ${timeText(latestMs)} at the latest, so that time is left to decide`
+          ? `\`until\` must not be later than ${timeText(latestMs)}, which leaves time to decide`
           : null;
   if (detail === null) return atMs;
   throw invalidBody({ kind: 'invalid', problems: [{ field: 'until', detail }] });

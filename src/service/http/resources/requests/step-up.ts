@@ -188,14 +188,17 @@ async function check(
   }
   if (isNew(deps, result.factorSinceMs)) {
     const from = timeText(result.factorSinceMs + deps.newFactorMs);
-    throw new ProblemError('second_factor_new', `it steps up from ${from} on: use an older one`);
+    throw new ProblemError(
+      'second_factor_new',
+      `it can be used to step up from ${from} on: use an older one`,
+    );
   }
   return result.passkey;
 }
 
 function ownedBy(call: ManagedCall<unknown>, agent: AgentRow): AgentRow {
   if (isControlOwner(actorOf(call).person, agent.controlOwner)) return agent;
-  throw notAllowed('only the control owner of the agent steps up for it');
+  throw notAllowed('only the control owner of the agent can step up for it');
 }
 
 /** The purpose of a passkey question; the answer counts for no other purpose, and for no other person. */

@@ -245,7 +245,7 @@ interface Over {
 }
 
 function tooManyWaits(): ProblemError {
-  const detail = 'as many answers are held for you as may be at a time: ask without `Prefer: wait`';
+  const detail = 'your limit of waiting calls is reached: send the request without `Prefer: wait`';
   return new ProblemError('too_many_waits', detail, { headers: { 'retry-after': '1' } });
 }
 

@@ -216,10 +216,7 @@ function tableIn(policies: TableDeps['policies'], { params }: Pick<ManagedCall<u
     .pushedTables()
     .get(params.name ?? '');
   if (table !== undefined) return table;
-  throw new ProblemError(
-    'not_found',
-    'no rule of the active policies reads a table of this name whose rows are pushed',
-  );
+  throw new ProblemError('not_found', 'no rule of the active policies reads a pushed table with this name');
 }
 
 /**
@@ -249,7 +246,7 @@ function keyFor(policies: TableDeps['policies'], { name }: Pushed, call: Managed
     throw new ProblemError('invalid_body', `\`${first?.pointer}\` ${first?.detail}`, { errors });
   }
   if (checked.key.length <= pushed.keyLengthMax) return checked.key;
-  throw new ProblemError('invalid_body', `a key has ${pushed.keyLengthMax} characters at most`);
+  throw new ProblemError('invalid_body', `a key has at most ${pushed.keyLengthMax} characters`);
 }
 
 function changed(result: RowChanged) {
