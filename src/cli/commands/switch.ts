@@ -1,4 +1,4 @@
-// `writ switch`: lists, sets and lifts the kill switches of a running service.
+// `writ kill-switch`: lists, sets and lifts the kill switches of a running service.
 
 import type { Command } from 'commander';
 import { nearestOf } from '../../language/diagnostic/suggest.ts';
@@ -53,7 +53,7 @@ export function defineSwitch(command: Command, finish: (code: ExitCode) => void)
             body,
           );
           show(options, made, ({ id, warnings }) => {
-            print(`${scopeShown(made)} is stopped; to resume: writ switch off ${id} --reason "..."\n`);
+            print(`${scopeShown(made)} is stopped; to resume: writ kill-switch off ${id} --reason "..."\n`);
             for (const warning of warnings) printError(`warning: ${warning}\n`);
           });
         }),
@@ -75,12 +75,12 @@ export function defineSwitch(command: Command, finish: (code: ExitCode) => void)
 
 const examples = `
 Examples:
-  writ switch on all --reason "the ledger is wrong"
-  writ switch on area:payment --reason "the ledger is wrong"
-  writ switch on tier:critical --reason "an incident"
-  writ switch on agent:buyer-1 --reason "an incident"
-  writ switch list
-  writ switch off 5a0c0de0-0000-4000-8000-000000000000 --reason "the ledger is right again"
+  writ kill-switch on all --reason "the ledger is wrong"
+  writ kill-switch on area:payment --reason "the ledger is wrong"
+  writ kill-switch on tier:critical --reason "an incident"
+  writ kill-switch on agent:buyer-1 --reason "an incident"
+  writ kill-switch list
+  writ kill-switch off 5a0c0de0-0000-4000-8000-000000000000 --reason "the ledger is right again"
 `;
 
 const tierScopes = riskTiers.map((tier) => `tier:${tier}`);

@@ -63,7 +63,7 @@ describe('a stream', () => {
       await board.turnOn(actor, { scope: { kind: 'all' }, reason: 'a drill' });
       await vi.waitFor(() => expect(kindsOf(reader)).toEqual(['agents', 'kill_switches']), wait);
       await personWith({ ...service, store: other }, ann, { email: 'new@example.com', roles: ['auditor'] });
-      await vi.waitFor(() => expect(kindsOf(reader)).toEqual(['agents', 'people', 'kill_switches']), wait);
+      await vi.waitFor(() => expect(kindsOf(reader)).toEqual(['agents', 'kill_switches', 'people']), wait);
     } finally {
       await other.close();
     }

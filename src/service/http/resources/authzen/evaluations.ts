@@ -211,12 +211,12 @@ const searchActions = route<EvaluationDeps, Searched>({
   },
 });
 
-const describeDecisionPoint = route<EvaluationDeps>({
+const getDecisionPointMetadata = route<EvaluationDeps>({
   method: 'GET',
   url: '/.well-known/authzen-configuration',
   access: 'public',
   operation: {
-    id: 'describeDecisionPoint',
+    id: 'getDecisionPointMetadata',
     summary: 'The AuthZEN endpoints',
     replies: {
       200: {
@@ -258,5 +258,5 @@ export const evaluationRoutes: readonly Route<EvaluationDeps>[] = [
   evaluateAccess,
   evaluateAccesses,
   searchActions,
-  describeDecisionPoint,
+  getDecisionPointMetadata,
 ];
