@@ -220,7 +220,7 @@ test('the service goes away and comes back: a banner, pages that can be tried ag
   await page.getByRole('heading', { level: 1, name: 'Agents' }).waitFor();
 });
 
-test('a loss that the stream of news outlives heals by itself', async () => {
+test('a loss that the event stream outlives heals by itself', async () => {
   await people();
   const { page, context } = await open(service(), { email: ann, expected: /ERR_|Failed to load/ });
   await page.goto('/agents');

@@ -254,7 +254,7 @@ describe('an approval', () => {
       allowed_actions: { approve: ['finance'], revoke_approval: false },
     });
     expect(body.requires.approvals).toEqual([{ group: 'finance', needs: 2, given: 0 }]);
-    expect(body.approvals).toMatchObject([{ is_approved: true, invalid_reason: 'took it back' }]);
+    expect(body.approvals).toMatchObject([{ is_approved: true, invalid_reason: 'revoked it' }]);
     expect(codeOf(await takeBack(ann, id))).toEqual([409, 'conflict']);
     // The approval was taken back, so one approval is no longer enough.
     expect((await give(ben, id, 'approve')).body.status).toBe('pending');

@@ -298,7 +298,7 @@ policy pay on purse.pay {
     expect(own.body).toEqual({
       decision: 'DENY',
       change: 'ALLOW if payload.amount <= 10',
-      on: 'its own policies',
+      is_same_set: true,
       rule: null,
       conditions: conditions('false', 10),
     });
@@ -316,7 +316,7 @@ policy pay on purse.pay {
     expect(now.body).toEqual({
       decision: 'ALLOW',
       change: 'DENY if payload.amount > 20',
-      on: 'the policies of now',
+      is_same_set: false,
       rule: {
         policy: 'pay',
         id: 'pay/little',

@@ -122,7 +122,7 @@ function Whole({ request, problem, reload }: WholeProps) {
   const { request_id: id, action_key, title, decision, status, reason, matched_policy: policy } = request;
   const explained = useResource('explainRequest', { params: { id } }, ['policies']);
   const amountAt = useAmounts(id);
-  const isOwnSet = explained.data?.on === 'its own policies';
+  const isOwnSet = explained.data?.is_same_set === true;
   const rules = traceRules(request.trace);
   const sources = useRuleSources(isOwnSet ? rules.map((rule) => rule.policy) : []);
   // The active policies may differ from those that decided, and the first decision does not explain a later

@@ -10,9 +10,6 @@ import { requestId } from '../requests/requests.ts';
 import type { PlaygroundDeps } from './playground.ts';
 import { playgroundProblems, putQuestion, recordedFor } from './playground-view.ts';
 
-const ownPolicies = 'its own policies';
-const policiesOfNow = 'the policies of now';
-
 const truths = ['true', 'false', 'unknown'] as const;
 
 const lineSchema = { type: 'integer', minimum: 1 } as const;
@@ -21,10 +18,13 @@ const explainSchema = objectSchema({
   decision: {
     type: 'string',
     enum: viewDecisions,
-    description: 'The decision of the policies that `on` names.',
+    description: 'The decision of the active policies.',
   },
   change: textOrNull,
-  on: { type: 'string', enum: [ownPolicies, policiesOfNow] },
+  is_same_set: {
+    type: 'boolean',
+    description: 'Whether the active policy set is the one that decided the request first.',
+  },
   rule: {
     ...objectSchema({
       policy: { type: 'string' },
@@ -60,7 +60,7 @@ const explainSchema = objectSchema({
 const explainExample = {
   decision: 'ESCALATE',
   change: 'ALLOW if payload.amount <= 1000 USD',
-  on: ownPolicies,
+  is_same_set: true,
   rule: {
     policy: 'vendor_payments',
     id: 'vendor_payments/large_payment',
@@ -88,8 +88,7 @@ const explainRequest = route<PlaygroundDeps>({
   operation: {
     id: 'explainRequest',
     summary: 'The rule that decides a request, and the smallest change that changes the decision',
-    description:
-      'Decides the request again from its recorded facts with the active policies. `on` says whether the same policies decided it first.',
+    description: 'Decides the request again from its recorded facts with the active policies.',
     parameters: [requestId],
     replies: { 200: { description: 'The explanation', schema: explainSchema, example: explainExample } },
     problems: [...playgroundProblems, 'request_not_found'],
@@ -99,8 +98,7 @@ const explainRequest = route<PlaygroundDeps>({
     const found = await recordedFor(decisions, call, call.params.id ?? '');
     if (found === null) throw requestNotFound();
     const explained = await putQuestion(playground, 'explain', found.recorded, { call, active });
-    const on = found.digest === active.digest ? ownPolicies : policiesOfNow;
-    return { ...explained, on };
+    return { ...explained, is_same_set: found.digest === active.digest };
   },
 });
 
