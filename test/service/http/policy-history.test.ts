@@ -225,9 +225,9 @@ test('an earlier set is written back by an admin, with the reason on record, and
   await service.policies.reload();
   await settled();
   const now = service.policies.current().digest;
-  const asked = { digest: old, seen: now, reason: 'it let too much through' };
+  const asked = { digest: old, active_digest: now, reason: 'it let too much through' };
   expect(codeOf(await send(ben, asked))).toEqual([403, 'not_allowed']);
-  expect(codeOf(await send(admin, { ...asked, seen: old }))).toEqual([409, 'conflict']);
+  expect(codeOf(await send(admin, { ...asked, active_digest: old }))).toEqual([409, 'conflict']);
   expect(codeOf(await send(admin, { ...asked, digest: 'sha256:0' }))).toEqual([404, 'not_found']);
   // A text that no set in the history holds is not overwritten.
   writeFileSync(more, 'policy broken {');
@@ -255,7 +255,9 @@ test('an earlier set is written back by an admin, with the reason on record, and
   });
   expect((await admin.send('/v1/policies/history')).body.no_roll_back).toBeNull();
   // Going forward again brings back the file that was removed.
-  expect((await send(admin, { digest: now, seen: old, reason: 'it was right' })).body.digest).toBe(now);
+  expect((await send(admin, { digest: now, active_digest: old, reason: 'it was right' })).body.digest).toBe(
+    now,
+  );
   expect(readFileSync(more, 'utf8')).toContain('payload.amount == 13');
 });
 
@@ -267,7 +269,7 @@ if (isOnPostgres) {
     const admin = await tokenClient(service, first);
     const before = readFileSync(service.policyFile, 'utf8');
     const { digest } = service.policies.current();
-    const asked = { digest, seen: digest, reason: 'it let too much through' };
+    const asked = { digest, active_digest: digest, reason: 'it let too much through' };
     const refused = await admin.send('/v1/policies/roll-back', { method: 'POST', body: asked });
     expect([codeOf(refused), refused.body.detail]).toEqual([
       [409, 'conflict'],

@@ -24,7 +24,7 @@ export default function File() {
   const isFailed = query.get('of') === 'failed';
   const { data, problem, reload } = useResource(
     'getPolicyFile',
-    path === null ? null : { query: { path, ...(isFailed ? { of: 'failed' as const } : {}) } },
+    path === null ? null : { query: { path, ...(isFailed ? { set: 'failed' as const } : {}) } },
     // Once fixed, a failed text is gone from the service, but the page keeps showing it.
     isFailed ? [] : ['policies'],
   );

@@ -32,8 +32,8 @@ interface AskedTexts {
 /** Bytes of a file that are shown: enough for all of a policy file, while a list may have more. */
 const shownBytesMax = 1024 * 1024;
 
-const ofParameter: Parameter = {
-  name: 'of',
+const setParameter: Parameter = {
+  name: 'set',
   in: 'query',
   isRequired: false,
   example: 'active',
@@ -185,7 +185,7 @@ const listPolicyFiles = route<PolicyDeps>({
   operation: {
     id: 'listPolicyFiles',
     summary: 'The files of the active policies',
-    parameters: [ofParameter],
+    parameters: [setParameter],
     replies: { 200: { description: 'The files', schema: filesSchema, example: filesExample } },
     problems: ['not_found'],
   },
@@ -207,7 +207,7 @@ const getPolicyFile = route<PolicyDeps>({
   operation: {
     id: 'getPolicyFile',
     summary: 'The text of a file of the active policies, and the locations of its policies and rules',
-    parameters: [pathParameter, ofParameter],
+    parameters: [pathParameter, setParameter],
     replies: { 200: { description: 'The file', schema: fileSchema, example: fileExample } },
     problems: ['not_found', ...playgroundProblems],
   },
@@ -264,10 +264,10 @@ export const policyRoutes: readonly Route<PolicyDeps>[] = [
  */
 function textsAsked(
   policies: PolicyDeps['policies'],
-  { of = 'active' }: Readonly<Record<string, string>>,
+  { set = 'active' }: Readonly<Record<string, string>>,
 ): AskedTexts {
   const active = policies.current();
-  if (of !== 'failed') return { texts: active.texts, digest: active.digest };
+  if (set !== 'failed') return { texts: active.texts, digest: active.digest };
   const texts = policies.state().failure?.texts ?? null;
   if (texts === null) throw notFound('set that has failed');
   return { texts, digest: null };

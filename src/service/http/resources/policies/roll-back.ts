@@ -27,7 +27,7 @@ interface RollBackDeps {
 
 interface RollBackAsked {
   readonly digest: string;
-  readonly seen: string;
+  readonly active_digest: string;
   readonly reason: string;
 }
 
@@ -44,11 +44,18 @@ const rollBackPolicies = route<RollBackDeps, RollBackAsked>({
       description: 'The set to restore, the set that it replaces, and the reason.',
       schema: objectSchema({
         digest: text(100),
-        seen: { ...text(100), description: 'The digest of the active policies that the caller saw.' },
+        active_digest: {
+          ...text(100),
+          description: 'The digest of the active policies that the caller saw.',
+        },
         reason: text(500),
       }),
       examples: {
-        back: { digest: activationExample.digest, seen: 'sha256:5f0c', reason: 'it refused every refund' },
+        back: {
+          digest: activationExample.digest,
+          active_digest: 'sha256:5f0c',
+          reason: 'it refused every refund',
+        },
       },
     },
     replies: {
@@ -61,7 +68,7 @@ const rollBackPolicies = route<RollBackDeps, RollBackAsked>({
     problems: ['not_found', 'conflict'],
   },
   handle: async (deps, call) => {
-    const { digest, seen, reason } = call.body;
+    const { digest, active_digest: seen, reason } = call.body;
     const present = await presentSet(deps, seen);
     const wanted = await deps.policyHistory.texts(digest);
     if (wanted === null) throw notFound('set with texts that are kept');
