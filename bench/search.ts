@@ -123,7 +123,7 @@ async function measure(service: Service, email: string): Promise<void> {
       const body = await get(query);
       times.push(performance.now() - from);
       found =
-        body.items === undefined ? `${body.count}${body.is_whole ? '' : '+'}` : String(body.items.length);
+        body.items === undefined ? `${body.count}${body.is_complete ? '' : '+'}` : String(body.items.length);
     }
     const middle = middleOf(times);
     if (listMs === 0) listMs = middle;

@@ -216,7 +216,7 @@ function possibleOf({ as, locked }: ProxySettings, authority: Authority): Possib
   const prefix = actions.every((action) => action.startsWith(`${as}.`)) ? `${as}.` : '';
   return async () => {
     const all = await authority.possible(prefix);
-    return new Map(all.map(({ action, possible }) => [action, possible]));
+    return new Map(all.map(({ action, grant }) => [action, grant]));
   };
 }
 

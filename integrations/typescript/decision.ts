@@ -51,7 +51,7 @@ export interface RequestStanding {
 
 export interface PossibleAction {
   readonly action: string;
-  readonly possible: 'never' | 'asks' | 'may';
+  readonly grant: 'never' | 'after_approval' | 'possible';
 }
 
 /** A refusal by this client itself. */
@@ -113,9 +113,9 @@ export function readStanding(body: unknown): RequestStanding | null {
 /** Reads the body of a reply about actions. An unknown word counts as `never`. */
 export function readPossible(body: unknown): readonly PossibleAction[] {
   const { items } = body as { readonly items: readonly Readonly<Record<string, unknown>>[] };
-  return items.map(({ action_key, possible }) => ({
+  return items.map(({ action_key, grant }) => ({
     action: String(action_key),
-    possible: possible === 'may' || possible === 'asks' ? possible : 'never',
+    grant: grant === 'possible' || grant === 'after_approval' ? grant : 'never',
   }));
 }
 

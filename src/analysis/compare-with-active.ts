@@ -16,7 +16,7 @@ export function compareLaid(workspace: Workspace, { files }: PlaygroundAsk['comp
   const active = workspace.lay([]);
   const laid = workspace.lay(files);
   const diagnostics = placeDiagnostics(laid.diagnostics, laid.sourceOf);
-  if (laid.policies === null) return { diagnostics, comparison: null, requests: [] };
+  if (laid.policies === null) return { diagnostics, diff: null, requests: [] };
   const before = comparedSideOf('active', active);
   return { diagnostics, ...compareSides({ before, after: comparedSideOf('files', laid) }) };
 }
@@ -29,7 +29,7 @@ export function compareSets({ old, new: now }: PlaygroundAsk['compare sets']): C
     return {
       failed,
       diagnostics: placeDiagnostics(diagnostics, sourceOf),
-      comparison: null,
+      diff: null,
       requests: [],
     };
   }
@@ -43,14 +43,14 @@ function setOf(texts: SetTexts): LaidOver {
   return workspace.lay([]);
 }
 
-function compareSides(sides: BothSides<ComparedSide>): Pick<Compared, 'comparison' | 'requests'> {
+function compareSides(sides: BothSides<ComparedSide>): Pick<Compared, 'diff' | 'requests'> {
   const { before, after } = sides;
   const diff = diffPolicies(before.set, after.set);
   const requests = diff.findings.map(({ example }) =>
     example === null ? null : givenRequestOf(example.facts.after, after.set),
   );
   const guarantees = guaranteeChanges(sides, diff);
-  return { comparison: reportOf({ sides, diff, guarantees, log: null }), requests };
+  return { diff: reportOf({ sides, diff, guarantees, log: null }), requests };
 }
 
 export function comparedSideOf(name: string, { policies, sourceOf }: LaidOver): ComparedSide {

@@ -45,11 +45,11 @@ function viewOf(
   const refuted = verdicts.find((one) => one.kind === 'refuted');
   return {
     guarantee: guarantee.name,
-    claim: claimText(claim, sourceOf),
+    clause: claimText(claim, sourceOf),
     file,
     ...textPlaceOf(position(text, start), position(text, end)),
     result: kind,
-    why: kind === 'undecided' && undecided?.kind === 'undecided' ? whyOf(undecided, sourceOf) : null,
+    reason: kind === 'undecided' && undecided?.kind === 'undecided' ? whyOf(undecided, sourceOf) : null,
     refuted_by: refuted?.kind === 'refuted' ? refutationOf(refuted, set) : null,
   };
 }

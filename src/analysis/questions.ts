@@ -104,7 +104,7 @@ export interface Compared {
   /** Diagnostics of the files that are laid over. */
   readonly diagnostics: readonly PlacedDiagnostic[];
   /** Null when the policies have errors. */
-  readonly comparison: DiffReport | null;
+  readonly diff: DiffReport | null;
   /**
    * The example of each finding as it can be tried. Null for a finding without an example, or with a meter
    * reading that is a range because requests wait.
@@ -130,7 +130,7 @@ export interface SummaryPart {
       /** `policy/rule`; null for a sentence that comes from no rule. */
       readonly rule: string | null;
       /** Why the sentence is not confirmed; null when it is proved. */
-      readonly why_not: string | null;
+      readonly unproved_reason: string | null;
     })[];
   }[];
   /** What the names in the sentences mean. */
@@ -149,18 +149,18 @@ interface LinePlace {
 export interface SaidChanges {
   readonly items: readonly SentenceChange[];
   /** Whether both sets compile and all actions that were asked for were compared. */
-  readonly is_whole: boolean;
+  readonly is_complete: boolean;
 }
 
 /** One claim of a guarantee, about all requests. */
 export interface TriedClaim extends TextPlace {
   readonly guarantee: string;
   /** The claim as it is written in the policy. */
-  readonly claim: string;
+  readonly clause: string;
   readonly file: string;
   readonly result: 'proved' | 'refuted' | 'undecided';
   /** Why the claim is undecided; null for other results. */
-  readonly why: string | null;
+  readonly reason: string | null;
   /** The request that refutes the claim; null for other results. */
   readonly refuted_by: {
     readonly decision: Outcome;
@@ -215,11 +215,11 @@ export interface TriedDecision {
   readonly requires: {
     readonly approvals: readonly { readonly group: string; readonly needs: number; readonly given: number }[];
     readonly step_up: boolean;
-    readonly fell_away: readonly never[];
+    readonly invalidated: readonly never[];
   } | null;
   readonly trace: readonly TracedRule[];
   /** Number of further rules of the action, none of which took part. */
-  readonly trace_others: number;
+  readonly trace_omitted: number;
   /** The smallest change that would have changed the decision; null when none is found. */
   readonly change: string | null;
 }

@@ -52,7 +52,7 @@ function shownAction({ actions, title, sentences }: Summary['actions'][number], 
       text,
       rule,
       ...placeOf(span, texts),
-      why_not: unconfirmed,
+      unproved_reason: unconfirmed,
     })),
   };
 }
@@ -68,13 +68,14 @@ export function sayChanges({ old, new: now, actions }: PlaygroundAsk['changed se
     workspace.take(texts);
     return sourceOf(workspace.lay([]));
   });
-  if (before == null || after == null) return { items: [], is_whole: false };
+  if (before == null || after == null) return { items: [], is_complete: false };
   const begin = performance.now();
   const found = new Map<string, SentenceChange>();
   let done = 0;
   while (done < actions.length && (done === 0 || performance.now() - begin < withinMs)) {
-    for (const change of sentenceChanges({ before, after }, [actions[done]!])) found.set(change.of, change);
+    for (const change of sentenceChanges({ before, after }, [actions[done]!]))
+      found.set(change.subject, change);
     done += 1;
   }
-  return { items: [...found.values()], is_whole: done === actions.length };
+  return { items: [...found.values()], is_complete: done === actions.length };
 }

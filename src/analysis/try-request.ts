@@ -68,7 +68,7 @@ function viewOf({ decision, trace, others, change }: PlaygroundDecision): TriedD
     message: messageOf(decision),
     requires: requiresOf(decision),
     trace,
-    trace_others: others,
+    trace_omitted: others,
     change,
   };
 }
@@ -86,7 +86,7 @@ function requiresOf({ requires }: Decision): TriedDecision['requires'] {
     approvals: requires.approvals.map(({ group, needs }) => ({ group, needs, given: 0 })),
     step_up: requires.reauth !== null,
     // Nobody has approved a request that is only tried.
-    fell_away: [],
+    invalidated: [],
   };
 }
 

@@ -160,8 +160,8 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: 'show, set and remove rows of pushed tables of a running service',
     load: async () => (await import('./commands/tables.ts')).defineTables,
   },
-  switch: {
-    summary: 'stop agents at once: the kill switch of a running service',
+  'kill-switch': {
+    summary: 'stop agents at once with the kill switch of a running service',
     load: async () => (await import('./commands/switch.ts')).defineSwitch,
   },
   keys: {

@@ -48,7 +48,7 @@ function Here() {
     <Layout pages={pages}>
       {found === null ? (
         <NotThere />
-      ) : mayView(found.page, session.may) ? (
+      ) : mayView(found.page, session.permissions) ? (
         <LoadedPage key={found.page.pattern} {...found} />
       ) : (
         <NotAllowed />
@@ -82,8 +82,8 @@ function findPage(path: string): Found | null {
   return null;
 }
 
-function mayView({ access }: Page, may: Readonly<Record<string, unknown>>): boolean {
-  return access === 'signed-in' || access in may;
+function mayView({ access }: Page, permissions: Readonly<Record<string, unknown>>): boolean {
+  return access === 'signed-in' || access in permissions;
 }
 
 const loaded = new Map<Page, ComponentType<PageProps>>();

@@ -140,7 +140,7 @@ interface RequestsReply {
 interface ExplainReply {
   readonly decision: string;
   readonly change: string | null;
-  readonly on: string;
+  readonly is_same_set: boolean;
   readonly conditions: readonly {
     readonly rule: string;
     readonly truth: string;
@@ -157,11 +157,18 @@ async function readLast(get: Get, policy: string): Promise<RecordedExplanation |
   return { id, text: explainedText(id, explained) };
 }
 
-function explainedText(id: string, { decision, change, on, conditions }: ExplainReply): string {
+function explainedText(
+  id: string,
+  { decision, change, is_same_set: isSameSet, conditions }: ExplainReply,
+): string {
   const rules = conditions.flatMap(({ rule, truth, lines }) => [
     `${truth} ${rule}`,
     ...lines.map(({ depth, text, value }) => `${'  '.repeat(depth + 1)}${text}: ${value}`),
   ]);
   const changed = change === null ? [] : [change];
-  return [`${id}: ${decision} by ${on}`, ...changed, ...rules].join('\n');
+  return [
+    `${id}: ${decision} by ${isSameSet ? 'its own policies' : 'the active policies'}`,
+    ...changed,
+    ...rules,
+  ].join('\n');
 }

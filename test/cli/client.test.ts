@@ -32,19 +32,19 @@ function runner({ url }: Pick<Service, 'url'>, token: string): (...args: string[
   return (...args) => writ(args, { env: { WRIT_URL: url, WRIT_TOKEN: token } });
 }
 
-describe('writ switch', () => {
+describe('writ kill-switch', () => {
   test('stops what it covers, shows it, and lets it go on', async () => {
     const { service, run } = await sharedWithAdmin();
-    const on = await run('switch', 'on', 'area:demo', '--reason', 'an incident');
+    const on = await run('kill-switch', 'on', 'area:demo', '--reason', 'an incident');
     expect([on.code, on.stdout]).toEqual([0, expect.stringContaining('area:demo is stopped')]);
-    const list = JSON.parse((await run('switch', 'list', '--json')).stdout);
+    const list = JSON.parse((await run('kill-switch', 'list', '--json')).stdout);
     expect(list.items).toMatchObject([{ scope: 'area:demo', reason: 'an incident' }]);
     expect((await authorize(service)).status).toBe(403);
-    const off = await run('switch', 'off', list.items[0].id, '--reason', 'checked');
+    const off = await run('kill-switch', 'off', list.items[0].id, '--reason', 'checked');
     expect([off.code, off.stdout]).toEqual([0, `${list.items[0].id} is off\n`]);
     expect((await authorize(service)).status).toBe(200);
-    expect((await run('switch', 'list')).stdout).toBe('no switch is on\n');
-    const again = await run('switch', 'off', list.items[0].id, '--reason', 'checked');
+    expect((await run('kill-switch', 'list')).stdout).toBe('no switch is on\n');
+    const again = await run('kill-switch', 'off', list.items[0].id, '--reason', 'checked');
     expect([again.code, again.stderr]).toEqual([1, 'error: 404 not_found: there is no such switch\n']);
   });
 });
@@ -87,7 +87,7 @@ test('writ alerts shows what is on, what was, and the rules, and changes these',
   await personWith(service, admin, { email: 'fin@example.com', roles: ['approver'], groups: ['finance'] });
   const run = runner(service, tokenOf(ann.headers));
   await expect.poll(async () => (await run('alerts', '--on')).stdout).toBe('no alert is on\n');
-  await ann.send('/v1/switches', { method: 'POST', body: { scope: 'all', reason: 'a drill' } });
+  await ann.send('/v1/kill-switches', { method: 'POST', body: { scope: 'all', reason: 'a drill' } });
   const on = async () => (await run('alerts', '--on')).stdout;
   await expect.poll(on).toMatch(/on now +Kill switch on +1 kill switch is on\./);
   const rules = await run('alerts', 'rules');
@@ -143,13 +143,13 @@ describe('a scope', () => {
       ['High', 'tier:high'],
     ] as const;
     for (const [scope, near] of wrong) {
-      const ran = await run('switch', 'on', scope, '--reason', 'x');
+      const ran = await run('kill-switch', 'on', scope, '--reason', 'x');
       expect([ran.code, ran.stdout]).toEqual([2, '']);
       expect(ran.stderr).toBe(
         `error: \`${scope}\` is not a scope: use all, tier:TIER (low, medium, high, critical), area:AREA or agent:NAME; did you mean \`${near}\`?\n`,
       );
     }
-    const far = await run('switch', 'on', 'area:', '--reason', 'x');
+    const far = await run('kill-switch', 'on', 'area:', '--reason', 'x');
     expect([far.code, far.stderr]).toEqual([2, expect.stringMatching(/agent:NAME\n$/)]);
     expect((await authorize(service)).status).toBe(200);
   });
@@ -158,17 +158,17 @@ describe('a scope', () => {
     const { service, run } = await sharedWithAdmin();
     const [buyer] = JSON.parse((await run('agent', 'list', '--url', service.url, '--json')).stdout);
     const made = JSON.parse(
-      (await run('switch', 'on', 'agent:BUYER', '--reason', 'an incident', '--json')).stdout,
+      (await run('kill-switch', 'on', 'agent:BUYER', '--reason', 'an incident', '--json')).stdout,
     );
     expect(made).toMatchObject({ scope: `agent:${buyer.id}` });
     expect((await authorize(service)).status).toBe(403);
-    expect((await run('switch', 'off', made.id, '--reason', 'checked')).code).toBe(0);
-    const on = await run('switch', 'on', 'agent:buyer', '--reason', 'an incident');
+    expect((await run('kill-switch', 'off', made.id, '--reason', 'checked')).code).toBe(0);
+    const on = await run('kill-switch', 'on', 'agent:buyer', '--reason', 'an incident');
     expect(on.stdout).toMatch(/^agent:buyer is stopped/);
-    const [stopped] = JSON.parse((await run('switch', 'list', '--json')).stdout).items;
-    expect((await run('switch', 'list')).stdout).toMatch(/ agent:buyer +20\d\d/);
-    await run('switch', 'off', stopped.id, '--reason', 'checked');
-    const none = await run('switch', 'on', 'agent:nobody', '--reason', 'x');
+    const [stopped] = JSON.parse((await run('kill-switch', 'list', '--json')).stdout).items;
+    expect((await run('kill-switch', 'list')).stdout).toMatch(/ agent:buyer +20\d\d/);
+    await run('kill-switch', 'off', stopped.id, '--reason', 'checked');
+    const none = await run('kill-switch', 'on', 'agent:nobody', '--reason', 'x');
     expect([none.code, none.stderr]).toEqual([1, 'error: you can see no agent `nobody`\n']);
   });
 });
@@ -367,23 +367,29 @@ describe('a client', () => {
       expect.stringMatching(/^error: 401 not_signed_in: .*token/),
     ]);
     const auditor = await personWith(service, admin, { email: 'eve@example.com', roles: ['auditor'] });
-    const refused = await runner(service, tokenOf(auditor.headers))('switch', 'on', 'all', '--reason', 'x');
+    const refused = await runner(service, tokenOf(auditor.headers))(
+      'kill-switch',
+      'on',
+      'all',
+      '--reason',
+      'x',
+    );
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/^error: 403 not_allowed: /)]);
     const none = await writ(['people', 'list'], { env: { WRIT_URL: service.url, WRIT_TOKEN: '' } });
     expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('WRIT_TOKEN')]);
-    expect((await run('switch', 'off', '..', '--reason', 'checked')).code).toBe(2);
+    expect((await run('kill-switch', 'off', '..', '--reason', 'checked')).code).toBe(2);
   });
 
   test('says that nobody answers, or that it is somebody else', async () => {
-    const down = await writ(['switch', 'list', '--url', 'http://127.0.0.1:1', '--token', 't']);
+    const down = await writ(['kill-switch', 'list', '--url', 'http://127.0.0.1:1', '--token', 't']);
     expect([down.code, down.stderr]).toEqual([1, expect.stringContaining('is the service running')]);
     const other = createServer((_request, response) => response.writeHead(500).end('<html>'));
     await new Promise<void>((listening) => other.listen(0, '127.0.0.1', listening));
     onTestFinished(() => void other.close());
     const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
-    const foreign = await writ(['switch', 'list', '--url', url, '--token', 't']);
+    const foreign = await writ(['kill-switch', 'list', '--url', url, '--token', 't']);
     expect([foreign.code, foreign.stderr]).toEqual([1, expect.stringContaining('not from a Writ service')]);
-    const bad = await writ(['switch', 'list', '--url', 'ftp://x', '--token', 't']);
+    const bad = await writ(['kill-switch', 'list', '--url', 'ftp://x', '--token', 't']);
     expect(bad.code).toBe(2);
   });
 
@@ -412,7 +418,7 @@ describe('writ requests, approve, reject', () => {
     const [asBen] = people.map(({ headers }) => runner(service, tokenOf(headers)));
     const body = '{"action_key":"demo.escalate","payload":{}}';
     const { request_id: id } = (await (await authorize(service, { body })).json()) as { request_id: string };
-    const handling = async () => (await people[0]!.send(`/v1/requests/${id}/handling`)).body;
+    const handling = async () => (await people[0]!.send(`/v1/requests/${id}/assignment`)).body;
     const asked: { name: string; is_you: boolean }[] = (await handling()).people;
     const me = asked.find((one) => one.is_you)!;
 
@@ -432,15 +438,13 @@ describe('writ requests, approve, reject', () => {
     expect((await asBen!('requests', 'assign', id, 'nobody')).stdout).toContain('nobody in particular');
     expect((await handling()).assigned_to).toBeNull();
 
-    expect((await asBen!('requests', 'put-off', id, '30m')).stdout).toMatch(
-      /out of your inbox until 20\d\d-/,
-    );
+    expect((await asBen!('requests', 'snooze', id, '30m')).stdout).toMatch(/out of your inbox until 20\d\d-/);
     expect((await handling()).snoozed_until).not.toBeNull();
-    expect((await asBen!('requests', 'put-off', id, '0s')).stdout).toBe(`${id} is back in your inbox\n`);
+    expect((await asBen!('requests', 'snooze', id, '0s')).stdout).toBe(`${id} is back in your inbox\n`);
     expect((await handling()).snoozed_until).toBeNull();
-    const odd = await asBen!('requests', 'put-off', id, 'later');
+    const odd = await asBen!('requests', 'snooze', id, 'later');
     expect([odd.code, odd.stderr]).toEqual([2, expect.stringContaining('`later` is not a duration such as')]);
-    expect((await asBen!('requests', 'put-off', id, '30d')).code).toBe(1);
+    expect((await asBen!('requests', 'snooze', id, '30d')).code).toBe(1);
     expect(JSON.parse((await run('requests', 'show', id, '--json')).stdout).status).toBe('pending');
   });
 

@@ -99,7 +99,7 @@ describe('writ replay', () => {
     expect(result).toMatchObject({ reading: 'in order', requests: asked, unread: { count: 0 }, withheld: 0 });
     expect(cells(result.matrix)).toBe(asked);
     expect(result.changes.outcome).toBeGreaterThan(0);
-    expect(result.minutes_a_vote).toEqual({ minutes: 3, measured: false });
+    expect(result.minutes_per_vote).toEqual({ minutes: 3, measured: false });
     const asRecorded = await replay(log, '--policies', changed, '--json', '--as-recorded');
     expect(JSON.parse(asRecorded.stdout)).toMatchObject({
       reading: 'as recorded',
@@ -184,7 +184,7 @@ describe('writ replay', () => {
     const others = join(cwd, 'others.jsonl');
     writeFileSync(others, readFileSync(log, 'utf8').replaceAll(against.digest, 'f'.repeat(64)));
     const result = JSON.parse((await run(others, '--json')).stdout);
-    expect(result.no_comparison).toContain('no request of the log was decided by the policies of HEAD');
+    expect(result.no_diff_reason).toContain('no request of the log was decided by the policies of HEAD');
     expect(result.decided_by).toEqual({ ['f'.repeat(64)]: asked });
     expect(result.examples.every(({ finding }: { finding: unknown }) => finding === null)).toBe(true);
     const half = readFileSync(log, 'utf8').split('\n');
@@ -203,7 +203,7 @@ describe('writ replay', () => {
     const alone = await run('--json');
     expect(JSON.parse(alone.stdout)).toMatchObject({
       against: null,
-      no_comparison:
+      no_diff_reason:
         'there are no policies of HEAD at this path: name the policies that decided it with --against',
     });
     expect((await run()).stdout).toContain('! not compared, as there are no policies of HEAD at this path');

@@ -97,7 +97,7 @@ const overview: Overview = {
     { at: '2026-03-02T08:35:00.000Z', ...none, allow: 2, refused: 3 },
   ],
   latency: [],
-  latency_of_all: { p50_us: null, p90_us: null, p99_us: null },
+  total_latency: { p50_us: null, p90_us: null, p99_us: null },
   refusals: [],
   policies: [],
   risk: Array.from({ length: 10 }, (_, step) => ({

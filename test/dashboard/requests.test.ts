@@ -253,11 +253,11 @@ function detail(change: Partial<RequestDetail>): RequestDetail {
     digest: '',
     approvals: [],
     trace: [],
-    trace_others: 0,
+    trace_omitted: 0,
     policy_set: { digest: '', commit: null },
     comments: [],
     step_ups: [],
-    may: null,
+    allowed_actions: null,
     ...change,
   };
 }
@@ -268,7 +268,7 @@ const said = (is_approved: boolean) => ({
   is_approved,
   comment: 'fine',
   at: '2026-03-02T10:30:00Z',
-  fell_away: null,
+  invalid_reason: null,
 });
 
 test.each<[string, Partial<RequestDetail>, readonly string[]]>([

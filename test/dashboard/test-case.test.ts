@@ -85,7 +85,7 @@ guarantee all_denied on pay.make { always deny when payload.amount < 10 }
 `,
   });
   const { guarantees } = tryRequest(laid, null);
-  const expected = (guarantees ?? []).map(({ claim, refuted_by: refuted }) => {
+  const expected = (guarantees ?? []).map(({ clause: claim, refuted_by: refuted }) => {
     if (refuted?.request == null) throw new Error(`${claim} is not refuted by a request`);
     const expect = claimExpects(claim, refuted.decision);
     if (expect === null) throw new Error(`${claim} expects nothing`);

@@ -143,9 +143,9 @@ async function answered({ people, code }: World, id: string): Promise<string> {
       const { body } = await person.send('/v1/approvals?limit=200');
       const item = body.items.find((one: { request_id: string }) => one.request_id === id);
       if (item === undefined) continue;
-      const [path, sent] = item.may.step_up
+      const [path, sent] = item.allowed_actions.step_up
         ? ['step-up', { password, code: code() }]
-        : ['approve', { comment: 'looked at', group: item.may.approve[0] }];
+        : ['approve', { comment: 'looked at', group: item.allowed_actions.approve[0] }];
       const reply = await person.send(`/v1/requests/${id}/${path}`, { method: 'POST', body: sent });
       expect([path, reply.status]).toEqual([path, 200]);
       status = reply.body.status;

@@ -107,7 +107,7 @@ describe('with the service', () => {
     await writ.withdraw(waiting.requestId);
     expect((await look(service, waiting.requestId)).body.status).toBe('withdrawn');
     await expect(writ.withdraw('no-such-id')).rejects.toThrow(DeniedError);
-    expect(await writ.actions('demo.d')).toEqual([{ action: 'demo.deny', possible: 'never' }]);
+    expect(await writ.actions('demo.d')).toEqual([{ action: 'demo.deny', grant: 'never' }]);
     const signal = AbortSignal.timeout(300);
     const held = writ.authorize('demo.escalate', {}, { wait: 30_000, signal });
     await expect(held).rejects.toThrow();

@@ -124,9 +124,12 @@ describe('a receipt', () => {
     expect(await status((await grant(service, 'wait=0')).view.request_id)).toBe(409);
     const { view } = await grant(service);
     expect(await status(view.request_id)).toBe(200);
-    const on = await admin.send('/v1/switches', { method: 'POST', body: { scope: 'all', reason: 'x' } });
+    const on = await admin.send('/v1/kill-switches', { method: 'POST', body: { scope: 'all', reason: 'x' } });
     expect(await status(view.request_id)).toBe(403);
-    await admin.send(`/v1/switches/${on.body.id}/off`, { method: 'POST', body: { reason: 'checked' } });
+    await admin.send(`/v1/kill-switches/${on.body.id}/deactivate`, {
+      method: 'POST',
+      body: { reason: 'checked' },
+    });
     await fetch(`${service.url}/v1/requests/${view.request_id}/outcome`, {
       method: 'POST',
       headers: { 'x-agent-api-key': service.apiKey, 'content-type': 'application/json' },
@@ -366,7 +369,7 @@ describe('keys', () => {
     time.aheadMs += 7 * 60_000;
     expect(await published()).toEqual([next]);
     admin = await signedIn(service, 'ann@example.com');
-    expect((await rotate({ at_once: true })).status).toBe(201);
+    expect((await rotate({ immediately: true })).status).toBe(201);
     const [last] = await published();
     expect([await published(), kidOf((await grant(service)).receipt)]).toEqual([[last], last]);
     expect(last).not.toBe(next);

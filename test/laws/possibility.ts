@@ -28,8 +28,8 @@ interface Run {
 
 /** Tries at least `requests` requests, from `seed` on, with `perSet` requests per set. */
 export function possibilityHolds(requests: number, seed: number, perSet = 400): Run {
-  const said = { never: 0, asks: 0, may: 0 };
-  const passed = { never: 0, asks: 0, may: 0 };
+  const said = { never: 0, after_approval: 0, possible: 0 };
+  const passed = { never: 0, after_approval: 0, possible: 0 };
   const breaches: Breach[] = [];
   let done = 0;
   for (let at = seed; done < requests && breaches.length < 3; at += 1) {
@@ -52,7 +52,8 @@ export function possibilityHolds(requests: number, seed: number, perSet = 400): 
       const approved = engine.decide({ ...facts, satisfied: { escalate: ruleIds, reauth: ruleIds } }).outcome;
       if (defined === 'never' && approved !== 'DENY')
         told('a request of what is never possible is not denied');
-      if (defined === 'asks' && outcome === 'ALLOW') told('a request of what asks people is allowed');
+      if (defined === 'after_approval' && outcome === 'ALLOW')
+        told('a request of what asks people is allowed');
     }
   }
   return { requests: done, said, passed, breaches };

@@ -217,15 +217,15 @@ it('tells which sentences and words change, and nothing of what stays', () => {
   const changes = sentenceChanges({ before, after: sourceOf(text(1_000, '"ann", "bob"')) }, ['a.b']);
   expect(changes).toEqual([
     {
-      of: 'a.b',
-      gone: [
+      subject: 'a.b',
+      removed: [
         'Passes at once if “to” is one of ‘known’ and “n” is at most 10, unless it waits or is refused by what follows.',
       ],
-      come: [
+      added: [
         'Passes at once if “to” is one of ‘known’ and “n” is at most 1,000, unless it waits or is refused by what follows.',
       ],
     },
-    { of: '‘known’', gone: ['"ann"'], come: ['"ann" and "bob"'] },
+    { subject: '‘known’', removed: ['"ann"'], added: ['"ann" and "bob"'] },
   ]);
   expect(sentenceChanges({ before, after: before }, ['a.b'])).toEqual([]);
 });

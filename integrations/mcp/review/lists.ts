@@ -15,7 +15,7 @@ import {
 import type { Listing } from './catalogue.ts';
 
 /** Fetches what an agent can get, by action. */
-export type PossibleActions = () => Promise<ReadonlyMap<string, PossibleAction['possible']>>;
+export type PossibleActions = () => Promise<ReadonlyMap<string, PossibleAction['grant']>>;
 
 export async function listTools(
   { around, tools }: Listing,
@@ -25,9 +25,9 @@ export async function listTools(
   const known = await possible();
   const shown = tools.flatMap(({ action, definition }) => {
     switch (known.get(action)) {
-      case 'may':
+      case 'possible':
         return [definition];
-      case 'asks':
+      case 'after_approval':
         return [asking(definition, settings.prefix)];
       default:
         return [];
@@ -39,7 +39,7 @@ export async function listTools(
 /** Marks a tool for which people will be asked, so that a planner can know. */
 function asking(definition: JsonObject, prefix: string): JsonObject {
   const meta = isObject(definition._meta) ? definition._meta : {};
-  return { ...definition, _meta: { ...meta, [`${prefix}writ-decision`]: { possible: 'asks' } } };
+  return { ...definition, _meta: { ...meta, [`${prefix}writ-decision`]: { grant: 'after_approval' } } };
 }
 
 interface ShownFor {

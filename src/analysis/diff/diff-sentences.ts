@@ -18,9 +18,9 @@ export function changedSentences(
 
 export function sentencesToMarkdown(changes: readonly SentenceChange[]): string {
   if (changes.length === 0) return '';
-  const blocks = changes.map(({ of, gone, come }) => {
-    const lines = [...gone.map((text) => `- ${text}`), ...come.map((text) => `+ ${text}`)];
-    return `\n${codeSpan(of)}\n\n${fenced(lines)}\n`;
+  const blocks = changes.map(({ subject, removed, added }) => {
+    const lines = [...removed.map((text) => `- ${text}`), ...added.map((text) => `+ ${text}`)];
+    return `\n${codeSpan(subject)}\n\n${fenced(lines)}\n`;
   });
   return `\n#### In sentences\n${blocks.join('')}`;
 }

@@ -42,7 +42,7 @@ export function replayJson(
     withheld: result.withheld,
     changes,
     people,
-    minutes_a_vote: { minutes: minutesAVote, measured: false },
+    minutes_per_vote: { minutes: minutesAVote, measured: false },
     waits,
     other_shape: Object.fromEntries(result.otherShape),
     undeclared: Object.fromEntries(result.undeclared),
@@ -63,12 +63,12 @@ export function replayJson(
 }
 
 function comparisonJson(filed: FiledComparison | NoComparison): object {
-  if ('reason' in filed) return { against: null, no_comparison: filed.reason };
+  if ('reason' in filed) return { against: null, no_diff_reason: filed.reason };
   const { decided, report } = filed;
   const { findings, limits, log } = report;
   return {
     against: { ...report.old, requests: decided },
-    no_comparison: null,
+    no_diff_reason: null,
     findings,
     limits,
     without_finding: log?.without_finding ?? 0,

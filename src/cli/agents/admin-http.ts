@@ -35,8 +35,8 @@ export function httpAdmin(api: Api): AgentAdmin {
     setRate: async (name, { ratePerMinute: rate_per_minute, burst }) =>
       // JSON leaves out undefined fields, so only the given fields change.
       shown(await api.patch<ShownAgent>(pathOf(await agentOf(name)), { rate_per_minute, burst })),
-    setTelling: async (name, tell_change) =>
-      shown(await api.patch<ShownAgent>(pathOf(await agentOf(name)), { tell_change })),
+    setTelling: async (name, refusal_hints) =>
+      shown(await api.patch<ShownAgent>(pathOf(await agentOf(name)), { refusal_hints })),
     rotate: async (name, graceMs) => {
       const body = { grace_seconds: graceMs / 1_000 };
       const reply = await api.post<{ agent: ShownAgent; api_key: string; old_keys_end_at: string }>(
@@ -76,7 +76,7 @@ export function isNamed({ name }: { readonly name: string }, wanted: string): bo
 /** Keeps only the fields that the store's agents have, too. */
 function shown(agent: ShownAgent): ShownAgent {
   const { id, name, risk_tier, control_owner, tags, status, signing } = agent;
-  const { rate_per_minute, burst, tell_change, created_at } = agent;
+  const { rate_per_minute, burst, refusal_hints, created_at } = agent;
   const described = { id, name, risk_tier, control_owner, tags, status, signing };
-  return { ...described, rate_per_minute, burst, tell_change, created_at };
+  return { ...described, rate_per_minute, burst, refusal_hints, created_at };
 }

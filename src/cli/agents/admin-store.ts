@@ -121,7 +121,7 @@ const optionNames = {
   tags: '--tag',
   ratePerMinute: '--per-minute',
   burst: '--burst',
-  tellsChange: 'tell-change',
+  tellsChange: 'refusal-hints',
 } as const;
 
 function invalid(

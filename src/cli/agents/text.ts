@@ -17,7 +17,7 @@ export interface ShownAgent {
   readonly rate_per_minute: number | null;
   readonly burst: number | null;
   /** Whether refusals tell the agent what change would pass. */
-  readonly tell_change: boolean;
+  readonly refusal_hints: boolean;
   readonly created_at: string;
 }
 
@@ -41,7 +41,7 @@ export function agentJson(agent: AgentRow): ShownAgent {
     signing,
     rate_per_minute: ratePerMinute,
     burst,
-    tell_change: tellsChange,
+    refusal_hints: tellsChange,
     created_at: shownTime(createdAtMs),
   };
 }

@@ -40,7 +40,7 @@ Examples:
   writ agent signing buyer-1 required --new-secret
   writ agent rate buyer-1 --per-minute 600 --burst 100
   writ agent rate buyer-1 --per-minute default --burst default
-  writ agent tell-change buyer-1 on
+  writ agent refusal-hints buyer-1 on
   writ agent disable buyer-1
   writ agent revoke buyer-1 --yes
   writ agent list --url https://writ.example.com
@@ -231,7 +231,7 @@ function defineRate(command: Command, finish: Finish): void {
 }
 
 function defineTelling(command: Command, finish: Finish): void {
-  withAgentOptions(command.command('tell-change'))
+  withAgentOptions(command.command('refusal-hints'))
     .description(
       'set whether refusals say what would pass, which shows limits to anyone who steers the agent',
     )
@@ -241,7 +241,7 @@ function defineTelling(command: Command, finish: Finish): void {
       finish(
         await withAgentAdmin(options, async (admin) => {
           const changed = await admin.setTelling(agent, state === 'on');
-          const what = changed.tell_change ? 'say what would pass' : 'say why, and no more';
+          const what = changed.refusal_hints ? 'say what would pass' : 'say why, and no more';
           showResult(options, changed, () => print(`refusals of ${printable(changed.name)} ${what}\n`));
         }),
       );

@@ -21,15 +21,15 @@ import { table } from '../output/table.ts';
 interface ShownAlert {
   readonly name: string;
   readonly text: string;
-  readonly began_at: string;
-  readonly over_at: string | null;
+  readonly started_at: string;
+  readonly ended_at: string | null;
 }
 
 interface ShownRule {
   readonly id: string;
   readonly name: string;
   readonly kind: string;
-  readonly is_on: boolean;
+  readonly active: boolean;
   readonly threshold: number;
   readonly window_minutes: number;
   readonly code: string | null;
@@ -85,7 +85,7 @@ async function list(api: Api, options: ListOptions): Promise<void> {
   const { on, limit, cursor } = options;
   const page =
     on === true
-      ? await api.get<Page<ShownAlert>>('/v1/alerts/on')
+      ? await api.get<Page<ShownAlert>>('/v1/alerts/active')
       : await api.get<Page<ShownAlert>>('/v1/alerts', { limit, cursor });
   show(options, page, ({ items }) => {
     print(items.length === 0 ? (on === true ? 'no alert is on\n' : 'no alerts\n') : alertTable(items));
@@ -98,7 +98,7 @@ async function set(api: Api, rule: string, options: SetOptions): Promise<void> {
   const change = {
     ...(threshold === undefined ? {} : { threshold }),
     ...(minutes === undefined ? {} : { window_minutes: minutes }),
-    ...(off === true ? { is_on: false } : on === true ? { is_on: true } : {}),
+    ...(off === true ? { active: false } : on === true ? { active: true } : {}),
   };
   if (Object.keys(change).length === 0)
     throw new UsageError('name what to change: --threshold, --minutes, --on or --off');
@@ -125,7 +125,7 @@ Examples:
 function alertTable(items: readonly ShownAlert[]): string {
   return table(
     ['began', 'over', 'alert', 'what happened'],
-    items.map(({ began_at: began, over_at: over, name, text }) => [
+    items.map(({ started_at: began, ended_at: over, name, text }) => [
       localTime(began),
       over === null ? 'on now' : localTime(over),
       name,
@@ -140,7 +140,7 @@ function ruleTable(items: readonly ShownRule[]): string {
     items.map((rule) => [
       rule.id,
       rule.name,
-      rule.is_on ? 'on' : 'off',
+      rule.active ? 'on' : 'off',
       rule.code === null ? rule.kind : `${rule.kind} (${rule.code})`,
       rule.kind === 'denials' ? `${rule.threshold} %` : String(rule.threshold),
       String(rule.window_minutes),

@@ -30,7 +30,7 @@ export function defineKeys(command: Command, finish: (code: ExitCode) => void): 
     .action(async (options: ApiOptions & { readonly atOnce?: boolean }) => {
       finish(
         await withApi(options, async (api) => {
-          const body = options.atOnce === true ? { at_once: true } : {};
+          const body = options.atOnce === true ? { immediately: true } : {};
           show(options, await api.post<ShownKeys>('/v1/receipt-keys', body), showKeys);
         }),
       );

@@ -63,7 +63,7 @@ function defineAdd(command: Command, finish: Finish): void {
     .action(async (name: string, options: AddOptions) => {
       const body = { name, agents: options.agent, may_release: options.mayRelease === true };
       const run = async (api: Api): Promise<void> => {
-        const made = await api.post<WithKey>('/v1/points', body);
+        const made = await api.post<WithKey>('/v1/enforcement-points', body);
         show(options, made, () => printKey(made, 'is registered'));
       };
       finish(await withApi(options, run));
@@ -110,7 +110,7 @@ function defineAssign(command: Command, finish: Finish): void {
         throw new UsageError('name the agents with --agent, or say --none');
       const run = async (api: Api): Promise<void> => {
         const { id } = await findPoint(api, name);
-        const point = await api.patch<ShownPoint>(`/v1/points/${step(id)}`, { agents });
+        const point = await api.patch<ShownPoint>(`/v1/enforcement-points/${step(id)}`, { agents });
         const names = point.agents.map((agent) => printable(agent.name)).join(', ');
         show(options, point, () => print(`${printable(point.name)} asks for ${names || 'no agent'}\n`));
       };
@@ -132,7 +132,7 @@ function defineRotate(command: Command, finish: Finish): void {
         const { id } = await findPoint(api, name);
         const body = { grace_seconds: options.grace / 1_000 };
         const made = await api.post<WithKey & { old_keys_end_at: string }>(
-          ...[`/v1/points/${step(id)}/keys`, body],
+          ...[`/v1/enforcement-points/${step(id)}/keys`, body],
         );
         show(options, made, () =>
           printKey(made, `has a new key; the old one ends at ${localTime(made.old_keys_end_at)}`),
@@ -156,7 +156,7 @@ function defineStatus(command: Command, word: 'disable' | 'enable', finish: Fini
     .action(async (name: string, options: ApiOptions) => {
       const run = async (api: Api): Promise<void> => {
         const { id } = await findPoint(api, name);
-        const point = await api.post<ShownPoint>(`/v1/points/${step(id)}/${word}`);
+        const point = await api.post<ShownPoint>(`/v1/enforcement-points/${step(id)}/${word}`);
         show(options, point, () => print(`${printable(point.name)} is ${point.status}\n`));
       };
       finish(await withApi(options, run));
@@ -174,7 +174,7 @@ function defineRevoke(command: Command, finish: Finish): void {
       const run = async (api: Api): Promise<void> => {
         const found = await findPoint(api, name);
         const body = { name: found.name };
-        const point = await api.post<ShownPoint>(`/v1/points/${step(found.id)}/revoke`, body);
+        const point = await api.post<ShownPoint>(`/v1/enforcement-points/${step(found.id)}/revoke`, body);
         show(options, point, () => print(`${printable(point.name)} is ${point.status}\n`));
       };
       finish(await withApi(options, run));
@@ -182,7 +182,7 @@ function defineRevoke(command: Command, finish: Finish): void {
 }
 
 async function listPoints(api: Api): Promise<readonly ShownPoint[]> {
-  const all = await allItems<ShownPoint>(api, '/v1/points');
+  const all = await allItems<ShownPoint>(api, '/v1/enforcement-points');
   return all.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 

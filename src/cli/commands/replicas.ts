@@ -16,7 +16,7 @@ interface Serving {
     readonly version: string;
     readonly started_at: string;
     readonly seen_at: string;
-    readonly has_read: string | null;
+    readonly directory_digest: string | null;
     readonly is_ready: boolean;
   }[];
   readonly standbys: readonly {
@@ -49,7 +49,7 @@ function describe({ policies, items, standbys, store }: Serving): void {
         String(one.slot),
         one.is_self && items.length > 1 ? `${one.name}, which answers` : one.name,
         one.is_ready ? 'ready' : 'not ready',
-        one.has_read?.slice(0, digestLength) ?? 'nothing',
+        one.directory_digest?.slice(0, digestLength) ?? 'nothing',
         one.version,
         localTime(one.started_at),
         localTime(one.seen_at),

@@ -172,7 +172,7 @@ Examples:
   writ requests --agent a9e27000-0000-4000-8000-000000000000 --from 2026-03-01
   writ requests show 019a0000-0000-7000-8000-000000000000
   writ requests assign 019a0000-0000-7000-8000-000000000000 me
-  writ requests put-off 019a0000-0000-7000-8000-000000000000 2h
+  writ requests snooze 019a0000-0000-7000-8000-000000000000 2h
 `;
 
 const columns = ['id', 'at', 'agent', 'action', 'about', 'decision', 'status', 'risk', 'until'] as const;
@@ -200,7 +200,7 @@ async function follow(api: Api, options: ListOptions): Promise<void> {
   });
 }
 
-// `writ requests assign` and `writ requests put-off`: set who looks after a request that waits, and when the
+// `writ requests assign` and `writ requests snooze`: set who looks after a request that waits, and when the
 // caller sees the request again. Neither command decides anything.
 
 type Finish = (code: ExitCode) => void;
@@ -222,10 +222,10 @@ export function defineAssign(command: Command, finish: Finish): void {
 async function assign(api: Api, id: string, person: string): Promise<void> {
   const path = `/v1/requests/${step(id)}`;
   if (person === 'nobody') {
-    await api.delete(`${path}/assign`);
+    await api.delete(`${path}/assignment`);
     return print(`nobody in particular looks after ${id}\n`);
   }
-  const { people } = await api.get<Handling>(`${path}/handling`);
+  const { people } = await api.get<Handling>(`${path}/assignment`);
   const found = people.filter((one) => (person === 'me' ? one.is_you : one.name === person));
   const [one] = found;
   if (one === undefined || found.length > 1) {
@@ -235,15 +235,15 @@ async function assign(api: Api, id: string, person: string): Promise<void> {
       `${how}: ${people.length === 0 ? 'it waits for nobody' : `these can: ${escapeForTerminal(names)}`}`,
     );
   }
-  await api.post(`${path}/assign`, { person: one.id });
+  await api.post(`${path}/assignment`, { person: one.id });
   print(`${escapeForTerminal(one.name)} looks after ${id}\n`);
 }
 
 export function definePutOff(command: Command, finish: Finish): void {
-  withApiOptions(command.command('put-off').description('take a request out of your inbox for a while'))
+  withApiOptions(command.command('snooze').description('take a request out of your inbox for a while'))
     .argument('<id>')
     .argument('<duration>', 'such as `30m`, `2h` or `1d`; `0s` brings it back')
-    .addHelpText('after', '\nExample:\n  writ requests put-off 019a0000-0000-7000-8000-000000000000 2h')
+    .addHelpText('after', '\nExample:\n  writ requests snooze 019a0000-0000-7000-8000-000000000000 2h')
     .action(async (id: string, duration: string, _own: unknown, own: Command) => {
       const seconds = readSeconds(duration);
       finish(await withApi(own.optsWithGlobals<ApiOptions>(), (api) => putOff(api, id, seconds)));

@@ -154,7 +154,7 @@ function restored({ metersKnown = false, ...options }: RestoredOptions): Promise
         print(`${createMarks().good('✓')} the records go on from ${newest ?? 'their beginning'}
   requests that waited or were granted, and are over: ${ended}; sessions ended: ${sessions}
   the kill switch is on for all: look at agents, keys, people and switches that were changed since, then
-  writ switch off ${switchId} --reason "looked at what was forgotten"
+  writ kill-switch off ${switchId} --reason "looked at what was forgotten"
 `);
       return exitCodes.ok;
     },

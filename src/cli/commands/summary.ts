@@ -61,7 +61,7 @@ export function summaryToJson({ actions, words }: Summary, sourceOf: SourceOf) {
         rule,
         ...placeOf(span, sourceOf),
         confirmed: unconfirmed === null,
-        ...(unconfirmed === null ? {} : { why_not: unconfirmed }),
+        ...(unconfirmed === null ? {} : { unproved_reason: unconfirmed }),
       })),
     })),
     words: words.map(({ name, text, span }) => ({ name, text, ...placeOf(span, sourceOf) })),

@@ -1,4 +1,4 @@
-// `writ switch`: lists, sets and lifts the kill switches of a running service.
+// `writ kill-switch`: lists, sets and lifts the kill switches of a running service.
 
 import type { Command } from 'commander';
 import { nearestOf } from '../../language/diagnostic/suggest.ts';
@@ -32,7 +32,7 @@ export function defineSwitch(command: Command, finish: (code: ExitCode) => void)
     async (options: ApiOptions) => {
       finish(
         await withApi(options, async (api) => {
-          const list = await api.get<{ items: readonly ShownSwitch[] }>('/v1/switches');
+          const list = await api.get<{ items: readonly ShownSwitch[] }>('/v1/kill-switches');
           show(options, list, ({ items }) =>
             print(items.length === 0 ? 'no switch is on\n' : switchTable(items)),
           );
@@ -49,11 +49,11 @@ export function defineSwitch(command: Command, finish: (code: ExitCode) => void)
         await withApi(options, async (api) => {
           const body = { scope: await withAgentId(api, checkScope(scope)), reason: options.reason };
           const made = await api.post<ShownSwitch & { readonly warnings: readonly string[] }>(
-            '/v1/switches',
+            '/v1/kill-switches',
             body,
           );
           show(options, made, ({ id, warnings }) => {
-            print(`${scopeShown(made)} is stopped; to resume: writ switch off ${id} --reason "..."\n`);
+            print(`${scopeShown(made)} is stopped; to resume: writ kill-switch off ${id} --reason "..."\n`);
             for (const warning of warnings) printError(`warning: ${warning}\n`);
           });
         }),
@@ -66,7 +66,7 @@ export function defineSwitch(command: Command, finish: (code: ExitCode) => void)
     .action(async (id: string, options: ApiOptions & { readonly reason: string }) => {
       finish(
         await withApi(options, async (api) => {
-          await api.post(`/v1/switches/${step(id)}/off`, { reason: options.reason });
+          await api.post(`/v1/kill-switches/${step(id)}/deactivate`, { reason: options.reason });
           show(options, { id, status: 'off' }, () => print(`${id} is off\n`));
         }),
       );
@@ -75,12 +75,12 @@ export function defineSwitch(command: Command, finish: (code: ExitCode) => void)
 
 const examples = `
 Examples:
-  writ switch on all --reason "the ledger is wrong"
-  writ switch on area:payment --reason "the ledger is wrong"
-  writ switch on tier:critical --reason "an incident"
-  writ switch on agent:buyer-1 --reason "an incident"
-  writ switch list
-  writ switch off 5a0c0de0-0000-4000-8000-000000000000 --reason "the ledger is right again"
+  writ kill-switch on all --reason "the ledger is wrong"
+  writ kill-switch on area:payment --reason "the ledger is wrong"
+  writ kill-switch on tier:critical --reason "an incident"
+  writ kill-switch on agent:buyer-1 --reason "an incident"
+  writ kill-switch list
+  writ kill-switch off 5a0c0de0-0000-4000-8000-000000000000 --reason "the ledger is right again"
 `;
 
 const tierScopes = riskTiers.map((tier) => `tier:${tier}`);

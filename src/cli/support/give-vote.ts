@@ -27,7 +27,7 @@ interface LookAlikes {
     readonly path: string;
     readonly value: string;
     readonly scripts: readonly string[];
-    readonly looks_like: { readonly value: string; readonly count: number } | null;
+    readonly confusable_with: { readonly value: string; readonly count: number } | null;
     readonly characters: readonly { readonly code_point: string; readonly name: string }[];
   }[];
 }
@@ -65,9 +65,9 @@ export function defineVote(
 
 /** Refuses when the request contains letters that may deceive, and says which. */
 async function refuseDeceptive(api: Api, id: string): Promise<void> {
-  const { items } = await api.get<LookAlikes>(`/v1/requests/${step(id)}/look-alikes`, {});
+  const { items } = await api.get<LookAlikes>(`/v1/requests/${step(id)}/confusables`, {});
   if (items.length === 0) return;
-  const lines = items.map(({ path, value, scripts, looks_like: known, characters }) => {
+  const lines = items.map(({ path, value, scripts, confusable_with: known, characters }) => {
     const what = [
       ...(scripts.length > 0 ? [`mixes ${scripts.join(' and ')}`] : []),
       ...(known === null ? [] : [`looks like "${known.value}", granted ${known.count} times before`]),

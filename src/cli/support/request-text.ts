@@ -34,7 +34,7 @@ interface ShownVote {
   readonly comment: string;
   readonly at: string;
   /** Why the vote no longer counts; null while it does. */
-  readonly fell_away: string | null;
+  readonly invalid_reason: string | null;
 }
 
 interface ShownComment {
@@ -101,7 +101,13 @@ function peopleLines({
   return lines.map(({ at, text }) => `${localTime(at)}  ${text.replaceAll('\n', ' ')}`);
 }
 
-function voteText({ by, group, is_approved: isApproved, comment, fell_away: fellAway }: ShownVote): string {
+function voteText({
+  by,
+  group,
+  is_approved: isApproved,
+  comment,
+  invalid_reason: fellAway,
+}: ShownVote): string {
   const what = `${isApproved ? 'approved' : 'rejected'}${group === null ? '' : ` for ${group}`}`;
   const gone = fellAway === null ? '' : ` (no longer counts: ${fellAway})`;
   return `${by} ${what}${comment === '' ? '' : `: ${comment}`}${gone}`;

@@ -4,7 +4,15 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { tellReachable } from './connection.ts';
 
-const changeKinds = ['requests', 'approvals', 'agents', 'policies', 'switches', 'people', 'alerts'] as const;
+const changeKinds = [
+  'requests',
+  'approvals',
+  'agents',
+  'policies',
+  'kill_switches',
+  'people',
+  'alerts',
+] as const;
 export type ChangeKind = (typeof changeKinds)[number];
 
 type Listener = () => void;
@@ -28,7 +36,7 @@ const doubtMs = 4_000;
 /** Opens the change feed; without a session nothing arrives. */
 export function openChangeFeed(): void {
   closeChangeFeed();
-  const own = new EventSource('/v1/news');
+  const own = new EventSource('/v1/events');
   source = own;
   own.onopen = () => {
     pauseMs = 1_000;

@@ -49,7 +49,7 @@ export function useReloadSession(): () => Promise<void> {
 /** What the table of roles grants; `own`: only what belongs to the person. */
 export function useGrant(operation: string): 'yes' | 'own' | 'no' {
   const { session } = useSession();
-  return session?.may[operation] ?? 'no';
+  return session?.permissions[operation] ?? 'no';
 }
 
 export function SessionProvider({

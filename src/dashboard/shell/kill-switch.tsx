@@ -17,16 +17,16 @@ import { Ago } from '../parts/layout/time.tsx';
 import { tellDone } from '../parts/layout/toast.tsx';
 import { PlainText } from '../parts/text/plain-text.tsx';
 
-type Switch = Reply<'listSwitches'>['items'][number];
+type Switch = Reply<'listKillSwitches'>['items'][number];
 
-export function useSwitches(): Resource<Reply<'listSwitches'>> {
-  const mayView = useGrant('switches.view') !== 'no';
-  return useResource('listSwitches', mayView ? {} : null, ['switches']);
+export function useSwitches(): Resource<Reply<'listKillSwitches'>> {
+  const mayView = useGrant('kill-switches.view') !== 'no';
+  return useResource('listKillSwitches', mayView ? {} : null, ['kill_switches']);
 }
 
 /** The scopes that are stopped now. */
 export function StoppedBanner({ switches: { data, reload } }: { switches: ReturnType<typeof useSwitches> }) {
-  const mayUse = useGrant('switches.use') === 'yes';
+  const mayUse = useGrant('kill-switches.use') === 'yes';
   const [resumed, setResumed] = useState<Switch | null>(null);
   if (data === null || data.items.length === 0) return null;
   return (
@@ -67,7 +67,7 @@ function ResumeDialog({ resumed, onDone, onClose }: ResumeDialogProps) {
   const { isBusy, problem, run } = useSending();
   const resume = (): Promise<void> =>
     run(async () => {
-      await call('turnSwitchOff', { params: { id }, body: { reason } });
+      await call('deactivateKillSwitch', { params: { id }, body: { reason } });
       tellDone(`${scopeWords(scope)}: resumed`);
       onDone();
       onClose();
@@ -142,7 +142,7 @@ function scopeWords(scope: string): string {
 
 export function KillSwitchButton() {
   const [isOpen, setOpen] = useState(false);
-  if (useGrant('switches.use') !== 'yes') return null;
+  if (useGrant('kill-switches.use') !== 'yes') return null;
   return (
     <>
       <Button look="quiet" icon="stop" onClick={() => setOpen(true)}>
@@ -183,7 +183,7 @@ export function KillSwitchDialog({
   const stop = (): Promise<void> =>
     run(async () => {
       const scope = kind === 'all' ? 'all' : `${kind}:${agent?.id ?? value.trim()}`;
-      const { agent_name: name, warnings } = await call('turnSwitchOn', { body: { scope, reason } });
+      const { agent_name: name, warnings } = await call('createKillSwitch', { body: { scope, reason } });
       const stopped = `${scopeWords(name === null ? scope : `agent:${name}`)}: stopped`;
       tellDone([stopped, ...warnings].join('; '));
       onClose();

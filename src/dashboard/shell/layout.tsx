@@ -173,7 +173,7 @@ function MenuEntry({ page: { pattern, title, access, menu }, isMarked, waiting }
 }
 
 function AlertCount() {
-  const { data } = useResource('listAlertsOn', {}, ['alerts']);
+  const { data } = useResource('listActiveAlerts', {}, ['alerts']);
   return <MenuCount count={data?.items.length ?? 0} what="on" />;
 }
 

@@ -11,7 +11,7 @@ import { PlainText } from '../parts/text/plain-text.tsx';
 
 type NoticeItem = Session['notices'][number];
 
-const words: Readonly<Record<NoticeItem['what'], string>> = {
+const words: Readonly<Record<NoticeItem['kind'], string>> = {
   'passkey-added': 'A passkey was added to your account',
   'passkey-removed': 'A passkey was removed from your account',
   'codes-set-up': 'One-time codes were set up for your account',
@@ -36,7 +36,7 @@ export function Notices() {
   );
 }
 
-function NoticeNote({ notice: { id, what, name, created_at } }: { readonly notice: NoticeItem }) {
+function NoticeNote({ notice: { id, kind, name, created_at } }: { readonly notice: NoticeItem }) {
   const { take } = useSession();
   const { isBusy, problem, run } = useSending();
   const dismiss = (): Promise<void> =>
@@ -47,7 +47,7 @@ function NoticeNote({ notice: { id, what, name, created_at } }: { readonly notic
   return (
     <Note tone="escalate" icon="key">
       <p>
-        {words[what]}
+        {words[kind]}
         {name !== null && (
           <>
             {' '}

@@ -107,9 +107,9 @@ function wordsOf(text: string): readonly string[] {
 
 function useFixedEntries(pages: readonly Page[], onStop: () => void): readonly Entry[] {
   const { session, signOut } = useSession();
-  const may = session?.may ?? {};
+  const permissions = session?.permissions ?? {};
   const places = pages.filter(
-    ({ menu, access }) => menu !== undefined && (access === 'signed-in' || access in may),
+    ({ menu, access }) => menu !== undefined && (access === 'signed-in' || access in permissions),
   );
   const things: readonly (Omit<Entry, 'id' | 'kind'> & { readonly access: string | null })[] = [
     { word: 'Register an agent', icon: 'plus', access: 'agents.register', run: () => go('/agents/new') },
@@ -119,7 +119,7 @@ function useFixedEntries(pages: readonly Page[], onStop: () => void): readonly E
       access: 'people.invite',
       run: () => go('/access?tab=invitations'),
     },
-    { word: 'Stop agents by the kill switch', icon: 'stop', access: 'switches.use', run: onStop },
+    { word: 'Stop agents by the kill switch', icon: 'stop', access: 'kill-switches.use', run: onStop },
     {
       word: 'Your account: password, codes, passkeys, tokens',
       icon: 'person',
@@ -137,7 +137,7 @@ function useFixedEntries(pages: readonly Page[], onStop: () => void): readonly E
       run: () => go(pattern),
     })),
     ...things
-      .filter(({ access }) => access === null || may[access] === 'yes')
+      .filter(({ access }) => access === null || permissions[access] === 'yes')
       .map(({ word, icon, run }) => ({ id: word, word, icon, run, kind: 'do' })),
   ];
 }

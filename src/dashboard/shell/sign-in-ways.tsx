@@ -8,7 +8,7 @@ import { Note } from '../parts/layout/note.tsx';
 import { SignInForm } from './sign-in.tsx';
 
 export function SignInWays() {
-  const { data } = useResource('getSignIn', {});
+  const { data } = useResource('getSignInMethods', {});
   const { path, query } = usePlace();
   if (data?.is_empty === true) return <NobodyYet />;
   const provider = data?.sso_name ?? null;

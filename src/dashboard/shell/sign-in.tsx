@@ -65,8 +65,8 @@ export function SignInForm({ email: known = '' }: { readonly email?: string }) {
     });
   const withPasskey = (): Promise<void> =>
     attempt(async () => {
-      const response = await answerPasskey(await call('askPasskey', { isQuiet: true }));
-      return await call('signInByPasskey', { body: { response }, isQuiet: true });
+      const response = await answerPasskey(await call('getSignInChallenge', { isQuiet: true }));
+      return await call('signInWithPasskey', { body: { response }, isQuiet: true });
     });
 
   return (

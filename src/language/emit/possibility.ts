@@ -53,5 +53,5 @@ function weigh(heads: readonly RuleHead[], truths: ArrayLike<Kleene>): Possibili
     isAsked ||= (effect === 'escalate' || effect === 'reauth') && truth === isTrue;
   }
   if (!isGranted) return 'never';
-  return isAsked || !isGrantedAtOnce ? 'asks' : 'may';
+  return isAsked || !isGrantedAtOnce ? 'after_approval' : 'possible';
 }

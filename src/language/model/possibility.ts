@@ -5,10 +5,10 @@ import type { JsonObject } from './json.ts';
 import { type AgentFacts, type Facts, nothingSatisfied } from './request.ts';
 
 /**
- * `never`: the decision is DENY, whatever the payload and the time. `asks`: every request that is not refused
- * waits for people. `may`: neither is certain.
+ * `never`: the decision is DENY, whatever the payload and the time. `after_approval`: every request that is not refused
+ * waits for people. `possible`: neither is certain.
  */
-export const possibilities = ['never', 'asks', 'may'] as const;
+export const possibilities = ['never', 'after_approval', 'possible'] as const;
 export type Possibility = (typeof possibilities)[number];
 
 /** Stands for a payload of which only the shape is known. Recognised by identity. */

@@ -18,5 +18,5 @@ export function possibility(set: PolicySet, action: string, agent: AgentFacts): 
   const isGuarded = judged.some(
     ({ rule, truth }) => (rule.effect === 'escalate' || rule.effect === 'reauth') && truth === true,
   );
-  return isGuarded || grants.every(({ rule }) => rule.requirement !== null) ? 'asks' : 'may';
+  return isGuarded || grants.every(({ rule }) => rule.requirement !== null) ? 'after_approval' : 'possible';
 }

@@ -162,7 +162,7 @@ export async function leaveWaiting(
   clock.runTo(nowMs - minuteMs);
   const stopped = cast.agents['treasury-bot'];
   const reason = 'Pays the same invoice again and again';
-  await (await admin()).done('/v1/switches', { scope: `agent:${stopped.id}`, reason });
+  await (await admin()).done('/v1/kill-switches', { scope: `agent:${stopped.id}`, reason });
   for (let tries = 0; tries < 4; tries += 1)
     await stopped.caller.send('/v1/authorize', payTo('Uline', 410 + tries, 'invoice 2291'));
   clock.runTo(nowMs + dayMs);

@@ -6,10 +6,10 @@ import { type SaidSentence, type Summary, summaryOf } from './summary.ts';
 
 export interface SentenceChange {
   /** An action, or a word in quotation marks. */
-  readonly of: string;
-  /** Sentences of the old set that the new set lacks; `come` holds those that the new set adds. */
-  readonly gone: readonly string[];
-  readonly come: readonly string[];
+  readonly subject: string;
+  /** Sentences of the old set that the new set lacks; `added` lists those that the new set adds. */
+  readonly removed: readonly string[];
+  readonly added: readonly string[];
 }
 
 export interface BothSources {
@@ -32,16 +32,16 @@ export function sentenceChanges(
   const ofWords = [...words].flatMap(([name, [was, is]]) =>
     was === undefined || is === undefined || was === is
       ? []
-      : [{ of: `‘${name.replaceAll('_', ' ')}’`, gone: [was ?? ''], come: [is ?? ''] }],
+      : [{ subject: `‘${name.replaceAll('_', ' ')}’`, removed: [was ?? ''], added: [is ?? ''] }],
   );
-  return [...ofActions, ...ofWords].filter(({ gone, come }) => gone.length + come.length > 0);
+  return [...ofActions, ...ofWords].filter(({ removed, added }) => removed.length + added.length > 0);
 }
 
-function changeOf(of: string, old: readonly string[], now: readonly string[]): SentenceChange {
+function changeOf(subject: string, old: readonly string[], now: readonly string[]): SentenceChange {
   return {
-    of,
-    gone: old.filter((text) => !now.includes(text)),
-    come: now.filter((text) => !old.includes(text)),
+    subject,
+    removed: old.filter((text) => !now.includes(text)),
+    added: now.filter((text) => !old.includes(text)),
   };
 }
 

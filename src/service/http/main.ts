@@ -168,12 +168,12 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
   const metering = createMetering({
     meters: store.meters,
     clock,
-    onFailure: (err) => log.warn({ err }, 'the past of a meter was not filled in: it stays unknown'),
+    onFailure: (err) => log.warn({ err }, 'could not read the history of a meter; it stays unknown'),
   });
   const upkeep = startMeterUpkeep({
     metering,
     policies: () => policies.current(),
-    onFailure: (err) => log.warn({ err }, 'meters were not kept up; trying again'),
+    onFailure: (err) => log.warn({ err }, 'could not update meters; retrying'),
   });
   opened.push(() => upkeep.close());
   policies.onChange(() => void upkeep.take());
@@ -221,7 +221,7 @@ async function start(config: Config, options: ServeOptions, opened: Closing[]): 
     }),
   );
   const ended = lost.then((why) => {
-    app.log.error({ detail: why.message }, 'this process can store nothing any more, so it ends');
+    app.log.error({ detail: why.message }, 'this process can no longer store anything; exiting');
     stop().catch((err: unknown) => app.log.error({ err }, 'stopping failed'));
   });
   return { url, config, ...made, onStop: (closing) => void opened.push(closing), ended, stop };
@@ -255,13 +255,13 @@ function startUpkeep({ store, clock, log, metering, expiryEveryMs }: UpkeepSourc
     clock,
     everyMs: expiryEveryMs,
     onEnd: (requestId) => metering.settle(requestId, null),
-    onFailure: (err) => log.warn({ err }, 'the end of waits could not be recorded; trying again'),
+    onFailure: (err) => log.warn({ err }, 'could not record expired requests; retrying'),
   });
   opened.push(() => expiry.close());
   const sweep = startSweep({
     documents: store.documents,
     clock,
-    onFailure: (err) => log.warn({ err }, 'what has ended could not be deleted; trying again'),
+    onFailure: (err) => log.warn({ err }, 'could not delete expired items; retrying'),
   });
   opened.push(() => sweep.close());
 }
@@ -356,7 +356,10 @@ async function startClock({ clockBehind }: Config, { store, log, wall: own }: Cl
     wall,
     floorMs: fault === null ? newestMs : null,
     onSetBack: (aheadMs) =>
-      log.warn({ ahead_ms: Math.round(aheadMs) }, "the machine's clock was set back; the service's goes on"),
+      log.warn(
+        { ahead_ms: Math.round(aheadMs) },
+        'the clock of the machine was set back; the clock of the service continues',
+      ),
   });
 }
 

@@ -64,12 +64,12 @@ export function createParts(deps: ConfiguredDeps, base: Base) {
     clock,
     ofOneMax: deps.waitsMax,
     shutdown,
-    onFailure: (err) => log.warn({ err }, 'what has become of requests was not looked at; trying again'),
+    onFailure: (err) => log.warn({ err }, 'could not read request events; retrying'),
   });
   const tokenReader = !deps.users
     ? noTokenReader
     : createTokenReader(deps.users, (err) =>
-        log.warn({ err }, "the keys of the users' issuer could not be read; trying again"),
+        log.warn({ err }, "could not read the keys of the users' issuer; retrying"),
       );
   const authorizeHandler = createHandler(deps, base, { ...parts, ...decided, tokenReader });
   const outgoing = createOutgoing({
@@ -92,7 +92,7 @@ export function createParts(deps: ConfiguredDeps, base: Base) {
     staleSinceMs: () => staleSinceMs(deps.policies.state()),
     messagesOf: outgoing.alertMessages,
     onChange: () => parts.changeFeed.tell('alerts'),
-    onFailure: (err) => log.warn({ err }, 'alerts were not looked at; trying again'),
+    onFailure: (err) => log.warn({ err }, 'could not evaluate alert rules; retrying'),
     ...deps.alerts,
   });
   const playground = createPlayground({
@@ -114,7 +114,7 @@ export function createParts(deps: ConfiguredDeps, base: Base) {
     current: () => deps.policies.current(),
     clock,
     onNoted: () => parts.changeFeed.tell('policies'),
-    onFailure: (err) => log.warn({ err }, 'the history of policies lacks the active policies'),
+    onFailure: (err) => log.warn({ err }, 'could not add the active policies to the history'),
   });
   const replays = createReplays({
     ...deps.replays,
@@ -157,7 +157,7 @@ function createPolicyGaps(
       for (const gap of gaps) log.warn(`a condition of the policies cannot be satisfied: ${gap}`);
       changeFeed.tell('policies');
     },
-    onFailure: (err) => log.warn({ err }, 'could not look for gaps of the policies; trying again'),
+    onFailure: (err) => log.warn({ err }, 'could not check the policies for gaps; retrying'),
   });
 }
 
@@ -174,7 +174,7 @@ function createSso({ sso: settings = null }: ConfiguredDeps, { store, clock, log
     masterKey: store.masterKey,
     settings,
     provider,
-    onFailure: (err) => log.warn({ err }, 'a session by single sign-on was not looked at; trying again'),
+    onFailure: (err) => log.warn({ err }, 'could not check a single sign-on session; retrying'),
   });
   return { settings, provider, recheck };
 }
@@ -183,19 +183,19 @@ function createSso({ sso: settings = null }: ConfiguredDeps, { store, clock, log
 function createUpkeep(deps: ConfiguredDeps, { store, clock, log }: Base) {
   const requestNews =
     deps.requestEvents ??
-    createRequestEvents((err) => log.error({ err }, 'what became of a request was not told'));
+    createRequestEvents((err) => log.error({ err }, 'could not send notifications about a request'));
   const metering =
     deps.metering ??
     createMetering({
       meters: store.meters,
       clock,
-      onFailure: (err) => log.error({ err }, 'the past of a meter was not filled in; it stays unknown'),
+      onFailure: (err) => log.error({ err }, 'could not read the history of a meter; it stays unknown'),
     });
   const statistics = createStatistics({
     store: store.statistics,
     isRecorded: async (id) => (store.isWritable() ? (await store.requests.find(id)) !== null : null),
     clock,
-    onFailure: (err) => log.warn({ err }, 'statistics could not be kept; trying again'),
+    onFailure: (err) => log.warn({ err }, 'could not store statistics; retrying'),
   });
   const changeFeed = createChangeFeed({
     chain: store.chain,
@@ -203,7 +203,7 @@ function createUpkeep(deps: ConfiguredDeps, { store, clock, log }: Base) {
     documents: store.documents,
     clock,
     timing: deps.changeFeedTiming ?? {},
-    onFailure: (err) => log.warn({ err }, 'what has changed was not looked at; trying again'),
+    onFailure: (err) => log.warn({ err }, 'could not read changes; retrying'),
   });
   return { requestNews, metering, statistics, changeFeed };
 }

@@ -51,14 +51,14 @@ function addRequestId(app: FastifyInstance): void {
       'cache-control': 'no-store',
     };
     const address = addressOf(request);
-    if (address === undefined) return done(new ProblemError('malformed_request', 'the connection has ended'));
+    if (address === undefined) return done(new ProblemError('malformed_request', 'the connection is closed'));
     request.clientAddress = address;
     if (request.headers.host === undefined && request.raw.httpVersionMinor > 0) {
-      return done(new ProblemError('malformed_request', 'HTTP/1.1 asks for the header `Host`'));
+      return done(new ProblemError('malformed_request', 'HTTP/1.1 requires the header `Host`'));
     }
     const repeated = repeatedHeader(request.raw);
     if (repeated !== null) {
-      const detail = `the header \`${repeated}\` came more than once: send it once`;
+      const detail = `the header \`${repeated}\` is given more than once`;
       return done(new ProblemError('malformed_request', detail));
     }
     done();

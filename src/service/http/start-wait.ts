@@ -47,7 +47,7 @@ async function tell({ level, stream }: LogOptions, error: StoreError, leftMs: nu
   const log = pino({ level }, stream);
   log.warn(
     { detail: `${error.message}${reasonOf(error)}`, seconds_left: Math.ceil(leftMs / 1_000) },
-    'the store cannot be used yet: the start tries again',
+    'the store is not available yet; retrying',
   );
 }
 

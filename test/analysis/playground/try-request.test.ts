@@ -49,7 +49,7 @@ describe('a try', () => {
         risk_score: 30,
         status: 'pending',
         message: 'It would wait for 2 approvals by finance within 4h.',
-        requires: { approvals: [{ group: 'finance', needs: 2, given: 0 }], step_up: false, fell_away: [] },
+        requires: { approvals: [{ group: 'finance', needs: 2, given: 0 }], step_up: false, invalidated: [] },
         trace: expect.arrayContaining([
           expect.objectContaining({ rule: 'vendor_payments/large_payment', truth: 'true' }),
         ]),

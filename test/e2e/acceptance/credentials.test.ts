@@ -116,7 +116,7 @@ describe('keys', () => {
     expect(await outcome(rotated.api_key)).toBe('ALLOW');
     await expect.poll(() => expiryHeader(key), { interval: 50 }).toBe(rotated.old_key_not_after);
     expect(await expiryHeader(rotated.api_key)).toBeNull();
-    expect(service.output()).toContain('an agent uses a key that has been replaced');
+    expect(service.output()).toContain('an agent used a rotated key');
     expect(await agent('rotate', name)).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('two valid keys'),

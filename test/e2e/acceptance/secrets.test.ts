@@ -157,7 +157,7 @@ inFile('no secret of the run is anywhere but where it was shown once', async () 
   gathered.set('backup file', readFileSync(`${backup}.read`, 'latin1'));
   const masterKey = readFileSync(join(data, 'writ.db.key'), 'utf8').trim();
 
-  expect(gathered.get('log')).toContain('an agent uses a key that has been replaced');
+  expect(gathered.get('log')).toContain('an agent used a rotated key');
   expect(gathered.get('export jsonl')).toContain('hmac-sha256:');
   expect(gathered.get('traces')).toContain('writ.decision');
   expect(gathered.get('file writ.db')).toContain('keeper');

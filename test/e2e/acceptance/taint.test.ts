@@ -47,7 +47,7 @@ beforeAll(async () => {
     await store.close();
   }
   const body = { name: 'gateway', agents: ['helper'] };
-  pointKey = (await as(admin).send('/v1/points', { method: 'POST', body })).body.api_key;
+  pointKey = (await as(admin).send('/v1/enforcement-points', { method: 'POST', body })).body.api_key;
 }, 120_000);
 
 afterAll(async () => {

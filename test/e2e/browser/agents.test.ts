@@ -264,11 +264,11 @@ test('an agent with as many waiting requests as it may have is told of on its pa
   await page.goto(`/agents/${id}`);
   await page.getByText('20 of 20 requests wait: further escalations are refused').waitFor();
   await page.getByText('requests.open_max').waitFor();
-  const refused = page.getByRole('listitem').filter({ hasText: 'Too many requests wait for people' });
+  const refused = page.getByRole('listitem').filter({ hasText: 'Too many pending requests' });
   expect(await refused.textContent()).toContain('3');
   expect(await accessibilityFaults(page)).toEqual([]);
   await page.goto('/overview');
-  await page.getByRole('listitem').filter({ hasText: 'Too many requests wait for people' }).waitFor();
+  await page.getByRole('listitem').filter({ hasText: 'Too many pending requests' }).waitFor();
 });
 
 test('on a phone an agent of the list takes two lines, without what is of little use there', async () => {

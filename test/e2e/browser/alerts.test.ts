@@ -66,7 +66,7 @@ test('a rule is added, told to a chat, and goes on and off by itself', async () 
 
 test('a kill switch is an alert that an operator sees on a phone, but whose rules they do not change', async () => {
   const ann = await signedIn(service(), email);
-  const stopped = await ann.send('/v1/switches', {
+  const stopped = await ann.send('/v1/kill-switches', {
     method: 'POST',
     body: { scope: 'all', reason: 'a drill' },
   });
@@ -76,13 +76,13 @@ test('a kill switch is an alert that an operator sees on a phone, but whose rule
   expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
   expect(await accessibilityFaults(page)).toEqual([]);
   const off = { method: 'POST', body: { reason: 'it was a drill' } } as const;
-  await ann.send(`/v1/switches/${stopped.body.id}/off`, off);
+  await ann.send(`/v1/kill-switches/${stopped.body.id}/deactivate`, off);
   await page.getByText('Nothing is out of the ordinary').waitFor();
   await page.goto('/alerts?tab=rules');
   await page.getByText('Many denials').waitFor();
   expect(await page.getByRole('button', { name: /^Change/ }).count()).toBe(0);
   const otto = await signedIn(service(), 'otto@example.com');
   expect(
-    (await otto.send('/v1/alert-rules/denials', { method: 'PATCH', body: { is_on: false } })).status,
+    (await otto.send('/v1/alert-rules/denials', { method: 'PATCH', body: { active: false } })).status,
   ).toBe(403);
 });

@@ -87,7 +87,7 @@ test('the queue is by deadline and is worked through by keys alone', async () =>
   await page.getByText(/^You approved; \d more approvals? needed$/).waitFor();
   await votePanel(page).getByText('You have approved this; others are waited for.').waitFor();
   await page.getByRole('button', { name: 'Take my approval back' }).click();
-  await page.getByText('An approval no longer counts: ben@example.com took it back').waitFor();
+  await page.getByText('An approval no longer counts: ben@example.com revoked it').waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   await page.getByLabel('What it is').selectOption('question');
   await page.getByLabel('Text').fill('which project?');
@@ -220,7 +220,7 @@ test('a word that comes too late is told so, and what was written stays', async 
   await page.goto(`/approvals/${id}#approve`);
   await page.getByLabel('Why you approve').fill('fine');
   // The page gets no news, so it shows an old state.
-  await page.route('**/v1/news', (route) => route.abort());
+  await page.route('**/v1/events', (route) => route.abort());
   let isOld = true;
   const old = await page.evaluate(`fetch('/v1/requests/${id}').then((reply) => reply.text())`);
   await page.route(`**/v1/requests/${id}`, (route) =>

@@ -121,7 +121,7 @@ test('what is only said otherwise changes no decision, and what does not compile
 
 test('a comparison that is refused says so, and is asked for again by one press', async () => {
   const { page } = await open(await world(), { email, expected: /503/ });
-  await page.route('**/v1/policies/compare', (route) =>
+  await page.route('**/v1/policies/diff', (route) =>
     route.fulfill({
       status: 503,
       contentType: 'application/problem+json',
@@ -138,7 +138,7 @@ test('a comparison that is refused says so, and is asked for again by one press'
   await press(page, whatChanges(page));
   await page.getByRole('alert').getByText('it was not done after 5 seconds').waitFor();
   await policyPane(page).getByText('compares without a limit of time').waitFor();
-  await page.unroute('**/v1/policies/compare');
+  await page.unroute('**/v1/policies/diff');
   await press(page, page.getByRole('button', { name: 'Try again' }));
   await status(page).getByText('0 loosened · 1 stricter · 0 undecided').waitFor();
 });

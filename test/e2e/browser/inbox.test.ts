@@ -165,7 +165,7 @@ test('what may deceive is marked in the row, and is not approved together with o
   for (const { amount } of payments) await page.getByRole('checkbox', { name: `amount ${amount}` }).check();
   let isHeld = true;
   const held: Route[] = [];
-  await page.route(`**/v1/requests/${ids[3]}/look-alikes`, (route) =>
+  await page.route(`**/v1/requests/${ids[3]}/confusables`, (route) =>
     isHeld ? void held.push(route) : route.continue(),
   );
   await page.getByRole('button', { name: 'Approve…' }).click();
@@ -193,7 +193,7 @@ test('an approval waits for the check for letters that may deceive', async () =>
   const { page } = await open(service(), { email: 'ben@example.com', expected: /Failed to load/ });
   let answer: 'hold' | 'fail' | 'pass' = 'hold';
   const held: Route[] = [];
-  await page.route(`**/v1/requests/${id}/look-alikes`, (route) => {
+  await page.route(`**/v1/requests/${id}/confusables`, (route) => {
     if (answer === 'hold') return void held.push(route);
     return answer === 'fail' ? route.abort() : route.continue();
   });
@@ -306,7 +306,7 @@ test('who is looking at a request is seen by others, who decide all the same', a
   await ben.getByText(/cleo\S* is looking at it/i).waitFor();
   expect(await accessibilityFaults(cleo)).toEqual([]);
   expect(await cleo.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
-  await cleo.route(`**/v1/requests/${id}/claim`, (route) =>
+  await cleo.route(`**/v1/requests/${id}/review-lock`, (route) =>
     route.fulfill({
       status: 409,
       contentType: 'application/problem+json',
@@ -315,7 +315,7 @@ test('who is looking at a request is seen by others, who decide all the same', a
   );
   await cleo.keyboard.press('c');
   await cleo.getByText('it waits no more').waitFor();
-  await cleo.unroute(`**/v1/requests/${id}/claim`);
+  await cleo.unroute(`**/v1/requests/${id}/review-lock`);
   await cleo.getByRole('button', { name: 'Give back' }).click();
   await cleo.getByText('You are looking at it').waitFor({ state: 'detached' });
   // Another person's claim keeps nobody from deciding, and ends with the wait.

@@ -236,7 +236,7 @@ test('what is wrong with a request is told where it stands, and the active polic
     requestEditor(page),
     '{ "action_key": "pay.create", "payload": { "amount": 40, "vendor": "x" }, "agnt": {} }',
   );
-  await issues.getByText('there is no such field').first().waitFor();
+  await issues.getByText('unknown field').first().waitFor();
   await write(
     page,
     requestEditor(page),

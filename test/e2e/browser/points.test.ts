@@ -49,7 +49,7 @@ test('a point is registered by keyboard, asks, is seen, rotated, disabled and re
   await details.getByRole('link', { name: 'buyer' }).waitFor();
   // A use is written within a second; no hint announces it.
   const ann = await signedIn(service(), email);
-  const seenAt = async () => (await ann.send('/v1/points')).body.items[0].last_seen_at;
+  const seenAt = async () => (await ann.send('/v1/enforcement-points')).body.items[0].last_seen_at;
   await expect.poll(seenAt).not.toBeNull();
   await page.reload();
   await details.getByText('Last seen').waitFor();

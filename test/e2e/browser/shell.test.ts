@@ -146,7 +146,7 @@ test('somebody else who signs in there gets a fresh start, and what was under wa
   await page.waitForURL('**/approvals');
   await page.getByRole('navigation').getByText(ben).waitFor();
   expect(await page.getByText('of Ann alone').count()).toBe(0);
-  const { body } = await (await signedIn(service(), ann)).send('/v1/switches');
+  const { body } = await (await signedIn(service(), ann)).send('/v1/kill-switches');
   expect(body.items).toEqual([]);
 });
 
@@ -206,18 +206,21 @@ test('the service goes away and comes back: a banner, pages that can be tried ag
   await fix();
   await banner.waitFor({ state: 'detached' });
   const admin = await signedIn(service(), ann);
-  const { body } = await admin.send('/v1/switches', {
+  const { body } = await admin.send('/v1/kill-switches', {
     method: 'POST',
     body: { scope: 'all', reason: 'news again' },
   });
   await page.getByText('news again').waitFor();
-  await admin.send(`/v1/switches/${body.id}/off`, { method: 'POST', body: { reason: 'checked' } });
+  await admin.send(`/v1/kill-switches/${body.id}/deactivate`, {
+    method: 'POST',
+    body: { reason: 'checked' },
+  });
   await page.getByText('news again').waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Try again' }).click();
   await page.getByRole('heading', { level: 1, name: 'Agents' }).waitFor();
 });
 
-test('a loss that the stream of news outlives heals by itself', async () => {
+test('a loss that the event stream outlives heals by itself', async () => {
   await people();
   const { page, context } = await open(service(), { email: ann, expected: /ERR_|Failed to load/ });
   await page.goto('/agents');

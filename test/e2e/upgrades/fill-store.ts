@@ -271,7 +271,7 @@ async function goOn(
   const voted = (await ask(service, apiKey, 250)).body.request_id;
   await get(service, `/v1/requests/${voted}/approve`, { headers: session.ben, body: { comment: 'kept' } });
   const waiting = (await ask(service, apiKey, 120)).body.request_id;
-  await get(service, `/v1/requests/${waiting}/claim`, { headers: session.cleo, body: {} });
+  await get(service, `/v1/requests/${waiting}/review-lock`, { headers: session.cleo, body: {} });
   await get(service, `/v1/requests/${waiting}/comments`, {
     headers: session.cleo,
     body: { kind: 'question', text: 'What is it for?' },

@@ -134,7 +134,7 @@ const commands: Readonly<Record<string, readonly string[]>> = {
   'agent rotate': ['first-agent', '--grace', 'now'],
   'agent signing': ['first-agent', 'required'],
   'agent rate': ['first-agent', '--per-minute', '5'],
-  'agent tell-change': ['first-agent', 'on'],
+  'agent refusal-hints': ['first-agent', 'on'],
   'people setup-link': [],
   'audit verify': [],
   'audit export': [],

@@ -237,7 +237,9 @@ test('the list has what may pass, and marks what asks people', async () => {
     'approvers finance "F"\naction files.write { ... }\npolicy p on files.write { allow one when agent.name != "nobody"\nescalate each to finance within 1h }',
   );
   const { result } = await wire.ask('tools/list');
-  expect(result.tools).toMatchObject([{ name: 'write', _meta: { 'writ-decision': { possible: 'asks' } } }]);
+  expect(result.tools).toMatchObject([
+    { name: 'write', _meta: { 'writ-decision': { grant: 'after_approval' } } },
+  ]);
 });
 
 test('a server that ends while a call runs leaves it open whether it was carried out', async () => {

@@ -70,7 +70,7 @@ export async function fillService(service: Service): Promise<Team> {
         body: { kind: 'comment', text: 'looks fine' },
       }),
     );
-  expectOk(await ben.send(`/v1/requests/${all.takenBack}/take-back`, { method: 'POST', body: {} }));
+  expectOk(await ben.send(`/v1/requests/${all.takenBack}/revoke-approval`, { method: 'POST', body: {} }));
   const asAgent = { 'x-agent-api-key': service.apiKey, 'content-type': 'application/json' };
   const post = async (path: string, body: object) =>
     expectOk(

@@ -41,8 +41,8 @@ policies.roll-back   + . . . .
 audit.view           + . . . +
 tables.view          + + . . +
 tables.change        + + . . .
-switches.view        + + + + +
-switches.use         + + . . .
+kill-switches.view        + + + + +
+kill-switches.use         + + . . .
 replicas.view        + + . . +
 alerts.view          + + . . +
 alerts.change        + . . . .
@@ -115,16 +115,16 @@ agents.rotate        POST /v1/agents/{id}/keys
 agents.signing       POST /v1/agents/{id}/signing
 agents.step-up       POST /v1/requests/{id}/step-up, POST /v1/requests/{id}/step-up/options
 agents.step-up       POST /v1/agents/{id}/step-up, POST /v1/agents/{id}/step-up/options
-points.view          GET /v1/points, GET /v1/points/{id}, GET /v1/points/{id}/keys
-points.change        POST /v1/points, PATCH /v1/points/{id}, POST /v1/points/{id}/keys
-points.change        POST /v1/points/{id}/disable, POST /v1/points/{id}/enable, POST /v1/points/{id}/revoke
+points.view          GET /v1/enforcement-points, GET /v1/enforcement-points/{id}, GET /v1/enforcement-points/{id}/keys
+points.change        POST /v1/enforcement-points, PATCH /v1/enforcement-points/{id}, POST /v1/enforcement-points/{id}/keys
+points.change        POST /v1/enforcement-points/{id}/disable, POST /v1/enforcement-points/{id}/enable, POST /v1/enforcement-points/{id}/revoke
 requests.view        GET /v1/requests, GET /v1/requests/count, GET /v1/requests/{id}, GET /v1/requests/export
 receipt-keys.view    GET /v1/receipt-keys
 receipt-keys.rotate  POST /v1/receipt-keys
-requests.view        GET /v1/requests/{id}/explain, GET /v1/requests/{id}/look-alikes, GET /v1/requests/{id}/amounts, GET /v1/claims, GET /v1/agents/{id}/payload-profile
-requests.approve     POST /v1/requests/{id}/approve, GET /v1/approvals, POST /v1/requests/{id}/take-back
-requests.reject      POST /v1/requests/{id}/reject, POST /v1/requests/{id}/comments, POST /v1/requests/{id}/claim, DELETE /v1/requests/{id}/claim
-requests.reject      GET /v1/requests/{id}/handling, POST /v1/requests/{id}/assign, DELETE /v1/requests/{id}/assign, POST /v1/requests/{id}/snooze, DELETE /v1/requests/{id}/snooze
+requests.view        GET /v1/requests/{id}/explain, GET /v1/requests/{id}/confusables, GET /v1/requests/{id}/amounts, GET /v1/review-locks, GET /v1/agents/{id}/payload-profile
+requests.approve     POST /v1/requests/{id}/approve, GET /v1/approvals, POST /v1/requests/{id}/revoke-approval
+requests.reject      POST /v1/requests/{id}/reject, POST /v1/requests/{id}/comments, POST /v1/requests/{id}/review-lock, DELETE /v1/requests/{id}/review-lock
+requests.reject      GET /v1/requests/{id}/assignment, POST /v1/requests/{id}/assignment, DELETE /v1/requests/{id}/assignment, POST /v1/requests/{id}/snooze, DELETE /v1/requests/{id}/snooze
 requests.report      POST /v1/requests/{id}/outcome
 overview.view        GET /v1/overview
 people.view          GET /v1/people, GET /v1/people/{id}, GET /v1/invitations
@@ -138,23 +138,23 @@ policies.view        GET /v1/policies/vocabulary, GET /v1/actions, GET /v1/diagn
 policies.try         GET /v1/policies/first-request
 policies.view        GET /v1/policies/history, GET /v1/policies/state
 policies.view        GET /v1/policies, GET /v1/policies/hits, GET /v1/policies/files, GET /v1/policies/file
-policies.try         POST /v1/policies/try, POST /v1/policies/compare, GET /v1/policies/compare
-policies.try         GET /v1/policies/summary, GET /v1/policies/sentences
+policies.try         POST /v1/policies/try, POST /v1/policies/diff, GET /v1/policies/diff
+policies.try         GET /v1/policies/summary, GET /v1/policies/summary/diff
 policies.replay      POST /v1/policies/replay
 policies.reload      POST /v1/policies/reload
 policies.roll-back   POST /v1/policies/roll-back
 audit.view           GET /v1/audit, GET /v1/audit/export, POST /v1/audit/verify
 tables.view          GET /v1/tables, GET /v1/tables/{name}, GET /v1/tables/{name}/{key}
 tables.change        PUT /v1/tables/{name}/{key}, DELETE /v1/tables/{name}/{key}
-switches.view        GET /v1/switches
-switches.use         POST /v1/switches, POST /v1/switches/{id}/off
+kill-switches.view        GET /v1/kill-switches
+kill-switches.use         POST /v1/kill-switches, POST /v1/kill-switches/{id}/deactivate
 replicas.view        GET /v1/replicas
-alerts.view          GET /v1/alerts, GET /v1/alerts/on, GET /v1/alert-rules
+alerts.view          GET /v1/alerts, GET /v1/alerts/active, GET /v1/alert-rules
 alerts.change        POST /v1/alert-rules, PATCH /v1/alert-rules/{id}, DELETE /v1/alert-rules/{id}
 webhooks.view        GET /v1/webhooks, GET /v1/webhooks/{id}, GET /v1/webhooks/{id}/deliveries
 webhooks.change      POST /v1/webhooks, PATCH /v1/webhooks/{id}, DELETE /v1/webhooks/{id}
 webhooks.change      POST /v1/webhooks/{id}/secret, POST /v1/webhooks/{id}/test
-signed-in            GET /v1/session, DELETE /v1/session, POST /v1/session/password, GET /v1/news
+signed-in            GET /v1/session, DELETE /v1/session, POST /v1/session/password, GET /v1/events
 signed-in            POST /v1/session/totp, POST /v1/session/totp/confirm, DELETE /v1/session/totp
 signed-in            GET /v1/session/passkeys, POST /v1/session/passkeys, POST /v1/session/passkeys/options
 signed-in            DELETE /v1/session/passkeys/{id}, POST /v1/session/proof/options

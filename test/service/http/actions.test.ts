@@ -31,23 +31,23 @@ describe('GET /v1/actions', () => {
     const service = await startService({ startsWith: policies });
     const { body } = await actionsOf(service, service.apiKey);
     expect(body.items).toEqual([
-      { action_key: 'mail.send', possible: 'asks' },
-      { action_key: 'pay.closed', possible: 'never' },
-      { action_key: 'pay.large', possible: 'asks' },
-      { action_key: 'pay.small', possible: 'may' },
-      { action_key: 'pay.unruled', possible: 'never' },
+      { action_key: 'mail.send', grant: 'after_approval' },
+      { action_key: 'pay.closed', grant: 'never' },
+      { action_key: 'pay.large', grant: 'after_approval' },
+      { action_key: 'pay.small', grant: 'possible' },
+      { action_key: 'pay.unruled', grant: 'never' },
     ]);
     expect(body.policy_set).toBe(service.policies.current().digest);
     expect(Date.parse(body.expires_at)).toBeGreaterThan(Date.now());
-    for (const { action_key, possible } of body.items) {
+    for (const { action_key, grant } of body.items) {
       const { decision } = await ask(service, action_key, { payload: { amount: 5 } });
-      expect([action_key, decision === 'DENY']).toEqual([action_key, possible === 'never']);
+      expect([action_key, decision === 'DENY']).toEqual([action_key, grant === 'never']);
     }
     const insider = { name: 'insider', riskTier: 'high', controlOwner: 'ops', tags: [] };
     const added = await addAgent(service.store, insider);
     if (added.kind !== 'added') throw new Error('the agent must be valid');
     const { body: ofInsider } = await actionsOf(service, added.apiKey, '?prefix=pay.c');
-    expect(ofInsider.items).toEqual([{ action_key: 'pay.closed', possible: 'may' }]);
+    expect(ofInsider.items).toEqual([{ action_key: 'pay.closed', grant: 'possible' }]);
   });
 
   test('follows a reload', async () => {
@@ -55,7 +55,7 @@ describe('GET /v1/actions', () => {
     const before = (await actionsOf(service, service.apiKey, '?prefix=pay.small')).body;
     await usePolicies(service, policies.replace('allow known when payload.amount < 10', 'deny everything'));
     const after = (await actionsOf(service, service.apiKey, '?prefix=pay.small')).body;
-    expect([before.items[0].possible, after.items[0].possible]).toEqual(['may', 'never']);
+    expect([before.items[0].grant, after.items[0].grant]).toEqual(['possible', 'never']);
     expect(after.policy_set).not.toBe(before.policy_set);
   });
 
@@ -65,10 +65,10 @@ describe('GET /v1/actions', () => {
     const admin = await signedIn(service, 'ann@example.com');
     const { body } = await admin.send('/v1/actions?prefix=pay.');
     expect(body.items).toEqual([
-      { action_key: 'pay.closed', possible: 'may' },
-      { action_key: 'pay.large', possible: 'asks' },
-      { action_key: 'pay.small', possible: 'may' },
-      { action_key: 'pay.unruled', possible: 'never' },
+      { action_key: 'pay.closed', grant: 'possible' },
+      { action_key: 'pay.large', grant: 'after_approval' },
+      { action_key: 'pay.small', grant: 'possible' },
+      { action_key: 'pay.unruled', grant: 'never' },
     ]);
   });
 });

@@ -54,7 +54,7 @@ test('refusals are counted by code, those that are not recorded too, for the age
   const { body } = await ann.send(`/v1/agents/${service.agent.id}/activity`);
   expect(body).toMatchObject({ open_requests: 1, open_requests_max: 1 });
   const own = [
-    { code: 'too_many_open_requests', title: 'Too many requests wait for people', count: 3 },
+    { code: 'too_many_open_requests', title: 'Too many pending requests', count: 3 },
     { code: 'invalid_json', title: 'The body is not strict JSON', count: 1 },
   ];
   expect(body.refusals).toEqual(own);

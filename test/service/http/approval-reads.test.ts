@@ -89,7 +89,7 @@ test('the queue is counted without being read', async () => {
   const [first] = (await ben.send('/v1/approvals?limit=1')).body.items;
   await give(ben, first.request_id, 'approve');
   expect(await count()).toBe(14);
-  await ben.send(`/v1/requests/${first.request_id}/take-back`, { method: 'POST' });
+  await ben.send(`/v1/requests/${first.request_id}/revoke-approval`, { method: 'POST' });
   expect(await count()).toBe(15);
 });
 
@@ -109,38 +109,39 @@ test('the service says who may do what about a request, and why not', async () =
     controlOwner: 'ops@example.com',
   });
   const { request_id: id } = await ask(service, 'pay.large');
-  const may = async (client: Pick<typeof ben, 'send'>) => (await client.send(`/v1/requests/${id}`)).body.may;
+  const may = async (client: Pick<typeof ben, 'send'>) =>
+    (await client.send(`/v1/requests/${id}`)).body.allowed_actions;
   const nothing = {
     approve: [],
     reject: false,
-    take_back: false,
+    revoke_approval: false,
     comment: false,
     step_up: false,
     report: false,
   };
   // A person who may reject may comment, too.
   const rejects = { ...nothing, reject: true, comment: true };
-  expect(await may(ben)).toEqual({ ...rejects, approve: ['finance'], why: null });
+  expect(await may(ben)).toEqual({ ...rejects, approve: ['finance'], reason: null });
   expect(await may(olga)).toEqual({
     ...rejects,
-    why: 'Neither you nor your groups are asked.',
+    reason: 'Neither you nor your groups are asked.',
   });
   const queue = (await ben.send('/v1/approvals')).body.items;
-  expect(queue[0].may).toEqual(await may(ben));
+  expect(queue[0].allowed_actions).toEqual(await may(ben));
   await give(ben, id, 'approve');
   const waits = 'You have approved this; others are waited for.';
-  expect(await may(ben)).toEqual({ ...rejects, take_back: true, why: waits });
+  expect(await may(ben)).toEqual({ ...rejects, revoke_approval: true, reason: waits });
   await service.store.agents.setStatus({ agentId: service.agent.id, status: 'disabled', atMs: Date.now() });
-  expect(await may(cleo)).toEqual({ ...rejects, why: 'The agent is disabled.' });
+  expect(await may(cleo)).toEqual({ ...rejects, reason: 'The agent is disabled.' });
   await service.store.agents.setStatus({ agentId: service.agent.id, status: 'active', atMs: Date.now() });
   await give(cleo, id, 'approve');
-  expect(await may(cleo)).toEqual({ ...nothing, why: 'It does not wait any more.' });
+  expect(await may(cleo)).toEqual({ ...nothing, reason: 'It does not wait any more.' });
   expect(await may(olga)).toMatchObject({ report: true });
   const guarded = await ask(service, 'pay.guarded');
   const { body } = await olga.send(`/v1/requests/${guarded.request_id}`);
-  expect(body.may).toMatchObject({ step_up: true, approve: [] });
+  expect(body.allowed_actions).toMatchObject({ step_up: true, approve: [] });
   const asAgent = await fetch(`${service.url}/v1/requests/${id}`, {
     headers: { 'x-agent-api-key': service.apiKey },
   });
-  expect(await asAgent.json()).toMatchObject({ may: null });
+  expect(await asAgent.json()).toMatchObject({ allowed_actions: null });
 });

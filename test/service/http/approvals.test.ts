@@ -437,7 +437,7 @@ describe('a request that asks `owner`', () => {
     expect([await waitingFor(olga), await waitingFor(otto), await waitingFor(ann)]).toEqual([[id], [], []]);
     for (const other of [otto, ann])
       expect(codeOf(await give(other, id, 'approve'))).toEqual([404, 'request_not_found']);
-    expect((await olga.send(`/v1/requests/${id}`)).body.may.approve).toEqual(['owner']);
+    expect((await olga.send(`/v1/requests/${id}`)).body.allowed_actions.approve).toEqual(['owner']);
     expect((await give(olga, id, 'approve')).body).toMatchObject({
       status: 'approved',
       approvals: [{ group: 'owner' }],
@@ -453,8 +453,8 @@ describe('a request that asks `owner`', () => {
       who: admin.email,
       controlOwner: 'OTTO@example.com',
     });
-    expect((await otto.send(`/v1/requests/${id}`)).body.requires.fell_away).toMatchObject([
-      { by: expect.stringContaining('olga'), why: 'is not the control owner any more' },
+    expect((await otto.send(`/v1/requests/${id}`)).body.requires.invalidated).toMatchObject([
+      { by: expect.stringContaining('olga'), reason: 'is not the control owner any more' },
     ]);
     expect((await give(ann, id, 'approve')).body.status).toBe('pending');
     expect([await waitingFor(olga), await waitingFor(otto)]).toEqual([[], [id]]);

@@ -116,13 +116,16 @@ describe('Prefer: attach', () => {
     const { request_id: id } = await ask(service);
     await approve(id);
     const admin = await signedIn(service, 'ann@example.com');
-    const on = await admin.send('/v1/switches', {
+    const on = await admin.send('/v1/kill-switches', {
       method: 'POST',
       body: { scope: 'area:demo', reason: 'stop' },
     });
     await expect(ask(service)).rejects.toThrow('stopped');
     expect((await look(service, id)).body.status).toBe('approved');
-    await admin.send(`/v1/switches/${on.body.id}/off`, { method: 'POST', body: { reason: 'checked' } });
+    await admin.send(`/v1/kill-switches/${on.body.id}/deactivate`, {
+      method: 'POST',
+      body: { reason: 'checked' },
+    });
     expect(await ask(service)).toMatchObject({ request_id: id, decision: 'ALLOW' });
   });
 });

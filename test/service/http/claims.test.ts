@@ -14,11 +14,11 @@ let laterMs = 0;
 const { service, person } = sharePaymentsTeam(() => Date.now() + laterMs);
 
 const claim = (client: Client, id: string, method: 'POST' | 'DELETE' = 'POST') =>
-  client.send(`/v1/requests/${id}/claim`, { method });
+  client.send(`/v1/requests/${id}/review-lock`, { method });
 
 /** The people who look at a request, as this client sees them. */
 async function lookersAt(client: Client, id: string): Promise<readonly string[]> {
-  const { items } = (await client.send('/v1/claims')).body;
+  const { items } = (await client.send('/v1/review-locks')).body;
   return items
     .filter((one: { request_id: string }) => one.request_id === id)
     .map((one: { name: string; is_own: boolean }) => (one.is_own ? 'you' : one.name))

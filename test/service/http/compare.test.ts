@@ -39,7 +39,7 @@ beforeAll(async () => {
 const filesOf = (text: string) => [{ path: 'demo.policy', text }];
 
 function compare(body: unknown, client: Client = auditor) {
-  return client.send('/v1/policies/compare', { method: 'POST', body });
+  return client.send('/v1/policies/diff', { method: 'POST', body });
 }
 
 /** What `writ diff` prints of two folders that hold one file each. */
@@ -64,15 +64,15 @@ test.each([
 ])('says what `writ diff` prints of the same texts: %s', async (_name, text, loosened, stricter) => {
   const { status, body } = await compare({ files: filesOf(text) });
   expect(status).toBe(200);
-  expect(body.comparison).toEqual(await diffOf(active, text));
-  expect(body.comparison).toMatchObject({ loosened, stricter, undecided: 0, limits: [] });
+  expect(body.diff).toEqual(await diffOf(active, text));
+  expect(body.diff).toMatchObject({ loosened, stricter, undecided: 0, limits: [] });
 });
 
 test('has for each finding a request that the active policies and the files decide as it says', async () => {
   const { body } = await compare({ files: filesOf(raised) });
-  expect(body.comparison.findings.length).toBeGreaterThan(1);
-  expect(body.requests.length).toBe(body.comparison.findings.length);
-  for (const [at, { example }] of body.comparison.findings.entries()) {
+  expect(body.diff.findings.length).toBeGreaterThan(1);
+  expect(body.requests.length).toBe(body.diff.findings.length);
+  for (const [at, { example }] of body.diff.findings.entries()) {
     const decided = async (files: readonly object[]) => {
       const options = { method: 'POST', body: { files, request: body.requests[at] } };
       const tried = await auditor.send('/v1/policies/try', options);
@@ -81,18 +81,18 @@ test('has for each finding a request that the active policies and the files deci
     expect(await decided([])).toEqual([[], example.old.decision]);
     expect(await decided(filesOf(raised))).toEqual([[], example.new.decision]);
   }
-  expect(body.comparison.guarantees).toMatchObject([{ name: 'ceiling', old: 'proved', new: 'refuted' }]);
+  expect(body.diff.guarantees).toMatchObject([{ name: 'ceiling', old: 'proved', new: 'refuted' }]);
 });
 
 test('without files nothing changes', async () => {
   const { body } = await compare({ files: [] });
-  expect(body).toMatchObject({ comparison: { findings: [], limits: [] }, requests: [] });
-  expect(body.comparison.old.digest).toBe(body.comparison.new.digest);
+  expect(body).toMatchObject({ diff: { findings: [], limits: [] }, requests: [] });
+  expect(body.diff.old.digest).toBe(body.diff.new.digest);
 });
 
 test('of files with errors there are their places, and no comparison', async () => {
   const { status, body } = await compare({ files: filesOf(active.replace('by finance', 'by fnance')) });
-  expect([status, body.comparison, body.requests]).toEqual([200, null, []]);
+  expect([status, body.diff, body.requests]).toEqual([200, null, []]);
   expect(body.diagnostics).toContainEqual(
     expect.objectContaining({
       file: 'demo.policy',
@@ -123,7 +123,7 @@ test('is for everybody who is signed in, and records nothing', async () => {
   const before = await auditor.send('/v1/requests?limit=200');
   expect((await compare({ files: filesOf(raised) }, approver)).status).toBe(200);
   expect((await auditor.send('/v1/requests?limit=200')).body).toEqual(before.body);
-  const stranger = await fetch(`${shared().url}/v1/policies/compare`, {
+  const stranger = await fetch(`${shared().url}/v1/policies/diff`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ files: [] }),
@@ -150,7 +150,7 @@ test.each([
     expect([status, body.type]).toEqual([503, 'urn:writ:error:playground_failed']);
     expect(body.detail).toContain(why);
     const next = await compare({ files: filesOf(policyText.replace('risk base_risk', 'risk base')) }, client);
-    expect(next.body.comparison).toMatchObject({ loosened: 0, stricter: 0, undecided: 0 });
+    expect(next.body.diff).toMatchObject({ loosened: 0, stricter: 0, undecided: 0 });
   },
 );
 

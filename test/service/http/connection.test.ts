@@ -137,7 +137,7 @@ describe('addresses and methods', () => {
     const { body } = await problemOf(await fetch(`${service.url}/nowhere`));
     expect(body).toEqual({
       type: 'urn:writ:error:unknown_route',
-      title: 'There is nothing at this address',
+      title: 'Unknown address',
       status: 404,
       detail: expect.any(String),
       instance: expect.any(String),

@@ -106,12 +106,15 @@ test('a stream of requests against 30 disablings, re-tierings and switches', {
     const described = { name, controlOwner, tags, ratePerMinute, burst, tellsChange, riskTier } as const;
     await agents.describe({ agentId, atMs: Date.now(), ...described });
     await pause();
-    const on = await adminClient.send('/v1/switches', {
+    const on = await adminClient.send('/v1/kill-switches', {
       method: 'POST',
       body: { scope: 'area:pay', reason: 'a drill' },
     });
     await pause();
-    await adminClient.send(`/v1/switches/${on.body.id}/off`, { method: 'POST', body: { reason: 'checked' } });
+    await adminClient.send(`/v1/kill-switches/${on.body.id}/deactivate`, {
+      method: 'POST',
+      body: { reason: 'checked' },
+    });
     await pause();
   }
   isOver = true;
@@ -165,17 +168,17 @@ test('an approval whose giver is out by now does not count, and the queue says s
     const { items } = (await cleo.send('/v1/approvals')).body;
     expect(items[0].requires).toMatchObject({
       approvals: [{ group: 'finance', needs: 2, given: 0 }],
-      fell_away: [{ by: expect.stringContaining('ben@example.com'), group: 'finance', why }],
+      invalidated: [{ by: expect.stringContaining('ben@example.com'), group: 'finance', reason: why }],
     });
     const shown = await cleo.send(`/v1/requests/${id}`);
-    expect(shown.body.approvals[0]).toMatchObject({ fell_away: why });
+    expect(shown.body.approvals[0]).toMatchObject({ invalid_reason: why });
   }
   // The rule needs two approvals, and one of the two approvers no longer counts.
   expect((await give(cleo, id, 'approve')).body).toMatchObject({ status: 'pending' });
   expect((await change({ roles: ['approver'], groups: ['finance'] })).status).toBe(200);
   // When the approver regains the role, the earlier approval counts again and nobody else has to approve.
   const back = await cleo.send(`/v1/requests/${id}`);
-  expect(back.body.requires).toMatchObject({ fell_away: [] });
+  expect(back.body.requires).toMatchObject({ invalidated: [] });
   expect((await give(cleo, id, 'approve')).body).toMatchObject({ status: 'approved' });
   expect((await walkRecord(service.store)).wrong).toEqual([]);
 });

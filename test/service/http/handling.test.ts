@@ -25,7 +25,7 @@ const askOne = async (action = 'pay.one') => (await ask(service(), action)).requ
 
 async function assign(by: Client, id: string, to: Client) {
   const body = { person: await idOf(to) };
-  return await by.send(`/v1/requests/${id}/assign`, { method: 'POST', body });
+  return await by.send(`/v1/requests/${id}/assignment`, { method: 'POST', body });
 }
 
 function snooze(by: Client, id: string, untilMs: number) {
@@ -52,7 +52,7 @@ describe('an assignment', () => {
   test('names one of those who are asked, is seen by all of them, found by filters, and taken away', async () => {
     const [ann, ben] = [person('ann'), person('ben')];
     const id = await askOne();
-    const handling = await ann.send(`/v1/requests/${id}/handling`);
+    const handling = await ann.send(`/v1/requests/${id}/assignment`);
     expect(handling.body).toMatchObject({ assigned_to: null, snoozed_until: null });
     expect(
       handling.body.people.map((one: { name: string; is_you: boolean }) => [one.name, one.is_you]),
@@ -78,9 +78,9 @@ describe('an assignment', () => {
       [true, false, false],
       [false, true, false],
     ]);
-    expect((await ann.send(`/v1/requests/${id}/assign`, { method: 'DELETE' })).status).toBe(204);
+    expect((await ann.send(`/v1/requests/${id}/assignment`, { method: 'DELETE' })).status).toBe(204);
     expect((await rowOf(ben, id)).assigned_to).toBeNull();
-    expect((await ann.send(`/v1/requests/${id}/assign`, { method: 'DELETE' })).status).toBe(204);
+    expect((await ann.send(`/v1/requests/${id}/assignment`, { method: 'DELETE' })).status).toBe(204);
   });
 
   test('keeps nobody from deciding, and counts no more once the person has approved', async () => {
@@ -90,14 +90,14 @@ describe('an assignment', () => {
     expect(codeOf(await give(ann, id, 'approve'))).toEqual([200, 'pending']);
     expect((await rowOf(ben, id)).assigned_to).toBeNull();
     expect((await assign(ben, id, ann)).body.errors).toEqual([
-      { pointer: '/person', detail: 'this person is not asked, or has approved already' },
+      { pointer: '/person', detail: 'this person cannot approve the request, or already has' },
     ]);
     expect((await assign(ann, id, ben)).status).toBe(204);
     const other = await askOne();
     await assign(ann, other, ann);
     expect(codeOf(await give(ben, other, 'approve'))).toEqual([200, 'approved']);
     expect(codeOf(await assign(ann, other, ben))).toEqual([409, 'conflict']);
-    const over = await ann.send(`/v1/requests/${other}/handling`);
+    const over = await ann.send(`/v1/requests/${other}/assignment`);
     expect(over.body).toEqual({ assigned_to: null, snoozed_until: null, people: [] });
   });
 
@@ -106,10 +106,10 @@ describe('an assignment', () => {
     const id = await askOne();
     expect(codeOf(await assign(lea, id, ann))).toEqual([404, 'request_not_found']);
     expect(codeOf(await assign(ada, id, ann))).toEqual([403, 'not_allowed']);
-    expect((await ada.send(`/v1/requests/${id}/handling`)).status).toBe(403);
+    expect((await ada.send(`/v1/requests/${id}/assignment`)).status).toBe(403);
     for (const to of [lea, ada]) expect(codeOf(await assign(ann, id, to))).toEqual([400, 'invalid_body']);
     const nobody = { method: 'POST', body: { person: 'none' } };
-    expect((await ann.send(`/v1/requests/${id}/assign`, nobody)).status).toBe(400);
+    expect((await ann.send(`/v1/requests/${id}/assignment`, nobody)).status).toBe(400);
     expect((await rowOf(ann, id)).assigned_to).toBeNull();
   });
 });
@@ -170,7 +170,7 @@ describe('a request that is put off', () => {
     expect((await snooze(ann, id, latestMs)).status).toBe(204);
     const soon = await askOne('pay.soon');
     expect((await snooze(ann, soon, now() + minuteMs)).body.errors).toEqual([
-      { pointer: '/until', detail: 'its deadline is too near to put it off' },
+      { pointer: '/until', detail: 'the deadline is too close to snooze the request' },
     ]);
     expect(codeOf(await snooze(person('lea'), id, latestMs))).toEqual([404, 'request_not_found']);
     expect(codeOf(await snooze(person('ada'), id, latestMs))).toEqual([403, 'not_allowed']);

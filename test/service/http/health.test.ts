@@ -40,18 +40,18 @@ test('a meter whose past is read after a start is named, and the service is not 
   expect(await look()).toMatchObject({
     code: 503,
     status: 'not-ready',
-    why: expect.stringContaining('`asked`'),
-    meters: { missing: [{ name: 'asked', since, why: 'reading', until: null }] },
+    reason: expect.stringContaining('`asked`'),
+    meters: { missing: [{ name: 'asked', since, reason: 'reading', until: null }] },
   });
   expect(await (await authorize(service)).json()).toMatchObject({ decision: 'DENY' });
   store.fail();
   await expect.poll(look).toMatchObject({
     code: 200,
     status: 'ready',
-    meters: { missing: [{ name: 'asked', since, why: 'unreadable', until: null }] },
+    meters: { missing: [{ name: 'asked', since, reason: 'unreadable', until: null }] },
   });
   store.letGo();
-  await expect.poll(look).toMatchObject({ code: 200, why: null, meters: { missing: [] } });
+  await expect.poll(look).toMatchObject({ code: 200, reason: null, meters: { missing: [] } });
   expect(await (await authorize(service)).json()).toMatchObject({ decision: 'ALLOW' });
 });
 

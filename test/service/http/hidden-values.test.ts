@@ -187,7 +187,7 @@ const views = [
   ...['/v1/requests/export', '/v1/audit/export', '/v1/audit/verify', '/v1/alerts', '/v1/policies/hits'],
   ...[
     '/v1/policies/first-request',
-    '/v1/policies/sentences',
+    '/v1/policies/summary/diff',
     '/v1/policies/vocabulary',
     '/metrics',
     '/readyz',
@@ -210,7 +210,7 @@ test('a marker is in no place that keeps, sends or shows what was asked', { time
   const shown = [
     ...(await Promise.all(views.map(get))),
     ...(await Promise.all(
-      ids.flatMap((id) => ['', '/look-alikes', '/handling'].map((end) => get(`/v1/requests/${id}${end}`))),
+      ids.flatMap((id) => ['', '/confusables', '/assignment'].map((end) => get(`/v1/requests/${id}${end}`))),
     )),
     await get(`/v1/agents/${service.agent.id}`),
     await get(`/v1/agents/${service.agent.id}/activity`),

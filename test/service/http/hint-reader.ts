@@ -1,4 +1,4 @@
-// Readers of /v1/news for tests. Each reader has a connection of its own.
+// Readers of /v1/events for tests. Each reader has a connection of its own.
 
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { onTestFinished } from 'vitest';
@@ -24,14 +24,14 @@ export interface Reader {
   leave(): void;
 }
 
-/** Opens a stream of /v1/news as this person. */
+/** Opens a stream of /v1/events as this person. */
 export function readNews(
   { port }: Pick<Service, 'port'>,
   { headers }: Pick<Client, 'headers'>,
 ): Promise<Reader> {
   return new Promise((resolve, reject) => {
     const asked: ClientRequest = request(
-      { host: '127.0.0.1', port, path: '/v1/news', headers, agent: false },
+      { host: '127.0.0.1', port, path: '/v1/events', headers, agent: false },
       (reply) => resolve(follow(asked, reply)),
     );
     asked.on('error', reject);

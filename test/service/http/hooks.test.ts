@@ -137,14 +137,14 @@ test('what fails is a `deny`, and what is not for a hook an error', async () => 
   );
   for (const { status, word } of over) expect([status, word]).toEqual([200, 'deny']);
   const on = { scope: 'all', reason: 'a drill' };
-  const { body: made } = await admin.send('/v1/switches', { method: 'POST', body: on });
+  const { body: made } = await admin.send('/v1/kill-switches', { method: 'POST', body: on });
   const stopped = await hook('ls');
   expect([stopped.status, stopped.word, stopped.reason]).toEqual([
     200,
     'deny',
     expect.stringContaining('stopped'),
   ]);
-  await admin.send(`/v1/switches/${made.id}/off`, { method: 'POST', body: { reason: 'over' } });
+  await admin.send(`/v1/kill-switches/${made.id}/deactivate`, { method: 'POST', body: { reason: 'over' } });
   expect((await hook('ls', { key: wrongKey(service.apiKey) })).status).toBe(401);
   expect((await hook('ls', { event: { hook_event_name: 'Stop' } })).status).toBe(400);
   expect((await hook('ls', { event: { session_id: '' } })).status).toBe(400);

@@ -154,7 +154,7 @@ async function say(person: Client, id: string, kind: string, text = 'what for?')
 }
 
 async function takeBack(person: Client, id: string) {
-  return await person.send(`/v1/requests/${id}/take-back`, { method: 'POST' });
+  return await person.send(`/v1/requests/${id}/revoke-approval`, { method: 'POST' });
 }
 
 describe('without deciding', () => {
@@ -243,12 +243,18 @@ describe('an approval', () => {
     const { ann, ben, large } = await inbox();
     const { request_id: id } = large;
     expect(codeOf(await takeBack(ann, id))).toEqual([409, 'conflict']);
-    expect((await give(ann, id, 'approve')).body.may).toMatchObject({ approve: [], take_back: true });
+    expect((await give(ann, id, 'approve')).body.allowed_actions).toMatchObject({
+      approve: [],
+      revoke_approval: true,
+    });
     expect(codeOf(await takeBack(ben, id))).toEqual([409, 'conflict']);
     const { body } = await takeBack(ann, id);
-    expect(body).toMatchObject({ status: 'pending', may: { approve: ['finance'], take_back: false } });
+    expect(body).toMatchObject({
+      status: 'pending',
+      allowed_actions: { approve: ['finance'], revoke_approval: false },
+    });
     expect(body.requires.approvals).toEqual([{ group: 'finance', needs: 2, given: 0 }]);
-    expect(body.approvals).toMatchObject([{ is_approved: true, fell_away: 'took it back' }]);
+    expect(body.approvals).toMatchObject([{ is_approved: true, invalid_reason: 'revoked it' }]);
     expect(codeOf(await takeBack(ann, id))).toEqual([409, 'conflict']);
     // The approval was taken back, so one approval is no longer enough.
     expect((await give(ben, id, 'approve')).body.status).toBe('pending');

@@ -41,13 +41,16 @@ test.each(['sam@example.com', 'Sam@Example.COM', ' sam@example.com '])(
     expect(refused.body.detail).toBe(
       'the policies leave out whoever `payload.by` names, and that is you or not known',
     );
-    expect((await sam.send(`/v1/requests/${id}`)).body.may).toMatchObject({
+    expect((await sam.send(`/v1/requests/${id}`)).body.allowed_actions).toMatchObject({
       approve: [],
       reject: true,
-      why: 'The policies leave out whoever `payload.by` names, and that is you or not known.',
+      reason: 'The policies leave out whoever `payload.by` names, and that is you or not known.',
     });
     expect((await look(service, id)).body.status).toBe('pending');
-    expect((await sue.send(`/v1/requests/${id}`)).body.may).toMatchObject({ approve: ['sre'], why: null });
+    expect((await sue.send(`/v1/requests/${id}`)).body.allowed_actions).toMatchObject({
+      approve: ['sre'],
+      reason: null,
+    });
     expect((await give(sue, id, 'approve')).body).toMatchObject({ status: 'approved', decision: 'ALLOW' });
   },
 );

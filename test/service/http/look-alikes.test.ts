@@ -83,12 +83,12 @@ test('whoever may see a request is told what looks alike in it, with the names o
   for (const vendor of ['Staples', 'Staples', 'Acme'])
     await ask(service, 'demo.allow', { payload: { vendor } });
   const { request_id: id } = await ask(service, 'demo.allow', { payload: { vendor: fake } });
-  const path = `/v1/requests/${id}/look-alikes`;
+  const path = `/v1/requests/${id}/confusables`;
   const told = {
     path: 'vendor',
     value: fake,
     scripts: ['Latin', 'Cyrillic'],
-    looks_like: { value: 'Staples', count: 2 },
+    confusable_with: { value: 'Staples', count: 2 },
     characters: [{ character: cyrillicA, code_point: 'U+0430', name: 'CYRILLIC SMALL LETTER A' }],
   };
   expect((await ann.send(path)).body).toEqual({ items: [told] });
@@ -97,7 +97,7 @@ test('whoever may see a request is told what looks alike in it, with the names o
   await ask(service, 'demo.allow', { payload: { vendor: fake } });
   expect((await ann.send(path)).body).toEqual({ items: [told] });
   const other = await ask(service, 'demo.escalate', { payload: { vendor: 'StapIes' } });
-  expect((await ann.send(`/v1/requests/${other.request_id}/look-alikes`)).body).toEqual({ items: [] });
+  expect((await ann.send(`/v1/requests/${other.request_id}/confusables`)).body).toEqual({ items: [] });
   expect(codeOf(await legal.send(path))).toEqual([404, 'request_not_found']);
-  expect(codeOf(await ann.send('/v1/requests/req_none/look-alikes'))).toEqual([404, 'request_not_found']);
+  expect(codeOf(await ann.send('/v1/requests/req_none/confusables'))).toEqual([404, 'request_not_found']);
 });

@@ -114,7 +114,7 @@ describe('a walk over the records', () => {
     const whole = await ann.send('/v1/audit/verify', post({}));
     const last = (await service.store.chain.stretch(0, 1)).lastSequence;
     expect(whole.body).toEqual({
-      status: 'whole',
+      status: 'intact',
       checked: last,
       last_sequence: last,
       cursor: null,
@@ -142,7 +142,7 @@ describe('a walk over the records', () => {
     const cursor = cursorOf(at.entry.sequence, at.hash);
     const last = (await service.store.chain.stretch(0, 1)).lastSequence;
     const rest = await ann.send('/v1/audit/verify', post({ cursor }));
-    expect(rest.body).toMatchObject({ status: 'whole', checked: last - at.entry.sequence });
+    expect(rest.body).toMatchObject({ status: 'intact', checked: last - at.entry.sequence });
     const forged = cursorOf(at.entry.sequence, '0'.repeat(64));
     expect((await ann.send('/v1/audit/verify', post({ cursor: forged }))).body.status).toBe('broken');
     const beyond = cursorOf(last + 5, at.hash);
@@ -165,7 +165,7 @@ describe('a walk over the records', () => {
       turns++;
       await new Promise((next) => setImmediate(next));
     }
-    expect((await walk).body.status).toBe('whole');
+    expect((await walk).body.status).toBe('intact');
     // The walk reads stretches of eight records; between them other work gets at least this many turns.
     expect(turns).toBeGreaterThan(400 / 8);
   });

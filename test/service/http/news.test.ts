@@ -1,4 +1,4 @@
-// /v1/news: hints to whoever may see the thing that changed, few hints of a kind, and an end with the
+// /v1/events: hints to whoever may see the thing that changed, few hints of a kind, and an end with the
 // session.
 
 import { writeFileSync } from 'node:fs';
@@ -61,9 +61,9 @@ describe('a stream', () => {
       const board = createSwitchBoard({ directory, steadyMs: () => performance.now() });
       const actor = { person: ann, roles: ann.roles };
       await board.turnOn(actor, { scope: { kind: 'all' }, reason: 'a drill' });
-      await vi.waitFor(() => expect(kindsOf(reader)).toEqual(['agents', 'switches']), wait);
+      await vi.waitFor(() => expect(kindsOf(reader)).toEqual(['agents', 'kill_switches']), wait);
       await personWith({ ...service, store: other }, ann, { email: 'new@example.com', roles: ['auditor'] });
-      await vi.waitFor(() => expect(kindsOf(reader)).toEqual(['agents', 'people', 'switches']), wait);
+      await vi.waitFor(() => expect(kindsOf(reader)).toEqual(['agents', 'kill_switches', 'people']), wait);
     } finally {
       await other.close();
     }
@@ -105,7 +105,7 @@ describe('a stream', () => {
 
   test('is not begun by HEAD', async () => {
     const { service, admin } = await setUp();
-    const { status, headers } = await admin.send('/v1/news', { method: 'HEAD' });
+    const { status, headers } = await admin.send('/v1/events', { method: 'HEAD' });
     expect([status, headers.get('content-type')]).toEqual([200, 'text/event-stream']);
     expect(service.log.filter((line) => line.includes('"level":50'))).toEqual([]);
   });
@@ -141,7 +141,7 @@ describe('a person', () => {
     const readers = await Promise.all(
       Array.from({ length: streamsOfPersonMax }, () => readNews(service, admin)),
     );
-    const refused = await fetch(`${service.url}/v1/news`, { headers: admin.headers });
+    const refused = await fetch(`${service.url}/v1/events`, { headers: admin.headers });
     expect(await problemOf(refused)).toMatchObject({ status: 429, code: 'too_many_streams' });
     const other = await personWith(service, ann, { email: 'other@example.com', roles: ['auditor'] });
     expect((await readNews(service, other)).status).toBe(200);

@@ -180,7 +180,7 @@ test('that it was not used frees what it took only where an enforcement point sa
   const operator = await personWith(service, admin, { email: 'olga@example.com', roles: ['operator'] });
   const body = { name: 'proxy', agents: ['buyer'] };
   const { api_key: key, point } = (
-    await send(service, '/v1/points', { method: 'POST', body, headers: operator.headers })
+    await send(service, '/v1/enforcement-points', { method: 'POST', body, headers: operator.headers })
   ).body;
   expect(point.may_release).toBe(false);
   const byPoint = { 'x-agent-api-key': key, 'x-writ-agent': 'buyer' };
@@ -198,7 +198,7 @@ test('that it was not used frees what it took only where an enforcement point sa
   expect((await send(service, `/v1/requests/${request_id}/outcome`, one)).status).toBe(200);
   expect((await pay()).decision).toBe('DENY');
   const allowed = { method: 'PATCH', body: { may_release: true }, headers: operator.headers } as const;
-  expect((await send(service, `/v1/points/${point.id}`, allowed)).body.may_release).toBe(true);
+  expect((await send(service, `/v1/enforcement-points/${point.id}`, allowed)).body.may_release).toBe(true);
   expect((await reportAll(service, told, byPoint)).body.items).toEqual([{ request_id, result: 'reported' }]);
   expect((await pay()).decision).toBe('ALLOW');
 });

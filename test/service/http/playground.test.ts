@@ -48,7 +48,7 @@ describe('the files of the active policies', () => {
     expect(file.body).toEqual({
       path: 'demo.policy',
       text: policyText,
-      is_whole: true,
+      is_complete: true,
       digest,
       policies: [
         {
@@ -114,9 +114,9 @@ describe('the files of the active policies', () => {
     });
     expect(await text('demo.policy')).toBe(withList);
     expect(await text('known.txt')).toBe('a\nb\n');
-    expect(await text('demo.policy&of=failed')).toContain('to fnance');
-    expect(await text('known.txt&of=failed')).toBe('c\n');
-    const failed = await client.send('/v1/policies/files?of=failed');
+    expect(await text('demo.policy&set=failed')).toContain('to fnance');
+    expect(await text('known.txt&set=failed')).toBe('c\n');
+    const failed = await client.send('/v1/policies/files?set=failed');
     expect(failed.body).toMatchObject({
       digest: null,
       items: [{ path: 'demo.policy' }, { path: 'known.txt' }],
@@ -127,7 +127,7 @@ describe('the files of the active policies', () => {
     expect(gone.body.state.failure.diagnostics[0].code).toBe('directory-unreadable');
     expect(JSON.stringify(gone.body)).not.toContain(folder);
     expect(await text('demo.policy')).toBe(withList);
-    const nothing = await client.send('/v1/policies/file?path=demo.policy&of=failed');
+    const nothing = await client.send('/v1/policies/file?path=demo.policy&set=failed');
     expect(nothing.status).toBe(404);
   });
 });
@@ -298,7 +298,7 @@ policy pay on purse.pay {
     expect(own.body).toEqual({
       decision: 'DENY',
       change: 'ALLOW if payload.amount <= 10',
-      on: 'its own policies',
+      is_same_set: true,
       rule: null,
       conditions: conditions('false', 10),
     });
@@ -316,7 +316,7 @@ policy pay on purse.pay {
     expect(now.body).toEqual({
       decision: 'ALLOW',
       change: 'DENY if payload.amount > 20',
-      on: 'the policies of now',
+      is_same_set: false,
       rule: {
         policy: 'pay',
         id: 'pay/little',

@@ -41,13 +41,16 @@ interface Registered {
 async function register(agents: readonly string[] = ['buyer']): Promise<Registered> {
   registered += 1;
   const name = `proxy-${registered}`;
-  const { status, body } = await operator.send('/v1/points', { method: 'POST', body: { name, agents } });
+  const { status, body } = await operator.send('/v1/enforcement-points', {
+    method: 'POST',
+    body: { name, agents },
+  });
   expect(status).toBe(201);
   return { id: body.point.id, name, key: body.api_key };
 }
 
 function act(point: Registered, path: string, body: object = {}, method = 'POST') {
-  return operator.send(`/v1/points/${point.id}${path}`, { method, body });
+  return operator.send(`/v1/enforcement-points/${point.id}${path}`, { method, body });
 }
 
 interface Asked {
@@ -180,8 +183,8 @@ describe('keys', () => {
 
   test('no key is in a list, nor in the records', async () => {
     const point = await register();
-    const listed = await operator.send('/v1/points');
-    const keys = await operator.send(`/v1/points/${point.id}/keys`);
+    const listed = await operator.send('/v1/enforcement-points');
+    const keys = await operator.send(`/v1/enforcement-points/${point.id}/keys`);
     const { records } = await service.store.chain.stretch(0, 1_000);
     expect(JSON.stringify([listed.body, keys.body, records])).not.toContain(point.key);
     expect(keys.body.items).toMatchObject([{ id: point.key.slice(8, 16), not_after: null }]);
@@ -302,14 +305,14 @@ test('names are one of a kind, agents exist, and each is named once', async () =
     { name: 'b', agents: ['nobody'] },
     { name: 'b', agents: ['buyer', service.agent.id] },
   ])
-    expect((await operator.send('/v1/points', { method: 'POST', body })).status).toBe(400);
+    expect((await operator.send('/v1/enforcement-points', { method: 'POST', body })).status).toBe(400);
   expect((await act(point, '', { name: 'renamed' }, 'PATCH')).body).toMatchObject({
     name: 'renamed',
     agents: [{ id: service.agent.id, name: 'buyer' }],
   });
-  const { body } = await operator.send('/v1/points?limit=1');
+  const { body } = await operator.send('/v1/enforcement-points?limit=1');
   expect(body.items).toMatchObject([{ id: point.id }]);
-  expect((await operator.send('/v1/points/none')).status).toBe(404);
+  expect((await operator.send('/v1/enforcement-points/none')).status).toBe(404);
 });
 
 test('a key that ends while the point waits ends the wait', async () => {

@@ -53,7 +53,7 @@ beforeAll(async () => {
   }
 });
 
-const compareAddress = (old: string, now: string): string => `/v1/policies/compare?old=${old}&new=${now}`;
+const compareAddress = (old: string, now: string): string => `/v1/policies/diff?old=${old}&new=${now}`;
 
 test('has each set that became active, the latest first, and none twice', async () => {
   const before = await history();
@@ -79,13 +79,13 @@ test('two sets compare as the files of one do that are laid over the other', asy
   const { status, body } = await eve.send(compareAddress(now, old));
   expect(status).toBe(200);
   const files = [{ path: 'demo.policy', text: policies(100) }];
-  const laid = await eve.send('/v1/policies/compare', { method: 'POST', body: { files } });
-  const { comparison } = laid.body;
-  expect(comparison).toMatchObject({ stricter: 1, loosened: 0 });
-  expect(body.comparison).toEqual({
-    ...comparison,
-    old: { ...comparison.old, name: 'old' },
-    new: { ...comparison.new, name: 'new' },
+  const laid = await eve.send('/v1/policies/diff', { method: 'POST', body: { files } });
+  const { diff } = laid.body;
+  expect(diff).toMatchObject({ stricter: 1, loosened: 0 });
+  expect(body.diff).toEqual({
+    ...diff,
+    old: { ...diff.old, name: 'old' },
+    new: { ...diff.new, name: 'new' },
   });
   expect(body.requests).toEqual(laid.body.requests);
   expect(body.files).toEqual([
@@ -93,37 +93,37 @@ test('two sets compare as the files of one do that are laid over the other', asy
       path: 'demo.policy',
       old: shared().policies.current().texts && expect.any(String),
       new: policies(100),
-      is_whole: true,
+      is_complete: true,
     },
   ]);
   const back = (await eve.send(compareAddress(old, now))).body;
-  expect(back.comparison).toMatchObject({ stricter: 0, loosened: 1 });
+  expect(back.diff).toMatchObject({ stricter: 0, loosened: 1 });
   expect(back.files).toMatchObject([{ old: policies(100), new: body.files[0].old }]);
   const same = (await eve.send(compareAddress(now, now))).body;
-  expect([same.files, same.comparison.findings]).toEqual([[], []]);
+  expect([same.files, same.diff.findings]).toEqual([[], []]);
 });
 
 test('two sets say in plain sentences what they say otherwise', async () => {
   const [{ digest: now }, { digest: old }] = (await history()) as [{ digest: string }, { digest: string }];
   const said = async (from: string, to: string) =>
-    (await eve.send(`/v1/policies/sentences?old=${from}&new=${to}&actions=pay.make`)).body;
-  const { items, is_whole: isWhole } = await said(old, now);
+    (await eve.send(`/v1/policies/summary/diff?old=${from}&new=${to}&actions=pay.make`)).body;
+  const { items, is_complete: isWhole } = await said(old, now);
   expect(isWhole).toBe(true);
-  expect(items).toMatchObject([{ of: 'pay.make' }]);
-  expect(items[0].gone.join()).toContain('at most 100');
-  expect(items[0].come.join()).toContain('at most 5,000');
+  expect(items).toMatchObject([{ subject: 'pay.make' }]);
+  expect(items[0].removed.join()).toContain('at most 100');
+  expect(items[0].added.join()).toContain('at most 5,000');
   const [back] = (await said(now, old)).items;
-  expect([back.gone, back.come]).toEqual([items[0].come, items[0].gone]);
+  expect([back.removed, back.added]).toEqual([items[0].added, items[0].removed]);
   expect((await said(now, now)).items).toEqual([]);
 });
 
 test.each([
-  ['/v1/policies/compare', 400, 'invalid_query'],
-  ['/v1/policies/compare?old=x', 400, 'invalid_query'],
+  ['/v1/policies/diff', 400, 'invalid_query'],
+  ['/v1/policies/diff?old=x', 400, 'invalid_query'],
   [compareAddress('sha256:0', 'sha256:1'), 404, 'not_found'],
   ['/v1/policies/history?limit=1', 400, 'invalid_query'],
-  ['/v1/policies/sentences?old=x&new=y', 400, 'invalid_query'],
-  ['/v1/policies/sentences?old=x&new=y&actions=pay.make', 404, 'not_found'],
+  ['/v1/policies/summary/diff?old=x&new=y', 400, 'invalid_query'],
+  ['/v1/policies/summary/diff?old=x&new=y&actions=pay.make', 404, 'not_found'],
 ])('%s is %i %s', async (address, status, code) => {
   expect(codeOf(await eve.send(address))).toEqual([status, code]);
 });
@@ -225,9 +225,9 @@ test('an earlier set is written back by an admin, with the reason on record, and
   await service.policies.reload();
   await settled();
   const now = service.policies.current().digest;
-  const asked = { digest: old, seen: now, reason: 'it let too much through' };
+  const asked = { digest: old, active_digest: now, reason: 'it let too much through' };
   expect(codeOf(await send(ben, asked))).toEqual([403, 'not_allowed']);
-  expect(codeOf(await send(admin, { ...asked, seen: old }))).toEqual([409, 'conflict']);
+  expect(codeOf(await send(admin, { ...asked, active_digest: old }))).toEqual([409, 'conflict']);
   expect(codeOf(await send(admin, { ...asked, digest: 'sha256:0' }))).toEqual([404, 'not_found']);
   // A text that no set in the history holds is not overwritten.
   writeFileSync(more, 'policy broken {');
@@ -255,7 +255,9 @@ test('an earlier set is written back by an admin, with the reason on record, and
   });
   expect((await admin.send('/v1/policies/history')).body.no_roll_back).toBeNull();
   // Going forward again brings back the file that was removed.
-  expect((await send(admin, { digest: now, seen: old, reason: 'it was right' })).body.digest).toBe(now);
+  expect((await send(admin, { digest: now, active_digest: old, reason: 'it was right' })).body.digest).toBe(
+    now,
+  );
   expect(readFileSync(more, 'utf8')).toContain('payload.amount == 13');
 });
 
@@ -267,7 +269,7 @@ if (isOnPostgres) {
     const admin = await tokenClient(service, first);
     const before = readFileSync(service.policyFile, 'utf8');
     const { digest } = service.policies.current();
-    const asked = { digest, seen: digest, reason: 'it let too much through' };
+    const asked = { digest, active_digest: digest, reason: 'it let too much through' };
     const refused = await admin.send('/v1/policies/roll-back', { method: 'POST', body: asked });
     expect([codeOf(refused), refused.body.detail]).toEqual([
       [409, 'conflict'],

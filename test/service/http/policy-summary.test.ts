@@ -22,7 +22,7 @@ beforeAll(async () => {
 interface Part {
   readonly actions: readonly {
     actions: string[];
-    sentences: { text: string; line: number; why_not: string | null }[];
+    sentences: { text: string; line: number; unproved_reason: string | null }[];
   }[];
   readonly next_cursor: string | null;
 }

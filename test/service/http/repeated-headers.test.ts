@@ -55,7 +55,8 @@ test.each(Object.keys(good))('%s is refused, with the same value and with anothe
       const { status, reply } = await sent(service, [`${name}: ${value}`, `${spelling}: ${second}`]);
       expect(status, second).toBe(400);
       expect(reply).not.toContain('ALLOW');
-      if (name !== 'Content-Length') expect(reply).toContain(`\`${name.toLowerCase()}\` came more than once`);
+      if (name !== 'Content-Length')
+        expect(reply).toContain(`\`${name.toLowerCase()}\` is given more than once`);
     }
   }
   const { store, agent } = service;

@@ -59,7 +59,7 @@ test('a store in a file is served by the one process', async () => {
         version: '1.2.3',
         started_at: '1970-01-01T00:00:00.005Z',
         seen_at: expect.any(String),
-        has_read: digest,
+        directory_digest: digest,
         is_ready: true,
       },
     ],
@@ -89,12 +89,12 @@ test('replicas of a database know each other, and which set each has read', asyn
       store: 'postgres',
       policies: { digest, activation: 1 },
       items: [
-        { slot: 0, name: 'a (1)', is_self: false, has_read: digest, is_ready: true },
+        { slot: 0, name: 'a (1)', is_self: false, directory_digest: digest, is_ready: true },
         {
           slot: 1,
           name: 'b (2)',
           is_self: true,
-          has_read: expect.not.stringMatching(digest),
+          directory_digest: expect.not.stringMatching(digest),
           is_ready: true,
         },
       ],
@@ -113,14 +113,14 @@ test('replicas of a database know each other, and which set each has read', asyn
 async function seesClaims(first: Service, second: Service, admin: Client): Promise<void> {
   const atFirst = client(first, admin.headers);
   const lookers = async (): Promise<readonly string[]> =>
-    (await admin.send('/v1/claims')).body.items.map((one: { request_id: string }) => one.request_id);
+    (await admin.send('/v1/review-locks')).body.items.map((one: { request_id: string }) => one.request_id);
   const reader = await readNews(second, admin);
   const body = '{"action_key":"demo.escalate","payload":{}}';
   const { request_id: id } = (await (await authorize(first, { body })).json()) as { request_id: string };
-  expect((await atFirst.send(`/v1/requests/${id}/claim`, { method: 'POST' })).status).toBe(200);
+  expect((await atFirst.send(`/v1/requests/${id}/review-lock`, { method: 'POST' })).status).toBe(200);
   await expect.poll(() => reader.heard.map(({ kind }) => kind)).toContain('approvals');
   expect(await lookers()).toEqual([id]);
-  expect((await atFirst.send(`/v1/requests/${id}/claim`, { method: 'DELETE' })).status).toBe(204);
+  expect((await atFirst.send(`/v1/requests/${id}/review-lock`, { method: 'DELETE' })).status).toBe(204);
   expect(await lookers()).toEqual([]);
   reader.leave();
 }
@@ -156,13 +156,13 @@ test.each(Object.keys(outages))(name, async (outage) => {
   });
   const ready = async () => {
     const reply = await fetch(`${service.url}/readyz`);
-    return { status: reply.status, ...((await reply.json()) as { readonly why: string | null }) };
+    return { status: reply.status, ...((await reply.json()) as { readonly reason: string | null }) };
   };
-  expect(await ready()).toMatchObject({ status: 'ready', why: null });
+  expect(await ready()).toMatchObject({ status: 'ready', reason: null });
   await expect.poll(() => granted.length).toBeGreaterThan(10);
   await begin(own, wire);
   const cutAtMs = performance.now();
-  await expect.poll(ready, { interval: 10 }).toMatchObject({ why: expect.any(String) });
+  await expect.poll(ready, { interval: 10 }).toMatchObject({ reason: expect.any(String) });
   const toldAfterMs = performance.now() - cutAtMs;
   expect((await fetch(`${service.url}/readyz`)).status).toBe(503);
   await new Promise((resolve) => setTimeout(resolve, 1_500));

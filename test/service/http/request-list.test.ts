@@ -119,9 +119,9 @@ test('finds the words of a request, page by page, and counts them', async () => 
     expect([text, await found(ann, `?text=${encodeURIComponent(text)}`)]).toEqual([text, expected]);
   expect(await found(ann, '?text=acme&status=pending')).toEqual([waits]);
   const countOf = async (query: string) => (await ann.send(`/v1/requests/count${query}`)).body;
-  expect(await countOf('?text=acme')).toEqual({ count: 2, is_whole: true });
-  expect(await countOf('?text=acme&status=pending')).toEqual({ count: 1, is_whole: true });
-  expect(await countOf('?agent=buyer')).toEqual({ count: 3, is_whole: true });
+  expect(await countOf('?text=acme')).toEqual({ count: 2, is_complete: true });
+  expect(await countOf('?text=acme&status=pending')).toEqual({ count: 1, is_complete: true });
+  expect(await countOf('?agent=buyer')).toEqual({ count: 3, is_complete: true });
   expect((await ann.send('/v1/requests?text=acme')).body.unsearched).toBe(0);
   for (let count = 0; count < 60; count += 1) await ask(service, 'demo.allow', { payload: { count } });
   const pages: string[] = [];

@@ -15,25 +15,25 @@ function signedInAdmin(): Promise<Client> {
 const rule = { name: 'Many', kind: 'refusals', threshold: 5, minutes: 5 };
 
 test.each<[string, string, object, string, string]>([
-  ['POST', '/v1/webhooks', { url: 'https://example.com' }, '/events', 'it is missing'],
+  ['POST', '/v1/webhooks', { url: 'https://example.com' }, '/events', 'is missing'],
   [
     'POST',
     '/v1/agents',
     { ...agent(), risk_tier: 'huge' },
     '/risk_tier',
-    'it has to be one of `low`, `medium`, `high`, `critical`',
+    'must be one of `low`, `medium`, `high`, `critical`',
   ],
-  ['POST', '/v1/agents', { ...agent(), name: 5 }, '/name', 'it has to be a text'],
-  ['POST', '/v1/agents', { ...agent(), 'x/y': 1 }, '/x~1y', 'there is no such field'],
-  ['POST', '/v1/agents', { ...agent(), tags: 'a' }, '/tags', 'it has to be a list'],
+  ['POST', '/v1/agents', { ...agent(), name: 5 }, '/name', 'must be a string'],
+  ['POST', '/v1/agents', { ...agent(), 'x/y': 1 }, '/x~1y', 'unknown field'],
+  ['POST', '/v1/agents', { ...agent(), tags: 'a' }, '/tags', 'must be a list'],
   [
     'POST',
-    '/v1/switches',
+    '/v1/kill-switches',
     { scope: 'all', reason: 'x'.repeat(501) },
     '/reason',
-    'it has more than 500 characters',
+    'must have at most 500 characters',
   ],
-  ['POST', '/v1/alert-rules', { ...rule, threshold: 'many' }, '/threshold', 'it has to be a whole number'],
+  ['POST', '/v1/alert-rules', { ...rule, threshold: 'many' }, '/threshold', 'must be a whole number'],
 ])('%s %s %# is told in words', async (method, address, body, pointer, detail) => {
   const answer = await (await signedInAdmin()).send(address, { method, body });
   expect([answer.status, answer.body.type]).toEqual([400, 'urn:writ:error:invalid_body']);
@@ -43,7 +43,7 @@ test.each<[string, string, object, string, string]>([
 
 test('a body that is no object is told as a whole', async () => {
   const answer = await (await signedInAdmin()).send('/v1/agents', { method: 'POST', body: [1] });
-  expect(answer.body).toMatchObject({ status: 400, detail: 'the body: it has to be an object' });
+  expect(answer.body).toMatchObject({ status: 400, detail: 'the body must be an object' });
 });
 
 function agent() {

@@ -52,7 +52,7 @@ describe('whoever signs in at the provider', () => {
       has_totp: false,
     });
     const sessions = await (await visitor.fetch(`${service.url}/v1/sessions`)).json();
-    expect(sessions.items).toMatchObject([{ way: 'single-sign-on', is_this_one: true }]);
+    expect(sessions.items).toMatchObject([{ method: 'single-sign-on', is_current: true }]);
     // A second sign-in leads to the same person.
     const again = new Visitor();
     await again.signIn(service, 'ben');

@@ -48,7 +48,7 @@ function start(store: string | undefined, waitSeconds: number): Starting {
 }
 
 async function expectTried(log: readonly string[], reason: RegExp): Promise<void> {
-  const lines = () => log.filter((line) => line.includes('the start tries again')).join('');
+  const lines = () => log.filter((line) => line.includes('not available yet; retrying')).join('');
   await expect.poll(lines, { timeout: 30_000 }).toMatch(reason);
 }
 
@@ -126,5 +126,5 @@ test('a service whose writer has ended stops by itself, and says why', async () 
       ),
     )
     .toBe('closed');
-  expect(log.join('')).toContain('can store nothing any more');
+  expect(log.join('')).toContain('can no longer store anything');
 });

@@ -140,12 +140,12 @@ describe('a stolen session', () => {
     const { items } = (await mine.send('/v1/sessions')).body;
     expect(items).toHaveLength(2);
     expect(items).toMatchObject([{ address: '127.0.0.1' }, { address: '127.0.0.1' }]);
-    const [other] = items.filter(({ is_this_one }: { is_this_one: boolean }) => !is_this_one);
+    const [other] = items.filter(({ is_current }: { is_current: boolean }) => !is_current);
     const end = (by: Client) => by.send(`/v1/sessions/${other.id}`, { method: 'DELETE' });
     expect((await end(bens)).status).toBe(404);
     expect((await end(mine)).status).toBe(204);
     expect((await stolen.send('/v1/session')).status).toBe(401);
-    expect((await mine.send('/v1/sessions')).body.items).toMatchObject([{ is_this_one: true }]);
+    expect((await mine.send('/v1/sessions')).body.items).toMatchObject([{ is_current: true }]);
     expect((await end(mine)).status).toBe(404);
   });
 
@@ -156,7 +156,7 @@ describe('a stolen session', () => {
     const session = await signedIn(service, ann);
     await tokenOf(service, session, ['admin']);
     const [notice] = (await session.send('/v1/session')).body.notices;
-    expect(notice).toMatchObject({ what: 'token-made', name: 'ci' });
+    expect(notice).toMatchObject({ kind: 'token-made', name: 'ci' });
     const bens = await signedIn(service, 'ben@example.com');
     const path = `/v1/session/notices/${notice.id}`;
     expect((await bens.send(path, { method: 'DELETE' })).status).toBe(404);
@@ -176,7 +176,7 @@ describe('a stolen session', () => {
     expect((await reset({ password })).status).toBe(204);
     expect((await bens.send('/v1/session')).status).toBe(401);
     const again = await signedIn(service, 'ben@example.com');
-    expect((await again.send('/v1/session')).body.notices).toMatchObject([{ what: 'factors-reset' }]);
+    expect((await again.send('/v1/session')).body.notices).toMatchObject([{ kind: 'factors-reset' }]);
   });
 });
 

@@ -9,7 +9,7 @@ import { ask, codeOf, give } from './written-policies.ts';
 
 async function turnOn(client: Client, scope: string): Promise<string> {
   const body = { scope, reason: 'the ledger is being checked' };
-  const answer = await client.send('/v1/switches', { method: 'POST', body });
+  const answer = await client.send('/v1/kill-switches', { method: 'POST', body });
   expect(answer.status).toBe(201);
   return answer.body.id;
 }
@@ -40,8 +40,12 @@ describe('a request for a decision', () => {
       const [refusal] = await service.store.requests.refusals(service.agent.id, 1);
       expect(refusal).toMatchObject({ code: 'stopped', httpStatus: 403, id: problem.body.instance });
       expect(
-        (await operator.send(`/v1/switches/${id}/off`, { method: 'POST', body: { reason: 'checked' } }))
-          .status,
+        (
+          await operator.send(`/v1/kill-switches/${id}/deactivate`, {
+            method: 'POST',
+            body: { reason: 'checked' },
+          })
+        ).status,
       ).toBe(204);
       expect(await outcomeOf(service)).toBe('granted');
     }
@@ -53,7 +57,7 @@ describe('a request for a decision', () => {
     const service = await startService();
     const operator = await tokenClient(service, await firstAdmin(service));
     const turn = (scope: string) =>
-      operator.send('/v1/switches', { method: 'POST', body: { scope, reason: 'look' } });
+      operator.send('/v1/kill-switches', { method: 'POST', body: { scope, reason: 'look' } });
     for (const scope of ['area:pay\u202ement', 'area:pay\u200bment', 'area:payment ', 'area:', 'agent:'])
       expect([scope, (await turn(scope)).status]).toEqual([scope, 400]);
     const unknown = await turn('agent:nobody');
@@ -64,8 +68,11 @@ describe('a request for a decision', () => {
     expect((await turn('area:demo')).body.warnings).toEqual([]);
     const warnings = ['no action of the active policies is in the area `demmo`'];
     expect((await turn('area:demmo')).body).toMatchObject({ scope: 'area:demmo', warnings });
-    const [latest] = (await operator.send('/v1/switches')).body.items.slice(1);
-    await operator.send(`/v1/switches/${latest.id}/off`, { method: 'POST', body: { reason: 'checked' } });
+    const [latest] = (await operator.send('/v1/kill-switches')).body.items.slice(1);
+    await operator.send(`/v1/kill-switches/${latest.id}/deactivate`, {
+      method: 'POST',
+      body: { reason: 'checked' },
+    });
     expect(await outcomeOf(service)).toBe('granted');
     const named = await turn(`agent:${service.agent.name}`);
     expect([named.status, named.body.scope]).toEqual([201, `agent:${service.agent.id}`]);
@@ -119,6 +126,6 @@ test('what is stopped is neither approved nor stepped up for, but may be rejecte
   const id = await turnOn(operator, 'area:demo');
   expect(codeOf(await give(ben, first.request_id, 'approve'))).toEqual([403, 'stopped']);
   expect(codeOf(await give(ben, first.request_id, 'reject'))).toEqual([200, 'rejected']);
-  await operator.send(`/v1/switches/${id}/off`, { method: 'POST', body: { reason: 'checked' } });
+  await operator.send(`/v1/kill-switches/${id}/deactivate`, { method: 'POST', body: { reason: 'checked' } });
   expect(codeOf(await give(ben, second.request_id, 'approve'))).toEqual([200, 'approved']);
 });

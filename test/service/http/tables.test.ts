@@ -65,7 +65,8 @@ beforeAll(async () => {
   finance = await signedIn(service, 'fia@example.com');
   auditor = await signedIn(service, 'aud@example.com');
   const register = async (name: string) =>
-    (await operator.send('/v1/points', { method: 'POST', body: { name, agents: [] } })).body.api_key;
+    (await operator.send('/v1/enforcement-points', { method: 'POST', body: { name, agents: [] } })).body
+      .api_key;
   crm = await register('crm');
   other = await register('other');
 });
@@ -146,8 +147,11 @@ test('who may not push is refused, and nothing has changed', async () => {
 });
 
 test('a disabled point pushes nothing', async () => {
-  const { body } = await operator.send('/v1/points', { method: 'POST', body: { name: 'gone', agents: [] } });
-  await operator.send(`/v1/points/${body.point.id}/disable`, { method: 'POST', body: {} });
+  const { body } = await operator.send('/v1/enforcement-points', {
+    method: 'POST',
+    body: { name: 'gone', agents: [] },
+  });
+  await operator.send(`/v1/enforcement-points/${body.point.id}/disable`, { method: 'POST', body: {} });
   const reply = await byPoint(body.api_key, '/v1/tables/orders/o-4', 'PUT', open);
   expect(codeOf(reply)).toEqual([403, 'point_not_active']);
 });

@@ -1,4 +1,4 @@
-// Refusals that state which change of the payload would pass: only for agents with `tell_change`, at every
+// Refusals that state which change of the payload would pass: only for agents with `refusal_hints`, at every
 // endpoint. They reveal nothing about anything else.
 
 import { beforeAll, expect, test, vi } from 'vitest';
@@ -33,10 +33,10 @@ beforeAll(async () => {
   ann = await signedIn(service, 'ann@example.com');
   await usePolicies(service, policies);
   const before = await ann.send(`/v1/agents/${service.agent.id}`);
-  expect(before.body.tell_change).toBe(false);
+  expect(before.body.refusal_hints).toBe(false);
   expect(await tellingOf(await ask({ amount: 1200, to: 'Rome' }))).toBeNull();
-  const told = { method: 'PATCH', body: { tell_change: true } } as const;
-  expect((await ann.send(`/v1/agents/${service.agent.id}`, told)).body.tell_change).toBe(true);
+  const told = { method: 'PATCH', body: { refusal_hints: true } } as const;
+  expect((await ann.send(`/v1/agents/${service.agent.id}`, told)).body.refusal_hints).toBe(true);
   // The thread that searches for the change has to read the policies first.
   await vi.waitFor(
     async () => expect(await tellingOf(await ask({ amount: 1201, to: 'Rome' }))).not.toBeNull(),

@@ -48,10 +48,10 @@ test('a grant needs both groups, whichever comes first', async () => {
   });
   expect((await look(service, id)).body.message).toContain('it needs 1 approval by platform before');
   // The person's group has approved already, so the person may only reject.
-  expect((await sue.send(`/v1/requests/${id}`)).body.may).toMatchObject({
+  expect((await sue.send(`/v1/requests/${id}`)).body.allowed_actions).toMatchObject({
     approve: [],
     reject: true,
-    why: 'Your group has approved this; others are waited for.',
+    reason: 'Your group has approved this; others are waited for.',
   });
   expect(codeOf(await give(sue, id, 'approve'))).toEqual([403, 'not_allowed']);
   expect(codeOf(await give(sam, id, 'approve'))).toEqual([409, 'conflict']);
@@ -89,7 +89,7 @@ test('one approval that is taken back is missing again', async () => {
   const { service, sam, pia } = await start();
   const { request_id: id } = await ask(service, 'ops.scale');
   await give(sam, id, 'approve');
-  await sam.send(`/v1/requests/${id}/take-back`, { method: 'POST', body: { comment: 'too early' } });
+  await sam.send(`/v1/requests/${id}/revoke-approval`, { method: 'POST', body: { comment: 'too early' } });
   expect((await give(pia, id, 'approve')).body).toMatchObject({
     status: 'pending',
     requires: {

@@ -30,7 +30,7 @@ describe('a reset link', () => {
     expect(looked.body).toMatchObject({ email: 'ben@example.com', removes_second_factors: false });
     const session = await signedIn(service, 'ben@example.com');
     const notices = (await session.send('/v1/session')).body.notices;
-    expect(notices).toMatchObject([{ what: 'reset-link-made' }]);
+    expect(notices).toMatchObject([{ kind: 'reset-link-made' }]);
     const use = (next: string) => send(service, '/v1/reset-link/use', post({ token, password: next }));
     const weak = await use('short');
     expect([weak.status, weak.body.errors[0].pointer]).toEqual([400, '/password']);
@@ -92,11 +92,11 @@ test('an invitation says who invites whom to what, and stays good', async () => 
   const draft = { email: 'cleo@example.com', name: 'Cleo', roles: ['approver'], groups: ['finance'] };
   const { token } = (await ann.send('/v1/invitations', post(draft))).body;
   for (let i = 0; i < 2; i++) {
-    const { body } = await send(service, '/v1/invitations/look', post({ token }));
+    const { body } = await send(service, '/v1/invitations/preview', post({ token }));
     expect(body).toMatchObject({ ...draft, invited_by: 'Ann' });
   }
   expect((await send(service, '/v1/invitations/accept', post({ token, password }))).status).toBe(201);
-  expect(codeOf(await send(service, '/v1/invitations/look', post({ token })))).toEqual([
+  expect(codeOf(await send(service, '/v1/invitations/preview', post({ token })))).toEqual([
     404,
     'link_not_valid',
   ]);
@@ -114,7 +114,7 @@ test('recovery codes come with one-time codes, are counted, and prove a change o
   );
   const codes: readonly string[] = confirmed.body.recovery_codes;
   expect(codes).toHaveLength(10);
-  const left = async () => (await ann.send('/v1/session/recovery-codes')).body.left;
+  const left = async () => (await ann.send('/v1/session/recovery-codes')).body.remaining;
   expect(await left()).toBe(10);
   const make = (code?: string) =>
     ann.send('/v1/session/recovery-codes', post({ password, ...(code === undefined ? {} : { code }) }));
@@ -139,12 +139,12 @@ describe('an admin', () => {
     const second = await signedIn(service, 'ben@example.com', totpAt(secret, nowMs));
     const path = `/v1/people/${ben.person.id}/sessions`;
     const { items } = (await ann.send(path)).body;
-    expect(items.map(({ way }: { way: string }) => way).toSorted()).toEqual([
+    expect(items.map(({ method }: { method: string }) => method).toSorted()).toEqual([
       'password',
       'password-and-code',
     ]);
-    expect(items.every(({ is_this_one: isThisOne }: { is_this_one: boolean }) => !isThisOne)).toBe(true);
-    const withCode = items.find(({ way }: { way: string }) => way === 'password-and-code');
+    expect(items.every(({ is_current: isThisOne }: { is_current: boolean }) => !isThisOne)).toBe(true);
+    const withCode = items.find(({ method }: { method: string }) => method === 'password-and-code');
     expect((await ann.send(`${path}/${withCode.id}`, { method: 'DELETE' })).status).toBe(204);
     expect((await second.send('/v1/session')).status).toBe(401);
     expect((await first.send('/v1/session')).status).toBe(200);

@@ -274,14 +274,14 @@ describe('looking a request up', () => {
           { group: 'owner', needs: 1, given: 0 },
         ],
         step_up: false,
-        fell_away: [],
+        invalidated: [],
       },
       trace: [expect.objectContaining({ rule: 'payments/for_payment.create' })],
-      trace_others: 0,
+      trace_omitted: 0,
       policy_set: { digest: 'digest-1', commit: 'c0ffee' },
       created_at: timeAfter(0),
       decided_at: null,
-      may: null,
+      allowed_actions: null,
     });
   });
 

@@ -111,7 +111,7 @@ export function activeWith(
     asks: () => asks,
     titleOf: () => null,
     actions: () => ['payment.create'],
-    possibility: (action) => (action === 'payment.create' ? 'may' : null),
+    possibility: (action) => (action === 'payment.create' ? 'possible' : null),
     checkPayload: () => [],
     checkResult: () => null,
     checkRow: () => null,

@@ -233,7 +233,7 @@ test('a control owner who is disabled steps up for nothing', async () => {
   const { agent, key, ask, idOf, decisions, own, disable } = await start();
   const id = await idOf(ask({ key, actionKey: 'vault.open', payload: {} }));
   const person = { id: own.id, email: own.email, who: own.email, passkey: null };
-  const refused = { kind: 'not-allowed', detail: 'only the control owner of the agent steps up for it' };
+  const refused = { kind: 'not-allowed', detail: 'only the control owner of the agent can step up for it' };
   await disable(own);
   expect(await decisions.stepUp(id, person)).toEqual(refused);
   expect(await decisions.stepUpAgent(agent.id, person)).toEqual(refused);

@@ -14,7 +14,7 @@ import { Ago, At } from '../../parts/layout/time.tsx';
 const reasonLengthMax = 2_000;
 
 export default function Apply() {
-  const [answer, setAnswer] = useState<Reply<'apply'> | null>(null);
+  const [answer, setAnswer] = useState<Reply<'applyForAccess'> | null>(null);
   return (
     <div class="alone-card">
       <PageFrame title="Apply for access" lead="Somebody who runs this service answers within 24 hours.">
@@ -41,14 +41,14 @@ function Applied({ dueAt }: { readonly dueAt: string }) {
   );
 }
 
-function ApplyForm({ onDone }: { readonly onDone: (answer: Reply<'apply'>) => void }) {
+function ApplyForm({ onDone }: { readonly onDone: (answer: Reply<'applyForAccess'>) => void }) {
   const [name, setName] = useState('');
   const [email, setEmail] = useState('');
   const [reason, setReason] = useState('');
   const { isBusy, problem, run } = useSending();
   const send = (): Promise<void> =>
     run(async () =>
-      onDone(await call('apply', { body: { name: name.trim(), email: email.trim(), reason } })),
+      onDone(await call('applyForAccess', { body: { name: name.trim(), email: email.trim(), reason } })),
     );
   return (
     <SendForm word="Apply" isBusy={isBusy} problem={problem} onSend={send}>

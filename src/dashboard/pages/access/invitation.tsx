@@ -39,7 +39,7 @@ function NoToken() {
 
 function OpenInvitation({ token }: { readonly token: string }) {
   const { data, problem, retry } = useLook(() =>
-    call('lookAtInvitation', { body: { token }, isQuiet: true }),
+    call('previewInvitation', { body: { token }, isQuiet: true }),
   );
   if (problem !== null) return <ProblemNote problem={problem} onRetry={retry} />;
   return data === null ? <Loading /> : <InvitationForm token={token} invited={data} />;
@@ -47,7 +47,7 @@ function OpenInvitation({ token }: { readonly token: string }) {
 
 interface InvitationFormProps {
   readonly token: string;
-  readonly invited: Reply<'lookAtInvitation'>;
+  readonly invited: Reply<'previewInvitation'>;
 }
 
 function InvitationForm({ token, invited }: InvitationFormProps) {

@@ -22,7 +22,7 @@ export function Invitations() {
   const cursor = usePlace().query.get('cursor') ?? undefined;
   const invitations = useResource('listInvitations', { query: { cursor } }, ['people']);
   const mayInvite = useGrant('people.invite') === 'yes';
-  const [invited, setInvited] = useState<Reply<'invite'> | null>(null);
+  const [invited, setInvited] = useState<Reply<'createInvitation'> | null>(null);
   return (
     <>
       {mayInvite && invited === null && (
@@ -53,7 +53,7 @@ export function Invitations() {
   );
 }
 
-function InviteForm({ onDone }: { readonly onDone: (invited: Reply<'invite'>) => void }) {
+function InviteForm({ onDone }: { readonly onDone: (invited: Reply<'createInvitation'>) => void }) {
   const [name, setName] = useState('');
   const [email, setEmail] = useState('');
   const [rolesAndGroups, setRolesAndGroups] = useState<RolesAndGroups>({ roles: [], groups: [] });
@@ -61,7 +61,7 @@ function InviteForm({ onDone }: { readonly onDone: (invited: Reply<'invite'>) =>
   const send = (): Promise<void> =>
     run(async () => {
       const body = { name: name.trim(), email: email.trim(), ...rolesAndGroups };
-      onDone(await call('invite', { body }));
+      onDone(await call('createInvitation', { body }));
     });
   return (
     <Section title="Invite someone">
@@ -88,7 +88,7 @@ function InviteForm({ onDone }: { readonly onDone: (invited: Reply<'invite'>) =>
 }
 
 /** The link of a new invitation, which is shown only this once. */
-export function InvitationLink({ invited }: { readonly invited: Reply<'invite'> }) {
+export function InvitationLink({ invited }: { readonly invited: Reply<'createInvitation'> }) {
   const link = `${window.location.origin}/invitation#token=${invited.token}`;
   return (
     <ShownOnce title={`Invitation for ${invited.email}`} label="invitation link" text={link}>

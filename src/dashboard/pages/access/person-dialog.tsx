@@ -62,7 +62,7 @@ function PersonForm({ person, onChange, onClose }: PartProps & { readonly onClos
   const save = (): Promise<void> =>
     run(async () => {
       const body = { name: name.trim(), ...rolesAndGroups };
-      await call('changePerson', { params: { id: person.id }, body });
+      await call('updatePerson', { params: { id: person.id }, body });
       // After changing their own roles, a person sees at once what they still may do.
       if (person.id === me.id) take(await call('getSession'));
       tellDone('Changed');

@@ -29,7 +29,7 @@ export function PersonSignIn({ person, onChange }: PartProps) {
   const close = (): void => setQuestion(null);
   const setStatus = (status: Person['status']): Promise<void> =>
     run(async () => {
-      await call('changePerson', { params: { id: person.id }, body: { status } });
+      await call('updatePerson', { params: { id: person.id }, body: { status } });
       tellDone(status === 'active' ? 'They can sign in again' : 'Disabled; all their sessions have ended');
       close();
       onChange();
@@ -75,10 +75,10 @@ interface QuestionProps {
 
 function ResetPassword({ person, onClose }: QuestionProps) {
   const [removesFactors, setRemovesFactors] = useState(false);
-  const [made, setMade] = useState<Reply<'makeResetLink'> | null>(null);
+  const [made, setMade] = useState<Reply<'createResetLink'> | null>(null);
   const make = async (proof: Proof): Promise<void> => {
     const body = { ...proof, removes_second_factors: removesFactors };
-    setMade(await call('makeResetLink', { params: { id: person.id }, body }));
+    setMade(await call('createResetLink', { params: { id: person.id }, body }));
   };
   if (made !== null) {
     const link = `${window.location.origin}/reset#token=${made.token}`;
@@ -117,7 +117,7 @@ function ResetPassword({ person, onClose }: QuestionProps) {
 
 function ResetFactors({ person, onChange, onClose }: PartProps & QuestionProps) {
   const reset = async (proof: Proof): Promise<void> => {
-    await call('resetFactorsOfPerson', { params: { id: person.id }, body: proof });
+    await call('resetSecondFactors', { params: { id: person.id }, body: proof });
     tellDone('Their one-time codes and passkeys are removed, and their sessions have ended');
     onClose();
     onChange();
@@ -134,16 +134,16 @@ function ResetFactors({ person, onChange, onClose }: PartProps & QuestionProps) 
 }
 
 function PersonSessions({ person: { id } }: Pick<PartProps, 'person'>) {
-  const { data, problem, reload } = useResource('listSessionsOfPerson', { params: { id } });
+  const { data, problem, reload } = useResource('listPersonSessions', { params: { id } });
   const { isBusy, problem: problemOfEnding, run } = useSending();
   const endAll = (): Promise<void> =>
     run(async () => {
-      await call('endSessionsOfPerson', { params: { id } });
+      await call('endPersonSessions', { params: { id } });
       tellDone('All their sessions have ended');
       reload();
     });
   const end = async (session: string): Promise<void> => {
-    await call('endSessionOfPerson', { params: { id, session } });
+    await call('endPersonSession', { params: { id, session } });
     tellDone('The session has ended');
     reload();
   };

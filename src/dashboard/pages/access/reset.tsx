@@ -39,7 +39,9 @@ function NoToken() {
 }
 
 function ResetLink({ token }: { readonly token: string }) {
-  const { data, problem, retry } = useLook(() => call('lookAtResetLink', { body: { token }, isQuiet: true }));
+  const { data, problem, retry } = useLook(() =>
+    call('previewResetLink', { body: { token }, isQuiet: true }),
+  );
   const [password, setPassword] = useState('');
   const sending = useSending();
   if (problem !== null) return <ProblemNote problem={problem} onRetry={retry} />;

@@ -24,7 +24,7 @@ const fewLeft = 3;
 function RecoveryCodes() {
   const { data, problem, reload } = useResource('getRecoveryCodes', {});
   const [isMaking, setMaking] = useState(false);
-  const left = data?.left ?? null;
+  const left = data?.remaining ?? null;
   return (
     <>
       <ProblemNote problem={problem} onRetry={reload} />
@@ -54,7 +54,7 @@ function MakeDialog({ onChange, onClose }: DialogProps) {
   const [codes, setCodes] = useState<readonly string[] | null>(null);
   const reload = useReloadSession();
   const make = async (proof: Proof): Promise<void> => {
-    const { recovery_codes: made } = await call('makeRecoveryCodes', { body: proof });
+    const { recovery_codes: made } = await call('createRecoveryCodes', { body: proof });
     setCodes(made);
     onChange();
     await reload();
@@ -92,7 +92,7 @@ function RecoveryCodesDialog({ codes, onClose }: CodesProps) {
 
 export function Codes() {
   const { has_totp: isSetUp } = usePerson();
-  const [offer, setOffer] = useState<Reply<'offerCodes'> | null>(null);
+  const [offer, setOffer] = useState<Reply<'startTotpSetup'> | null>(null);
   const [isRemoving, setRemoving] = useState(false);
   const [recoveryCodes, setRecoveryCodes] = useState<readonly string[] | null>(null);
   const { isBusy, problem, run } = useSending();
@@ -120,7 +120,7 @@ export function Codes() {
           <Button
             icon="reauth"
             isBusy={isBusy}
-            onClick={() => void run(async () => setOffer(await call('offerCodes')))}
+            onClick={() => void run(async () => setOffer(await call('startTotpSetup')))}
           >
             Set up
           </Button>
@@ -138,7 +138,7 @@ export function Codes() {
 }
 
 interface ConfirmProps {
-  readonly offer: Reply<'offerCodes'>;
+  readonly offer: Reply<'startTotpSetup'>;
   readonly onDone: (recoveryCodes: readonly string[]) => void;
   readonly onClose: () => void;
 }
@@ -148,7 +148,7 @@ function Confirm({ offer, onDone, onClose }: ConfirmProps) {
   const reload = useReloadSession();
   const confirm = async (proof: Proof): Promise<void> => {
     const body = { ...proof, secret: offer.secret, code: codeDigits(code) };
-    const { recovery_codes: made } = await call('confirmCodes', { body });
+    const { recovery_codes: made } = await call('confirmTotpSetup', { body });
     tellDone('One-time codes are set up');
     onDone(made);
     onClose();
@@ -178,7 +178,7 @@ function Confirm({ offer, onDone, onClose }: ConfirmProps) {
 function RemoveDialog({ onClose }: { readonly onClose: () => void }) {
   const reload = useReloadSession();
   const remove = async (proof: Proof): Promise<void> => {
-    await call('removeCodes', { body: proof });
+    await call('deleteTotp', { body: proof });
     tellDone('One-time codes are removed');
     onClose();
     await reload();

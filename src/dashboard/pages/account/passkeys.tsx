@@ -74,7 +74,7 @@ function AddDialog({ onChange, onClose }: DialogProps) {
   const [name, setName] = useState('');
   const reload = useReloadSession();
   const add = async (proof: Proof): Promise<void> => {
-    const response = await makePasskey(await call('offerPasskey'));
+    const response = await makePasskey(await call('getPasskeyCreationOptions'));
     await call('addPasskey', { body: { name: name.trim(), response, ...proof } });
     tellDone('The passkey is set up');
     onChange();
@@ -101,7 +101,7 @@ function AddDialog({ onChange, onClose }: DialogProps) {
 function RemoveDialog({ passkey, onChange, onClose }: DialogProps & { readonly passkey: Passkey }) {
   const reload = useReloadSession();
   const remove = async (proof: Proof): Promise<void> => {
-    await call('removePasskey', { params: { id: passkey.id }, body: proof });
+    await call('deletePasskey', { params: { id: passkey.id }, body: proof });
     tellDone('The passkey is removed');
     onChange();
     onClose();

@@ -175,7 +175,7 @@ function RemoveDialog({ token, onChange, onClose }: DialogProps & { readonly tok
       title="Remove the token"
       word="Remove it"
       done="The token is removed"
-      work={() => call('removeToken', { params: { id: token.id } })}
+      work={() => call('deleteToken', { params: { id: token.id } })}
       onDone={onChange}
       onClose={onClose}
     >

@@ -64,7 +64,7 @@ const wayWords = {
 /** The ways that the person may use and that would change something. */
 function useWays(isActive: boolean): readonly Way[] {
   const mayUse = {
-    switch: useGrant('switches.use') === 'yes',
+    switch: useGrant('kill-switches.use') === 'yes',
     disable: useGrant('agents.disable') !== 'no' && isActive,
     revoke: useGrant('agents.revoke') !== 'no',
   } satisfies Record<Way, boolean>;

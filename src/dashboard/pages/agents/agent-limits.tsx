@@ -31,7 +31,7 @@ export function AgentLimits({ agent, onChange }: AgentProps) {
         items={[
           ['Requests a minute', shown(agent.rate_per_minute, rate?.per_minute)],
           ['At once', shown(agent.burst, rate?.burst)],
-          ['Refusals say', agent.tell_change ? 'why, and what would pass' : 'why'],
+          ['Refusals say', agent.refusal_hints ? 'why, and what would pass' : 'why'],
         ]}
       />
       {isOpen && <LimitsDialog agent={agent} onChange={onSaved} onClose={() => setOpen(false)} />}
@@ -47,12 +47,16 @@ function shown(own: number | null, ofService: number | undefined): string {
 function LimitsDialog({ agent, onChange, onClose }: AgentProps & { readonly onClose: () => void }) {
   const [perMinute, setPerMinute] = useState(String(agent.rate_per_minute ?? ''));
   const [burst, setBurst] = useState(String(agent.burst ?? ''));
-  const [tellsChange, setTellsChange] = useState(agent.tell_change);
+  const [tellsChange, setTellsChange] = useState(agent.refusal_hints);
   const { isBusy, problem, run } = useSending();
   const save = (): Promise<void> =>
     run(async () => {
-      const body = { rate_per_minute: numberOf(perMinute), burst: numberOf(burst), tell_change: tellsChange };
-      await call('changeAgent', { params: { id: agent.id }, body });
+      const body = {
+        rate_per_minute: numberOf(perMinute),
+        burst: numberOf(burst),
+        refusal_hints: tellsChange,
+      };
+      await call('updateAgent', { params: { id: agent.id }, body });
       tellDone('Limits changed; they take effect with the next request');
       onChange();
       onClose();

@@ -35,7 +35,7 @@ function StepUpForm({ agentId }: { readonly agentId: string }) {
   const params = { id: agentId };
   const byPasskey = (): Promise<void> =>
     run(async () => {
-      const passkey = await answerPasskey(await call('askPasskeyForAgent', { params }));
+      const passkey = await answerPasskey(await call('getAgentStepUpChallenge', { params }));
       setAt((await call('stepUpForAgent', { params, body: { passkey } })).at);
     });
   const byCode = (): Promise<void> =>

@@ -77,7 +77,7 @@ function NoSuchAgent() {
 
 /** The section of an agent's keys. */
 export function AgentKeys({ agent: { id, name, status }, onChange }: AgentProps) {
-  const keys = useResource('listKeys', { params: { id } }, ['agents']);
+  const keys = useResource('listAgentKeys', { params: { id } }, ['agents']);
   return (
     <KeysSection
       label="Keys of the agent"
@@ -85,7 +85,7 @@ export function AgentKeys({ agent: { id, name, status }, onChange }: AgentProps)
       keys={keys}
       mayRotate={useGrant('agents.rotate') !== 'no' && status !== 'revoked'}
       name={name}
-      send={(body) => call('rotateKey', { params: { id }, body })}
+      send={(body) => call('rotateAgentKey', { params: { id }, body })}
       onRotated={onChange}
     />
   );
@@ -122,7 +122,7 @@ function EditDialog({ agent, onChange, onClose }: AgentProps & { readonly onClos
   const { isBusy, problem, run } = useSending();
   const save = (): Promise<void> =>
     run(async () => {
-      await call('changeAgent', { params: { id: agent.id }, body: draftBody(draft) });
+      await call('updateAgent', { params: { id: agent.id }, body: draftBody(draft) });
       tellDone('Changed; it takes effect with the next request');
       onChange();
       onClose();

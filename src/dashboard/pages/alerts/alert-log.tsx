@@ -23,7 +23,7 @@ export function AlertLog() {
 }
 
 function OnNow() {
-  const { data, problem, reload } = useResource('listAlertsOn', {}, ['alerts']);
+  const { data, problem, reload } = useResource('listActiveAlerts', {}, ['alerts']);
   return (
     <Section title="On now">
       <ProblemNote problem={problem} onRetry={reload} />
@@ -41,7 +41,7 @@ function OnNow() {
             </strong>
             <span>{alert.text}</span>
             <span class="alert-soft">
-              Began <Ago at={alert.began_at} /> · <a href={alert.page}>Look at it</a>
+              Began <Ago at={alert.started_at} /> · <a href={alert.page}>Look at it</a>
             </span>
           </li>
         ))}
@@ -79,7 +79,7 @@ function Past() {
                   </th>
                   <td data-label="What happened">{alert.text}</td>
                   <td data-label="Began">
-                    <At at={alert.began_at} />
+                    <At at={alert.started_at} />
                   </td>
                   <td data-label="Lasted">{lastedText(alert)}</td>
                 </tr>
@@ -92,6 +92,6 @@ function Past() {
   );
 }
 
-function lastedText({ began_at: began, over_at: over }: Alert): string {
+function lastedText({ started_at: began, ended_at: over }: Alert): string {
   return over === null ? 'on now' : spanText(Date.parse(over) - Date.parse(began));
 }

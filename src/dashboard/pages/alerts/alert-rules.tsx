@@ -57,7 +57,7 @@ export function AlertRules() {
                   <td data-label="An alert when">{ruleWords(rule)}</td>
                   <td data-label="Told">{toldWords(rule)}</td>
                   <td data-label="State">
-                    <Badge tone={rule.is_on ? 'allow' : 'unknown'}>{rule.is_on ? 'On' : 'Off'}</Badge>
+                    <Badge tone={rule.active ? 'allow' : 'unknown'}>{rule.active ? 'On' : 'Off'}</Badge>
                   </td>
                   {mayChange && (
                     <td class="alerts-actions">
@@ -84,18 +84,18 @@ interface RuleActionsProps {
 }
 
 function RuleActions({ rule, onChange, onOpen }: RuleActionsProps) {
-  const { id, name, is_on: isOn, is_shipped: isShipped, is_changed: isChanged } = rule;
+  const { id, name, active: isOn, is_built_in: isShipped, is_changed: isChanged } = rule;
   const { problem, run } = useSending();
   const params = { id };
   const turn = (): Promise<void> =>
     run(async () => {
-      await call('changeAlertRule', { params, body: { is_on: !isOn } });
+      await call('updateAlertRule', { params, body: { active: !isOn } });
       tellDone(`${name}: ${isOn ? 'off' : 'on'}`);
       onChange();
     });
   const remove = (): Promise<void> =>
     run(async () => {
-      await call('removeAlertRule', { params });
+      await call('deleteAlertRule', { params });
       tellDone(isShipped ? `${name}: as shipped` : `${name}: deleted`);
       onChange();
     });

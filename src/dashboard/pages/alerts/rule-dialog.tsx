@@ -47,8 +47,8 @@ export function RuleDialog({ rule, onDone, onClose }: RuleDialogProps) {
     run(async () => {
       const fields = { name, threshold, window_minutes, mail_roles, webhook_ids };
       const body = { ...fields, code: kind === 'refusals' ? code : null };
-      if (rule === null) await call('makeAlertRule', { body: { ...body, kind } });
-      else await call('changeAlertRule', { params: { id: rule.id }, body });
+      if (rule === null) await call('createAlertRule', { body: { ...body, kind } });
+      else await call('updateAlertRule', { params: { id: rule.id }, body });
       tellDone(`${name}: saved`);
       onDone();
       onClose();

@@ -44,11 +44,11 @@ export function MakeWebhookDialog({ onChange, onClose }: MakeProps) {
   const [url, setUrl] = useState('');
   const [chosen, setChosen] = useState<readonly Event[]>(events);
   const [format, setFormat] = useState<Webhook['format']>('standard');
-  const [made, setMade] = useState<Reply<'makeWebhook'> | null>(null);
+  const [made, setMade] = useState<Reply<'createWebhook'> | null>(null);
   const { isBusy, problem, run } = useSending();
   const make = (): Promise<void> =>
     run(async () => {
-      const reply = await call('makeWebhook', { body: { url: url.trim(), events: chosen, format } });
+      const reply = await call('createWebhook', { body: { url: url.trim(), events: chosen, format } });
       onChange();
       if (reply.secret !== null) return setMade(reply);
       tellDone('The chat channel is added');
@@ -153,7 +153,7 @@ export function RemoveWebhookDialog({ webhook, onChange, onClose }: SecretProps 
       title="Delete the webhook"
       word="Delete it"
       done="The webhook is deleted"
-      work={() => call('removeWebhook', { params: { id: webhook.id } })}
+      work={() => call('deleteWebhook', { params: { id: webhook.id } })}
       onDone={onChange}
       onClose={onClose}
     >

@@ -59,7 +59,7 @@ interface OneWebhookProps {
 
 function OneWebhook({ webhook, mayChange, onChange }: OneWebhookProps) {
   const { query } = usePlace();
-  const { id, url, format, events, status, disabled_because: because, failing_since: failing } = webhook;
+  const { id, url, format, events, status, disabled_reason: because, failing_since: failing } = webhook;
   const isOpen = query.get('webhook') === id;
   return (
     <li>
@@ -109,7 +109,7 @@ function WebhookActions({ webhook, onChange }: Omit<OneWebhookProps, 'mayChange'
     });
   const setStatus = (next: Webhook['status']): Promise<void> =>
     run(async () => {
-      await call('changeWebhook', { params, body: { status: next } });
+      await call('updateWebhook', { params, body: { status: next } });
       tellDone(next === 'active' ? 'The webhook is enabled' : 'The webhook is disabled');
       onChange();
     });

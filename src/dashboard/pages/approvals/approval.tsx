@@ -62,14 +62,15 @@ function Whole({ request, problem, reload }: WholeProps) {
   const [asked, setAsked] = useState<{ readonly vote: VoteKind } | null>(null);
   const [ownAct, setOwnAct] = useState<OwnAct | null>(null);
   const [isSteppingUp, setSteppingUp] = useState(false);
-  const mayStepUp = request.may?.step_up === true;
-  const mayVote = (request.may?.approve.length ?? 0) > 0 || request.may?.reject === true;
+  const mayStepUp = request.allowed_actions?.step_up === true;
+  const mayVote =
+    (request.allowed_actions?.approve.length ?? 0) > 0 || request.allowed_actions?.reject === true;
   useVoteOfAddress((vote) => setAsked({ vote }));
   const isBar = isPending && ownAct === null && (mayVote || mayStepUp);
   const next = useNext(id);
   const lookAlikes = useLookAlikes(id);
   const claims = useClaims();
-  const mayClaim = request.may?.comment === true;
+  const mayClaim = request.allowed_actions?.comment === true;
   const isHandled = isPending && mayClaim;
   const [isSnoozing, setSnoozing] = useState(false);
   const goNext = (): void => go(next === null ? '/approvals' : `/approvals/${next.request_id}`);

@@ -69,8 +69,8 @@ function BulkForm({ vote, items, results, onResult, onClose }: BulkFormProps) {
   const send = (): Promise<void> =>
     run(async () => {
       if (isChecking) return;
-      for (const { request_id: id, may } of open) {
-        const group = isApproval && may.approve.length > 1 ? (groups[id] ?? null) : null;
+      for (const { request_id: id, allowed_actions: allowed } of open) {
+        const group = isApproval && allowed.approve.length > 1 ? (groups[id] ?? null) : null;
         const result = await sendVote({ id, vote, comment: comment.trim(), group });
         onResult(id, result);
         if (result.isCutOff) return;
@@ -151,7 +151,7 @@ interface BulkItemProps {
 }
 
 function BulkItem({ item, vote, result, whyNot, group, onGroup }: BulkItemProps) {
-  const { request_id: id, reason, may } = item;
+  const { request_id: id, reason, allowed_actions: allowed } = item;
   return (
     <li>
       <a href={`/approvals/${id}`} target="_blank" rel="noopener">
@@ -160,12 +160,12 @@ function BulkItem({ item, vote, result, whyNot, group, onGroup }: BulkItemProps)
       <span class="approvals-beneath">
         <PlainText text={agentName(item)} isShort /> · <PlainText text={reason} isShort />
       </span>
-      {vote === 'approve' && may.approve.length > 1 && result === undefined && (
+      {vote === 'approve' && allowed.approve.length > 1 && result === undefined && (
         <label class="bulk-group">
           For which group
           <select required value={group} onChange={({ currentTarget }) => onGroup(currentTarget.value)}>
             <option value="">Choose</option>
-            {may.approve.map((one) => (
+            {allowed.approve.map((one) => (
               <option key={one} value={one}>
                 {groupWords(one)}
               </option>
@@ -190,12 +190,16 @@ const signs: Readonly<Record<VoteResult['kind'], IconName>> = {
 };
 
 /** Why the vote on a request cannot be sent; null when it can. */
-function whyNotSent({ may, requires }: Queued, vote: VoteKind, deception: Deception): string | null {
-  if (vote === 'reject') return may.reject ? null : 'Not sent: you cannot reject it';
-  if (may.approve.length === 0)
+function whyNotSent(
+  { allowed_actions: allowed, requires }: Queued,
+  vote: VoteKind,
+  deception: Deception,
+): string | null {
+  if (vote === 'reject') return allowed.reject ? null : 'Not sent: you cannot reject it';
+  if (allowed.approve.length === 0)
     return requires?.step_up === true
       ? 'Not sent: it needs a step-up, on its own page'
-      : `Not sent: ${may.why ?? 'you cannot approve it'}`;
+      : `Not sent: ${allowed.reason ?? 'you cannot approve it'}`;
   return whyNotClear[deception];
 }
 

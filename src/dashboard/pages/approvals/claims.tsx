@@ -14,7 +14,7 @@ import { PlainText } from '../../parts/text/plain-text.tsx';
 import { personWords } from '../requests/timeline-events.ts';
 import './claims.css';
 
-export type Claim = Reply<'listClaims'>['items'][number];
+export type Claim = Reply<'listReviewLocks'>['items'][number];
 
 interface Claims {
   readonly of: (requestId: string) => readonly Claim[];
@@ -26,14 +26,14 @@ interface Claims {
 
 export function useClaims(): Claims {
   const maySee = useGrant('requests.view') !== 'no';
-  const { data, reload } = useResource('listClaims', maySee ? {} : null, ['approvals']);
+  const { data, reload } = useResource('listReviewLocks', maySee ? {} : null, ['approvals']);
   const { problem, run } = useSending();
   const of = (id: string) => data?.items.filter(({ request_id }) => request_id === id) ?? [];
   const isOwn = (id: string) => of(id).some(({ is_own }) => is_own);
   const turn = (id: string): Promise<void> =>
     run(async () => {
       const hadIt = isOwn(id);
-      await (hadIt ? call('giveRequestBack', { params: { id } }) : call('claimRequest', { params: { id } }));
+      await (hadIt ? call('releaseRequest', { params: { id } }) : call('lockRequest', { params: { id } }));
       tellDone(hadIt ? 'You have given it back' : 'Claimed: others see it');
       reload();
     });

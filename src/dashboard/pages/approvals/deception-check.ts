@@ -39,7 +39,7 @@ async function checkRequest(item: Queued, signal: AbortSignal): Promise<Deceptio
   const options = { params: { id: item.request_id }, signal };
   try {
     const [{ items: lookAlikes }, { payload }] = await Promise.all([
-      call('listLookAlikes', options),
+      call('listConfusables', options),
       call('getRequest', options),
     ]);
     const isClear = lookAlikes.length === 0 && aboutJson(payload).invisible.length === 0;

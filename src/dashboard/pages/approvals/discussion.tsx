@@ -21,15 +21,15 @@ interface DiscussionProps {
 }
 
 export function Discussion({ request, reload }: DiscussionProps) {
-  const { request_id: id, may, comments, status } = request;
+  const { request_id: id, allowed_actions: allowed, comments, status } = request;
   const [kind, setKind] = useState<Kind>('comment');
   const [text, setText] = useState('');
   const { isBusy, problem, run } = useSending();
-  if (status !== 'pending' || may?.comment !== true) return null;
+  if (status !== 'pending' || allowed?.comment !== true) return null;
   const isAsked = comments.some((one) => one.kind === 'question');
   const send = (): Promise<void> =>
     run(async () => {
-      await call('commentRequest', { params: { id }, body: { kind, text: text.trim() } });
+      await call('addComment', { params: { id }, body: { kind, text: text.trim() } });
       setText('');
       tellDone(doneTexts[kind]);
       reload();

@@ -20,7 +20,11 @@ interface HandlingProps {
 }
 
 export function Handling({ id, onSnooze }: HandlingProps) {
-  const { data, problem: unseen, reload } = useResource('getHandling', { params: { id } }, ['approvals']);
+  const {
+    data,
+    problem: unseen,
+    reload,
+  } = useResource('getRequestAssignment', { params: { id } }, ['approvals']);
   const { problem, run } = useSending();
   const assignTo = (person: string): Promise<void> =>
     run(async () => {

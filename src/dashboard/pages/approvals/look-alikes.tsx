@@ -8,7 +8,7 @@ import { Note } from '../../parts/layout/note.tsx';
 import { PlainPieces } from '../../parts/text/plain-text.tsx';
 import type { CharacterMarks } from '../../parts/text/text-pieces.ts';
 
-type LookAlike = Operations['listLookAlikes']['reply']['items'][number];
+type LookAlike = Operations['listConfusables']['reply']['items'][number];
 
 export interface LookAlikes {
   /** Null until the service has answered. */
@@ -29,7 +29,7 @@ export function checkStateOf({ items, isFailed }: LookAlikes): CheckState {
 const placesShown = 10;
 
 export function useLookAlikes(id: string): LookAlikes {
-  const { data, problem, isLoading, reload } = useResource('listLookAlikes', { params: { id } });
+  const { data, problem, isLoading, reload } = useResource('listConfusables', { params: { id } });
   return { items: data?.items ?? null, isFailed: problem !== null && !isLoading, reload };
 }
 
@@ -73,7 +73,7 @@ export function LookAlikesNote({
 }
 
 function About({
-  lookAlike: { path, value, scripts, looks_like: known, characters },
+  lookAlike: { path, value, scripts, confusable_with: known, characters },
 }: {
   readonly lookAlike: LookAlike;
 }) {

@@ -155,9 +155,9 @@ function QueueRow({ item, isChosen, onChoose, claims }: QueueRowProps) {
             {groupWords(group)} {given}/{needs}
           </span>
         ))}
-        {requires?.fell_away.map(({ by, group, why }) => (
+        {requires?.invalidated.map(({ by, group, reason }) => (
           <span key={`${by} ${group}`} class="approvals-beneath">
-            <PlainText text={`${personWords(by)} ${why}`} isShort />
+            <PlainText text={`${personWords(by)} ${reason}`} isShort />
           </span>
         ))}
       </td>

@@ -42,14 +42,14 @@ export function VotePanel(props: VotePanelProps) {
   const [draft, change] = useDraft({ requestId: id, personId: person.id });
   const comment = useRef<HTMLTextAreaElement>(null);
   const { isBusy, problem, run, clear } = useSending();
-  const may = request.may ?? nothing;
-  const { vote, groups } = chosen(may, draft.vote);
+  const allowed = request.allowed_actions ?? nothing;
+  const { vote, groups } = chosen(allowed, draft.vote);
   const choose = (next: VoteKind | null): void => {
     clear();
     change({ vote: next });
   };
   useLayoutEffect(() => {
-    if (asked !== null && isOpen(may, asked.vote)) choose(asked.vote);
+    if (asked !== null && isOpen(allowed, asked.vote)) choose(asked.vote);
   }, [asked]);
   // A layout effect moves the focus before the next key arrives. On a phone, whose keyboard would cover the
   // page, the comment gets the focus only when one is required.
@@ -85,7 +85,7 @@ export function VotePanel(props: VotePanelProps) {
   return (
     <Section title="Your decision">
       <Asked request={request} />
-      {may.step_up && (
+      {allowed.step_up && (
         <div>
           <Button look="primary" icon="reauth" onClick={() => onStepUp(true)}>
             Step up
@@ -95,16 +95,16 @@ export function VotePanel(props: VotePanelProps) {
       {isSteppingUp && (
         <StepUpDialog request={request} onClose={() => onStepUp(false)} onDone={() => onSent('stepped up')} />
       )}
-      {may.why !== null && !may.step_up && <p>{may.why}</p>}
-      {may.take_back && <TakeBack id={id} onDone={reload} />}
+      {allowed.reason !== null && !allowed.step_up && <p>{allowed.reason}</p>}
+      {allowed.revoke_approval && <TakeBack id={id} onDone={reload} />}
       {vote === null ? (
         <div class="approval-votes">
-          {may.approve.length > 0 && (
+          {allowed.approve.length > 0 && (
             <Button look="primary" icon="allow" onClick={() => choose('approve')}>
               Approve…
             </Button>
           )}
-          {may.reject && (
+          {allowed.reject && (
             <Button icon="deny" onClick={() => choose('reject')}>
               Reject…
             </Button>
@@ -192,25 +192,28 @@ function UnsentComment({ text }: { readonly text: string }) {
   );
 }
 
-type May = NonNullable<RequestDetail['may']>;
+type AllowedActions = NonNullable<RequestDetail['allowed_actions']>;
 
-const nothing: May = {
+const nothing: AllowedActions = {
   approve: [],
   reject: false,
-  take_back: false,
+  revoke_approval: false,
   comment: false,
   step_up: false,
   report: false,
-  why: null,
+  reason: null,
 };
 
-function isOpen(may: May, vote: VoteKind): boolean {
-  return vote === 'approve' ? may.approve.length > 0 : may.reject;
+function isOpen(allowed: AllowedActions, vote: VoteKind): boolean {
+  return vote === 'approve' ? allowed.approve.length > 0 : allowed.reject;
 }
 
-function chosen(may: May, vote: VoteKind | null): { vote: VoteKind | null; groups: readonly string[] } {
-  if (vote === null || !isOpen(may, vote)) return { vote: null, groups: [] };
-  return { vote, groups: vote === 'approve' ? may.approve : [] };
+function chosen(
+  allowed: AllowedActions,
+  vote: VoteKind | null,
+): { vote: VoteKind | null; groups: readonly string[] } {
+  if (vote === null || !isOpen(allowed, vote)) return { vote: null, groups: [] };
+  return { vote, groups: vote === 'approve' ? allowed.approve : [] };
 }
 
 /** The subject of the vote, because the head of the page may be out of sight. */
@@ -234,9 +237,9 @@ function Asked({ request: { requires } }: Pick<VotePanelProps, 'request'>) {
           <strong>{groupWords(group)}</strong>: {given} of {needs} {needs === 1 ? 'approval' : 'approvals'}
         </li>
       ))}
-      {requires?.fell_away.map(({ by, group, why }) => (
+      {requires?.invalidated.map(({ by, group, reason }) => (
         <li key={`${by} ${group}`}>
-          An approval no longer counts: <PlainText text={`${personWords(by)} ${why}`} isShort />
+          An approval no longer counts: <PlainText text={`${personWords(by)} ${reason}`} isShort />
         </li>
       ))}
     </ul>
@@ -293,7 +296,7 @@ function TakeBack({ id, onDone }: { readonly id: string; readonly onDone: () => 
         isBusy={isBusy}
         onClick={() =>
           run(async () => {
-            await call('takeBackApproval', { params: { id } });
+            await call('revokeApproval', { params: { id } });
             tellDone('You have taken your approval back');
             onDone();
           })

@@ -31,10 +31,10 @@ export default function Audit() {
     limit: pageSize,
     ...times,
   };
-  const { data, problem, isLoading, reload } = useResource('listChanges', { query: asked }, [
+  const { data, problem, isLoading, reload } = useResource('listAuditLog', { query: asked }, [
     'agents',
     'people',
-    'switches',
+    'kill_switches',
   ]);
   const isFiltered = filterNames.some((name) => query.has(name));
   return (

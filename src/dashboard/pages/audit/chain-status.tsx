@@ -39,7 +39,7 @@ export function ChainStatus() {
         const walk: Walk = await call('verifyRecords', { body: cursor === null ? {} : { cursor } });
         checked += walk.checked;
         setSeen({ checked, walk, at: new Date().toISOString() });
-        cursor = walk.status === 'going-on' ? walk.cursor : null;
+        cursor = walk.status === 'in_progress' ? walk.cursor : null;
       } while (cursor !== null && !isStopped.current);
     });
   return (
@@ -94,7 +94,7 @@ function Result({ seen }: { readonly seen: Seen | null }) {
   if (walk.status === 'broken' && walk.break !== null) {
     return <Broken found={walk.break} checked={checked} />;
   }
-  if (walk.status === 'going-on') {
+  if (walk.status === 'in_progress') {
     return (
       <Note>
         <p>

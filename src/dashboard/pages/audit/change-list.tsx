@@ -8,7 +8,7 @@ import { PlainText } from '../../parts/text/plain-text.tsx';
 import { pageOfScope, pageOfSubject, wordsOfChange, wordsOfField, wordsOfScope } from './change-words.ts';
 import { type Difference, differences } from './differences.ts';
 
-type Change = Reply<'listChanges'>['items'][number];
+type Change = Reply<'listAuditLog'>['items'][number];
 
 export function ChangeList({
   changes,

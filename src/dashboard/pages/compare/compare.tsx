@@ -122,7 +122,7 @@ function Compared({ pair }: { readonly pair: SetPair }) {
   const mayTry = useGrant('policies.try') !== 'no';
   const key = mayTry ? compareHref(pair) : null;
   const { answer, problem, retry } = useAnswer(key, (signal) =>
-    call('compareSets', { query: { ...pair }, signal }),
+    call('diffPolicySets', { query: { ...pair }, signal }),
   );
   return (
     <>

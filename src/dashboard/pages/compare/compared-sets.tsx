@@ -14,7 +14,7 @@ import { Section } from '../../parts/layout/page.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import { keepDraft, readDraft } from '../playground/changes.ts';
 
-type ComparedSets = Reply<'compareSets'>;
+type ComparedSets = Reply<'diffPolicySets'>;
 
 interface ComparedSetsProps {
   readonly compared: ComparedSets;
@@ -22,7 +22,7 @@ interface ComparedSetsProps {
 }
 
 export function ComparedSetsView({ compared, pair }: ComparedSetsProps) {
-  const findings = compared.comparison?.findings ?? [];
+  const findings = compared.diff?.findings ?? [];
   const actions = [...new Set(findings.flatMap((finding) => finding.actions))];
   return (
     <div class="compare-panes">
@@ -44,7 +44,7 @@ export function ComparedSetsView({ compared, pair }: ComparedSetsProps) {
 const sides = { old: 'Before', new: 'After' } as const;
 
 function Decided({ compared }: { readonly compared: ComparedSets }) {
-  const { comparison, failed, diagnostics, requests } = compared;
+  const { diff, failed, diagnostics, requests } = compared;
   const person = usePerson();
   const ways: FindingWays = {
     sides,
@@ -55,7 +55,7 @@ function Decided({ compared }: { readonly compared: ComparedSets }) {
       go('/playground');
     },
   };
-  if (comparison === null)
+  if (diff === null)
     return (
       <Note tone="deny" icon="warning">
         <p>
@@ -76,8 +76,8 @@ function Decided({ compared }: { readonly compared: ComparedSets }) {
     );
   return (
     <div class="comparison">
-      <p role="status">{countsText(comparison)}</p>
-      <ComparisonResult comparison={comparison} requests={requests} ways={ways} />
+      <p role="status">{countsText(diff)}</p>
+      <ComparisonResult comparison={diff} requests={requests} ways={ways} />
     </div>
   );
 }
@@ -91,7 +91,7 @@ function Files({ files }: Pick<ComparedSets, 'files'>) {
     );
   return (
     <div class="compare-files">
-      {files.map(({ path, old, new: now, is_whole: isWhole }) => (
+      {files.map(({ path, old, new: now, is_complete: isWhole }) => (
         <section key={path} aria-label={path}>
           <h3>
             <PlainText text={path} isShort />
@@ -118,7 +118,7 @@ interface ChangedSentencesProps {
 function ChangedSentences({ pair, actions }: ChangedSentencesProps) {
   const query = { ...pair, actions: actions.join(',') };
   const { answer, problem, retry } = useAnswer(`${compareHref(pair)} ${query.actions}`, (signal) =>
-    call('getChangedSentences', { query, signal }),
+    call('diffPolicySummaries', { query, signal }),
   );
   if (answer === null)
     return problem === null ? (
@@ -129,13 +129,13 @@ function ChangedSentences({ pair, actions }: ChangedSentencesProps) {
   return (
     <>
       <ul class="compare-sentences" aria-label="What is said otherwise">
-        {answer.items.map(({ of, gone, come }) => (
-          <li key={of}>
+        {answer.items.map(({ subject, removed, added }) => (
+          <li key={subject}>
             <h3>
-              <PlainText text={of} isShort />
+              <PlainText text={subject} isShort />
             </h3>
             <ul>
-              {gone.map((text) => (
+              {removed.map((text) => (
                 <li key={text}>
                   <del>
                     <span class="visually-hidden">removed: </span>
@@ -143,7 +143,7 @@ function ChangedSentences({ pair, actions }: ChangedSentencesProps) {
                   </del>
                 </li>
               ))}
-              {come.map((text) => (
+              {added.map((text) => (
                 <li key={text}>
                   <ins>
                     <span class="visually-hidden">added: </span>
@@ -156,7 +156,7 @@ function ChangedSentences({ pair, actions }: ChangedSentencesProps) {
         ))}
       </ul>
       {answer.items.length === 0 && <p>No sentence differs.</p>}
-      {!answer.is_whole && (
+      {!answer.is_complete && (
         <p>
           Not all actions were looked at: <code>writ diff --format markdown</code> says them all.
         </p>

@@ -228,7 +228,7 @@ export function RefusalsSection({ overview: { refusals } }: { readonly overview:
 /** How long decisions took: three numbers, and a plot over time on a logarithmic scale. */
 export function LatencySection(props: OverTime) {
   const series = useMemo(() => latencySeries(props.overview), [props.overview]);
-  const of = props.overview.latency_of_all;
+  const of = props.overview.total_latency;
   return (
     <Section title="Latency of decisions" actions={<Legend series={series} />}>
       {of.p50_us === null ? (

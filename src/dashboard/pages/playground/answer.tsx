@@ -119,7 +119,7 @@ function Decided({ decision, isOld, digested, onRule, written }: DecidedProps) {
     requires,
     change,
     trace,
-    trace_others: others,
+    trace_omitted: others,
   } = decision;
   return (
     <div class={isOld ? 'playground-decided playground-old' : 'playground-decided'}>

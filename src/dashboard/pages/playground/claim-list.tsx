@@ -38,7 +38,7 @@ export function ClaimList({ claims, onPlace, onTry }: ClaimListProps) {
             <Icon name={icons[claim.result]} />
             <div>
               <button type="button" class="text-button" onClick={() => onPlace(claim)}>
-                <code>{claim.claim}</code>
+                <code>{claim.clause}</code>
               </button>
               <p>{saidOf(claim)}</p>
               {claim.refuted_by?.request != null && (
@@ -58,7 +58,7 @@ interface ClaimActionsProps extends Pick<ClaimListProps, 'onTry'> {
 }
 
 function ClaimActions({ claim, request, onTry }: ClaimActionsProps) {
-  const { guarantee, claim: text, file, refuted_by: refuted } = claim;
+  const { guarantee, clause: text, file, refuted_by: refuted } = claim;
   const expect = refuted === null ? null : claimExpects(text, refuted.decision);
   return (
     <div class="playground-diagnostic-actions">
@@ -78,11 +78,11 @@ function ClaimActions({ claim, request, onTry }: ClaimActionsProps) {
   );
 }
 
-function saidOf({ result, why, refuted_by: refuted }: TriedClaim): string {
+function saidOf({ result, reason, refuted_by: refuted }: TriedClaim): string {
   if (refuted !== null) {
     const met = [...refuted.satisfied.escalate, ...refuted.satisfied.reauth];
     const once = met.length === 0 ? '' : `, once it has what is asked for by ${met.join(', ')}`;
     return `${words[result]}: a request is decided ${refuted.decision} by ${refuted.by}${once}`;
   }
-  return why === null ? words[result] : `${words[result]}: ${why}`;
+  return reason === null ? words[result] : `${words[result]}: ${reason}`;
 }

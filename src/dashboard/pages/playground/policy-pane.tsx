@@ -261,8 +261,8 @@ function WhatChanges({ changes, digest, ways }: WhatChangesProps) {
         </Note>
       )}
       {compared === null && problem === null && <Loading label="The sets are being compared" lines={5} />}
-      {compared?.comparison != null && (
-        <ComparisonResult comparison={compared.comparison} requests={compared.requests} ways={ways} />
+      {compared?.diff != null && (
+        <ComparisonResult comparison={compared.diff} requests={compared.requests} ways={ways} />
       )}
     </div>
   );
@@ -271,7 +271,7 @@ function WhatChanges({ changes, digest, ways }: WhatChangesProps) {
 function statusOf({ answer: compared, problem }: Answering<Compared>): string {
   if (problem !== null) return 'There is no comparison.';
   if (compared === null) return 'Your copy is being compared with the active policies…';
-  if (compared.comparison === null)
+  if (compared.diff === null)
     return 'Your copy cannot be compared while the policies have errors. They are listed below.';
-  return countsText(compared.comparison);
+  return countsText(compared.diff);
 }

@@ -19,7 +19,7 @@ export function useFailedFile(changes: readonly Change[], onText: (change: Chang
     if (changes.some((change) => change.path === path))
       return done('Your own copy of this file stays; discard it to fix the failed one');
     const controller = new AbortController();
-    call('getPolicyFile', { query: { path, of: 'failed' }, signal: controller.signal }).then(
+    call('getPolicyFile', { query: { path, set: 'failed' }, signal: controller.signal }).then(
       ({ text }) => {
         onText({ path, text });
         done('This is the text that failed to load');

@@ -28,7 +28,7 @@ export function useTexts(digest: string | null, paths: readonly string[]): Texts
     if (next === null || digest === null) return;
     const controller = new AbortController();
     call('getPolicyFile', { query: { path: next }, signal: controller.signal }).then(
-      ({ text, is_whole: isWhole }) => {
+      ({ text, is_complete: isWhole }) => {
         setProblem(null);
         setTexts((before) => new Map(before).set(next, { text, isWhole, digest }));
       },

@@ -2,7 +2,7 @@
 
 import type { Reply } from '../../api/client.ts';
 
-export type Point = Reply<'getPoint'>;
+export type Point = Reply<'getEnforcementPoint'>;
 
 /** `onChange` is called when the section has changed the enforcement point. */
 export interface PointProps {

@@ -21,7 +21,7 @@ import { ConfirmDialog } from '../../parts/dialog/confirm-dialog.tsx';
 import { RevokeDialog } from '../../parts/dialog/revoke-dialog.tsx';
 
 export default function PointPage({ params: { id = '' } }: PageProps) {
-  const { data: point, problem, reload } = useResource('getPoint', { params: { id } }, ['agents']);
+  const { data: point, problem, reload } = useResource('getEnforcementPoint', { params: { id } }, ['agents']);
   const mayAudit = useGrant('audit.view') !== 'no';
   if (point === null) {
     return (
@@ -102,7 +102,7 @@ function EditDialog({ point, onChange, onClose }: PointProps & { readonly onClos
         before={point}
         word="Save"
         send={async (body) => {
-          await call('changePoint', { params: { id: point.id }, body });
+          await call('updateEnforcementPoint', { params: { id: point.id }, body });
           tellDone('Changed; it takes effect with the next request');
           onChange();
           onClose();
@@ -114,7 +114,7 @@ function EditDialog({ point, onChange, onClose }: PointProps & { readonly onClos
 }
 
 function PointKeys({ point: { id, name, status, agents }, onChange }: PointProps) {
-  const keys = useResource('listPointKeys', { params: { id } }, ['agents']);
+  const keys = useResource('listEnforcementPointKeys', { params: { id } }, ['agents']);
   return (
     <KeysSection
       label="Keys of the enforcement point"
@@ -123,7 +123,7 @@ function PointKeys({ point: { id, name, status, agents }, onChange }: PointProps
       mayRotate={useGrant('points.change') === 'yes' && status !== 'revoked'}
       name={name}
       askedFor={agents[0]?.id ?? null}
-      send={(body) => call('rotatePointKey', { params: { id }, body })}
+      send={(body) => call('rotateEnforcementPointKey', { params: { id }, body })}
       onRotated={onChange}
     />
   );
@@ -153,7 +153,7 @@ export function PointActions({ point, onChange }: PointProps) {
           title="Disable the enforcement point"
           word="Disable"
           done={`${point.name} is disabled`}
-          work={() => call('disablePoint', { params })}
+          work={() => call('disableEnforcementPoint', { params })}
           onDone={onChange}
           onClose={close}
         >
@@ -167,7 +167,7 @@ export function PointActions({ point, onChange }: PointProps) {
           word="Enable"
           look="primary"
           done={`${point.name} is enabled`}
-          work={() => call('enablePoint', { params })}
+          work={() => call('enableEnforcementPoint', { params })}
           onDone={onChange}
           onClose={close}
         >
@@ -178,7 +178,7 @@ export function PointActions({ point, onChange }: PointProps) {
         <RevokeDialog
           what="enforcement point"
           name={point.name}
-          send={(body) => call('revokePoint', { params, body })}
+          send={(body) => call('revokeEnforcementPoint', { params, body })}
           onDone={onChange}
           onClose={close}
         />

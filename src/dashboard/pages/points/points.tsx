@@ -25,7 +25,9 @@ export default function Points() {
   const [isOpen, setOpen] = useState(false);
   const mayChange = useGrant('points.change') === 'yes';
   const cursor = query.get('cursor') ?? undefined;
-  const { data, problem, isLoading, reload } = useResource('listPoints', { query: { cursor } }, ['agents']);
+  const { data, problem, isLoading, reload } = useResource('listEnforcementPoints', { query: { cursor } }, [
+    'agents',
+  ]);
   return (
     <PageFrame
       title="Enforcement points"
@@ -105,7 +107,7 @@ interface RegisterDialogProps {
 }
 
 function RegisterDialog({ onChange, onClose }: RegisterDialogProps) {
-  const [made, setMade] = useState<Reply<'registerPoint'> | null>(null);
+  const [made, setMade] = useState<Reply<'registerEnforcementPoint'> | null>(null);
   if (made !== null) {
     const { point, api_key: key } = made;
     return (
@@ -125,7 +127,7 @@ function RegisterDialog({ onChange, onClose }: RegisterDialogProps) {
         before={{ name: '', agents: [] }}
         word="Register"
         send={async (body) => {
-          setMade(await call('registerPoint', { body }));
+          setMade(await call('registerEnforcementPoint', { body }));
           onChange();
         }}
         onCancel={onClose}

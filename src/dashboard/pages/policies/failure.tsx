@@ -168,7 +168,7 @@ function useFailedText(path: string, at: string): string | null {
     if (path === '') return;
     let isWanted = true;
     const ask = (): Promise<Reply<'getPolicyFile'> | null> =>
-      isWanted ? call('getPolicyFile', { query: { path, of: 'failed' } }) : Promise.resolve(null);
+      isWanted ? call('getPolicyFile', { query: { path, set: 'failed' } }) : Promise.resolve(null);
     const take = (found: string | null): void => {
       if (isWanted) setText(found);
     };

@@ -24,7 +24,7 @@ export default function File() {
   const isFailed = query.get('of') === 'failed';
   const { data, problem, reload } = useResource(
     'getPolicyFile',
-    path === null ? null : { query: { path, ...(isFailed ? { of: 'failed' as const } : {}) } },
+    path === null ? null : { query: { path, ...(isFailed ? { set: 'failed' as const } : {}) } },
     // Once fixed, a failed text is gone from the service, but the page keeps showing it.
     isFailed ? [] : ['policies'],
   );
@@ -98,7 +98,7 @@ interface FileTextProps {
 }
 
 function FileText({ file, here, isFailed, marks }: FileTextProps) {
-  const { path, text, is_whole: isWhole, policies } = file;
+  const { path, text, is_complete: isWhole, policies } = file;
   const { query } = usePlace();
   const shown = shownLines(text, here?.line ?? Number(query.get('from') ?? 1));
   const line = here?.line ?? null;

@@ -102,9 +102,9 @@ function decisionsHref(from: string, to: string | null): string {
 function WhatChanged({ pair, at }: { readonly pair: SetPair; readonly at: string }) {
   const [isOpen, setOpen] = useState(false);
   const { answer, problem, retry } = useAnswer(isOpen ? compareHref(pair) : null, (signal) =>
-    call('compareSets', { query: { ...pair }, signal }),
+    call('diffPolicySets', { query: { ...pair }, signal }),
   );
-  const comparison = answer?.comparison ?? null;
+  const diff = answer?.diff ?? null;
   return (
     <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>
@@ -114,21 +114,19 @@ function WhatChanged({ pair, at }: { readonly pair: SetPair; readonly at: string
         <Loading label="The sets are being compared" lines={2} />
       )}
       <ProblemNote problem={problem} onRetry={retry} />
-      {answer !== null && comparison === null && (
-        <p>One of the two has errors by this version of the language.</p>
-      )}
-      {comparison !== null && (
+      {answer !== null && diff === null && <p>One of the two has errors by this version of the language.</p>}
+      {diff !== null && (
         <>
-          <p role="status">{countsText(comparison)}</p>
+          <p role="status">{countsText(diff)}</p>
           <ul class="policies-changed">
-            {comparison.findings.slice(0, 5).map((finding, index) => (
+            {diff.findings.slice(0, 5).map((finding, index) => (
               <li key={index}>
                 <MessageText text={findingLine(finding)} />
               </li>
             ))}
-            {comparison.findings.length === 0 && (
+            {diff.findings.length === 0 && (
               <li>
-                <MessageText text={closingLines(comparison).at(-1)?.text ?? ''} />
+                <MessageText text={closingLines(diff).at(-1)?.text ?? ''} />
               </li>
             )}
           </ul>

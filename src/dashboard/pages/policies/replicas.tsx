@@ -67,7 +67,7 @@ function ReplicaTable({ serving: { items, policies, store } }: { readonly servin
                 )}
               </td>
               <td data-label="Has read">
-                <DigestRead digest={replica.has_read} active={policies.digest} />
+                <DigestRead digest={replica.directory_digest} active={policies.digest} />
               </td>
               <td data-label="Version">{replica.version}</td>
               <td data-label="Serves since">

@@ -38,7 +38,7 @@ function RollBackDialog({ activation, active, onClose }: RollBackProps & { reado
   const [reason, setReason] = useState('');
   const send = (): Promise<void> =>
     run(async () => {
-      await call('rollBackPolicies', { body: { digest, seen: active, reason: reason.trim() } });
+      await call('rollBackPolicies', { body: { digest, active_digest: active, reason: reason.trim() } });
       tellDone(`${shortDigest(digest)} is active again`);
       onClose();
     });

@@ -80,7 +80,7 @@ function ActionSentences({ action: { actions, title, sentences } }: { readonly a
         </p>
       )}
       <ul class="policies-sentences">
-        {sentences.map(({ text, file, line, why_not: whyNot }) => (
+        {sentences.map(({ text, file, line, unproved_reason: whyNot }) => (
           <li key={text} class={whyNot === null ? 'verdict-proved' : 'verdict-warning'}>
             <Icon name={whyNot === null ? 'check' : 'warning'} />
             <span>

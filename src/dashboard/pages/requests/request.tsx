@@ -123,7 +123,7 @@ function Whole({ request, problem, reload }: WholeProps) {
   const { request_id: id, action_key, title, decision, status, reason, matched_policy: policy } = request;
   const explained = useResource('explainRequest', { params: { id } }, ['policies']);
   const amountAt = useAmounts(id);
-  const isOwnSet = explained.data?.on === 'its own policies';
+  const isOwnSet = explained.data?.is_same_set === true;
   const rules = traceRules(request.trace);
   const sources = useRuleSources(isOwnSet ? rules.map((rule) => rule.policy) : []);
   // The active policies may differ from those that decided, and the first decision does not explain a later
@@ -176,7 +176,7 @@ function Whole({ request, problem, reload }: WholeProps) {
           <Section title="Conditions">
             <ConditionTree
               trace={request.trace}
-              others={request.trace_others}
+              others={request.trace_omitted}
               decidedBy={decidedBy}
               sources={sources}
               conditions={isOwnSet ? (explained.data?.conditions ?? []) : []}
@@ -265,9 +265,9 @@ function recordFacts(request: RequestDetail) {
 
 function Actions({ request, reload }: { readonly request: RequestDetail; readonly reload: () => void }) {
   const [open, setOpen] = useState<'step-up' | 'outcome' | null>(null);
-  const { may } = request;
+  const { allowed_actions: allowed } = request;
   const isPending = request.status === 'pending';
-  const mayApprove = may !== null && may.approve.length > 0;
+  const mayApprove = allowed !== null && allowed.approve.length > 0;
   // An open dialog may have become pointless.
   useEffect(() => {
     if (!isPending) setOpen((before) => (before === 'step-up' ? null : before));
@@ -277,7 +277,7 @@ function Actions({ request, reload }: { readonly request: RequestDetail; readonl
       <Button look="quiet" icon="back" onClick={backToList}>
         All requests
       </Button>
-      {may?.step_up === true && (
+      {allowed?.step_up === true && (
         <Button look="primary" icon="reauth" onClick={() => setOpen('step-up')}>
           Step up
         </Button>
@@ -287,12 +287,12 @@ function Actions({ request, reload }: { readonly request: RequestDetail; readonl
           Decide
         </ButtonLink>
       )}
-      {may?.reject === true && !mayApprove && (
+      {allowed?.reject === true && !mayApprove && (
         <ButtonLink href={`/approvals/${request.request_id}#reject`} icon="deny">
           Reject…
         </ButtonLink>
       )}
-      {may?.report === true && <Button onClick={() => setOpen('outcome')}>Report the outcome</Button>}
+      {allowed?.report === true && <Button onClick={() => setOpen('outcome')}>Report the outcome</Button>}
       <ButtonLink href={`/playground?request=${request.request_id}`} icon="try">
         Try in the playground
       </ButtonLink>

@@ -93,7 +93,7 @@ function Count({ filters, isReady }: { readonly filters: Filters; readonly isRea
   );
 }
 
-function countText({ count, is_whole: isWhole }: Reply<'countRequests'>): string {
+function countText({ count, is_complete: isWhole }: Reply<'countRequests'>): string {
   const number = count.toLocaleString();
   if (!isWhole) return `More than ${number} requests`;
   return count === 1 ? '1 request' : `${number} requests`;

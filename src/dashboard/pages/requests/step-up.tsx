@@ -66,7 +66,7 @@ export function StepUpDialog({ request, onClose, onDone }: StepUpDialogProps) {
           look="primary"
           onClick={() =>
             stepUp(async () => ({
-              passkey: await answerPasskey(await call('askPasskeyForRequest', { params: { id } })),
+              passkey: await answerPasskey(await call('getRequestStepUpChallenge', { params: { id } })),
             }))
           }
         >

@@ -29,7 +29,7 @@ export function timelineEvents(request: RequestDetail, nowMs: number): readonly 
   const plain = { by: null, comment: null } as const;
   const asked: TimelineEvent = { ...plain, kind: 'asked', at: created_at, text: 'asked for a decision' };
   const votes = approvals.map(
-    ({ by, group, is_approved, comment, at, fell_away: why }): TimelineEvent => ({
+    ({ by, group, is_approved, comment, at, invalid_reason: why }): TimelineEvent => ({
       kind: is_approved ? 'approved' : 'rejected',
       at,
       by,

@@ -63,8 +63,8 @@ function OtherPolicies({
   readonly data: Reply<'explainRequest'>;
   readonly decision: string;
 }) {
-  if (data.on === 'its own policies' && data.decision === decision) return null;
-  const isOther = data.on === 'the policies of now';
+  if (data.is_same_set && data.decision === decision) return null;
+  const isOther = !data.is_same_set;
   return (
     <Note icon="warning">
       <p>

@@ -14,7 +14,7 @@ const order = [
 export default function Home() {
   const { session } = useSession();
   useEffect(() => {
-    const [, address] = order.find(([operation]) => session !== null && operation in session.may) ?? [
+    const [, address] = order.find(([operation]) => session !== null && operation in session.permissions) ?? [
       null,
       '/account',
     ];

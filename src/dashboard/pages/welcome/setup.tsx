@@ -49,7 +49,8 @@ function SetUpForm({ token }: { readonly token: string }) {
   const send = (): Promise<void> =>
     run(async () => {
       const address = email.trim();
-      if (!isMade) await call('setUp', { body: { token, email: address, name: name.trim(), password } });
+      if (!isMade)
+        await call('createFirstAdmin', { body: { token, email: address, name: name.trim(), password } });
       setMade(true);
       await join({ email: address, password, next: '/welcome' });
     });

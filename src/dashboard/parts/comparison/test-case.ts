@@ -3,7 +3,7 @@
 
 import type { Reply } from '../../api/client.ts';
 
-export type CaseRequest = NonNullable<Reply<'comparePolicies'>['requests'][number]>;
+export type CaseRequest = NonNullable<Reply<'diffPolicies'>['requests'][number]>;
 
 type Decision = NonNullable<Reply<'tryPolicies'>['decision']>['decision'];
 type Claim = NonNullable<Reply<'tryPolicies'>['guarantees']>[number];

@@ -45,7 +45,7 @@ export function ProofForm({ word, look = 'primary', onProof, onClose, children }
     run(() => send({ password, ...(hasCodes ? { code: codeDigits(code) } : {}) }));
   const byPasskey = (): void => {
     if (!areOwnFieldsFilled(form.current)) return;
-    void run(async () => send({ passkey: await answerPasskey(await call('askPasskeyForProof')) }));
+    void run(async () => send({ passkey: await answerPasskey(await call('getPasskeyChallenge')) }));
   };
   return (
     <form

@@ -10,7 +10,7 @@ import { useSending } from './form.ts';
 
 type Session = Reply<'listSessions'>['items'][number];
 
-const ways: Readonly<Record<Session['way'], string>> = {
+const ways: Readonly<Record<Session['method'], string>> = {
   password: 'Password',
   'password-and-code': 'Password and code',
   'password-and-recovery-code': 'Password and recovery code',
@@ -52,7 +52,7 @@ interface SessionRowProps extends Pick<SessionTableProps, 'onEnd'> {
 }
 
 function SessionRow({ session, onEnd }: SessionRowProps) {
-  const { id, address, way, created_at, last_seen_at, is_this_one: isThisOne } = session;
+  const { id, address, method, created_at, last_seen_at, is_current: isThisOne } = session;
   const { isBusy, problem, run } = useSending();
   return (
     <tr>
@@ -60,7 +60,7 @@ function SessionRow({ session, onEnd }: SessionRowProps) {
       <td data-label="Signed in">
         <Ago at={created_at} />
       </td>
-      <td data-label="By">{ways[way]}</td>
+      <td data-label="By">{ways[method]}</td>
       <td data-label="Last seen">
         <Ago at={last_seen_at} />
       </td>

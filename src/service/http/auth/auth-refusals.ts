@@ -3,7 +3,7 @@
 import type { Invalid } from '../../people/access.ts';
 import { ProblemError } from '../contract/problem.ts';
 
-export function notAllowed(detail = 'your roles do not allow this'): ProblemError {
+export function notAllowed(detail = 'your roles do not permit this'): ProblemError {
   return new ProblemError('not_allowed', detail);
 }
 
@@ -11,7 +11,9 @@ export function notFound(what: string): ProblemError {
   return new ProblemError('not_found', `there is no such ${what}`);
 }
 
-export function conflict(detail = 'somebody else changed this at the same time: look again'): ProblemError {
+export function conflict(
+  detail = 'somebody else changed this at the same time: reload and try again',
+): ProblemError {
   return new ProblemError('conflict', detail);
 }
 

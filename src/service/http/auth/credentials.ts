@@ -38,10 +38,10 @@ export function attemptByLink(
 export function ssoOnly(): ProblemError {
   return new ProblemError(
     'sso_only',
-    'sign in by single sign-on: passwords and passkeys let in admins alone',
+    'use single sign-on: only admins may sign in with a password or passkey',
   );
 }
 
 export function wrongCredentials(): ProblemError {
-  return new ProblemError('wrong_credentials', 'address, password or code are wrong');
+  return new ProblemError('wrong_credentials', 'the address, password or code is wrong');
 }

@@ -108,7 +108,7 @@ export function createIdentifier({ store, rate, clock }: IdentifyOptions): Ident
     const point = await acting.find(typeof header === 'string' ? header : '', request, moment);
     const reading = agents.take(`point ${point.id}`, request.startedAtMs);
     Object.assign(request.replyHeaders, agents.headers(reading));
-    if (!reading.isWithin) throw new ProblemError('rate_limited', 'wait as long as `Retry-After` says');
+    if (!reading.isWithin) throw new ProblemError('rate_limited', 'wait for the time in `Retry-After`');
     request.pointAlone = point;
   }
 
@@ -152,7 +152,7 @@ export function createIdentifier({ store, rate, clock }: IdentifyOptions): Ident
     flagReplacedKey(identity, request);
     const reading = agents.take(identity.agent.id, request.startedAtMs, identity.agent);
     Object.assign(request.replyHeaders, agents.headers(reading));
-    if (!reading.isWithin) throw new ProblemError('rate_limited', 'wait as long as `Retry-After` says');
+    if (!reading.isWithin) throw new ProblemError('rate_limited', 'wait for the time in `Retry-After`');
   }
 
   function takeMore(request: FastifyRequest, count: number): void {
@@ -218,7 +218,7 @@ function createKeyFlag(): (identity: Identity, request: FastifyRequest) => void 
     if (request.startedAtMs - (toldAtMs.get(key.id) ?? -Infinity) < toldEveryMs) return;
     toldAtMs.set(key.id, request.startedAtMs);
     if (toldAtMs.size > toldMax) toldAtMs.delete(toldAtMs.keys().next().value ?? '');
-    request.log.warn({ agent: agent.name, key: key.id, ends }, 'an agent uses a key that has been replaced');
+    request.log.warn({ agent: agent.name, key: key.id, ends }, 'an agent used a rotated key');
   };
 }
 
@@ -240,7 +240,7 @@ function checkActive({ kind }: Extract<Authentication | PointAuthentication, Ide
 export function notActive(kind: 'disabled' | 'revoked'): ProblemError {
   return kind === 'disabled'
     ? new ProblemError('agent_disabled', 'an operator has disabled this agent')
-    : new ProblemError('agent_revoked', 'this agent has been revoked for good');
+    : new ProblemError('agent_revoked', 'this agent has been revoked permanently');
 }
 
 /** The refusal of a missing or bad key. */
@@ -252,7 +252,7 @@ export function notKnown(kind: keyof typeof refusals): ProblemError {
 /** The refusals by kind; an unknown key and a wrong secret get the same text. */
 const refusals = {
   missing: { code: 'missing_api_key', detail: 'send a key in the header `X-Agent-API-Key`' },
-  malformed: { code: 'invalid_api_key', detail: 'this is not an API key, or it was mistyped' },
+  malformed: { code: 'invalid_api_key', detail: 'this is not an API key, or it has a typing error' },
   unknown: { code: 'invalid_api_key', detail: 'no agent has this key' },
-  expired: { code: 'invalid_api_key', detail: 'this key was replaced and has ended' },
+  expired: { code: 'invalid_api_key', detail: 'this key was rotated and has expired' },
 } as const;

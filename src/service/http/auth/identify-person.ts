@@ -22,13 +22,13 @@ const ssoSeconds = 600;
 /** The longest that browsers keep a cookie, in seconds. */
 const deviceSeconds = 400 * 24 * 60 * 60;
 
-const makeAnother = 'make another in the dashboard, under your account';
+const makeAnother = 'create a new token on your account page of the dashboard';
 const tokenRefusals: Readonly<Record<Exclude<TokenCheck['kind'], 'good'>, string>> = {
-  unknown: `the token is not valid, or not any more: ${makeAnother}`,
-  ended: `the time of the token is over: ${makeAnother}`,
-  'person-inactive': 'the person of the token has no access any more: ask an admin',
-  'password-changed': `the password of its person has changed since the token was made: ${makeAnother}`,
-  'earlier-version': `the token was made by an earlier version of Writ, which did not bind it to a password: ${makeAnother}`,
+  unknown: `the token is invalid or was removed: ${makeAnother}`,
+  ended: `the token has expired: ${makeAnother}`,
+  'person-inactive': 'the owner of the token no longer has access: ask an admin',
+  'password-changed': `its owner has changed their password since the token was created: ${makeAnother}`,
+  'earlier-version': `the token is from an earlier version of Writ that did not bind tokens to passwords: ${makeAnother}`,
 };
 
 /**
@@ -146,7 +146,7 @@ function isChange({ method }: FastifyRequest): boolean {
 function checkCsrf(deps: SignInDeps, session: Session, { headers }: FastifyRequest): void {
   const token = headers['x-csrf-token'];
   if (typeof token === 'string' && isCsrfToken(deps, session, token)) return;
-  throw new ProblemError('cross_site_request', 'send `csrf_token` of your session as `X-CSRF-Token`');
+  throw new ProblemError('cross_site_request', 'send the `csrf_token` of your session as `X-CSRF-Token`');
 }
 
 function notSignedIn(detail: string): ProblemError {

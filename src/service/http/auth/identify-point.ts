@@ -43,7 +43,7 @@ export function createPointIdentifier(options: PointIdentifierOptions): PointIde
       const result = await cache.look({ keyText, agentName: namedAgent(request) }, now);
       if ('agent' in result) return result;
       if (!('name' in result)) return refuseStranger(result.kind, request.clientAddress);
-      request.log.warn({ point: result.name, why: result.kind }, 'an enforcement point may not act so');
+      request.log.warn({ point: result.name, why: result.kind }, 'an enforcement point was refused');
       if (result.kind === 'not-assigned') takeFailure(request.clientAddress);
       throw refusalOf(result);
     },
@@ -63,7 +63,7 @@ export function createPointIdentifier(options: PointIdentifierOptions): PointIde
     const result = await cache.look(sent, now);
     if ('name' in result) throw refusalOf(result);
     if (!('agent' in result))
-      throw new ProblemError('invalid_api_key', 'this key was replaced and has ended');
+      throw new ProblemError('invalid_api_key', 'this key was rotated and has expired');
     checkActive(result);
     return result;
   }
@@ -84,7 +84,7 @@ function namedAgent({ headers }: FastifyRequest): string | null {
 export function checkNamed(request: FastifyRequest, { id, name }: AgentRow): void {
   const named = namedAgent(request);
   if (named === null || named === id || named === name) return;
-  const detail = "this is an agent's own key: to act for another agent takes the key of an enforcement point";
+  const detail = 'this is the key of an agent: only an enforcement point can act for another agent';
   throw new ProblemError('agent_not_assigned', detail);
 }
 

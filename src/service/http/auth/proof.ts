@@ -32,7 +32,7 @@ export function withProof<T extends Pick<Operation, 'body'>>(operation: T): T {
   return {
     ...operation,
     body: {
-      description: [body?.description, `${proofDescription}: what shows that it is you.`].join(' ').trim(),
+      description: [body?.description, `A proof of identity: ${proofDescription}.`].join(' ').trim(),
       schema: { ...schema, properties },
       examples: Object.fromEntries(
         Object.entries(examples).map(([name, value]) => [
@@ -55,7 +55,7 @@ export async function requireProof(
   { actor, session }: { readonly actor: Actor | null; readonly session: Session | null },
   { shown, request }: { readonly shown: unknown; readonly request: FastifyRequest },
 ): Promise<void> {
-  if (actor === null || session === null) throw new Error('what takes a proof takes sessions alone');
+  if (actor === null || session === null) throw new Error('a proof requires a session');
   const { password, code, passkey } = shown as ShownProof;
   const hasCodes = actor.person.totp !== null;
   const result = await prove(deps, actor.person, {
@@ -72,9 +72,9 @@ export async function requireProof(
     case 'right':
       return;
     case 'nothing-shown':
-      throw new ProblemError('proof_needed', `show that it is you: send ${proofDescription}`);
+      throw new ProblemError('proof_needed', `prove your identity: send ${proofDescription}`);
     case 'passkey-needed':
-      throw new ProblemError('proof_needed', 'show that it is you by one of your passkeys: send `passkey`');
+      throw new ProblemError('proof_needed', 'prove your identity with one of your passkeys: send `passkey`');
     case 'passkey-too-new':
       throw new ProblemError(
         'proof_needed',

@@ -35,7 +35,7 @@ export function createBodyReader(bytesMax: number): BodyReader {
 }
 
 function tooLarge(): ProblemError {
-  return new ProblemError('body_too_large', 'the body is larger than this service takes');
+  return new ProblemError('body_too_large', 'the body exceeds the limit of this service');
 }
 
 type ReplyWith = (view: RequestView, reply: FastifyReply) => void;

@@ -126,7 +126,7 @@ export function toProblem(thrown: unknown): ProblemError {
   if (error instanceof StoreError && error.code === 'zero-byte')
     return new ProblemError(
       'malformed_request',
-      'a text of it has a zero byte, which the database cannot hold',
+      'the request contains a NUL character, which cannot be stored',
     );
   if (error instanceof StoreError && error.code === 'overloaded')
     return withCause(new ProblemError('store_busy', busyDetail, { headers: { 'retry-after': '1' } }), error);
@@ -139,19 +139,21 @@ export function toProblem(thrown: unknown): ProblemError {
   return withCause(new ProblemError('internal_error', 'nothing was decided or granted'), error);
 }
 
-const busyDetail =
-  'too many requests wait for the store: nothing was decided or granted, ask again in a moment';
+const busyDetail = 'the store is overloaded: nothing was decided or granted, try again in a moment';
 
 const uncertainDetail =
-  'it is not known whether the request was recorded, and nothing may be done on it: send it again with the same `Idempotency-Key`';
+  'it is unknown whether the request was recorded, so do not act on it: send it again with the same `Idempotency-Key`';
 
 /** Errors of Fastify and of the connection that the client has caused. */
 const frameworkCodes: Readonly<Record<string, readonly [ProblemCode, string]>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: ['body_too_large', 'the body is larger than this service takes'],
+  FST_ERR_CTP_BODY_TOO_LARGE: ['body_too_large', 'the body exceeds the limit of this service'],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_content_type', 'send `Content-Type: application/json`'],
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['incomplete_body', 'the body is not as long as `Content-Length` says'],
-  ECONNRESET: ['incomplete_body', 'the connection ended before the body did'],
-  FST_ERR_BAD_URL: ['malformed_request', 'the address has an escape that cannot be decoded'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: [
+    'incomplete_body',
+    'the length of the body differs from `Content-Length`',
+  ],
+  ECONNRESET: ['incomplete_body', 'the connection ended before the end of the body'],
+  FST_ERR_BAD_URL: ['malformed_request', 'the address has an invalid percent escape'],
   FST_ERR_MAX_PARAM_LENGTH: ['unknown_route', 'a part of the address is too long'],
 };
 
@@ -166,7 +168,7 @@ function unknownRoute(): ProblemError {
 
 function methodNotAllowed(allowed: ReadonlySet<string>): ProblemError {
   const headers = { allow: [...allowed].sort().join(', ') };
-  return new ProblemError('method_not_allowed', `this address takes ${headers.allow}`, { headers });
+  return new ProblemError('method_not_allowed', `this address allows ${headers.allow}`, { headers });
 }
 
 /** The methods of the route that an address matches; null when it matches none. */

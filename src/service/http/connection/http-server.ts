@@ -68,9 +68,9 @@ function codeOf({ code }: { readonly code?: string }): ProblemCode {
 const details = {
   headers_too_large: 'send fewer or shorter headers',
   request_timeout: 'send the whole request without a pause',
-  incomplete_body: 'the connection ended before the request did',
+  incomplete_body: 'the connection ended before the end of the request',
   too_many_connections: 'try again in a moment',
-  malformed_request: 'what was sent cannot be read as HTTP/1.1',
+  malformed_request: 'the request is not valid HTTP/1.1',
 } as const satisfies Partial<Record<ProblemCode, string>>;
 
 /** An error reply as text, for a connection that has no request. */

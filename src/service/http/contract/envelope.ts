@@ -42,7 +42,7 @@ function actionKeyFault(actionKey: Json | undefined): string | null {
   if (actionKey === undefined) return 'action_key is missing';
   if (typeof actionKey !== 'string') return 'action_key must be a string';
   if (actionKey === '') return 'action_key must not be empty';
-  if (actionKey.includes('\0')) return 'action_key must not have a zero byte';
+  if (actionKey.includes('\0')) return 'action_key must not contain a NUL character';
   return isLong(actionKey) ? `action_key may have at most ${actionKeyLengthMax} characters` : null;
 }
 

@@ -84,9 +84,9 @@ const info = {
   version: '1.0.0',
   license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
   description: [
-    'Decides what autonomous agents may do, by policies.',
-    'Where GET is taken, so is HEAD; any other method is answered 405 with `Allow`, and an unknown address 404.',
-    'While the service stops it finishes what is under way and closes each connection after its reply.',
+    'Decides with policies what autonomous agents may do.',
+    'HEAD is allowed wherever GET is. For any other method, the reply is 405 with `Allow`; for an unknown address, 404.',
+    'When the service stops, it finishes open requests and closes each connection after its reply.',
   ].join(' '),
 };
 
@@ -96,8 +96,7 @@ const components = {
       type: 'apiKey',
       in: 'header',
       name: 'X-Agent-API-Key',
-      description:
-        "The agent's key, shown once when the agent is registered: `writ_` and 46 letters and digits.",
+      description: "The agent's key, shown only once, at registration: `writ_` and 46 letters and digits.",
     },
     sandboxToken: { type: 'http', scheme: 'bearer', description: 'The sandbox token of the service.' },
     scimToken: {
@@ -108,13 +107,13 @@ const components = {
     personalToken: {
       type: 'http',
       scheme: 'bearer',
-      description: "A person's token for their own programs: `writp_` and 46 letters and digits.",
+      description: "A personal token for a person's programs: `writp_` and 46 letters and digits.",
     },
     session: {
       type: 'apiKey',
       in: 'cookie',
       name: 'writ_session',
-      description: 'Set by signing in. Changes also carry `X-CSRF-Token`.',
+      description: 'Set at sign-in. Changes also need the header `X-CSRF-Token`.',
     },
   },
   schemas: { Problem: problemSchema },

@@ -91,23 +91,22 @@ export interface OperationReply {
 }
 
 export const replyHeaders = {
-  'X-Request-ID': "the client's own request id where it sent one, else the service's",
-  'Cache-Control': '`no-store`, but for public keys',
-  Location: 'where to look the request up while it is pending',
-  'Preference-Applied': 'the wait that was granted, at most 55 seconds',
+  'X-Request-ID': 'the request id of the client, or one from the service',
+  'Cache-Control': '`no-store`, except for public keys',
+  Location: 'where to poll the request while it is pending',
+  'Preference-Applied': 'the accepted wait, at most 55 seconds',
   'Writ-Change':
-    'of a refusal, where the agent is set so: what would pass, percent-encoded where it is not printable ASCII',
-  'Writ-Receipt':
-    'the receipt of a grant, where one was asked for: a JWT for the tool that carries the action out',
-  'RateLimit-Policy': 'how many requests the agent may send at once, and in how many seconds they come back',
-  RateLimit: 'how many requests are left, and in how many seconds all of them are',
+    'for a refusal, if refusal hints are on for the agent: a change that would be allowed; characters other than printable ASCII are percent-encoded',
+  'Writ-Receipt': 'the receipt of a grant, if requested: a JWT for the tool that performs the action',
+  'RateLimit-Policy': 'the burst limit of requests, and the number of seconds for a full refill',
+  RateLimit: 'the number of remaining requests, and the number of seconds until all are available',
   'Retry-After': 'seconds to wait',
   'WWW-Authenticate': 'how to authenticate',
-  'X-Agent-API-Key-Expires': 'when the key that was used ends, where it has been replaced',
-  Allow: 'the methods that the address takes',
-  'Set-Cookie': 'the session, and what the browser keeps to be known again',
+  'X-Agent-API-Key-Expires': 'when the key of the request ends, if it has been rotated',
+  Allow: 'the allowed methods',
+  'Set-Cookie': 'the session, and the device cookie',
   'Content-Disposition': 'the name to save the file under, with the day in UTC',
-  'X-Accel-Buffering': '`no`: a proxy passes on what comes as it comes',
+  'X-Accel-Buffering': '`no`: a proxy must not buffer the reply',
 } as const;
 
 export type ReplyHeader = keyof typeof replyHeaders;

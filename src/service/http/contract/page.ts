@@ -19,7 +19,7 @@ export const pageParameters: readonly Parameter[] = [
     name: 'limit',
     in: 'query',
     isRequired: false,
-    description: `At most ${limitMax}.`,
+    description: `Items per page, at most ${limitMax}.`,
     schema: { type: 'integer', minimum: 1, maximum: limitMax, default: limitDefault },
     example: '50',
   },
@@ -27,7 +27,7 @@ export const pageParameters: readonly Parameter[] = [
     name: 'cursor',
     in: 'query',
     isRequired: false,
-    description: '`next_cursor` of the page before.',
+    description: 'The `next_cursor` of the previous page.',
     schema: { type: 'string' },
     example: 'MTc3OTE5MjAwMDAwMDphYmM',
   },
@@ -49,7 +49,7 @@ export function readPage(query: Readonly<Record<string, string>>): PageAsked {
 
 function readCursor(cursor: string): PagePlace {
   const match = /^(\d{1,15}):(.{1,1000})$/s.exec(Buffer.from(cursor, 'base64url').toString('utf8'));
-  if (match === null) throw new ProblemError('invalid_query', '`cursor` is not one that a list has given');
+  if (match === null) throw new ProblemError('invalid_query', '`cursor` is not from a reply of this list');
   return { createdAtMs: Number(match[1]), id: match[2] ?? '' };
 }
 

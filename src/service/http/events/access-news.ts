@@ -70,7 +70,7 @@ export function createAccessNews(deps: NewsDeps): AccessNews {
       mailer?.post({
         to: email,
         subject: 'Writ: set a new password',
-        text: `An admin has made a link by which you set a new password. It works once, until ${new Date(endsAtMs).toISOString()}:\n\n${publicUrl}/reset#token=${secret}\n\nIf you did not ask for it, tell an admin.\n`,
+        text: `An admin has created a link to set a new password. It works once, until ${new Date(endsAtMs).toISOString()}:\n\n${publicUrl}/reset#token=${secret}\n\nIf you did not ask for it, tell an admin.\n`,
       }),
     declined: ({ email, answer }) =>
       mailer?.post({
@@ -92,12 +92,12 @@ const noticeTexts: Readonly<Record<NoticeKind, string>> = {
   'codes-set-up': 'one-time codes were set up for your account',
   'codes-removed': 'one-time codes were removed from your account',
   'factors-reset': 'an admin has reset your one-time codes and passkeys',
-  'recovery-codes-made': 'new recovery codes were made for your account',
+  'recovery-codes-made': 'new recovery codes were created for your account',
   'recovery-code-used': 'a recovery code of your account was used',
   'password-changed': 'the password of your account was changed',
   'reset-link-made': 'an admin created a link that sets a new password for your account',
-  'password-reset': 'the password of your account was changed by a link from an admin',
-  'token-made': 'a personal token was made for your account',
+  'password-reset': 'the password of your account was changed with a link from an admin',
+  'token-made': 'a personal token was created for your account',
 };
 
 /**

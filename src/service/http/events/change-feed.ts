@@ -85,7 +85,7 @@ export const changeKinds = {
   approvals: 'requests.approve',
   agents: 'agents.view',
   policies: 'policies.view',
-  switches: 'switches.view',
+  kill_switches: 'kill-switches.view',
   people: 'people.view',
   alerts: 'alerts.view',
 } as const satisfies Readonly<Record<string, OperationName>>;
@@ -255,7 +255,7 @@ const kindOfChange: Readonly<Record<string, ChangeKind>> = {
   key: 'agents',
   signing: 'agents',
   point: 'agents',
-  switch: 'switches',
+  switch: 'kill_switches',
   person: 'people',
   access: 'people',
   invitation: 'people',

@@ -75,7 +75,7 @@ export function createNews(deps: NewsDeps): News {
     if (!isNew) return;
     const links = { policies: `${publicUrl}/v1/policies` };
     const atMs = Math.trunc(directory.clock());
-    const text = 'The policies on disk failed to load and are not active: the last good set decides.';
+    const text = 'The policies on disk failed to load and are not active. The last valid set stays active.';
     const page = `${publicUrl}/policies`;
     dispatcher.emit({ type: 'policies.reload_failed', id: digest, links, text, page, atMs });
   }
@@ -132,8 +132,8 @@ async function tellSaid(
 function requestWords(notice: RequestNotice): string {
   const { kind, actionKey, groups, asksStepUp, status } = notice;
   const about = `${aboutOf(notice)} (\`${oneLine(actionKey)}\`)`;
-  if (kind === 'commented') return `Somebody has said something about ${about}.`;
-  if (kind === 'decided') return `${about} waits no more: it is ${status}.`;
+  if (kind === 'commented') return `There is a new comment on ${about}.`;
+  if (kind === 'decided') return `${about} is no longer pending: it is ${status}.`;
   const asked = asksStepUp ? 'a step-up of its control owner' : `an approval of ${groupWords(groups)}`;
   return `An agent asks for ${about}, which needs ${asked}.`;
 }

@@ -40,8 +40,7 @@ export interface Outgoing {
 export function createOutgoing(deps: OutgoingDeps): Outgoing {
   const { store, clock, publicUrl, arePrivateAddressesAllowed, smtp, log } = deps;
   const directory = createDirectory(store.documents, clock);
-  const onFailure = (err: unknown): void =>
-    log.warn({ err }, 'a message to a webhook or by e-mail could not be handled');
+  const onFailure = (err: unknown): void => log.warn({ err }, 'could not send a webhook message or e-mail');
   const dispatcher = createDispatcher({
     directory,
     masterKey: store.masterKey,
@@ -52,7 +51,7 @@ export function createOutgoing(deps: OutgoingDeps): Outgoing {
   const mailer =
     smtp === null
       ? null
-      : createMailer({ ...smtp, onFailure: (err) => log.warn({ err }, 'an e-mail could not be sent') });
+      : createMailer({ ...smtp, onFailure: (err) => log.warn({ err }, 'could not send an e-mail') });
   const news = createNews({
     directory,
     publicUrl,

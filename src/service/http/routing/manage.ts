@@ -29,47 +29,47 @@ function placeOfFault(fault: SchemaFault): ProblemPlace {
   const { keyword, instancePath, params = {} } = fault;
   const { additionalProperty: extra, missingProperty: missing } = params;
   if (keyword === 'additionalProperties' && typeof extra === 'string')
-    return { pointer: `${instancePath}/${pointerPart(extra)}`, detail: 'there is no such field' };
+    return { pointer: `${instancePath}/${pointerPart(extra)}`, detail: 'unknown field' };
   if (keyword === 'required' && typeof missing === 'string')
-    return { pointer: `${instancePath}/${pointerPart(missing)}`, detail: 'it is missing' };
+    return { pointer: `${instancePath}/${pointerPart(missing)}`, detail: 'is missing' };
   return { pointer: instancePath, detail: detailOf(fault) };
 }
 
 /** Words for the first fault of a body, with its place. */
 function detailOfBody(places: readonly ProblemPlace[]): string {
   const [first] = places;
-  if (first === undefined) return 'the body is not what this address takes';
-  return first.pointer === '' ? `the body: ${first.detail}` : `\`${first.pointer}\`: ${first.detail}`;
+  if (first === undefined) return 'the body does not match the schema of this address';
+  return first.pointer === '' ? `the body ${first.detail}` : `\`${first.pointer}\`: ${first.detail}`;
 }
 
 function detailOf({ keyword, message, params = {} }: SchemaFault): string {
   const limit = String(params.limit);
   switch (keyword) {
     case 'type':
-      return `it has to be ${typeWords(params.type)}`;
+      return `must be ${typeWords(params.type)}`;
     case 'enum':
-      return `it has to be one of ${listOf(params.allowedValues)}`;
+      return `must be one of ${listOf(params.allowedValues)}`;
     case 'minLength':
-      return limit === '1' ? 'it is empty' : `it needs ${limit} characters at least`;
+      return limit === '1' ? 'must not be empty' : `must have at least ${limit} characters`;
     case 'maxLength':
-      return `it has more than ${limit} characters`;
+      return `must have at most ${limit} characters`;
     case 'minimum':
-      return `it has to be ${limit} at least`;
+      return `must be at least ${limit}`;
     case 'maximum':
-      return `it has to be ${limit} at most`;
+      return `must be at most ${limit}`;
     case 'minItems':
-      return limit === '1' ? 'it has to name one at least' : `it has to name ${limit} at least`;
+      return limit === '1' ? 'must have at least one item' : `must have at least ${limit} items`;
     case 'maxItems':
-      return `it names more than ${limit}`;
+      return `must have at most ${limit} items`;
     case 'pattern':
-      return `it does not fit the pattern ${String(params.pattern)}`;
+      return `must match the pattern ${String(params.pattern)}`;
     default:
-      return message ?? 'it is not what it should be';
+      return message ?? 'has an invalid value';
   }
 }
 
 const typeNames: Readonly<Record<string, string>> = {
-  string: 'a text',
+  string: 'a string',
   integer: 'a whole number',
   number: 'a number',
   boolean: 'true or false',
@@ -116,7 +116,8 @@ const parameterBytesMax = 2_046;
 
 /** Throws a ProblemError for a text that not every store can look for. */
 function checkText(name: string, value: string, bytesMax: number): void {
-  if (value.includes('\0')) throw new ProblemError('invalid_query', `\`${name}\` must not have a zero byte`);
+  if (value.includes('\0'))
+    throw new ProblemError('invalid_query', `\`${name}\` must not contain a NUL character`);
   if (Buffer.byteLength(value) > bytesMax)
     throw new ProblemError('invalid_query', `\`${name}\` must have at most ${bytesMax} bytes`);
 }
@@ -137,11 +138,11 @@ function readQuery(
     const parameter = known.get(name);
     if (parameter === undefined) {
       const names = [...known.keys()].map((one) => `\`${one}\``).join(', ');
-      const help = names === '' ? 'this address takes none' : `this address takes ${names}`;
+      const help = names === '' ? 'this address takes no parameters' : `this address takes ${names}`;
       throw new ProblemError('invalid_query', `the parameter \`${name.slice(0, 100)}\` is unknown: ${help}`);
     }
     if (typeof value !== 'string')
-      throw new ProblemError('invalid_query', `\`${name}\` is there more than once`);
+      throw new ProblemError('invalid_query', `\`${name}\` is given more than once`);
     checkText(name, value, parameter.bytesMax ?? parameterBytesMax);
     const { enum: values } = parameter.schema as { enum?: readonly string[] };
     if (values !== undefined && !values.includes(value)) {
@@ -237,7 +238,7 @@ async function whoAsks(
   if (access === 'public') return { agent, actor: null, session: null, grant: 'yes', reach: nowhere };
   const { actor, session } = await identifyPerson(deps, request);
   if (session === null && credential !== 'session-or-token') {
-    throw new ProblemError('session_needed', 'sign in: a personal token does not do this');
+    throw new ProblemError('session_needed', 'sign in: personal tokens cannot do this');
   }
   if (access === 'signed-in') return { agent, actor, session, grant: 'yes', reach: nowhere };
   const grant = grantOf(actor.roles, access);

@@ -125,13 +125,13 @@ export function route<Deps, Body = undefined>(draft: RouteDraft<Deps, Body>): Ro
 
 /** The person who calls a route that is not public; throws when there is none. */
 export function actorOf({ actor }: ManagedCall<unknown>): Actor {
-  if (actor === null) throw new Error('a route that is not public has an actor');
+  if (actor === null) throw new Error('no person calls this route');
   return actor;
 }
 
 /** The agent that calls with its own key or through an enforcement point; throws when no agent calls. */
 export function callerIn({ agent, point }: ManagedCall<unknown>): AgentCaller {
-  if (agent === null) throw new Error('a route for agents has an agent');
+  if (agent === null) throw new Error('no agent calls this route');
   return point === undefined ? { agent } : { agent, point };
 }
 
@@ -141,7 +141,7 @@ export const namedAgentHeader: Parameter = {
   in: 'header',
   isRequired: false,
   description:
-    'Required with the key of an enforcement point, which is sent as `X-Agent-API-Key`: the agent that it asks for, by name or id.',
+    'The agent for which an enforcement point asks, by name or id. Required when `X-Agent-API-Key` is the key of an enforcement point.',
   schema: { type: 'string', minLength: 1, maxLength: 200 },
   example: 'buyer',
 };

@@ -183,6 +183,6 @@ function createFailureLog({ log, endpoint }: TracingOptions): () => void {
   return () => {
     if (performance.now() - toldAtMs < toldEveryMs) return;
     toldAtMs = performance.now();
-    log.warn({ collector: new URL(endpoint).host }, 'traces could not be sent; they are dropped');
+    log.warn({ collector: new URL(endpoint).host }, 'could not send traces; dropping them');
   };
 }

@@ -24,7 +24,7 @@ export async function superviseWorkers({ config, args }: SuperviseOptions): Prom
   const log = pino({ level: config.logLevel }, process.stderr);
   const crew = createCrew({
     onEnd: ({ slot, pid, code, signal }) =>
-      log.warn({ worker: slot, worker_pid: pid, code, signal }, 'a worker ended; another takes its place'),
+      log.warn({ worker: slot, worker_pid: pid, code, signal }, 'a worker exited; starting another'),
   });
   superviseSignals(crew, log);
   // The first worker starts alone, because it makes the tables and the key that all workers share.

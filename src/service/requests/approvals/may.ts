@@ -6,7 +6,7 @@ import { isControlOwner } from '../../agents/agent-facts.ts';
 import type { AgentRow } from '../../store/contract/records.ts';
 import { groupsLeft } from '../record/groups-left.ts';
 import { statusAt } from '../record/lifecycle.ts';
-import type { May } from '../record/reply.ts';
+import type { AllowedActions } from '../record/reply.ts';
 import type { RequestState } from '../record/request-state.ts';
 import { mayApprove } from '../record/vote-scope.ts';
 import { approvedOf } from './decide-again.ts';
@@ -22,31 +22,31 @@ export interface MayOptions {
 }
 
 /** Returns what the caller may do. `state` has its votes as they count now. */
-export function mayOf(state: RequestState, options: MayOptions): May {
+export function mayOf(state: RequestState, options: MayOptions): AllowedActions {
   const { caller, agent, nowMs, stopped } = options;
   if (statusAt(state, nowMs) !== 'pending') {
     const isGrant = state.status === 'auto_approved' || state.status === 'approved';
     const report = isGrant && isWithin(caller.report, { person: caller, state, agent });
-    return { ...nothing, report, why: 'It does not wait any more.' };
+    return { ...nothing, report, reason: 'It does not wait any more.' };
   }
   const isGrantable = agent.status === 'active' && stopped === null;
   const groups = groupsToApprove(state, options);
-  const why = whyNot(state, options, groups);
+  const reason = whyNot(state, options, groups);
   return {
-    approve: why === null ? groups : [],
+    approve: reason === null ? groups : [],
     reject: mayReject(state, caller, agent),
-    take_back: lastApproval(state, caller.id)?.takenBackAtMs === null,
+    revoke_approval: lastApproval(state, caller.id)?.takenBackAtMs === null,
     comment: mayComment(state, caller, agent),
     report: false,
     step_up: isGrantable && state.decision.requires?.reauth != null && mayStepUp(caller, agent),
-    why,
+    reason,
   };
 }
 
-const nothing: Omit<May, 'report' | 'why'> = {
+const nothing: Omit<AllowedActions, 'report' | 'reason'> = {
   approve: [],
   reject: false,
-  take_back: false,
+  revoke_approval: false,
   comment: false,
   step_up: false,
 };

@@ -96,5 +96,5 @@ function asksStepUp({ decision }: RequestState): boolean {
 const noStepUp: RefusedChange = { kind: 'conflict', detail: 'nothing asks for a step-up here' };
 const notOwner: RefusedChange = {
   kind: 'not-allowed',
-  detail: 'only the control owner of the agent steps up for it',
+  detail: 'only the control owner of the agent can step up for it',
 };

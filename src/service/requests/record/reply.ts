@@ -30,19 +30,19 @@ export interface RequestView {
 }
 
 /** What the reader may do with a request. */
-export interface May {
+export interface AllowedActions {
   /** Groups that the person can approve for now. */
   readonly approve: readonly string[];
   readonly reject: boolean;
   /** Whether the person may take back their own approval. */
-  readonly take_back: boolean;
+  readonly revoke_approval: boolean;
   /** Whether the person may comment without deciding. */
   readonly comment: boolean;
   readonly step_up: boolean;
   /** Whether the person may report what became of the grant. */
   readonly report: boolean;
   /** Why the person cannot approve, in one sentence; null when they can. */
-  readonly why: string | null;
+  readonly reason: string | null;
 }
 
 /** The person the agent asks for, or why the person is unknown. */
@@ -81,13 +81,13 @@ export interface RequestDetail extends RequestView {
   /** Every rule of the action if it has few; otherwise the rules that took part. */
   readonly trace: readonly TracedRule[];
   /** How many more rules the action has. */
-  readonly trace_others: number;
+  readonly trace_omitted: number;
   readonly policy_set: { readonly digest: string; readonly commit: string | null };
   readonly created_at: string;
   /** Null while pending. */
   readonly decided_at: string | null;
   /** What the person who reads this may do about the request; null for an agent. */
-  readonly may: May | null;
+  readonly allowed_actions: AllowedActions | null;
 }
 
 /** An entry of a list of requests. */
@@ -110,7 +110,7 @@ interface Approval {
    * Why the vote no longer counts, as words after the name; null when it counts, or when the request does not
    * wait.
    */
-  readonly fell_away: string | null;
+  readonly invalid_reason: string | null;
 }
 
 interface SaidView {
@@ -125,14 +125,14 @@ interface StillAsked {
   /** Whether the control owner has to step up first. */
   readonly step_up: boolean;
   /** Approvals that were given and no longer count. */
-  readonly fell_away: readonly FallenApproval[];
+  readonly invalidated: readonly FallenApproval[];
 }
 
 interface FallenApproval {
   readonly by: string;
   readonly group: string | null;
   /** The reason, as words after the name. */
-  readonly why: string;
+  readonly reason: string;
 }
 
 /**
@@ -195,7 +195,11 @@ export function requestSummary(state: RequestState, nowMs: number): RequestSumma
 }
 
 /** The request at `nowMs`, with all that its agent may see of it, and what a person may do about it. */
-export function requestDetail(state: RequestState, nowMs: number, may: May | null = null): RequestDetail {
+export function requestDetail(
+  state: RequestState,
+  nowMs: number,
+  allowed: AllowedActions | null = null,
+): RequestDetail {
   const { record, trace, others, policySet } = state;
   const { agent, point, on_behalf_of, requires, created_at, decided_at, ...view } = requestSummary(
     state,
@@ -216,17 +220,17 @@ export function requestDetail(state: RequestState, nowMs: number, may: May | nul
       is_approved: isApproved,
       comment,
       at: timeText(atMs),
-      fell_away: fellAway,
+      invalid_reason: fellAway,
     })),
     comments: state.said.map(({ who: by, kind, text, atMs }) => ({ by, kind, text, at: timeText(atMs) })),
     step_ups: state.stepUps.map(({ who: by, passkey, atMs }) => ({ by, passkey, at: timeText(atMs) })),
     requires,
     trace: 'form' in trace ? tracedRules(trace) : trace,
-    trace_others: others,
+    trace_omitted: others,
     policy_set: policySet,
     created_at,
     decided_at,
-    may,
+    allowed_actions: allowed,
   };
 }
 
@@ -309,8 +313,8 @@ function stillAsked({ decision, votes }: RequestState): StillAsked {
   return {
     approvals: groupsAsked(decision, votes),
     step_up: decision.requires?.reauth != null,
-    fell_away: votes.flatMap(({ who: by, group, fellAway: why }) =>
-      why === null ? [] : [{ by, group, why }],
+    invalidated: votes.flatMap(({ who: by, group, fellAway: reason }) =>
+      reason === null ? [] : [{ by, group, reason }],
     ),
   };
 }

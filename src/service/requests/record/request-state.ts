@@ -223,7 +223,7 @@ function voteOf(event: RequestChanged): Vote {
 }
 
 /** The words after the person's name when a vote was taken back. */
-export const tookBack = 'took it back';
+export const tookBack = 'revoked it';
 
 function withoutApproval(vote: Vote, event: RequestChanged): Vote {
   const { person } = detailOf<{ readonly person: string }>(event);

@@ -4,10 +4,10 @@ import { type CallOptions, call } from '../../../api/client.ts';
 import type { Compared } from '../../../parts/comparison/comparison-words.ts';
 import { type Answering, useAnswer } from '../../../parts/comparison/use-answer.ts';
 
-export type ComparedFiles = CallOptions<'comparePolicies'>['body']['files'];
+export type ComparedFiles = CallOptions<'diffPolicies'>['body']['files'];
 
 /** `version` identifies the active policies that the copy is compared with. */
 export function useComparison(files: ComparedFiles, version: string): Answering<Compared> {
   const key = files.length === 0 ? null : `${version} ${JSON.stringify(files)}`;
-  return useAnswer(key, (signal) => call('comparePolicies', { body: { files }, signal }));
+  return useAnswer(key, (signal) => call('diffPolicies', { body: { files }, signal }));
 }

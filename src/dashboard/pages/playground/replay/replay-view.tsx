@@ -123,7 +123,7 @@ function Answer({ answer, ways }: AnswerProps) {
         </ul>
       )}
       <MatrixTable matrix={replay.matrix} />
-      <PeopleTable people={replay.people} minutes={replay.minutes_a_vote.minutes} />
+      <PeopleTable people={replay.people} minutes={replay.minutes_per_vote.minutes} />
       <ChangedRequests replay={replay} requests={requests} ways={ways} />
     </>
   );

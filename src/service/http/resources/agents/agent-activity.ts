@@ -119,10 +119,13 @@ const count: JsonSchema = { type: 'integer', minimum: 0 };
 const atLeastOne: JsonSchema = { type: 'integer', minimum: 1 };
 
 const activitySchema = objectSchema({
-  last_used_at: { ...timeOrNull, description: 'Of its keys, to the minute; null before the first use.' },
+  last_used_at: {
+    ...timeOrNull,
+    description: 'The last use of any key, to the minute; null before the first use.',
+  },
   days: {
     type: 'array',
-    description: 'The earliest first.',
+    description: 'Oldest first.',
     items: objectSchema({
       at: time,
       allow: count,
@@ -135,12 +138,13 @@ const activitySchema = objectSchema({
   refusals: {
     ...refusalsSchema,
     description:
-      'Of the last 24 hours by the code of the error, the most frequent first; also those that are not recorded (429, 5xx).',
+      'Refusals of the last 24 hours per error code, most frequent first, including those that are not recorded (429, 5xx).',
   },
-  open_requests: { ...count, description: 'That wait for people.' },
+  open_requests: { ...count, description: 'Pending requests.' },
   open_requests_max: {
     ...atLeastOne,
-    description: 'Beyond it whatever would wait for people is refused (`requests.open_max`).',
+    description:
+      'The maximum number of pending requests (`requests.open_max`). Requests that need an approval are refused beyond it.',
   },
   rate: objectSchema({ per_minute: atLeastOne, burst: atLeastOne, is_own: { type: 'boolean' } }),
 });
@@ -171,7 +175,10 @@ const payloadProfileSchema = objectSchema({
         common: {
           type: 'array',
           maxItems: commonMax,
-          items: objectSchema({ value: { description: 'Long texts are cut.' }, count: atLeastOne }),
+          items: objectSchema({
+            value: { description: 'The string; long strings are shortened.' },
+            count: atLeastOne,
+          }),
         },
       },
     ),
@@ -194,12 +201,12 @@ const getAgentActivity = route<AgentActivityDeps>({
   access: 'agents.view',
   operation: {
     id: 'getAgentActivity',
-    summary: "What came of an agent's requests in the last 14 days, and what it may send",
+    summary: "The results of an agent's requests in the last 14 days, and its limits",
     description:
-      'Days are those of UTC. `refused` are requests that no policy saw, as far as they are recorded.',
+      'Days are in UTC. `refused` counts the recorded requests that were refused before any policy.',
     parameters: [id],
     replies: {
-      200: { description: 'Its activity', schema: activitySchema, example: activityExample },
+      200: { description: 'The activity', schema: activitySchema, example: activityExample },
     },
     problems: ['not_found'],
   },
@@ -230,8 +237,8 @@ const getPayloadProfile = route<AgentActivityDeps>({
   access: 'requests.view',
   operation: {
     id: 'getPayloadProfile',
-    summary: 'The payload profile of an agent and an action: what is usual in what it was granted',
-    description: `Of its last ${grantedMax} granted requests for the action, field by field of the payload as it is recorded: how far numbers reach, and the most frequent of other values. At most ${fieldsMax} fields; those of a list's elements are taken together, as \`items[].price\`.`,
+    summary: 'The payload profile of an agent and an action: the usual values in granted requests',
+    description: `For each field of the recorded payloads in the last ${grantedMax} granted requests: the range of numbers, and the most frequent other values. At most ${fieldsMax} fields. List elements share one field, such as \`items[].price\`.`,
     parameters: [
       id,
       {
@@ -239,7 +246,7 @@ const getPayloadProfile = route<AgentActivityDeps>({
         in: 'query',
         isRequired: true,
         schema: { type: 'string' },
-        description: 'The whole key of the action.',
+        description: 'The complete key of the action.',
         example: 'payment.create',
       },
     ],
@@ -255,7 +262,7 @@ const getPayloadProfile = route<AgentActivityDeps>({
   handle: async ({ store, signInDeps }, call) => {
     const agent = await agentToCompare(store, call, Math.trunc(signInDeps.directory.clock()));
     const actionKey = call.query.action;
-    if (actionKey === undefined) throw new ProblemError('invalid_query', '`action` must be there');
+    if (actionKey === undefined) throw new ProblemError('invalid_query', '`action` is missing');
     const found = await lastGranted(store, agent.id, actionKey);
     // The text was written by `requestRow`, so it is valid JSON.
     const payloads = found.map(({ payloadJson }) => JSON.parse(payloadJson) as JsonObject);

@@ -11,12 +11,12 @@ import { text } from '../../contract/schemas.ts';
 import type { ManagedCall } from '../../routing/route.ts';
 
 export const agentFilters: readonly Parameter[] = [
-  queryParameter('status', 'How it stands.', { type: 'string', enum: agentStatuses }, 'active'),
-  queryParameter('tier', 'Its risk tier.', { type: 'string', enum: riskTiers }, 'high'),
-  queryParameter('owner', 'Its control owner.', text(400), 'ann@example.com'),
+  queryParameter('status', 'The status of the agent.', { type: 'string', enum: agentStatuses }, 'active'),
+  queryParameter('tier', 'The risk tier of the agent.', { type: 'string', enum: riskTiers }, 'high'),
+  queryParameter('owner', 'The control owner of the agent.', text(400), 'ann@example.com'),
   queryParameter(
     'text',
-    'Words in its name, id, control owner or tags, in whatever case.',
+    'Words in the name, id, control owner or tags, not case-sensitive.',
     text(200),
     'buyer',
   ),

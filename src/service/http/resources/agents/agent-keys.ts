@@ -19,13 +19,13 @@ import {
 import { type AgentDeps, agentId, by, nowMs, revoked } from './agents.ts';
 
 export const graceSecondsMax = 30 * 24 * 60 * 60;
-const listKeys = route<AgentDeps>({
+const listAgentKeys = route<AgentDeps>({
   method: 'GET',
   url: '/v1/agents/:id/keys',
   access: 'agents.view',
   operation: {
-    id: 'listKeys',
-    summary: 'The keys of an agent: when they were made, last used, and end; the oldest first',
+    id: 'listAgentKeys',
+    summary: 'The keys of an agent with their times of creation, last use and end, oldest first',
     parameters: [agentId],
     replies: { 200: listReply('The keys', keySchema, keyExample) },
     problems: ['not_found'],
@@ -36,20 +36,20 @@ const listKeys = route<AgentDeps>({
   },
 });
 
-const rotateKey = route<AgentDeps, { grace_seconds?: number }>({
+const rotateAgentKey = route<AgentDeps, { grace_seconds?: number }>({
   method: 'POST',
   url: '/v1/agents/:id/keys',
   access: 'agents.rotate',
   operation: {
-    id: 'rotateKey',
-    summary: 'Gives an agent a new key, and its present one an end',
+    id: 'rotateAgentKey',
+    summary: 'Creates a new key for an agent and sets an end for the current key',
     parameters: [agentId],
     body: {
-      description: 'How long the present key stays good: a day unless said otherwise, 0 ends it now.',
+      description: 'How long the current key stays valid; default: one day; 0 ends it now.',
       schema: objectSchema({}, { grace_seconds: { type: 'integer', minimum: 0, maximum: graceSecondsMax } }),
       examples: { now: { grace_seconds: 0 } },
     },
-    replies: { 201: withKey('Rotated; `api_key` is shown this once', { old_keys_end_at: text(40) }) },
+    replies: { 201: withKey('Rotated; `api_key` is shown only once', { old_keys_end_at: text(40) }) },
     problems: ['not_found', 'conflict'],
   },
   handle: async (deps, call) => {
@@ -74,11 +74,10 @@ const setSigning = route<AgentDeps, { mode: SigningMode; new_secret?: boolean }>
   access: 'agents.signing',
   operation: {
     id: 'setSigning',
-    summary: 'Says whether an agent signs its requests',
+    summary: 'Sets whether an agent signs its requests',
     parameters: [agentId],
     body: {
-      description:
-        '`off` forgets the secret. A secret is made where there is none, or where `new_secret` asks for one.',
+      description: '`off` deletes the secret. A secret is created if there is none, or with `new_secret`.',
       schema: objectSchema(
         { mode: { type: 'string', enum: signingModes } },
         { new_secret: { type: 'boolean' } },
@@ -87,7 +86,7 @@ const setSigning = route<AgentDeps, { mode: SigningMode; new_secret?: boolean }>
     },
     replies: {
       200: {
-        description: 'Set; `signing_secret` is shown this once, null where none was made',
+        description: 'Set; `signing_secret` is shown only once, and is null if none was created',
         schema: objectSchema({ agent: agentSchema, signing_secret: { type: ['string', 'null'] } }),
         example: { agent: agentExample, signing_secret: null },
       },
@@ -111,7 +110,7 @@ const setSigning = route<AgentDeps, { mode: SigningMode; new_secret?: boolean }>
   },
 });
 
-export const agentKeyRoutes: readonly Route<AgentDeps>[] = [listKeys, rotateKey, setSigning];
+export const agentKeyRoutes: readonly Route<AgentDeps>[] = [listAgentKeys, rotateAgentKey, setSigning];
 
 function notRevoked(agent: AgentRow): AgentRow {
   if (agent.status === 'revoked') throw revoked();

@@ -28,7 +28,7 @@ export function shownAgent(agent: AgentRow) {
     signing,
     rate_per_minute: ratePerMinute,
     burst,
-    tell_change: tellsChange,
+    refusal_hints: tellsChange,
     created_at: timeText(createdAtMs),
     changed_at: timeText(changedAtMs),
   };
@@ -39,7 +39,7 @@ export const rateSchema: JsonSchema = { type: ['integer', 'null'], minimum: 1, m
 
 export const tellChangeSchema: JsonSchema = {
   type: 'boolean',
-  description: 'Whether refusals say what would pass.',
+  description: 'Whether refusals include a change that would be allowed.',
 };
 
 export const agentSchema = objectSchema({
@@ -51,7 +51,7 @@ export const agentSchema = objectSchema({
   status: { type: 'string', enum: agentStatuses },
   rate_per_minute: rateSchema,
   burst: rateSchema,
-  tell_change: tellChangeSchema,
+  refusal_hints: tellChangeSchema,
   signing: { type: 'string', enum: signingModes },
   created_at: time,
   changed_at: time,
@@ -67,7 +67,7 @@ export const agentExample = {
   signing: 'off',
   rate_per_minute: null,
   burst: null,
-  tell_change: false,
+  refusal_hints: false,
   created_at: '2026-03-02T10:00:00.000Z',
   changed_at: '2026-03-02T10:00:00.000Z',
 };

@@ -41,7 +41,7 @@ interface AgentBody {
 interface AgentChange extends Partial<AgentBody> {
   readonly rate_per_minute?: number | null;
   readonly burst?: number | null;
-  readonly tell_change?: boolean;
+  readonly refusal_hints?: boolean;
 }
 
 export const agentId = idParameter('The id in the list.', agentExample.id);
@@ -56,7 +56,7 @@ const fieldNames = {
   tags: 'tags',
   ratePerMinute: 'rate_per_minute',
   burst: 'burst',
-  tellsChange: 'tell_change',
+  tellsChange: 'refusal_hints',
 } as const;
 
 const listAgents = route<AgentDeps>({
@@ -65,7 +65,7 @@ const listAgents = route<AgentDeps>({
   access: 'agents.view',
   operation: {
     id: 'listAgents',
-    summary: 'Agents, the latest first',
+    summary: 'Agents, newest first',
     parameters: [...pageParameters, ...agentFilters],
     replies: { 200: pageReply('A page of agents', agentSchema, agentExample) },
   },
@@ -90,9 +90,9 @@ const registerAgent = route<AgentDeps, AgentBody>({
   access: 'agents.register',
   operation: {
     id: 'registerAgent',
-    summary: 'Registers an agent and makes its first key',
+    summary: 'Registers an agent and creates its first key',
     body: {
-      description: 'The control owner is a person, by address or id.',
+      description: 'The control owner is the address or id of a person.',
       schema: objectSchema({ name, risk_tier: tier, control_owner: owner }, { tags: textList }),
       examples: {
         buyer: {
@@ -103,7 +103,7 @@ const registerAgent = route<AgentDeps, AgentBody>({
         },
       },
     },
-    replies: { 201: withKey('Registered; `api_key` is shown this once') },
+    replies: { 201: withKey('Registered; `api_key` is shown only once') },
   },
   handle: async (deps, call) => {
     const { signInDeps, store } = deps;
@@ -131,18 +131,18 @@ const getAgent = route<AgentDeps>({
   handle: async ({ store }, call) => shownAgent(await agentOf(store, call)),
 });
 
-const changeAgent = route<AgentDeps, AgentChange>({
+const updateAgent = route<AgentDeps, AgentChange>({
   method: 'PATCH',
   url: '/v1/agents/:id',
   access: 'agents.change',
   operation: {
-    id: 'changeAgent',
+    id: 'updateAgent',
     summary:
-      'Changes name, risk tier, control owner, tags, rate or what refusals say; it takes effect with the next request',
+      'Changes the name, risk tier, control owner, tags, rate limit or refusal hints of an agent, from the next request on',
     parameters: [agentId],
     body: {
       description:
-        'What is not there stays as it is. A `rate_per_minute` or `burst` of null is that of the service.',
+        'Missing fields stay unchanged. Null for `rate_per_minute` or `burst` restores the limit of the service.',
       schema: objectSchema(
         {},
         {
@@ -152,7 +152,7 @@ const changeAgent = route<AgentDeps, AgentChange>({
           tags: textList,
           rate_per_minute: rateSchema,
           burst: rateSchema,
-          tell_change: tellChangeSchema,
+          refusal_hints: tellChangeSchema,
         },
       ),
       examples: { tier: { risk_tier: 'high' }, rate: { rate_per_minute: 600, burst: 100 } },
@@ -163,7 +163,7 @@ const changeAgent = route<AgentDeps, AgentChange>({
   handle: async (deps, call) => {
     const { signInDeps, store } = deps;
     const { name, risk_tier: riskTier, control_owner: asked, tags } = call.body;
-    const { rate_per_minute: ratePerMinute, burst, tell_change: tellsChange } = call.body;
+    const { rate_per_minute: ratePerMinute, burst, refusal_hints: tellsChange } = call.body;
     const agentId = (await agentOf(store, call)).id;
     const controlOwner = asked === undefined ? undefined : await ownerNamed(signInDeps.directory, asked);
     const change = given({ name, riskTier, controlOwner, tags, ratePerMinute, burst, tellsChange });
@@ -191,7 +191,7 @@ const disableAgent = statusRoute({
   word: 'disable',
   status: 'disabled',
   access: 'agents.disable',
-  summary: 'Refuses all requests of an agent from now on',
+  summary: 'Disables an agent; all its requests are refused',
 });
 
 const enableAgent = statusRoute({
@@ -199,7 +199,7 @@ const enableAgent = statusRoute({
   word: 'enable',
   status: 'active',
   access: 'agents.enable',
-  summary: 'Lets a disabled agent ask again',
+  summary: 'Enables a disabled agent',
 });
 
 const revokeAgent = route<AgentDeps, { name: string }>({
@@ -208,10 +208,10 @@ const revokeAgent = route<AgentDeps, { name: string }>({
   access: 'agents.revoke',
   operation: {
     id: 'revokeAgent',
-    summary: 'Refuses all requests of an agent for good',
+    summary: 'Revokes an agent permanently; all its requests are refused',
     parameters: [agentId],
     body: {
-      description: "The agent's name, to say that this one is meant: nothing brings it back.",
+      description: "The agent's name, as a confirmation: revoking is permanent.",
       schema: objectSchema({ name: text(200) }),
       examples: { buyer: { name: 'buyer' } },
     },
@@ -234,7 +234,7 @@ export const agentRoutes: readonly Route<AgentDeps>[] = [
   listAgents,
   registerAgent,
   getAgent,
-  changeAgent,
+  updateAgent,
   disableAgent,
   enableAgent,
   revokeAgent,
@@ -290,7 +290,7 @@ export function by(call: ManagedCall<unknown>): { readonly who: string } {
 }
 
 export function revoked(): ProblemError {
-  return conflict('the agent is revoked, and that is final');
+  return conflict('the agent is revoked permanently');
 }
 
 function invalidDraft(

@@ -1,4 +1,4 @@
-// /v1/points: enforcement points, the agents that each asks for, and their keys. INVARIANT: a key is shown in
+// /v1/enforcement-points: enforcement points, the agents that each asks for, and their keys. INVARIANT: a key is shown in
 // the reply that made it and never again.
 
 import * as changes from '../../../agents/points/change-point.ts';
@@ -58,7 +58,7 @@ async function shownPoint(
 
 const assignedSchema: JsonSchema = {
   type: 'array',
-  description: 'The agents that it asks for.',
+  description: 'The assigned agents.',
   items: objectSchema({ id: text(100), name: text(200) }),
 };
 
@@ -69,13 +69,14 @@ const pointSchema = objectSchema({
   agents: assignedSchema,
   may_release: {
     type: 'boolean',
-    description: 'Whether its report that a grant is not used takes the grant out of the meters.',
+    description: 'Whether its report of an unused grant removes the grant from the meters.',
   },
   created_at: time,
   changed_at: time,
   last_seen_at: {
     ...timeOrNull,
-    description: 'When it last asked with a key that it has, to the minute; null before the first time.',
+    description:
+      'When it last sent a request with a valid key, to the minute; null before the first request.',
   },
 });
 
@@ -123,13 +124,13 @@ const name = text(200);
 const mayRelease = { type: 'boolean' } as const;
 const agents = { type: 'array', items: text(200), maxItems: changes.pointAgentsMax } as const;
 
-const listPoints = route<PointDeps>({
+const listEnforcementPoints = route<PointDeps>({
   method: 'GET',
-  url: '/v1/points',
+  url: '/v1/enforcement-points',
   access: 'points.view',
   operation: {
-    id: 'listPoints',
-    summary: 'Enforcement points, the latest first',
+    id: 'listEnforcementPoints',
+    summary: 'Enforcement points, newest first',
     parameters: pageParameters,
     replies: { 200: pageReply('A page of enforcement points', pointSchema, pointExample) },
   },
@@ -141,22 +142,22 @@ const listPoints = route<PointDeps>({
   },
 });
 
-const registerPoint = route<PointDeps, PointBody>({
+const registerEnforcementPoint = route<PointDeps, PointBody>({
   method: 'POST',
-  url: '/v1/points',
+  url: '/v1/enforcement-points',
   access: 'points.change',
   operation: {
-    id: 'registerPoint',
-    summary: 'Registers an enforcement point and makes its first key',
+    id: 'registerEnforcementPoint',
+    summary: 'Registers an enforcement point and creates its first key',
     description:
-      'A proxy, a hook or another program that stands between agents and what they use. With its key it asks for the agents that are assigned to it, each named in `X-Writ-Agent`.',
+      'An enforcement point is a proxy, a hook or another program between agents and their tools. With its key it sends requests for its assigned agents, named in `X-Writ-Agent`.',
     body: {
       description:
-        'Each agent by name or id. With `may_release`, the report of the point that a grant is not used takes the grant out of the meters; without it only a person can do that.',
+        'Agents by name or id. With `may_release`, a report of the point that a grant is unused removes the grant from the meters. Otherwise only a person can do that.',
       schema: objectSchema({ name, agents }, { may_release: mayRelease }),
       examples: { proxy: { name: 'files proxy', agents: ['buyer'] } },
     },
-    replies: { 201: pointWithKey('Registered; `api_key` is shown this once') },
+    replies: { 201: pointWithKey('Registered; `api_key` is shown only once') },
     problems: ['conflict'],
   },
   handle: async (deps, call) => {
@@ -169,12 +170,12 @@ const registerPoint = route<PointDeps, PointBody>({
   },
 });
 
-const getPoint = route<PointDeps>({
+const getEnforcementPoint = route<PointDeps>({
   method: 'GET',
-  url: '/v1/points/:id',
+  url: '/v1/enforcement-points/:id',
   access: 'points.view',
   operation: {
-    id: 'getPoint',
+    id: 'getEnforcementPoint',
     summary: 'One enforcement point',
     parameters: [pointId],
     replies: { 200: pointReply },
@@ -183,16 +184,17 @@ const getPoint = route<PointDeps>({
   handle: async ({ store }, call) => shownPoint(store, await pointOf(store, call)),
 });
 
-const changePoint = route<PointDeps, Partial<PointBody>>({
+const updateEnforcementPoint = route<PointDeps, Partial<PointBody>>({
   method: 'PATCH',
-  url: '/v1/points/:id',
+  url: '/v1/enforcement-points/:id',
   access: 'points.change',
   operation: {
-    id: 'changePoint',
-    summary: 'Changes the name, the agents or `may_release`; it takes effect with the next request',
+    id: 'updateEnforcementPoint',
+    summary:
+      'Changes the name, the agents or `may_release` of an enforcement point, from the next request on',
     parameters: [pointId],
     body: {
-      description: 'What is not there stays as it is. `agents` are all that it asks for from now on.',
+      description: 'Missing fields stay unchanged. `agents` replaces all assigned agents.',
       schema: objectSchema({}, { name, agents, may_release: mayRelease }),
       examples: { agents: { agents: ['buyer', 'buyer-2'] } },
     },
@@ -210,30 +212,30 @@ const changePoint = route<PointDeps, Partial<PointBody>>({
   },
 });
 
-const disablePoint = statusRoute({
-  id: 'disablePoint',
+const disableEnforcementPoint = statusRoute({
+  id: 'disableEnforcementPoint',
   word: 'disable',
   status: 'disabled',
-  summary: 'Refuses all requests by the point from now on',
+  summary: 'Disables an enforcement point; all its requests are refused',
 });
 
-const enablePoint = statusRoute({
-  id: 'enablePoint',
+const enableEnforcementPoint = statusRoute({
+  id: 'enableEnforcementPoint',
   word: 'enable',
   status: 'active',
-  summary: 'Lets a disabled point ask again',
+  summary: 'Enables a disabled enforcement point',
 });
 
-const revokePoint = route<PointDeps, { name: string }>({
+const revokeEnforcementPoint = route<PointDeps, { name: string }>({
   method: 'POST',
-  url: '/v1/points/:id/revoke',
+  url: '/v1/enforcement-points/:id/revoke',
   access: 'points.change',
   operation: {
-    id: 'revokePoint',
-    summary: 'Refuses all requests by the point for good',
+    id: 'revokeEnforcementPoint',
+    summary: 'Revokes an enforcement point permanently; all its requests are refused',
     parameters: [pointId],
     body: {
-      description: "The point's name, to say that this one is meant: nothing brings it back.",
+      description: "The point's name, as a confirmation: revoking is permanent.",
       schema: objectSchema({ name }),
       examples: { proxy: { name: 'files proxy' } },
     },
@@ -250,13 +252,13 @@ const revokePoint = route<PointDeps, { name: string }>({
   },
 });
 
-const listPointKeys = route<PointDeps>({
+const listEnforcementPointKeys = route<PointDeps>({
   method: 'GET',
-  url: '/v1/points/:id/keys',
+  url: '/v1/enforcement-points/:id/keys',
   access: 'points.view',
   operation: {
-    id: 'listPointKeys',
-    summary: 'The keys of a point: when they were made, were last used and end; the oldest first',
+    id: 'listEnforcementPointKeys',
+    summary: 'The keys of an enforcement point with their times of creation, last use and end, oldest first',
     parameters: [pointId],
     replies: {
       200: listReply('The keys', keySchema, {
@@ -274,20 +276,20 @@ const listPointKeys = route<PointDeps>({
   },
 });
 
-const rotatePointKey = route<PointDeps, { grace_seconds?: number }>({
+const rotateEnforcementPointKey = route<PointDeps, { grace_seconds?: number }>({
   method: 'POST',
-  url: '/v1/points/:id/keys',
+  url: '/v1/enforcement-points/:id/keys',
   access: 'points.change',
   operation: {
-    id: 'rotatePointKey',
-    summary: 'Gives a point a new key, and its present one an end',
+    id: 'rotateEnforcementPointKey',
+    summary: 'Creates a new key for an enforcement point and sets an end for the current key',
     parameters: [pointId],
     body: {
-      description: 'How long the present key stays good: a day unless said otherwise, 0 ends it now.',
+      description: 'How long the current key stays valid; default: one day; 0 ends it now.',
       schema: objectSchema({}, { grace_seconds: { type: 'integer', minimum: 0, maximum: graceSecondsMax } }),
       examples: { now: { grace_seconds: 0 } },
     },
-    replies: { 201: pointWithKey('Rotated; `api_key` is shown this once', { old_keys_end_at: text(40) }) },
+    replies: { 201: pointWithKey('Rotated; `api_key` is shown only once', { old_keys_end_at: text(40) }) },
     problems: ['not_found', 'conflict'],
   },
   handle: async (deps, call) => {
@@ -301,15 +303,15 @@ const rotatePointKey = route<PointDeps, { grace_seconds?: number }>({
 });
 
 export const pointRoutes: readonly Route<PointDeps>[] = [
-  listPoints,
-  registerPoint,
-  getPoint,
-  changePoint,
-  disablePoint,
-  enablePoint,
-  revokePoint,
-  listPointKeys,
-  rotatePointKey,
+  listEnforcementPoints,
+  registerEnforcementPoint,
+  getEnforcementPoint,
+  updateEnforcementPoint,
+  disableEnforcementPoint,
+  enableEnforcementPoint,
+  revokeEnforcementPoint,
+  listEnforcementPointKeys,
+  rotateEnforcementPointKey,
 ];
 
 interface StatusChange {
@@ -322,7 +324,7 @@ interface StatusChange {
 function statusRoute({ id, word, status, summary }: StatusChange): Route<PointDeps> {
   return route({
     method: 'POST',
-    url: `/v1/points/:id/${word}`,
+    url: `/v1/enforcement-points/:id/${word}`,
     access: 'points.change',
     operation: {
       id,
@@ -380,7 +382,7 @@ function refusedPoint(
     case 'unknown':
       return notFound('enforcement point');
     case 'revoked':
-      return conflict('the enforcement point is revoked, and that is final');
+      return conflict('the enforcement point is revoked permanently');
     case 'conflict':
       return conflict();
     case 'too-many-keys':

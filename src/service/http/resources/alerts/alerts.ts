@@ -40,7 +40,7 @@ import { actorOf, type Route, route } from '../../routing/route.ts';
 const kindSchema: JsonSchema = {
   type: 'string',
   enum: alertKindNames,
-  description: `Counted within the window: ${namesOf('counted')}, of \`denials\` the share in percent, of 20 decisions or more. Standing for as long as the window: ${namesOf('lasting')}.`,
+  description: `Counted within the window: ${namesOf('counted')}; for \`denials\`, a percentage of at least 20 decisions. Lasting at least as long as the window: ${namesOf('lasting')}.`,
 };
 
 function namesOf(way: (typeof alertKinds)[keyof typeof alertKinds]): string {
@@ -55,25 +55,28 @@ const count: JsonSchema = { type: 'integer', minimum: 0 };
 
 const ruleFields = {
   name: text(200),
-  is_on: { type: 'boolean' },
+  active: { type: 'boolean' },
   threshold: { type: 'integer', minimum: 1, maximum: thresholdMax },
   window_minutes: {
     type: 'integer',
     minimum: 0,
     maximum: windowMinutesMax.lasting,
-    description: `1 to ${windowMinutesMax.counted} for what is counted, 0 to ${windowMinutesMax.lasting} for what stands.`,
+    description: `1 to ${windowMinutesMax.counted} for counts, 0 to ${windowMinutesMax.lasting} for lasting conditions.`,
   },
-  code: { ...textOrNull, maxLength: 100, description: 'The refusals of this code alone; null counts all.' },
+  code: {
+    ...textOrNull,
+    maxLength: 100,
+    description: 'Counts only refusals with this code; null counts all.',
+  },
   mail_roles: {
     type: 'array',
     items: { type: 'string', enum: roles },
     maxItems: roles.length,
-    description: 'Who has one of these gets mail.',
+    description: 'People with one of these roles receive mail.',
   },
   webhook_ids: {
     ...idOrNullList,
-    description:
-      'The webhooks that are told; null tells those that want to hear of `alert.began` and `alert.over`.',
+    description: 'The webhooks to notify; null for those that subscribe to `alert.began` and `alert.over`.',
   },
 } as const satisfies Readonly<Record<string, JsonSchema>>;
 
@@ -81,21 +84,24 @@ const ruleSchema = objectSchema({
   id: text(100),
   kind: kindSchema,
   ...ruleFields,
-  is_shipped: { type: 'boolean', description: 'It comes with the service, and removing it brings it back.' },
-  is_changed: { type: 'boolean', description: 'Of a shipped one: somebody has changed it.' },
+  is_built_in: {
+    type: 'boolean',
+    description: 'Whether the rule is built in. Deleting a built-in rule resets it.',
+  },
+  is_changed: { type: 'boolean', description: 'Whether a built-in rule has been changed.' },
 });
 
 const ruleExample = {
   id: 'denials',
   kind: 'denials',
   name: 'Many denials',
-  is_on: true,
+  active: true,
   threshold: 50,
   window_minutes: 15,
   code: null,
   mail_roles: ['admin', 'operator'],
   webhook_ids: null,
-  is_shipped: true,
+  is_built_in: true,
   is_changed: false,
 };
 
@@ -107,7 +113,7 @@ const newRuleSchema = objectSchema(
     window_minutes: ruleFields.window_minutes,
   },
   {
-    is_on: ruleFields.is_on,
+    active: ruleFields.active,
     code: ruleFields.code,
     mail_roles: ruleFields.mail_roles,
     webhook_ids: ruleFields.webhook_ids,
@@ -120,7 +126,7 @@ const ruleChangeSchema = objectSchema({}, ruleFields);
 export interface RuleBody {
   readonly kind?: AlertRule['kind'];
   readonly name?: string;
-  readonly is_on?: boolean;
+  readonly active?: boolean;
   readonly threshold?: number;
   readonly window_minutes?: number;
   readonly code?: string | null;
@@ -129,7 +135,7 @@ export interface RuleBody {
 }
 
 function readRule(body: RuleBody): Partial<AlertRuleDraft> {
-  const { kind, name, is_on: isOn, threshold, window_minutes: windowMinutes } = body;
+  const { kind, name, active: isOn, threshold, window_minutes: windowMinutes } = body;
   const { code, mail_roles: mailRoles, webhook_ids: webhookIds } = body;
   return {
     ...(kind === undefined ? {} : { kind }),
@@ -150,13 +156,13 @@ function shownRule({ value: rule, version }: ReadRule) {
     id,
     kind,
     name,
-    is_on: isOn,
+    active: isOn,
     threshold,
     window_minutes: windowMinutes,
     code,
     mail_roles: [...mailRoles],
     webhook_ids: webhookIds === null ? null : [...webhookIds],
-    is_shipped: isShipped,
+    is_built_in: isShipped,
     is_changed: isShipped && version > 0,
   };
 }
@@ -166,13 +172,13 @@ const alertSchema = objectSchema({
   rule_id: text(100),
   name: text(200),
   kind: kindSchema,
-  text: { ...text(1_000), description: 'What has happened, in one sentence.' },
-  value: { ...count, description: 'What was measured when it began, in the unit of the threshold.' },
+  text: { ...text(1_000), description: 'A description in one sentence.' },
+  value: { ...count, description: 'The value at the start of the alert, in the unit of the threshold.' },
   threshold: count,
   window_minutes: count,
-  began_at: time,
-  over_at: { ...timeOrNull, description: 'Null while it is on.' },
-  page: { ...text(200), description: 'Of the dashboard: where to look.' },
+  started_at: time,
+  ended_at: { ...timeOrNull, description: 'Null while the alert is active.' },
+  page: { ...text(200), description: 'The dashboard page with details.' },
 });
 
 const alertExample = {
@@ -184,8 +190,8 @@ const alertExample = {
   value: 62,
   threshold: 50,
   window_minutes: 15,
-  began_at: '2026-03-02T10:00:00.000Z',
-  over_at: null,
+  started_at: '2026-03-02T10:00:00.000Z',
+  ended_at: null,
   page: '/requests?decision=DENY',
 };
 
@@ -200,8 +206,8 @@ function shownAlert(alert: Alert) {
     value,
     threshold,
     window_minutes: windowMinutes,
-    began_at: timeText(createdAtMs),
-    over_at: timeTextOrNull(overAtMs),
+    started_at: timeText(createdAtMs),
+    ended_at: timeTextOrNull(overAtMs),
     page: pageOfKind[kind],
   };
 }
@@ -219,7 +225,7 @@ const listAlerts = route<AlertDeps>({
   access: 'alerts.view',
   operation: {
     id: 'listAlerts',
-    summary: 'Alerts, those that are on and those that were, the latest first; kept for 90 days',
+    summary: 'Active and past alerts, newest first; kept for 90 days',
     parameters: pageParameters,
     replies: { 200: pageReply('A page of alerts', alertSchema, alertExample) },
   },
@@ -229,13 +235,13 @@ const listAlerts = route<AlertDeps>({
   },
 });
 
-const listAlertsOn = route<AlertDeps>({
+const listActiveAlerts = route<AlertDeps>({
   method: 'GET',
-  url: '/v1/alerts/on',
+  url: '/v1/alerts/active',
   access: 'alerts.view',
   operation: {
-    id: 'listAlertsOn',
-    summary: 'The alerts that are on, the latest first',
+    id: 'listActiveAlerts',
+    summary: 'Active alerts, newest first',
     replies: { 200: listReply('The alerts', alertSchema, alertExample) },
   },
   handle: async ({ signInDeps: { directory } }) => ({
@@ -249,7 +255,7 @@ const listAlertRules = route<AlertDeps>({
   access: 'alerts.view',
   operation: {
     id: 'listAlertRules',
-    summary: 'The rules of alerts: those that are shipped, and then one’s own',
+    summary: 'Alert rules: the built-in rules, then custom rules',
     replies: { 200: listReply('The rules', ruleSchema, ruleExample) },
   },
   handle: async ({ signInDeps: { directory } }) => ({
@@ -257,16 +263,16 @@ const listAlertRules = route<AlertDeps>({
   }),
 });
 
-const makeAlertRule = route<AlertDeps, RuleBody>({
+const createAlertRule = route<AlertDeps, RuleBody>({
   method: 'POST',
   url: '/v1/alert-rules',
   access: 'alerts.change',
   operation: {
-    id: 'makeAlertRule',
-    summary: 'Adds a rule of alerts',
+    id: 'createAlertRule',
+    summary: 'Creates an alert rule',
     body: {
       description:
-        'What is measured, from when on it is too much, and who is told; admins and operators by mail where nobody is named.',
+        'The measure, the threshold and the recipients. Without recipients, admins and operators receive mail.',
       schema: newRuleSchema,
       examples: {
         open: {
@@ -300,18 +306,18 @@ const makeAlertRule = route<AlertDeps, RuleBody>({
   },
 });
 
-const changeAlertRule = route<AlertDeps, Omit<RuleBody, 'kind'>>({
+const updateAlertRule = route<AlertDeps, Omit<RuleBody, 'kind'>>({
   method: 'PATCH',
   url: '/v1/alert-rules/:id',
   access: 'alerts.change',
   operation: {
-    id: 'changeAlertRule',
-    summary: 'Changes a rule of alerts, a shipped one too',
+    id: 'updateAlertRule',
+    summary: 'Changes an alert rule, built-in or custom',
     parameters: [ruleId],
     body: {
-      description: 'What is not there stays as it is.',
+      description: 'Missing fields stay unchanged.',
       schema: ruleChangeSchema,
-      examples: { off: { is_on: false } },
+      examples: { off: { active: false } },
     },
     replies: { 200: ruleReply },
     problems: ['not_found', 'conflict'],
@@ -322,13 +328,13 @@ const changeAlertRule = route<AlertDeps, Omit<RuleBody, 'kind'>>({
   },
 });
 
-const removeAlertRule = route<AlertDeps>({
+const deleteAlertRule = route<AlertDeps>({
   method: 'DELETE',
   url: '/v1/alert-rules/:id',
   access: 'alerts.change',
   operation: {
-    id: 'removeAlertRule',
-    summary: 'Removes a rule of alerts; of a shipped one what was changed of it',
+    id: 'deleteAlertRule',
+    summary: 'Deletes an alert rule; resets a built-in rule to its defaults',
     parameters: [ruleId],
     replies: { 204: noContent('Removed') },
     problems: ['not_found', 'conflict'],
@@ -342,11 +348,11 @@ const removeAlertRule = route<AlertDeps>({
 
 export const alertRoutes: readonly Route<AlertDeps>[] = [
   listAlerts,
-  listAlertsOn,
+  listActiveAlerts,
   listAlertRules,
-  makeAlertRule,
-  changeAlertRule,
-  removeAlertRule,
+  createAlertRule,
+  updateAlertRule,
+  deleteAlertRule,
 ];
 
 function stored(result: RuleStored | { readonly kind: 'unknown' | 'conflict' }) {

@@ -26,14 +26,14 @@ interface AuditDeps {
 }
 
 const times: readonly Parameter[] = [
-  queryParameter('from', 'From this moment on.', time, '2026-03-02T00:00:00Z'),
-  queryParameter('to', 'Before this moment.', time, '2026-03-03T00:00:00Z'),
+  queryParameter('from', 'At or after this time.', time, '2026-03-02T00:00:00Z'),
+  queryParameter('to', 'Before this time.', time, '2026-03-03T00:00:00Z'),
 ];
 
 const filters: readonly Parameter[] = [
-  queryParameter('who', 'Words in who did it, in whatever case.', text(300), 'ann@example.com'),
-  queryParameter('what', 'What was done.', text(100), 'agent-revoked'),
-  queryParameter('subject', 'The id of what was changed.', text(200), 'b3f1c2d4-0000-4000-8000-000000000000'),
+  queryParameter('who', 'Words in the name of the author, not case-sensitive.', text(300), 'ann@example.com'),
+  queryParameter('what', 'The kind of change.', text(100), 'agent-revoked'),
+  queryParameter('subject', 'The id of the changed item.', text(200), 'b3f1c2d4-0000-4000-8000-000000000000'),
   ...times,
 ];
 
@@ -72,9 +72,9 @@ const walkMs = 1_000;
 const count: JsonSchema = { type: 'integer', minimum: 0 };
 
 const walkSchema = objectSchema({
-  status: { type: 'string', enum: ['going-on', 'whole', 'broken'] },
-  checked: { ...count, description: 'How many records this call has found whole.' },
-  last_sequence: { ...count, description: 'The number of the last record there is.' },
+  status: { type: 'string', enum: ['in_progress', 'intact', 'broken'] },
+  checked: { ...count, description: 'The number of intact records in this call.' },
+  last_sequence: { ...count, description: 'The sequence number of the last record.' },
   cursor: textOrNull,
   break: {
     type: ['object', 'null'],
@@ -84,17 +84,17 @@ const walkSchema = objectSchema({
   },
 });
 
-const walkExample = { status: 'whole', checked: 1_200, last_sequence: 1_200, cursor: null, break: null };
+const walkExample = { status: 'intact', checked: 1_200, last_sequence: 1_200, cursor: null, break: null };
 
-const listChanges = route<AuditDeps>({
+const listAuditLog = route<AuditDeps>({
   method: 'GET',
   url: '/v1/audit',
   access: 'audit.view',
   operation: {
-    id: 'listChanges',
-    summary: 'What was changed, by whom, and how it was before and after; the latest first',
+    id: 'listAuditLog',
+    summary: 'The audit log: changes with their authors and the values before and after, newest first',
     parameters: [...pageParameters, ...filters],
-    replies: { 200: pageReply('A page of changes', changeSchema, changeExample) },
+    replies: { 200: pageReply('A page of the audit log', changeSchema, changeExample) },
   },
   handle: async ({ store }, { query }) => {
     const { countMax, after } = readPage(query);
@@ -118,15 +118,15 @@ const exportRecords = route<AuditDeps>({
   access: 'audit.view',
   operation: {
     id: 'exportRecords',
-    summary: 'All records in their order, a line of JSON each, as `writ audit export` prints them',
+    summary: 'All records in order, one JSON line per record, as in `writ audit export`',
     description:
-      'Each line is `{sequence, at, previous, hash, entry}`; `hash` is SHA-256 over the text `previous` followed by `entry` as canonical JSON (RFC 8785). An end without the last line feed was cut short.',
+      'Each line is `{sequence, at, previous, hash, entry}`. `hash` is SHA-256 of the string `previous` followed by `entry` as canonical JSON (RFC 8785). If the final line feed is missing, the export is incomplete.',
     parameters: times,
     replies: {
       200: {
         description: 'The records',
         contentType: 'application/jsonl',
-        schema: { description: 'Lines of JSON.' },
+        schema: { description: 'JSON Lines.' },
         example: exportExample,
         headers: ['Content-Disposition'],
       },
@@ -151,20 +151,20 @@ const verifyRecords = route<AuditDeps, { cursor?: string }>({
   access: 'audit.view',
   operation: {
     id: 'verifyRecords',
-    summary: 'Walks the chain of records, a stretch a call',
+    summary: 'Verifies part of the record chain; pass the cursor to continue',
     description:
-      'Begins with the first record, or where `cursor` of the call before says, and works for a second at most. `status` is `going-on` until the end is reached or a record is met that is not as it was written. At the end, what is stored beside the records is held against the seal of the service; what differs there is a `break` whose `difference` is `stored`. Hold on to the cursor: it carries the hash that the next stretch has to continue.',
+      'Starts at the first record, or at the `cursor` of the previous call, and takes at most one second. `status` is `in_progress` until the end of the chain or until the first changed record. At the end, the stored state is compared with the seal of the service; any difference is a `break` with the `difference` `stored`. Keep the cursor: it contains the hash with which the next part has to continue.',
     body: {
-      description: 'Nothing to begin; the cursor of the call before to go on.',
+      description: 'Empty to start; the cursor of the previous call to continue.',
       schema: objectSchema({}, { cursor: text(16_384) }),
       examples: { first: {} },
     },
-    replies: { 200: { description: 'How far it went', schema: walkSchema, example: walkExample } },
+    replies: { 200: { description: 'The progress', schema: walkSchema, example: walkExample } },
   },
   handle: async ({ store, steadyMs }, { body }) => walk(store, steadyMs, readCursor(body.cursor)),
 });
 
-export const auditRoutes: readonly Route<AuditDeps>[] = [listChanges, exportRecords, verifyRecords];
+export const auditRoutes: readonly Route<AuditDeps>[] = [listAuditLog, exportRecords, verifyRecords];
 
 function readFilters(query: Readonly<Record<string, string>>): (change: ChangeRow) => boolean {
   const { who = '', what, subject, from, to } = query;
@@ -194,7 +194,7 @@ function placeOf({ atMs, sequence }: ChangeRow): PagePlace {
 function sequenceOf(place: PagePlace | null): number | null {
   if (place === null) return null;
   if (/^\d{1,15}$/.test(place.id)) return Number(place.id);
-  throw new ProblemError('invalid_query', '`cursor` is not one that a list has given');
+  throw new ProblemError('invalid_query', '`cursor` is not from a reply of this list');
 }
 
 function shownChange({ sequence, atMs, who, what, subject, beforeJson, afterJson }: ChangeRow) {
@@ -256,7 +256,13 @@ async function walk(store: Store, steadyMs: () => number, after: ChainPlace | nu
     return { status: 'broken', checked: count, last_sequence: last, cursor: null, break: stored };
   }
   const cursor = isWhole ? null : cursorOf(end);
-  return { status: isWhole ? 'whole' : 'going-on', checked: count, last_sequence: last, cursor, break: null };
+  return {
+    status: isWhole ? 'intact' : 'in_progress',
+    checked: count,
+    last_sequence: last,
+    cursor,
+    break: null,
+  };
 }
 
 function shownBreak({ sequence, name, difference, message }: ChainBreak) {
@@ -273,7 +279,7 @@ function readCursor(cursor: string | undefined): ChainPlace | null {
   const place = placeIn(Buffer.from(cursor, 'base64url').toString('utf8'));
   if (place !== null) return place;
   const errors = [{ pointer: '/cursor', detail: 'is not one that a reply has given' }];
-  throw new ProblemError('invalid_body', '`cursor` is not one that a reply has given', { errors });
+  throw new ProblemError('invalid_body', '`cursor` is not from a previous reply', { errors });
 }
 
 function placeIn(text: string): ChainPlace | null {

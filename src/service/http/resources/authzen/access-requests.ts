@@ -40,7 +40,7 @@ const statusOf = {
 const link = { type: 'string' } as const;
 
 const taskReply: OperationReply = {
-  description: 'How the access request stands',
+  description: 'The status of the access request',
   schema: objectSchema(
     {
       task: objectSchema(
@@ -91,9 +91,9 @@ const requestAccess = route<AccessRequestDeps, AccessRequest>({
   bodyMax: payloadBodyMax,
   operation: {
     id: 'requestAccess',
-    summary: 'Asks people for what an evaluation has denied (draft)',
+    summary: 'Requests approval for a denied evaluation (draft)',
     description:
-      'Access Request and Approval Profile, draft 1. Subject, resource, action and context are those of the evaluation. People decide as about any request; `GET` says how it stands. Without an `Idempotency-Key`, the same denial again is the same access request. An approval is good for one evaluation that shows it as `context.approval`.',
+      'Access Request and Approval Profile, draft 1. Subject, resource, action and context must equal those of the evaluation. People decide it like any request; `GET` returns its status. Without an `Idempotency-Key`, repeating the same denial returns the same access request. An approval is valid for one evaluation, which carries it as `context.approval`.',
     body: {
       description: 'Unknown members are ignored.',
       schema: {
@@ -119,7 +119,7 @@ const requestAccess = route<AccessRequestDeps, AccessRequest>({
         },
       },
     },
-    replies: { 201: madeReply, 202: { ...madeReply, description: 'People are asked' } },
+    replies: { 201: madeReply, 202: { ...madeReply, description: 'Created; people are asked' } },
     problems: [
       'not_requestable',
       'invalid_denial_binding',
@@ -142,7 +142,7 @@ const requestAccess = route<AccessRequestDeps, AccessRequest>({
     try {
       const { view } = await decideEntities(deps, asked, call.body, { deniedId });
       const state = await stateOf(deps, view.request_id);
-      if (state === null) throw new Error('what has been decided is on record');
+      if (state === null) throw new Error('the access request has already been decided');
       const task = taskOf(deps, state);
       call.reply.code(task.task.status === 'pending' ? 202 : 201);
       call.reply.header('location', task.task.status_endpoint);
@@ -150,7 +150,7 @@ const requestAccess = route<AccessRequestDeps, AccessRequest>({
     } catch (error) {
       const problem = await recordRefused(deps, asked, error);
       if (problem.code !== 'idempotency_mismatch') throw problem;
-      throw new ProblemError('duplicate_request', 'the key was sent before with another access request');
+      throw new ProblemError('duplicate_request', 'this key was used with another access request');
     }
   },
 });
@@ -161,7 +161,7 @@ const getTask = route<AccessRequestDeps>({
   access: 'agent',
   operation: {
     id: 'getTask',
-    summary: 'How an access request stands (draft)',
+    summary: 'The status of an access request (draft)',
     parameters: [taskId],
     replies: { 200: taskReply },
     problems: ['unknown_task'],
@@ -175,7 +175,7 @@ const cancelTask = route<AccessRequestDeps>({
   access: 'agent',
   operation: {
     id: 'cancelTask',
-    summary: 'Gives up an access request (draft)',
+    summary: 'Cancels an access request (draft)',
     parameters: [taskId],
     replies: { 200: taskReply },
     problems: ['unknown_task', 'invalid_task_state'],
@@ -202,18 +202,20 @@ function checkBinding(
 ): void {
   const evaluation = denied?.record.evaluation;
   if (denied === null || evaluation === undefined || !hasAsked(callerIn(call), denied.record))
-    throw new ProblemError('invalid_denial_binding', '`denial.evaluation_id` is no evaluation of yours');
+    throw new ProblemError(
+      'invalid_denial_binding',
+      '`denial.evaluation_id` is not the id of one of your evaluations',
+    );
   const { decision, record } = denied;
   const isRequestable = evaluation.deniedId === null && decision.outcome !== 'DENY';
   if (!isRequestable || decision.outcome === 'ALLOW')
-    throw new ProblemError('not_requestable', 'people could not lift what was evaluated');
+    throw new ProblemError('not_requestable', 'people cannot grant the evaluated request');
   if (evaluation.entities !== keyedDigest(entitiesDigest(call.body)))
-    throw new ProblemError('invalid_denial_binding', 'the entities are not those that were evaluated');
+    throw new ProblemError('invalid_denial_binding', 'the entities differ from the evaluation');
   const endsAtMs = record.createdAtMs + requestableMs;
   if (call.body.denial.expires_at !== timeText(endsAtMs))
-    throw new ProblemError('invalid_denial_binding', '`denial.expires_at` is not that of the evaluation');
-  if (clock() >= endsAtMs)
-    throw new ProblemError('expired_denial', 'evaluate again: the denial is too long ago');
+    throw new ProblemError('invalid_denial_binding', '`denial.expires_at` differs from the evaluation');
+  if (clock() >= endsAtMs) throw new ProblemError('expired_denial', 'the denial is too old: evaluate again');
 }
 
 /**
@@ -234,7 +236,7 @@ async function ownTask(deps: AccessRequestDeps, call: ManagedCall<unknown>): Pro
 }
 
 function unknownTask(): ProblemError {
-  return new ProblemError('unknown_task', 'there is no access request with this id, or not for you');
+  return new ProblemError('unknown_task', 'no such access request, or you may not see it');
 }
 
 /**

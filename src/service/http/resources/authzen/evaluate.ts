@@ -83,7 +83,7 @@ export function decideEntities(
  */
 export function callOf({ clock }: Pick<EvaluateDeps, 'clock'>, request: FastifyRequest): AuthorizeCall {
   const { identity, headers, url, clientAddress, startedAtMs } = request;
-  if (identity === null) throw new Error('an evaluation is for agents');
+  if (identity === null) throw new Error('no agent calls the evaluation');
   const { 'idempotency-key': _, ...own } = headers;
   return { identity, headers: own, url, id: createRequestId(clock()), clientAddress, startedAtMs };
 }
@@ -224,9 +224,9 @@ async function reevaluate(
   const { keyedDigest, clock } = deps;
   const state = await stateOf(deps, approvalId);
   if (state === null || !hasAsked(call.identity, state.record) || state.record.evaluation?.deniedId == null)
-    return denied('no such approval is known', { reason: 'approval_unverifiable', next_action: 'none' });
+    return denied('no such approval', { reason: 'approval_unverifiable', next_action: 'none' });
   if (state.record.evaluation.entities !== keyedDigest(entitiesDigest(entities)))
-    return denied('it was given for something else', { reason: 'out_of_scope', next_action: 'none' });
+    return denied('the approval is for another request', { reason: 'out_of_scope', next_action: 'none' });
   switch (statusAt(state, clock())) {
     case 'pending':
       return denied('people have not decided yet', {
@@ -239,7 +239,7 @@ async function reevaluate(
     case 'approved':
       return await taken(deps, { call, entities, approvalId });
     case 'rejected':
-      return denied('it was refused', { reason: 'policy_denied', next_action: 'none' });
+      return denied('the request was rejected', { reason: 'policy_denied', next_action: 'none' });
     case 'consumed':
     case 'expired':
     case 'withdrawn':

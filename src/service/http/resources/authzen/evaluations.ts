@@ -52,9 +52,9 @@ const evaluateAccess = route<EvaluationDeps, Entities>({
   bodyMax: payloadBodyMax,
   operation: {
     id: 'evaluateAccess',
-    summary: 'May this be done now, in the terms of AuthZEN',
+    summary: 'Evaluates an access request (AuthZEN)',
     description:
-      'The action is `action.name` where it is declared, else `resource.type.action.name`. An evaluation is recorded, and opens no wait: what people could grant is a denial with `context.access_request`. `context.approval` shows the approval of an access request. The key comes as `X-Agent-API-Key` or `Authorization: Bearer`.',
+      'The action is `action.name` if it is declared, otherwise `resource.type.action.name`. An evaluation is recorded and never becomes a pending request: if people could grant it, it is a denial with `context.access_request`. `context.approval` carries the approval of an access request. The key is sent as `X-Agent-API-Key` or `Authorization: Bearer`.',
     body: {
       description: 'Unknown members are ignored.',
       schema: entitiesSchema,
@@ -82,7 +82,7 @@ interface Batch extends Partial<Entities> {
 const endsWith = { execute_all: null, deny_on_first_deny: false, permit_on_first_permit: true } as const;
 
 const batchReply: OperationReply = {
-  description: 'The decisions in order; one decision where `evaluations` is absent or empty',
+  description: 'The decisions in order; a single decision if `evaluations` is missing or empty',
   schema: {
     type: 'object',
     additionalProperties: false,
@@ -103,8 +103,8 @@ const evaluateAccesses = route<EvaluationDeps, Batch>({
   bodyMax: payloadBodyMax,
   operation: {
     id: 'evaluateAccesses',
-    summary: 'Several evaluations in one call',
-    description: `At most ${evaluationsMax}, each counted as one. Entities beside \`evaluations\` stand for those that an entry leaves out, each as a whole. A broken entry is a denial with \`context.error\`.`,
+    summary: 'Several AuthZEN evaluations in one call',
+    description: `At most ${evaluationsMax} evaluations; each counts as one request. Entities at the top level are defaults for entries without them; they are not merged. An invalid entry is a denial with \`context.error\`.`,
     body: {
       description: 'Unknown members are ignored.',
       schema: {
@@ -173,9 +173,9 @@ const searchActions = route<EvaluationDeps, Searched>({
   bodyMax: payloadBodyMax,
   operation: {
     id: 'searchActions',
-    summary: 'What the agent could be granted of a type of resource',
+    summary: 'The actions that the agent could be granted for a type of resource',
     description:
-      'Actions `TYPE.NAME` of the type of the resource that some payload could pass, be it with the approval of people, by name. Subject and properties are taken as unknown. Nothing is recorded.',
+      'The names of actions `TYPE.NAME` that could be granted for some payload, also after approval. Subject and properties are unknown. Nothing is recorded.',
     body: {
       description: 'Unknown members are ignored.',
       schema: {
@@ -192,7 +192,7 @@ const searchActions = route<EvaluationDeps, Searched>({
     },
     replies: {
       200: {
-        description: 'All of them',
+        description: 'All actions',
         schema: objectSchema({
           results: { type: 'array', items: objectSchema({ name: { type: 'string' } }) },
         }),
@@ -211,16 +211,16 @@ const searchActions = route<EvaluationDeps, Searched>({
   },
 });
 
-const describeDecisionPoint = route<EvaluationDeps>({
+const getDecisionPointMetadata = route<EvaluationDeps>({
   method: 'GET',
   url: '/.well-known/authzen-configuration',
   access: 'public',
   operation: {
-    id: 'describeDecisionPoint',
-    summary: 'Where the endpoints of AuthZEN are',
+    id: 'getDecisionPointMetadata',
+    summary: 'The AuthZEN endpoints',
     replies: {
       200: {
-        description: 'The addresses; what is not there is not offered',
+        description: 'The addresses of the available endpoints',
         schema: objectSchema(
           {
             policy_decision_point: { type: 'string' },
@@ -258,5 +258,5 @@ export const evaluationRoutes: readonly Route<EvaluationDeps>[] = [
   evaluateAccess,
   evaluateAccesses,
   searchActions,
-  describeDecisionPoint,
+  getDecisionPointMetadata,
 ];

@@ -27,7 +27,7 @@ const parameters: readonly Parameter[] = [
     name: 'from',
     in: 'query',
     isRequired: false,
-    description: 'A day before `to` where it is not said.',
+    description: 'The start of the period; default: one day before `to`.',
     schema: time,
     example: '2026-03-02T00:00:00Z',
   },
@@ -35,7 +35,7 @@ const parameters: readonly Parameter[] = [
     name: 'to',
     in: 'query',
     isRequired: false,
-    description: 'Before this moment; now where it is not said.',
+    description: 'The end of the period; default: now.',
     schema: time,
     example: '2026-03-03T00:00:00Z',
   },
@@ -43,7 +43,7 @@ const parameters: readonly Parameter[] = [
     name: 'buckets',
     in: 'query',
     isRequired: false,
-    description: 'Into at most so many steps of whole minutes the time is cut.',
+    description: 'The maximum number of buckets, each of whole minutes.',
     schema: { type: 'integer', minimum: 1, maximum: bucketsMax, default: bucketsDefault },
     example: '48',
   },
@@ -61,9 +61,9 @@ const overviewSchema = objectSchema({
   bucket_seconds: { type: 'integer', minimum: minuteMs / 1000 },
   buckets: listOf({ at: time, ...outcomes, refused: count }),
   latency: listOf({ at: time, p50_us: number, p90_us: number, p99_us: number }),
-  latency_of_all: {
+  total_latency: {
     ...objectSchema({ p50_us: number, p90_us: number, p99_us: number }),
-    description: 'Over the whole time; null where nothing was decided.',
+    description: 'For the whole period; null without decisions.',
   },
   policies: listOf({ name: { ...text(200), type: ['string', 'null'] }, ...outcomes }),
   risk: listOf({ from: count, to: count, count }),
@@ -72,14 +72,13 @@ const overviewSchema = objectSchema({
     approved: count,
     rejected: count,
     expired: count,
-    expired_step_ups: { ...count, description: 'Of those that expired, the ones that waited for a step-up.' },
+    expired_step_ups: { ...count, description: 'Expired requests that needed a step-up.' },
     waiting: count,
     time_to_approve_seconds: objectSchema({ p50: number, p90: number }),
   }),
   refusals: {
     ...refusalsSchema,
-    description:
-      'By the code of the error, the most frequent first; also those that are not recorded (429, 5xx).',
+    description: 'Per error code, most frequent first, including refusals that are not recorded (429, 5xx).',
   },
   total: count,
 });
@@ -92,7 +91,7 @@ const overviewExample = {
   bucket_seconds: 1_800,
   buckets: [{ at: '2026-03-02T10:00:00.000Z', ...someOutcomes, refused: 4 }],
   latency: [{ at: '2026-03-02T10:00:00.000Z', p50_us: 6, p90_us: 11, p99_us: 38.5 }],
-  latency_of_all: { p50_us: 6, p90_us: 11, p99_us: 38.5 },
+  total_latency: { p50_us: 6, p90_us: 11, p99_us: 38.5 },
   policies: [{ name: 'payments', ...someOutcomes }],
   risk: [{ from: 0, to: 9, count: 857 }],
   escalations: {
@@ -114,11 +113,11 @@ const getOverview = route<OverviewDeps>({
   access: 'overview.view',
   operation: {
     id: 'getOverview',
-    summary: 'Decisions, their latency, deciding policies, risk and escalations over time',
+    summary: 'Decisions over time, with latency, deciding policies, risk scores and escalations',
     description:
-      'Kept by the minute for two days and by the hour for ninety; where some of the time is kept by the hour, `from`, `to` and `bucket_seconds` are whole hours. A quantile is off by less than 1/32 of itself.',
+      'Statistics are kept per minute for two days and per hour for ninety days. If the period includes hourly data, `from`, `to` and `bucket_seconds` are whole hours. The relative error of a quantile is less than 1/32.',
     parameters,
-    replies: { 200: { description: 'The numbers', schema: overviewSchema, example: overviewExample } },
+    replies: { 200: { description: 'The statistics', schema: overviewSchema, example: overviewExample } },
   },
   handle: async ({ statistics, signInDeps }, { query }) => {
     const nowMs = signInDeps.directory.clock();
@@ -142,7 +141,7 @@ const getOverview = route<OverviewDeps>({
         at: timeText(atMs),
         ...inMicroseconds(quantiles),
       })),
-      latency_of_all: inMicroseconds(latencyOfAll),
+      total_latency: inMicroseconds(latencyOfAll),
       ...rest,
       refusals: shownRefusals(refusals),
       escalations: {

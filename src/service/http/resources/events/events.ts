@@ -1,4 +1,4 @@
-// /v1/news: a stream of hints that something has changed, so that a page need not poll.
+// /v1/events: a stream of hints that something has changed, so that a page need not poll.
 
 import { Readable } from 'node:stream';
 import type { SignInDeps } from '../../../people/sign-in.ts';
@@ -14,21 +14,21 @@ interface NewsDeps {
 
 const newsExample = 'retry: 2000\n\nevent: requests\ndata: {"at":"2026-03-02T10:00:00.000Z"}\n\n';
 
-const followNews = route<NewsDeps>({
+const streamEvents = route<NewsDeps>({
   method: 'GET',
-  url: '/v1/news',
+  url: '/v1/events',
   access: 'signed-in',
   credential: 'session-or-token',
   operation: {
-    id: 'followNews',
-    summary: 'Server-Sent Events that say what kind of thing has changed',
-    description: `Events are ${Object.keys(changeKinds).join(', ')}, as far as one may see the things; \`data\` is \`{"at": time}\`. An event is a hint to look again, and of each kind one comes in half a second at most; look at all when the stream opens. It ends when the session or token does, and when the service stops. At most ${streamsOfPersonMax} streams of a person are open.`,
+    id: 'streamEvents',
+    summary: 'The event stream: Server-Sent Events about changes',
+    description: `Events are ${Object.keys(changeKinds).join(', ')}, as far as the caller may see them; \`data\` is \`{"at": time}\`. An event means that the client should read the resource again; at most one event of each kind is sent per half second. Read everything once when the stream opens. The stream ends with the session or token, or when the service stops. At most ${streamsOfPersonMax} open streams per person.`,
     replies: {
       200: {
-        description: 'The stream',
+        description: 'The event stream',
         contentType: 'text/event-stream',
         headers: ['X-Accel-Buffering'],
-        schema: { description: 'Events without end.' },
+        schema: { description: 'An endless stream of events.' },
         example: newsExample,
       },
     },
@@ -49,4 +49,4 @@ const followNews = route<NewsDeps>({
   },
 });
 
-export const newsRoutes: readonly Route<NewsDeps>[] = [followNews];
+export const newsRoutes: readonly Route<NewsDeps>[] = [streamEvents];

@@ -37,7 +37,7 @@ const parameters: readonly Parameter[] = [
     in: 'query',
     isRequired: false,
     description:
-      'What the host hears while people decide: `deny` with the address of the request, or `defer`, which ends a run that was started with `-p` until it is resumed.',
+      'The reply while people decide: `deny` with the address of the request, or `defer`, which pauses a run started with `-p` until it is resumed.',
     schema: { type: 'string', enum: ['deny', 'defer'] },
     example: 'defer',
   },
@@ -45,7 +45,7 @@ const parameters: readonly Parameter[] = [
     name: 'allow',
     in: 'query',
     isRequired: false,
-    description: "`skip` skips the host's own questions for what is granted.",
+    description: "`skip` skips the host's own permission prompts for granted calls.",
     schema: { type: 'string', enum: ['skip'] },
     example: 'skip',
   },
@@ -53,7 +53,7 @@ const parameters: readonly Parameter[] = [
     name: 'wait',
     in: 'query',
     isRequired: false,
-    description: `For how many seconds people are waited for, ${waitSecondsDefault} unless said otherwise, at most 55; less than the hook's own \`timeout\`.`,
+    description: `How many seconds to wait for people: at most 55, default ${waitSecondsDefault}. Must be less than the \`timeout\` of the hook.`,
     schema: { type: 'string' },
     example: '20',
   },
@@ -61,19 +61,19 @@ const parameters: readonly Parameter[] = [
 
 const text = { type: 'string', minLength: 1, maxLength: 200 } as const;
 
-const hookClaudeCode = route<HookDeps, ClaudeEvent>({
+const claudeCodeHook = route<HookDeps, ClaudeEvent>({
   method: 'POST',
   url: '/v1/hooks/claude-code',
   access: 'agent',
   bodyMax: payloadBodyMax,
   operation: {
-    id: 'hookClaudeCode',
-    summary: 'Decides about a tool call of Claude Code',
+    id: 'claudeCodeHook',
+    summary: 'Decides a tool call of Claude Code',
     description:
-      'Takes the body of a `PreToolUse` hook as it is: `mcp__files__read_file` is the action `files.read_file`, the tool `Bash` is `claude_code.Bash`, and `tool_input` is the payload. A `PostToolUse` hook reports that the tool ran. What is refused, stopped or fails is a 200 with `deny`.',
+      'Takes the body of a `PreToolUse` hook unchanged: `mcp__files__read_file` is the action `files.read_file`, the tool `Bash` is `claude_code.Bash`, and `tool_input` is the payload. A `PostToolUse` hook reports that the tool ran. For refused requests, kill switches and errors, the reply is 200 with `deny`.',
     parameters,
     body: {
-      description: 'The event; further fields are ignored.',
+      description: 'The hook event; other fields are ignored.',
       schema: {
         type: 'object',
         required: ['hook_event_name', 'session_id', 'tool_name', 'tool_input'],
@@ -97,7 +97,7 @@ const hookClaudeCode = route<HookDeps, ClaudeEvent>({
     },
     replies: {
       200: {
-        description: 'What the host is to do; an empty object where the tool may run',
+        description: 'The instruction for the host; an empty object if the tool may run',
         schema: {
           type: 'object',
           additionalProperties: false,
@@ -121,7 +121,8 @@ const hookClaudeCode = route<HookDeps, ClaudeEvent>({
   },
   handle: async (deps, call) => {
     const hooked = claudeCall(call.body);
-    if (hooked === null) return output('deny', 'Nothing was granted: the name of the MCP server is taken.');
+    if (hooked === null)
+      return output('deny', 'Nothing was granted: the name of the MCP server is reserved.');
     if (call.body.hook_event_name === 'PostToolUse') return await reported(deps, call, hooked);
     const asked = callOf(call.request, hooked);
     try {
@@ -132,7 +133,7 @@ const hookClaudeCode = route<HookDeps, ClaudeEvent>({
   },
 });
 
-export const hookRoutes: readonly Route<HookDeps>[] = [hookClaudeCode];
+export const hookRoutes: readonly Route<HookDeps>[] = [claudeCodeHook];
 
 interface Hooked {
   readonly asked: AuthorizeCall;
@@ -161,7 +162,7 @@ function waitSecondsOf(text: string | undefined): number {
 /** The call, as if the host had asked for the decision itself. */
 function callOf(request: FastifyRequest, { session, idempotencyKey }: HookedCall): AuthorizeCall {
   const { identity, headers, url, id, clientAddress, startedAtMs } = request;
-  if (identity === null) throw new Error('a hook is for agents');
+  if (identity === null) throw new Error('no agent calls the hook');
   // A host names another session after `/clear` and for another run, and an agent can start another run. So the session
   // of a point is that of its agent.
   const { point, agent } = identity;
@@ -229,5 +230,5 @@ async function reported(
 
 const reservedSession = {
   field: 'session_id',
-  detail: 'only sessions of enforcement points begin with `point:`',
+  detail: 'only sessions of enforcement points can start with `point:`',
 };

@@ -1,4 +1,4 @@
-// /v1/switches: lists the kill switches that are on, and turns switches on and off.
+// /v1/kill-switches: lists the kill switches that are on, and turns switches on and off.
 
 import { riskTiers } from '../../../../language/model/request.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
@@ -33,7 +33,7 @@ const switchFields = {
   scope: text(300),
   agent_name: {
     type: ['string', 'null'],
-    description: 'Of the agent that the scope names; null for any other.',
+    description: 'The name of the agent in the scope; null for other scopes.',
   },
   reason: text(500),
   created_at: time,
@@ -53,37 +53,37 @@ const switchExample = {
   created_by_name: 'Ann',
 };
 
-const listSwitches = route<SwitchDeps>({
+const listKillSwitches = route<SwitchDeps>({
   method: 'GET',
-  url: '/v1/switches',
-  access: 'switches.view',
+  url: '/v1/kill-switches',
+  access: 'kill-switches.view',
   operation: {
-    id: 'listSwitches',
-    summary: 'The kill switches that are on, the latest first',
-    replies: { 200: listReply('The switches', switchSchema, switchExample) },
+    id: 'listKillSwitches',
+    summary: 'Active kill switches, newest first',
+    replies: { 200: listReply('The kill switches', switchSchema, switchExample) },
   },
   handle: async ({ switches, store }) => ({
     items: await Promise.all((await switches.list()).map((one) => shownSwitch(one, store))),
   }),
 });
 
-const turnSwitchOn = route<SwitchDeps, { scope: string; reason: string }>({
+const createKillSwitch = route<SwitchDeps, { scope: string; reason: string }>({
   method: 'POST',
-  url: '/v1/switches',
-  access: 'switches.use',
+  url: '/v1/kill-switches',
+  access: 'kill-switches.use',
   operation: {
-    id: 'turnSwitchOn',
-    summary: 'Refuses everything that the scope covers, within a second',
+    id: 'createKillSwitch',
+    summary: 'Creates a kill switch, which refuses all requests in its scope within a second',
     description:
-      '`all`, `tier:high`, `area:payment` (with the areas within it) or `agent:` and the id or name of an agent. An area without an action in the active policies is told in `warnings`.',
+      'The scope is `all`, `tier:high`, `area:payment` (including nested areas), or `agent:` with the id or name of an agent. `warnings` lists an area without an action in the active policies.',
     body: {
-      description: 'What to stop, and why.',
+      description: 'The scope, and the reason.',
       schema: objectSchema({ scope: { ...text(300), pattern: scopePattern }, reason: text(500) }),
       examples: { area: { scope: 'area:payment', reason: 'the ledger is being checked' } },
     },
     replies: {
       201: {
-        description: 'On',
+        description: 'The kill switch',
         schema: objectSchema({ ...switchFields, warnings: warningsSchema }),
         example: { ...switchExample, warnings: [] },
       },
@@ -99,20 +99,20 @@ const turnSwitchOn = route<SwitchDeps, { scope: string; reason: string }>({
   },
 });
 
-const turnSwitchOff = route<SwitchDeps, { reason: string }>({
+const deactivateKillSwitch = route<SwitchDeps, { reason: string }>({
   method: 'POST',
-  url: '/v1/switches/:id/off',
-  access: 'switches.use',
+  url: '/v1/kill-switches/:id/deactivate',
+  access: 'kill-switches.use',
   operation: {
-    id: 'turnSwitchOff',
-    summary: 'Turns a switch off; the reason goes on record',
+    id: 'deactivateKillSwitch',
+    summary: 'Deactivates a kill switch; the reason is recorded',
     parameters: [idParameter('The id in the list.', switchExample.id)],
     body: {
       description: 'Why agents may act again.',
       schema: objectSchema({ reason: text(500) }),
       examples: { checked: { reason: 'the ledger is right again' } },
     },
-    replies: { 204: noContent('Off') },
+    replies: { 204: noContent('Deactivated') },
     problems: ['not_found', 'conflict'],
   },
   handle: async ({ switches }, call) => {
@@ -123,7 +123,11 @@ const turnSwitchOff = route<SwitchDeps, { reason: string }>({
   },
 });
 
-export const switchRoutes: readonly Route<SwitchDeps>[] = [listSwitches, turnSwitchOn, turnSwitchOff];
+export const switchRoutes: readonly Route<SwitchDeps>[] = [
+  listKillSwitches,
+  createKillSwitch,
+  deactivateKillSwitch,
+];
 
 /** The scope that a text names; the schema of the body has checked its form. */
 function readScope(scope: string): SwitchScope {

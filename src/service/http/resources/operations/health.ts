@@ -18,7 +18,7 @@ export interface HealthRouteOptions {
   readonly shutdown: AbortSignal;
 }
 
-const notWritable = 'records cannot be written: nothing is granted until they can';
+const notWritable = 'records cannot be written; nothing is granted in the meantime';
 
 export async function healthRoutes(app: FastifyInstance, options: HealthRouteOptions): Promise<void> {
   const { store, policies, policyGaps, metering, shutdown } = options;
@@ -39,7 +39,7 @@ export async function healthRoutes(app: FastifyInstance, options: HealthRouteOpt
     reply.code(why === null ? 200 : 503);
     return {
       status: why === null ? 'ready' : shutdown.aborted ? 'stopping' : 'not-ready',
-      why,
+      reason: why,
       store: { status: isWritable ? 'writable' : 'not-writable' },
       meters: { missing },
       policies: policyReport(policies.state(), policyGaps.current()),
@@ -47,12 +47,12 @@ export async function healthRoutes(app: FastifyInstance, options: HealthRouteOpt
   });
 }
 
-const otherPolicies = 'the replicas decide by another policy set, which this one cannot decide by yet';
+const otherPolicies = 'the other replicas use a policy set that this replica has not loaded yet';
 
 interface ShownMissingMeter {
   readonly name: string;
   readonly since: string;
-  readonly why: MissingMeter['why'];
+  readonly reason: MissingMeter['why'];
   readonly until: string | null;
 }
 
@@ -67,13 +67,15 @@ function missingMeters(
     const found = missing.get(definition);
     if (found === undefined) return [];
     const { sinceMs, why, untilMs } = found;
-    return [{ name, since: timeText(sinceMs), why, until: untilMs === null ? null : timeText(untilMs) }];
+    return [
+      { name, since: timeText(sinceMs), reason: why, until: untilMs === null ? null : timeText(untilMs) },
+    ];
   });
 }
 
 /** Null when no past is being read. */
 function beginning(missing: readonly ShownMissingMeter[]): string | null {
-  const [first, ...others] = missing.filter(({ why }) => why === 'reading');
+  const [first, ...others] = missing.filter(({ reason }) => reason === 'reading');
   if (first === undefined) return null;
   const more = others.length === 0 ? '' : ` and ${others.length} more`;
   return `what meters count is being read since ${first.since}: \`${first.name}\`${more}`;
@@ -86,11 +88,11 @@ function timeText(ms: number): string {
 
 const healthOperation: Operation = {
   id: 'getHealth',
-  summary: 'The process runs',
+  summary: 'Whether the process is running',
   security: null,
   replies: {
     200: {
-      description: 'It runs',
+      description: 'The process is running',
       schema: {
         type: 'object',
         required: ['status'],
@@ -105,10 +107,10 @@ const healthOperation: Operation = {
 const readySchema = {
   type: 'object',
   additionalProperties: false,
-  required: ['status', 'why', 'store', 'meters', 'policies'],
+  required: ['status', 'reason', 'store', 'meters', 'policies'],
   properties: {
     status: { type: 'string', enum: ['ready', 'not-ready', 'stopping'] },
-    why: { type: ['string', 'null'], description: 'What stands in the way; null where nothing does.' },
+    reason: { type: ['string', 'null'], description: 'Why the service is not ready; null if it is.' },
     store: {
       type: 'object',
       required: ['status'],
@@ -120,23 +122,23 @@ const readySchema = {
       properties: {
         missing: {
           type: 'array',
-          description: 'The meters whose past is not known: what they guard is refused.',
+          description: 'Meters without a known history; requests that depend on them are refused.',
           items: {
             type: 'object',
-            required: ['name', 'since', 'why', 'until'],
+            required: ['name', 'since', 'reason', 'until'],
             properties: {
               name: { type: 'string' },
               since: { type: 'string', format: 'date-time' },
-              why: {
+              reason: {
                 type: 'string',
                 enum: ['reading', 'unreadable', 'incomplete'],
                 description:
-                  '`reading`: it is being read. `unreadable`: the last attempt failed, see the log. `incomplete`: records that count are gone.',
+                  '`reading`: the history is being read. `unreadable`: the last attempt failed, see the log. `incomplete`: records that the meter counts are missing.',
               },
               until: {
                 type: ['string', 'null'],
                 format: 'date-time',
-                description: 'When the records that are gone no longer count.',
+                description: 'When the missing records no longer count.',
               },
             },
           },
@@ -149,7 +151,7 @@ const readySchema = {
 
 const readyExample = {
   status: 'ready',
-  why: null,
+  reason: null,
   store: { status: 'writable' },
   meters: { missing: [] },
   policies: policyReportExample,
@@ -157,17 +159,18 @@ const readyExample = {
 
 const readyOperation: Operation = {
   id: 'getReadiness',
-  summary: 'The service can decide and record, and how its policies stand',
+  summary: 'Whether the service can decide and record requests, and the state of its policies',
   security: null,
   replies: {
-    200: { description: 'It is ready', schema: readySchema, example: readyExample },
+    200: { description: 'The service is ready', schema: readySchema, example: readyExample },
     503: {
-      description: 'It cannot record, has not read what its meters count, or is stopping',
+      description:
+        'The service cannot record requests, is still reading the history of its meters, or is stopping',
       schema: readySchema,
       example: {
         ...readyExample,
         status: 'not-ready',
-        why: notWritable,
+        reason: notWritable,
         store: { status: 'not-writable' },
       },
     },

@@ -20,17 +20,20 @@ interface ReplicaDeps {
 const count: JsonSchema = { type: 'integer', minimum: 0 };
 
 const replicaSchema = objectSchema({
-  slot: { ...count, description: 'Its row in the database.' },
-  name: { ...text(300), description: 'Its machine and process.' },
-  is_self: { type: 'boolean', description: 'Whether it is the one that answers.' },
+  slot: { ...count, description: 'The row of the replica in the database.' },
+  name: { ...text(300), description: 'The machine and process of the replica.' },
+  is_self: { type: 'boolean', description: 'Whether this replica sent the reply.' },
   version: text(100),
   started_at: time,
   seen_at: {
     ...time,
-    description: 'When it last said that it is alive; others may take its row 5 seconds later.',
+    description: 'The time of its last heartbeat; another replica can take its row 5 seconds later.',
   },
-  has_read: { ...textOrNull, description: 'Digest of the policy set in its directory; null at first.' },
-  is_ready: { type: 'boolean', description: 'Whether it decides by the active set.' },
+  directory_digest: {
+    ...textOrNull,
+    description: 'The digest of the policy set in its directory; null at first.',
+  },
+  is_ready: { type: 'boolean', description: 'Whether the replica uses the active policy set.' },
 });
 
 const standbySchema = objectSchema({
@@ -38,9 +41,13 @@ const standbySchema = objectSchema({
   mode: {
     ...textOrNull,
     description:
-      '`sync` and `quorum` have each record before it is told; null where the database user may not see it.',
+      '`sync` and `quorum` standbys have each record before the reply; null if the database user may not see the mode.',
   },
-  lag_ms: { type: ['number', 'null'], minimum: 0, description: 'Until a record can be read there.' },
+  lag_ms: {
+    type: ['number', 'null'],
+    minimum: 0,
+    description: 'The delay until a record can be read on the standby.',
+  },
 });
 
 const replicasSchema = objectSchema({
@@ -70,7 +77,7 @@ const replicasExample = {
       version: '0.1.0',
       started_at: '2026-03-02T10:00:00.000Z',
       seen_at: '2026-03-02T12:00:00.000Z',
-      has_read: digest,
+      directory_digest: digest,
       is_ready: true,
     },
   ],
@@ -83,8 +90,10 @@ const listReplicas = route<ReplicaDeps>({
   access: 'replicas.view',
   operation: {
     id: 'listReplicas',
-    summary: 'The processes that serve the same records, and what each can decide by',
-    replies: { 200: { description: 'By slot', schema: replicasSchema, example: replicasExample } },
+    summary: 'The replicas that share the store, and the policy set of each',
+    replies: {
+      200: { description: 'The replicas, by slot', schema: replicasSchema, example: replicasExample },
+    },
   },
   handle: async (deps) => {
     const { replicas } = deps.store;
@@ -110,7 +119,7 @@ function shownReplica(
     version: about?.version ?? '',
     started_at: timeText(about?.startedAtMs ?? nowMs),
     seen_at: timeText(nowMs - seenAgoMs),
-    has_read: wants,
+    directory_digest: wants,
     is_ready: isReady,
   };
 }

@@ -38,15 +38,15 @@ export interface AccessDeps {
 
 const examplePassword = 'correct horse battery';
 
-const setUp = route<AccessDeps, { token: string; email: string; name: string; password: string }>({
+const createFirstAdmin = route<AccessDeps, { token: string; email: string; name: string; password: string }>({
   method: 'POST',
   url: '/v1/setup',
   access: 'public',
   operation: {
-    id: 'setUp',
-    summary: 'Makes the first admin, once, by the link that the first start prints',
+    id: 'createFirstAdmin',
+    summary: 'Creates the first admin, once, with the link printed at the first start',
     body: {
-      description: '`token` is the end of the link.',
+      description: '`token` is the last part of the link.',
       schema: objectSchema({ token: text(100), email: text(254), name: text(100), password: text(1024) }),
       examples: { ann: { token: 'AbC', email: 'ann@example.com', name: 'Ann', password: examplePassword } },
     },
@@ -76,7 +76,7 @@ const listInvitations = route<AccessDeps>({
   access: 'people.view',
   operation: {
     id: 'listInvitations',
-    summary: 'Invitations whose link is still good, the latest first',
+    summary: 'Open invitations, newest first',
     parameters: pageParameters,
     replies: { 200: pageReply('A page of invitations', openInvitationSchema, openInvitationExample) },
   },
@@ -95,23 +95,23 @@ const listInvitations = route<AccessDeps>({
   },
 });
 
-const invite = route<AccessDeps, { email: string; name: string } & RolesBody>({
+const createInvitation = route<AccessDeps, { email: string; name: string } & RolesBody>({
   method: 'POST',
   url: '/v1/invitations',
   access: 'people.invite',
   operation: {
-    id: 'invite',
+    id: 'createInvitation',
     summary: 'Invites a person',
     body: {
       description:
-        'Only an admin gives groups and the roles `admin`, `operator` and `approver`, and no token gives the first two; an `approver` needs groups. A group that no active policy asks is told in `warnings`.',
+        'Only an admin can assign groups and the roles `admin`, `operator` and `approver`, and the first two not with a token. An `approver` needs at least one group. `warnings` lists groups that no active policy uses.',
       schema: objectSchema({ email: text(254), name: text(100), ...rolesAndGroups }, { groups: textList }),
       examples: {
         auditor: { email: 'ada@example.com', name: 'Ada', roles: ['auditor'] },
         approver: { email: 'ben@example.com', name: 'Ben', roles: ['approver'], groups: ['finance'] },
       },
     },
-    replies: { 201: invitationView('Invited; `token` is shown this once') },
+    replies: { 201: invitationView('Invited; `token` is shown only once') },
   },
   handle: async ({ accessNews, policies, signInDeps: { directory } }, call) => {
     const { groups = [], ...draft } = call.body;
@@ -130,8 +130,9 @@ const withdrawInvitation = route<AccessDeps>({
   access: 'people.invite',
   operation: {
     id: 'withdrawInvitation',
-    summary: 'Withdraws an invitation: its link is not good any more',
-    description: 'Only an admin withdraws one with groups, or with a role that only an admin gives.',
+    summary: 'Withdraws an invitation; its link stops working',
+    description:
+      'Only an admin can withdraw an invitation with groups or with a role that only an admin can assign.',
     parameters: [idParameter('The id in the list.', openInvitationExample.id)],
     replies: { 204: noContent('Withdrawn') },
     problems: ['not_found'],
@@ -143,15 +144,15 @@ const withdrawInvitation = route<AccessDeps>({
   },
 });
 
-const lookAtInvitation = route<AccessDeps, { token: string }>({
+const previewInvitation = route<AccessDeps, { token: string }>({
   method: 'POST',
-  url: '/v1/invitations/look',
+  url: '/v1/invitations/preview',
   access: 'public',
   operation: {
-    id: 'lookAtInvitation',
-    summary: 'Who is invited by whom to do what; the link stays good',
+    id: 'previewInvitation',
+    summary: 'Shows an invitation without using its link',
     body: {
-      description: '`token` is the end of the link.',
+      description: '`token` is the last part of the link.',
       schema: objectSchema({ token: text(100) }),
       examples: { ben: { token: 'AbC' } },
     },
@@ -180,9 +181,9 @@ const acceptInvitation = route<AccessDeps, { token: string; password: string }>(
   access: 'public',
   operation: {
     id: 'acceptInvitation',
-    summary: 'Turns an invitation into a person, once',
+    summary: 'Accepts an invitation and creates the person',
     body: {
-      description: '`token` is the end of the link.',
+      description: '`token` is the last part of the link.',
       schema: objectSchema({ token: text(100), password: text(1024) }),
       examples: { ben: { token: 'AbC', password: examplePassword } },
     },
@@ -203,11 +204,11 @@ const acceptInvitation = route<AccessDeps, { token: string; password: string }>(
 });
 
 export const accessRoutes: readonly Route<AccessDeps>[] = [
-  setUp,
+  createFirstAdmin,
   listInvitations,
-  invite,
+  createInvitation,
   withdrawInvitation,
-  lookAtInvitation,
+  previewInvitation,
   acceptInvitation,
 ];
 

@@ -51,15 +51,15 @@ const applicationExample = {
   answer: null,
 };
 
-const apply = route<AccessDeps, { email: string; name: string; reason: string }>({
+const applyForAccess = route<AccessDeps, { email: string; name: string; reason: string }>({
   method: 'POST',
   url: '/v1/applications',
   access: 'public',
   operation: {
-    id: 'apply',
-    summary: 'Applies for access; an operator answers within 24 hours',
+    id: 'applyForAccess',
+    summary: 'Applies for access; an operator decides within 24 hours',
     body: {
-      description: 'Who asks, and why.',
+      description: 'The applicant, and the reason.',
       schema: objectSchema({ email: text(254), name: text(100), reason: text(2_000) }),
       examples: { ben: { email: 'ben@example.com', name: 'Ben', reason: 'I approve payments' } },
     },
@@ -88,7 +88,7 @@ const listApplications = route<AccessDeps>({
   access: 'applications.view',
   operation: {
     id: 'listApplications',
-    summary: 'Applications for access, the latest first',
+    summary: 'Access applications, newest first',
     parameters: pageParameters,
     replies: { 200: pageReply('A page of applications', applicationSchema, applicationExample) },
   },
@@ -105,17 +105,17 @@ const grantApplication = route<AccessDeps, RolesBody>({
   access: 'applications.decide',
   operation: {
     id: 'grantApplication',
-    summary: 'Grants an application: it becomes an invitation',
+    summary: 'Grants an application, which creates an invitation',
     parameters: [idParameter('The id in the list.', applicationExample.id)],
     body: {
-      description: 'As for an invitation.',
+      description: 'The same fields as for an invitation.',
       schema: objectSchema(rolesAndGroups, { groups: textList }),
       examples: {
         auditor: { roles: ['auditor'] },
         approver: { roles: ['approver'], groups: ['finance'] },
       },
     },
-    replies: { 201: invitationView('Invited; `token` is shown this once') },
+    replies: { 201: invitationView('Invited; `token` is shown only once') },
     problems: ['conflict'],
   },
   handle: async ({ accessNews, policies, signInDeps: { directory } }, call) => {
@@ -148,7 +148,7 @@ const declineApplication = route<AccessDeps, { reason: string }>({
     summary: 'Declines an application',
     parameters: [idParameter('The id in the list.', applicationExample.id)],
     body: {
-      description: 'The reason is for the applicant.',
+      description: 'The reason, which the applicant sees.',
       schema: objectSchema({ reason: text(2_000) }),
       examples: { no: { reason: 'ask your own team first' } },
     },
@@ -175,7 +175,7 @@ const declineApplication = route<AccessDeps, { reason: string }>({
 });
 
 export const applicationRoutes: readonly Route<AccessDeps>[] = [
-  apply,
+  applyForAccess,
   listApplications,
   grantApplication,
   declineApplication,

@@ -35,7 +35,7 @@ const listPeople = route<PeopleDeps>({
   access: 'people.view',
   operation: {
     id: 'listPeople',
-    summary: 'People, the latest first',
+    summary: 'People, newest first',
     parameters: pageParameters,
     replies: { 200: pageReply('A page of people', listedPersonSchema, listedPersonExample) },
   },
@@ -65,17 +65,16 @@ const getPerson = route<PeopleDeps>({
   },
 });
 
-const changePerson = route<PeopleDeps, personChanges.PersonChange>({
+const updatePerson = route<PeopleDeps, personChanges.PersonChange>({
   method: 'PATCH',
   url: '/v1/people/:id',
   access: 'people.change',
   operation: {
-    id: 'changePerson',
-    summary: 'Changes name, roles, groups or status; who is disabled is out at once',
+    id: 'updatePerson',
+    summary: 'Changes the name, roles, groups or status of a person; disabling ends all sessions at once',
     parameters: [id],
     body: {
-      description:
-        'What is not there stays as it is. A group that no active policy asks is told in `warnings`.',
+      description: 'Missing fields stay unchanged. `warnings` lists groups that no active policy uses.',
       schema: objectSchema(
         {},
         {
@@ -115,15 +114,15 @@ const changePerson = route<PeopleDeps, personChanges.PersonChange>({
   },
 });
 
-const resetFactorsOfPerson = route<PeopleDeps>({
+const resetSecondFactors = route<PeopleDeps>({
   method: 'DELETE',
   url: '/v1/people/:id/totp',
   access: 'people.change',
   credential: 'proved-session',
   operation: {
-    id: 'resetFactorsOfPerson',
-    summary: 'Helps somebody out who has lost their authenticator app or their passkeys',
-    description: 'Removes their one-time codes and passkeys, and ends their sessions.',
+    id: 'resetSecondFactors',
+    summary: 'Resets the second factors of a person who has lost them',
+    description: "Removes the person's one-time codes and passkeys and ends their sessions.",
     parameters: [id],
     replies: { 204: noContent('Removed') },
     problems: ['not_found', 'conflict'],
@@ -138,8 +137,8 @@ const resetFactorsOfPerson = route<PeopleDeps>({
 export const peopleRoutes: readonly Route<PeopleDeps>[] = [
   listPeople,
   getPerson,
-  changePerson,
-  resetFactorsOfPerson,
+  updatePerson,
+  resetSecondFactors,
 ];
 
 async function listedPerson({ passkeys }: Pick<Directory, 'passkeys'>, person: Person) {

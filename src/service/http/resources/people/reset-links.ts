@@ -17,25 +17,25 @@ interface ResetDeps {
   readonly accessNews: Pick<AccessNews, 'resetLinkMade'>;
 }
 
-const makeResetLink = route<ResetDeps, { removes_second_factors?: boolean }>({
+const createResetLink = route<ResetDeps, { removes_second_factors?: boolean }>({
   method: 'POST',
   url: '/v1/people/:id/reset-link',
   access: 'people.change',
   credential: 'proved-session',
   operation: {
-    id: 'makeResetLink',
-    summary: 'Makes a link by which a person who has lost their password sets a new one, once, within a day',
+    id: 'createResetLink',
+    summary: 'Creates a password reset link for a person, valid once and for one day',
     description:
-      'The link before is not good any more. The person is told, and gets the link by mail where there is a mail server. Their second factors stay, unless `removes_second_factors` is true.',
+      'An earlier link stops working. The person is notified, and receives the link by mail if a mail server is configured. Their second factors stay unless `removes_second_factors` is true.',
     parameters: [idParameter('The id in the list.', personExample.id)],
     body: {
-      description: 'Whether using the link removes one-time codes, recovery codes and passkeys.',
+      description: 'Whether the link also removes one-time codes, recovery codes and passkeys.',
       schema: objectSchema({}, { removes_second_factors: { type: 'boolean' } }),
       examples: { password: {}, phone: { removes_second_factors: true } },
     },
     replies: {
       201: {
-        description: 'Made; `token` is shown this once',
+        description: 'Created; `token` is shown only once',
         schema: objectSchema({ email: text(254), token: text(100), ends_at: time }),
         example: { email: personExample.email, token: 'AbC', ends_at: '2026-03-03T10:00:00.000Z' },
       },
@@ -61,28 +61,28 @@ const makeResetLink = route<ResetDeps, { removes_second_factors?: boolean }>({
       case 'disabled':
         throw conflict('the person is disabled: enable them first');
       case 'signs-on':
-        throw conflict('they sign in by single sign-on, and have no password here');
+        throw conflict('the person uses single sign-on and has no password');
       case 'conflict':
         throw conflict();
     }
   },
 });
 
-const lookAtResetLink = route<ResetDeps, { token: string }>({
+const previewResetLink = route<ResetDeps, { token: string }>({
   method: 'POST',
   url: '/v1/reset-link',
   access: 'public',
   operation: {
-    id: 'lookAtResetLink',
-    summary: 'Whose password a reset link sets; the link stays good',
+    id: 'previewResetLink',
+    summary: 'Shows whose password a reset link sets, without using the link',
     body: {
-      description: '`token` is the end of the link.',
+      description: '`token` is the last part of the link.',
       schema: objectSchema({ token: text(100) }),
       examples: { ann: { token: 'AbC' } },
     },
     replies: {
       200: {
-        description: 'The person, and until when it is good',
+        description: 'The person, and when the link expires',
         schema: objectSchema({
           email: text(254),
           name: text(100),
@@ -116,13 +116,13 @@ const resetPassword = route<ResetDeps, { token: string; password: string }>({
   access: 'public',
   operation: {
     id: 'resetPassword',
-    summary: 'Sets a new password by a reset link, once, and ends all sessions and tokens of the person',
+    summary: 'Sets a new password with a reset link and ends all sessions and tokens of the person',
     body: {
-      description: '`token` is the end of the link.',
+      description: '`token` is the last part of the link.',
       schema: objectSchema({ token: text(100), password: text(1024) }),
       examples: { ann: { token: 'AbC', password: 'another horse battery' } },
     },
-    replies: { 204: noContent('Set; sign in with it') },
+    replies: { 204: noContent('The password is set; sign in with it') },
     problems: ['link_not_valid', 'too_many_attempts'],
   },
   handle: async ({ signInDeps }, { body, request }) => {
@@ -136,7 +136,11 @@ const resetPassword = route<ResetDeps, { token: string; password: string }>({
   },
 });
 
-export const resetLinkRoutes: readonly Route<ResetDeps>[] = [makeResetLink, lookAtResetLink, resetPassword];
+export const resetLinkRoutes: readonly Route<ResetDeps>[] = [
+  createResetLink,
+  previewResetLink,
+  resetPassword,
+];
 
 function linkNotValid(): ProblemError {
   return new ProblemError('link_not_valid', 'ask an admin for a new link');

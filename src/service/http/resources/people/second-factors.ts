@@ -29,14 +29,14 @@ const signInPurpose = 'sign in';
 const passkeySchema = objectSchema({ id: text(1400), name: text(100), created_at: time });
 const passkeyExample = { id: 'AbC', name: 'phone', created_at: '2026-03-02T10:00:00.000Z' };
 
-const offerCodes = route<SignedInDeps>({
+const startTotpSetup = route<SignedInDeps>({
   method: 'POST',
   url: '/v1/session/totp',
   access: 'signed-in',
   credential: 'session',
   operation: {
-    id: 'offerCodes',
-    summary: 'A secret for an authenticator app, which counts once a code of it has been sent',
+    id: 'startTotpSetup',
+    summary: 'Starts the setup of one-time codes with a new secret; the first code confirms it',
     replies: {
       200: {
         description: 'The secret',
@@ -51,20 +51,20 @@ const offerCodes = route<SignedInDeps>({
   handle: async (_deps, call) => offerTotp(actorOf(call).person),
 });
 
-const confirmCodes = route<SignedInDeps, { secret: string; code: string }>({
+const confirmTotpSetup = route<SignedInDeps, { secret: string; code: string }>({
   method: 'POST',
   url: '/v1/session/totp/confirm',
   access: 'signed-in',
   credential: 'proved-session',
   operation: {
-    id: 'confirmCodes',
-    summary: 'Sets one-time codes up, by the first one, with recovery codes beside them',
+    id: 'confirmTotpSetup',
+    summary: 'Confirms the setup of one-time codes with the first code, and returns recovery codes',
     body: {
-      description: 'The secret that was offered, and the code that the app shows.',
+      description: 'The new secret, and the code from the app.',
       schema: objectSchema({ secret: text(64), code: text(6) }),
       examples: { first: { secret: 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ', code: '287082' } },
     },
-    replies: { 200: recoveryCodesReply('Set up; the recovery codes are shown this once') },
+    replies: { 200: recoveryCodesReply('Set up; the recovery codes are shown only once') },
     problems: ['conflict'],
   },
   handle: async ({ signInDeps }, call) => {
@@ -82,29 +82,29 @@ const getRecoveryCodes = route<SignedInDeps>({
   credential: 'session',
   operation: {
     id: 'getRecoveryCodes',
-    summary: "How many of the person's recovery codes are left",
+    summary: "The number of the person's unused recovery codes",
     replies: {
       200: {
         description: 'The count',
-        schema: objectSchema({ left: { type: 'integer' } }),
-        example: { left: recovery.recoveryCodesMax },
+        schema: objectSchema({ remaining: { type: 'integer' } }),
+        example: { remaining: recovery.recoveryCodesMax },
       },
     },
   },
   handle: async ({ signInDeps: { directory } }, call) => ({
-    left: await recovery.recoveryCodesLeft(directory, actorOf(call).person.id),
+    remaining: await recovery.recoveryCodesLeft(directory, actorOf(call).person.id),
   }),
 });
 
-const makeRecoveryCodes = route<SignedInDeps>({
+const createRecoveryCodes = route<SignedInDeps>({
   method: 'POST',
   url: '/v1/session/recovery-codes',
   access: 'signed-in',
   credential: 'proved-session',
   operation: {
-    id: 'makeRecoveryCodes',
-    summary: 'Makes new recovery codes; earlier ones stop working',
-    replies: { 201: recoveryCodesReply('Made; they are shown this once') },
+    id: 'createRecoveryCodes',
+    summary: 'Creates new recovery codes, which replace all earlier ones',
+    replies: { 201: recoveryCodesReply('Created; the codes are shown only once') },
     problems: ['conflict'],
   },
   handle: async ({ signInDeps }, call) => {
@@ -116,14 +116,14 @@ const makeRecoveryCodes = route<SignedInDeps>({
   },
 });
 
-const removeCodes = route<SignedInDeps>({
+const deleteTotp = route<SignedInDeps>({
   method: 'DELETE',
   url: '/v1/session/totp',
   access: 'signed-in',
   credential: 'proved-session',
   operation: {
-    id: 'removeCodes',
-    summary: 'Gives one-time codes up',
+    id: 'deleteTotp',
+    summary: "Removes the caller's one-time codes",
     replies: { 204: noContent('Removed') },
     problems: ['conflict'],
   },
@@ -132,15 +132,15 @@ const removeCodes = route<SignedInDeps>({
   },
 });
 
-const offerPasskey = route<SignedInDeps>({
+const getPasskeyCreationOptions = route<SignedInDeps>({
   method: 'POST',
   url: '/v1/session/passkeys/options',
   access: 'signed-in',
   credential: 'session',
   operation: {
-    id: 'offerPasskey',
-    summary: 'What `navigator.credentials.create` takes',
-    replies: { 200: webAuthnReply('The options, as WebAuthn names them') },
+    id: 'getPasskeyCreationOptions',
+    summary: 'The options for `navigator.credentials.create`',
+    replies: { 200: webAuthnReply('The options, as WebAuthn defines them') },
   },
   handle: async ({ signInDeps }, call) =>
     await passkeys.passkeyCreationOptions(signInDeps, actorOf(call).person),
@@ -153,9 +153,9 @@ const addPasskey = route<SignedInDeps, { name: string; response: unknown }>({
   credential: 'proved-session',
   operation: {
     id: 'addPasskey',
-    summary: 'Sets a passkey up',
+    summary: 'Registers a passkey',
     body: {
-      description: 'A name, and what the browser gave.',
+      description: "A name, and the browser's response.",
       schema: objectSchema({ name: text(100), response: { type: 'object' } }),
       examples: { phone: { name: 'phone', response: { id: 'AbC', type: 'public-key' } } },
     },
@@ -187,7 +187,7 @@ const listPasskeys = route<SignedInDeps>({
   credential: 'session',
   operation: {
     id: 'listPasskeys',
-    summary: "The person's own passkeys",
+    summary: "The caller's passkeys",
     replies: { 200: listReply('The passkeys', passkeySchema, passkeyExample) },
   },
   handle: async ({ signInDeps: { directory } }, call) => {
@@ -196,14 +196,14 @@ const listPasskeys = route<SignedInDeps>({
   },
 });
 
-const removePasskey = route<SignedInDeps>({
+const deletePasskey = route<SignedInDeps>({
   method: 'DELETE',
   url: '/v1/session/passkeys/:id',
   access: 'signed-in',
   credential: 'proved-session',
   operation: {
-    id: 'removePasskey',
-    summary: "Removes one of the person's own passkeys",
+    id: 'deletePasskey',
+    summary: "Removes one of the caller's passkeys",
     parameters: [idParameter('The id in the list.', passkeyExample.id)],
     replies: { 204: noContent('Removed') },
     problems: ['not_found'],
@@ -214,43 +214,43 @@ const removePasskey = route<SignedInDeps>({
   },
 });
 
-const askPasskeyForProof = route<SignedInDeps>({
+const getPasskeyChallenge = route<SignedInDeps>({
   method: 'POST',
   url: '/v1/session/proof/options',
   access: 'signed-in',
   credential: 'session',
   operation: {
-    id: 'askPasskeyForProof',
-    summary: 'What `navigator.credentials.get` takes, to show in this session that it is still you',
-    replies: { 200: webAuthnReply('The options, as WebAuthn names them') },
+    id: 'getPasskeyChallenge',
+    summary: "The options for `navigator.credentials.get` to prove the caller's identity in this session",
+    replies: { 200: webAuthnReply('The options, as WebAuthn defines them') },
   },
   handle: async ({ signInDeps }, { session }) => {
-    if (session === null) throw new Error('a proof is asked for in a session');
+    if (session === null) throw new Error('no session for the proof');
     return await passkeys.passkeyRequestOptions(signInDeps, proofPurpose(session));
   },
 });
 
-const askPasskey = route<SignedInDeps>({
+const getSignInChallenge = route<SignedInDeps>({
   method: 'POST',
   url: '/v1/session/passkey-options',
   access: 'public',
   operation: {
-    id: 'askPasskey',
-    summary: 'What `navigator.credentials.get` takes, to sign in',
-    replies: { 200: webAuthnReply('The options, as WebAuthn names them') },
+    id: 'getSignInChallenge',
+    summary: 'The options for `navigator.credentials.get` to sign in',
+    replies: { 200: webAuthnReply('The options, as WebAuthn defines them') },
   },
   handle: async ({ signInDeps }) => await passkeys.passkeyRequestOptions(signInDeps, signInPurpose),
 });
 
-const signInByPasskey = route<SignedInDeps, { response: unknown }>({
+const signInWithPasskey = route<SignedInDeps, { response: unknown }>({
   method: 'POST',
   url: '/v1/session/passkey',
   access: 'public',
   operation: {
-    id: 'signInByPasskey',
-    summary: 'Signs a person in by a passkey',
+    id: 'signInWithPasskey',
+    summary: 'Signs in with a passkey',
     body: {
-      description: 'What the browser gave.',
+      description: "The browser's response.",
       schema: objectSchema({ response: { type: 'object' } }),
       examples: { answer: { response: { id: 'AbC', type: 'public-key' } } },
     },
@@ -272,18 +272,18 @@ const signInByPasskey = route<SignedInDeps, { response: unknown }>({
 });
 
 export const secondFactorRoutes: readonly Route<SignedInDeps>[] = [
-  offerCodes,
-  confirmCodes,
+  startTotpSetup,
+  confirmTotpSetup,
   getRecoveryCodes,
-  makeRecoveryCodes,
-  removeCodes,
-  offerPasskey,
+  createRecoveryCodes,
+  deleteTotp,
+  getPasskeyCreationOptions,
   addPasskey,
   listPasskeys,
-  removePasskey,
-  askPasskeyForProof,
-  askPasskey,
-  signInByPasskey,
+  deletePasskey,
+  getPasskeyChallenge,
+  getSignInChallenge,
+  signInWithPasskey,
 ];
 
 function recoveryCodesReply(description: string): OperationReply {

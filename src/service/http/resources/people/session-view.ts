@@ -7,7 +7,7 @@ import { personExample, personSchema } from './person-view.ts';
 
 export const noticeExample = {
   id: '7d1e0000-0000-4000-8000-000000000000',
-  what: 'passkey-added',
+  kind: 'passkey-added',
   name: 'phone',
   created_at: '2026-03-02T10:00:00.000Z',
 };
@@ -15,24 +15,24 @@ export const noticeExample = {
 const sessionExample = {
   person: personExample,
   roles: ['approver'],
-  may: { 'requests.view': 'own', 'requests.approve': 'own' },
+  permissions: { 'requests.view': 'own', 'requests.approve': 'own' },
   csrf_token: 'AbC',
   ends_at: '2026-03-02T22:00:00.000Z',
   notices: [noticeExample],
 };
 
 export function shownNotice({ id, what, name, createdAtMs }: Notice) {
-  return { id, what, name, created_at: timeText(createdAtMs) };
+  return { id, kind: what, name, created_at: timeText(createdAtMs) };
 }
 
 export function sessionView(description: string): OperationReply {
   const schema = objectSchema({
     person: personSchema,
     roles: textList,
-    may: {
+    permissions: {
       type: 'object',
       additionalProperties: { type: 'string', enum: ['yes', 'own'] },
-      description: 'Operations of the table of roles; what is not named is refused.',
+      description: 'The permitted operations, from the table of roles. All others are refused.',
     },
     csrf_token: { type: ['string', 'null'] },
     ends_at: { type: ['string', 'null'], format: 'date-time' },
@@ -40,11 +40,11 @@ export function sessionView(description: string): OperationReply {
       type: 'array',
       items: objectSchema({
         id: text(100),
-        what: { type: 'string', enum: noticeKinds },
+        kind: { type: 'string', enum: noticeKinds },
         name: textOrNull,
         created_at: time,
       }),
-      description: 'Changes to how the person signs in that they have not dismissed yet; none for a token.',
+      description: "Changes of the person's sign-in methods that they have not dismissed; empty for a token.",
     },
   });
   return { description, schema, example: sessionExample, headers: ['Set-Cookie'] };

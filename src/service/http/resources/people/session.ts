@@ -19,11 +19,10 @@ const signIn = route<SignedInDeps, { email: string; password: string; code?: str
   access: 'public',
   operation: {
     id: 'signIn',
-    summary: 'Signs a person in',
-    description: 'Sets the cookie of a new session. Whether an address is known shows nowhere.',
+    summary: 'Signs in with a password',
+    description: 'Sets the cookie of a new session. The reply does not reveal whether the address is known.',
     body: {
-      description:
-        '`code` is needed where the person has set up one-time codes: six digits, or a recovery code.',
+      description: '`code` is required if the person uses one-time codes: six digits, or a recovery code.',
       schema: objectSchema({ email: text(254), password: text(1024) }, { code: text(codeLengthMax) }),
       examples: {
         password: { email: 'ann@example.com', password: 'correct horse battery', code: '287082' },
@@ -43,23 +42,26 @@ const signIn = route<SignedInDeps, { email: string; password: string; code?: str
   },
 });
 
-const getSignIn = route<SignedInDeps>({
+const getSignInMethods = route<SignedInDeps>({
   method: 'GET',
   url: '/v1/sign-in',
   access: 'public',
   operation: {
-    id: 'getSignIn',
-    summary: 'How people sign in here',
+    id: 'getSignInMethods',
+    summary: 'The available sign-in methods',
     replies: {
       200: {
-        description: 'The ways, and whether there is nobody yet',
+        description: 'The sign-in methods',
         schema: objectSchema({
-          is_empty: { type: 'boolean', description: 'Nobody has access yet.' },
+          is_empty: { type: 'boolean', description: 'Whether there is no person yet.' },
           sso_name: {
             ...textOrNull,
-            description: 'Of the provider of single sign-on; null where there is none.',
+            description: 'The name of the single sign-on provider; null without one.',
           },
-          is_sso_only: { type: 'boolean', description: 'Passwords and passkeys let in admins alone.' },
+          is_sso_only: {
+            type: 'boolean',
+            description: 'Whether only admins may sign in with a password or passkey.',
+          },
         }),
         example: { is_empty: false, sso_name: 'Example', is_sso_only: false },
       },
@@ -79,7 +81,7 @@ const getSession = route<SignedInDeps>({
   credential: 'session-or-token',
   operation: {
     id: 'getSession',
-    summary: 'Who is signed in, and what counts for them',
+    summary: 'The signed-in person and their permissions',
     replies: { 200: sessionView('The session, or the token') },
   },
   handle: async ({ signInDeps }, call) => sessionReply(signInDeps, actorOf(call), call.session),
@@ -108,13 +110,13 @@ const changePassword = route<SignedInDeps, { new_password: string }>({
   credential: 'proved-session',
   operation: {
     id: 'changePassword',
-    summary: 'Sets a new password, and ends all sessions and tokens of the person',
+    summary: 'Changes the password and ends all sessions and tokens of the person',
     body: {
-      description: 'The password as it is to be.',
+      description: 'The new password.',
       schema: objectSchema({ new_password: text(1024) }),
       examples: { change: { new_password: 'another horse battery' } },
     },
-    replies: { 200: sessionView('Changed; this is a new session') },
+    replies: { 200: sessionView('Changed; the reply is a new session') },
     problems: ['conflict'],
   },
   handle: async (deps, call) => {
@@ -148,8 +150,8 @@ const dismissNotice = route<SignedInDeps>({
   credential: 'session',
   operation: {
     id: 'dismissNotice',
-    summary: "Dismisses a notice of one's own",
-    parameters: [idParameter('The id in the session.', noticeExample.id)],
+    summary: "Dismisses one of the caller's notices",
+    parameters: [idParameter('The id of the notice in the session.', noticeExample.id)],
     replies: { 204: noContent('Dismissed') },
     problems: ['not_found'],
   },
@@ -165,7 +167,7 @@ const dismissNotice = route<SignedInDeps>({
 
 export const sessionRoutes: readonly Route<SignedInDeps>[] = [
   signIn,
-  getSignIn,
+  getSignInMethods,
   getSession,
   signOut,
   changePassword,

@@ -23,21 +23,21 @@ interface SessionListDeps {
 const sessionSchema = objectSchema({
   id: text(20),
   address: text(100),
-  way: { type: 'string', enum: signInWays },
+  method: { type: 'string', enum: signInWays },
   created_at: time,
   last_seen_at: time,
   ends_at: time,
-  is_this_one: { type: 'boolean' },
+  is_current: { type: 'boolean' },
 });
 
 const sessionExample = {
   id: '0123456789abcdef',
   address: '192.0.2.1',
-  way: 'password-and-code',
+  method: 'password-and-code',
   created_at: '2026-03-02T10:00:00.000Z',
   last_seen_at: '2026-03-02T10:30:00.000Z',
   ends_at: '2026-03-02T22:00:00.000Z',
-  is_this_one: true,
+  is_current: true,
 };
 
 const personId = idParameter('The id in the list of people.', personExample.id);
@@ -49,7 +49,7 @@ const listSessions = route<SessionListDeps>({
   credential: 'session',
   operation: {
     id: 'listSessions',
-    summary: "The person's own sessions, the latest first",
+    summary: "The caller's sessions, newest first",
     replies: { 200: listReply('The sessions', sessionSchema, sessionExample) },
   },
   handle: async ({ signInDeps: { directory } }, call) => {
@@ -65,7 +65,7 @@ const endSession = route<SessionListDeps>({
   credential: 'session',
   operation: {
     id: 'endSession',
-    summary: "Ends one of the person's own sessions",
+    summary: "Ends one of the caller's sessions",
     parameters: [idParameter('The id in the list.', sessionExample.id)],
     replies: { 204: noContent('Ended') },
     problems: ['not_found'],
@@ -78,13 +78,13 @@ const endSession = route<SessionListDeps>({
   },
 });
 
-const listSessionsOfPerson = route<SessionListDeps>({
+const listPersonSessions = route<SessionListDeps>({
   method: 'GET',
   url: '/v1/people/:id/sessions',
   access: 'people.change',
   operation: {
-    id: 'listSessionsOfPerson',
-    summary: 'Where a person is signed in, the latest first',
+    id: 'listPersonSessions',
+    summary: 'The sessions of a person, newest first',
     parameters: [personId],
     replies: { 200: listReply('The sessions', sessionSchema, sessionExample) },
     problems: ['not_found'],
@@ -97,13 +97,13 @@ const listSessionsOfPerson = route<SessionListDeps>({
   },
 });
 
-const endSessionOfPerson = route<SessionListDeps>({
+const endPersonSession = route<SessionListDeps>({
   method: 'DELETE',
   url: '/v1/people/:id/sessions/:session',
   access: 'people.change',
   operation: {
-    id: 'endSessionOfPerson',
-    summary: 'Ends one of the sessions of a person',
+    id: 'endPersonSession',
+    summary: 'Ends a session of a person',
     parameters: [personId, { ...idParameter('The id in the list.', sessionExample.id), name: 'session' }],
     replies: { 204: noContent('Ended') },
     problems: ['not_found'],
@@ -115,13 +115,13 @@ const endSessionOfPerson = route<SessionListDeps>({
   },
 });
 
-const endSessionsOfPerson = route<SessionListDeps>({
+const endPersonSessions = route<SessionListDeps>({
   method: 'DELETE',
   url: '/v1/people/:id/sessions',
   access: 'people.change',
   operation: {
-    id: 'endSessionsOfPerson',
-    summary: 'Ends all sessions of a person; they can sign in again',
+    id: 'endPersonSessions',
+    summary: 'Ends all sessions of a person, who can sign in again',
     parameters: [personId],
     replies: { 204: noContent('Ended') },
     problems: ['not_found', 'conflict'],
@@ -136,9 +136,9 @@ const endSessionsOfPerson = route<SessionListDeps>({
 export const sessionListRoutes: readonly Route<SessionListDeps>[] = [
   listSessions,
   endSession,
-  listSessionsOfPerson,
-  endSessionOfPerson,
-  endSessionsOfPerson,
+  listPersonSessions,
+  endPersonSession,
+  endPersonSessions,
 ];
 
 function shownSession(session: Session, present: Session | null) {
@@ -146,10 +146,10 @@ function shownSession(session: Session, present: Session | null) {
   return {
     id: sessions.shownSessionId(session),
     address,
-    way,
+    method: way,
     created_at: timeText(createdAtMs),
     last_seen_at: timeText(seenAtMs),
     ends_at: timeText(endsAtMs),
-    is_this_one: session.id === present?.id,
+    is_current: session.id === present?.id,
   };
 }

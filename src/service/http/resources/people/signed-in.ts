@@ -49,7 +49,7 @@ export async function sessionReply(signInDeps: SignInDeps, actor: Actor, session
   return {
     person: shownPersonReply(actor.person),
     roles: [...actor.roles],
-    may: grantsOf(actor.roles),
+    permissions: grantsOf(actor.roles),
     csrf_token: session === null ? null : csrfToken(signInDeps, session),
     ends_at: session === null ? null : timeText(session.endsAtMs),
     notices: notices.map(shownNotice),

@@ -66,14 +66,14 @@ async function comeBack(
   const query = request.url.includes('?') ? request.url.slice(request.url.indexOf('?')) : '';
   const answer = await sso.provider.finish(new URL(`${redirectUri(deps)}${query}`), away);
   if (answer.kind !== 'right') {
-    log.warn({ reason: answer.reason }, 'a sign-in by single sign-on was not taken');
+    log.warn({ reason: answer.reason }, 'a single sign-on attempt was refused');
     return back(reply, answer.kind === 'away' ? 'provider-away' : 'refused');
   }
   attempt.succeeded();
   const { masterKey } = signInDeps;
   const entered = await enter({ directory, masterKey, settings: sso.settings }, answer, address);
   if (entered.kind === 'not-let-in') {
-    log.warn({ reason: entered.why }, 'somebody whom the provider knows was not let in');
+    log.warn({ reason: entered.why }, 'a person from the identity provider was refused');
     return back(reply, entered.why);
   }
   await startedInBrowser(deps, entered, { request, reply });

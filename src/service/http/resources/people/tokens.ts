@@ -37,7 +37,7 @@ const listTokens = route<TokenDeps>({
   credential: 'session',
   operation: {
     id: 'listTokens',
-    summary: "The person's own tokens",
+    summary: "The caller's personal tokens",
     replies: { 200: listReply('The tokens', tokenSchema, tokenExample) },
   },
   handle: async ({ signInDeps: { directory } }, call) => {
@@ -53,9 +53,9 @@ const createToken = route<TokenDeps, { name: string; roles: (typeof roles)[numbe
   credential: 'proved-session',
   operation: {
     id: 'createToken',
-    summary: 'Makes a personal token',
+    summary: 'Creates a personal token',
     body: {
-      description: `Roles are some of the person's own, \`days\` at most ${tokens.tokenDaysMax}.`,
+      description: `Roles must be roles of the person; \`days\` is at most ${tokens.tokenDaysMax}.`,
       schema: objectSchema({
         name: text(100),
         roles: { type: 'array', items: { type: 'string', enum: roles }, maxItems: roles.length },
@@ -65,7 +65,7 @@ const createToken = route<TokenDeps, { name: string; roles: (typeof roles)[numbe
     },
     replies: {
       201: {
-        description: 'Made; `token` is shown this once',
+        description: 'Created; `token` is shown only once',
         schema: objectSchema({ ...tokenProperties, token: text(100) }),
         example: { ...tokenExample, token: `writp_${'0'.repeat(46)}` },
       },
@@ -80,14 +80,14 @@ const createToken = route<TokenDeps, { name: string; roles: (typeof roles)[numbe
   },
 });
 
-const removeToken = route<TokenDeps>({
+const deleteToken = route<TokenDeps>({
   method: 'DELETE',
   url: '/v1/tokens/:id',
   access: 'signed-in',
   credential: 'session',
   operation: {
-    id: 'removeToken',
-    summary: "Removes one of the person's own tokens",
+    id: 'deleteToken',
+    summary: "Removes one of the caller's tokens",
     parameters: [idParameter('The id in the list.', tokenExample.id)],
     replies: { 204: noContent('Removed') },
     problems: ['not_found'],
@@ -98,7 +98,7 @@ const removeToken = route<TokenDeps>({
   },
 });
 
-export const tokenRoutes: readonly Route<TokenDeps>[] = [listTokens, createToken, removeToken];
+export const tokenRoutes: readonly Route<TokenDeps>[] = [listTokens, createToken, deleteToken];
 
 function shownToken({ id, name, roles, createdAtMs, endsAtMs }: PersonalToken) {
   return { id, name, roles: [...roles], created_at: timeText(createdAtMs), ends_at: timeText(endsAtMs) };

@@ -28,7 +28,7 @@ const parameters: readonly Parameter[] = [
     name: 'prefix',
     in: 'query',
     isRequired: false,
-    description: 'Only actions whose key begins with it.',
+    description: 'Only actions whose keys have this prefix.',
     schema: { type: 'string', maxLength: 200 },
     example: 'payment.',
   },
@@ -41,28 +41,28 @@ const listActions = route<ActionDeps>({
   isForAgents: true,
   operation: {
     id: 'listActions',
-    summary: 'What an agent may hope for, action by action',
+    summary: 'For each action: never granted, granted after approval, or possibly granted',
     description:
-      'By the agent and the active policies alone: payload, time, meters and session are taken as unknown. `never`: every request is denied. `asks`: what is not denied waits for people. `may`: neither is certain. A kill switch does not show here. People are told of an agent of which nothing is known.',
+      'Depends only on the agent and the active policies; payload, time, meters and session are unknown. `never`: every request is denied. `after_approval`: every request that is not denied needs an approval. `possible`: neither is certain. Kill switches are not considered. For people, the agent is unknown too.',
     parameters,
     replies: {
       200: {
-        description: 'All declared actions, by key',
+        description: 'All declared actions, sorted by key',
         schema: objectSchema({
           items: {
             type: 'array',
             items: objectSchema({
               action_key: { type: 'string' },
-              possible: { type: 'string', enum: possibilities },
+              grant: { type: 'string', enum: possibilities },
             }),
           },
           policy_set: { type: 'string', description: 'The digest of the active policies.' },
-          expires_at: { ...time, description: 'Until then the answer may be kept.' },
+          expires_at: { ...time, description: 'The reply can be cached until this time.' },
         }),
         example: {
           items: [
-            { action_key: 'payment.create', possible: 'may' },
-            { action_key: 'payment.refund', possible: 'asks' },
+            { action_key: 'payment.create', grant: 'possible' },
+            { action_key: 'payment.refund', grant: 'after_approval' },
           ],
           policy_set: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
           expires_at: '2026-03-02T10:06:00.000Z',
@@ -93,7 +93,7 @@ async function itemsOf(policies: ActivePolicies, agent: AgentFacts, prefix: stri
   let pauseAtMs = performance.now() + sliceMs;
   for (const action_key of policies.actions()) {
     if (!action_key.startsWith(prefix)) continue;
-    items.push({ action_key, possible: policies.possibility(action_key, agent) });
+    items.push({ action_key, grant: policies.possibility(action_key, agent) });
     if (performance.now() < pauseAtMs) continue;
     await pause();
     pauseAtMs = performance.now() + sliceMs;

@@ -49,11 +49,11 @@ const decidedSchema = objectSchema({
 const placeSchema = orNull(objectSchema({ file: word, line: { type: 'integer', minimum: 1 } }));
 
 const causeSchema = objectSchema({
-  rule: { ...textOrNull, description: 'Null where the action itself, or its payload, is the cause.' },
+  rule: { ...textOrNull, description: 'Null if the action itself or its payload is the cause.' },
   change: { type: 'string', enum: ['changed', 'new', 'gone', 'renamed'] },
   place: placeSchema,
   side: { type: 'string', enum: ['old', 'new'] },
-  reads: { ...words, description: 'What the rule reads and that says something else.' },
+  reads: { ...words, description: 'Changed definitions that the rule reads.' },
 });
 
 const exampleSchema = objectSchema({
@@ -66,15 +66,15 @@ const exampleSchema = objectSchema({
 
 export const findingParts = {
   direction: { type: 'string', enum: ['loosened', 'stricter', 'reworded'] },
-  tier: { type: 'integer', minimum: 0, description: 'The most serious is the lowest.' },
+  tier: { type: 'integer', minimum: 0, description: 'The most serious finding has the lowest number.' },
   difference: { type: 'string', enum: ['outcome', 'people', 'time', 'rule'] },
   from: decision,
   to: decision,
   actions: words,
-  when: { ...words, description: 'All hold; none where it is every request that turns so.' },
+  when: { ...words, description: 'Conditions, all of which are true; empty if every request changes.' },
   causes: arrayOf(causeSchema),
   example: orNull(exampleSchema, 'Null where no request was found: it is undecided.'),
-  guessed: { ...words, description: 'Conditions that were guessed, where there is no example.' },
+  guessed: { ...words, description: 'Conditions that are assumed, if there is no example.' },
 } as const;
 
 const findingSchema = objectSchema({
@@ -85,7 +85,7 @@ const findingSchema = objectSchema({
 const verdict: JsonSchema = {
   type: ['string', 'null'],
   enum: ['proved', 'refuted', 'undecided', null],
-  description: 'Null where the side does not make the claim.',
+  description: 'Null if the side does not have the guarantee.',
 };
 
 export const sideParts = { name: word, digest: word } as const;
@@ -104,7 +104,7 @@ export const limitsSchema: JsonSchema = {
       },
     }),
   ),
-  description: 'What keeps the findings from being proved to be all; without any, nothing else changes.',
+  description: 'Why the findings may be incomplete. If empty, it is proved that nothing else changes.',
 };
 
 const remarkSchema = objectSchema({
@@ -123,30 +123,30 @@ export const comparisonSchema = objectSchema({
   stricter: count,
   reworded: count,
   undecided: count,
-  findings: { ...arrayOf(findingSchema), description: 'The loosest first.' },
+  findings: { ...arrayOf(findingSchema), description: 'Loosest first.' },
   remarks: {
     ...arrayOf(remarkSchema),
-    description: 'What changes of rules without a decision changing; told by the rules, not proved.',
+    description: 'Rule changes that change no decision; found by comparing rules, not proved.',
   },
   limits: limitsSchema,
   actions: words,
-  meters: { ...words, description: 'Meters of both sides that say something else.' },
+  meters: { ...words, description: 'Meters with different definitions on the two sides.' },
   guarantees: arrayOf(objectSchema({ name: word, text: word, old: verdict, new: verdict })),
   horizon: objectSchema({ from: word, to: word }),
-  log: { type: 'null', description: 'Of a log, which `writ diff --log` reads.' },
+  log: { type: 'null', description: 'The log that `writ diff --log` reads.' },
 });
 
 export const triedExamplesSchema: JsonSchema = {
   ...arrayOf(orNull(givenSchema)),
   description:
-    'The example of each finding as `POST /v1/policies/try` takes it; null where there is none, or a reading has a part that waits.',
+    'The example of each finding, as a request for `POST /v1/policies/try`. Null if there is no example, or if pending requests are part of a meter reading.',
 };
 
 export const compareReplySchema = objectSchema({
   diagnostics: diagnosticsSchema,
-  comparison: orNull(
+  diff: orNull(
     comparisonSchema,
-    'As `writ diff --format json` prints it, from the active policies (`active`) to the set with the files (`files`). Null where the policies have errors.',
+    'The output of `writ diff --format json` from the active policies (`active`) to the set with the files (`files`). Null if the policies have errors.',
   ),
   requests: triedExamplesSchema,
 });
@@ -161,7 +161,7 @@ const exampleRequest = {
 
 export const compareReplyExample = {
   diagnostics: [],
-  comparison: {
+  diff: {
     old: {
       name: 'active',
       digest: 'sha256:0f343b0931126a20f133d67c2b018a3b1b8a1c1f5c6d4b8a0f0f5e7e0c2d9e11',

@@ -10,17 +10,21 @@ import { requestId } from '../requests/requests.ts';
 import type { PlaygroundDeps } from './playground.ts';
 import { playgroundProblems, putQuestion, recordedFor } from './playground-view.ts';
 
-const ownPolicies = 'its own policies';
-const policiesOfNow = 'the policies of now';
-
 const truths = ['true', 'false', 'unknown'] as const;
 
 const lineSchema = { type: 'integer', minimum: 1 } as const;
 
 const explainSchema = objectSchema({
-  decision: { type: 'string', enum: viewDecisions, description: 'By the policies that `on` names.' },
+  decision: {
+    type: 'string',
+    enum: viewDecisions,
+    description: 'The decision of the active policies.',
+  },
   change: textOrNull,
-  on: { type: 'string', enum: [ownPolicies, policiesOfNow] },
+  is_same_set: {
+    type: 'boolean',
+    description: 'Whether the active policy set is the one that decided the request first.',
+  },
   rule: {
     ...objectSchema({
       policy: { type: 'string' },
@@ -31,12 +35,12 @@ const explainSchema = objectSchema({
       text: { type: 'string' },
     }),
     type: ['object', 'null'],
-    description: 'Null where no rule decides.',
+    description: 'Null if no rule decides.',
   },
   conditions: {
     type: 'array',
     description:
-      'Each rule of the action, those that hold first, with its condition line by line: `depth` says what belongs to what, `truth` is null for a value. At most 200 rules of 60 lines.',
+      'The rules of the action, true rules first, with their conditions line by line. `depth` is the nesting level; `truth` is null for a value. At most 200 rules with 60 lines each.',
     items: objectSchema({
       rule: { type: 'string' },
       truth: { type: 'string', enum: truths },
@@ -56,7 +60,7 @@ const explainSchema = objectSchema({
 const explainExample = {
   decision: 'ESCALATE',
   change: 'ALLOW if payload.amount <= 1000 USD',
-  on: ownPolicies,
+  is_same_set: true,
   rule: {
     policy: 'vendor_payments',
     id: 'vendor_payments/large_payment',
@@ -83,9 +87,8 @@ const explainRequest = route<PlaygroundDeps>({
   access: 'requests.view',
   operation: {
     id: 'explainRequest',
-    summary: 'The rule that decides a request, and the smallest change that would have changed the decision',
-    description:
-      'The request is decided again on the facts of its record, by the active policies; `on` says whether they decided it first.',
+    summary: 'The rule that decides a request, and the smallest change that changes the decision',
+    description: 'Decides the request again from its recorded facts with the active policies.',
     parameters: [requestId],
     replies: { 200: { description: 'The explanation', schema: explainSchema, example: explainExample } },
     problems: [...playgroundProblems, 'request_not_found'],
@@ -95,8 +98,7 @@ const explainRequest = route<PlaygroundDeps>({
     const found = await recordedFor(decisions, call, call.params.id ?? '');
     if (found === null) throw requestNotFound();
     const explained = await putQuestion(playground, 'explain', found.recorded, { call, active });
-    const on = found.digest === active.digest ? ownPolicies : policiesOfNow;
-    return { ...explained, on };
+    return { ...explained, is_same_set: found.digest === active.digest };
   },
 });
 

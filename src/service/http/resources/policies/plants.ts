@@ -141,7 +141,7 @@ function readText(name: string, value: unknown): string {
   if (value === undefined) throw new PlantError(400, `${name} is missing`);
   if (typeof value !== 'string' || !value.isWellFormed())
     throw new PlantError(400, `${name} must be a string`);
-  if (value.includes('\0')) throw new PlantError(400, `${name} must not have a zero byte`);
+  if (value.includes('\0')) throw new PlantError(400, `${name} must not contain a NUL character`);
   return value;
 }
 
@@ -168,7 +168,7 @@ const operation: Operation = {
   summary: 'The sandbox: stores a plant',
   security: 'sandboxToken',
   body: {
-    description: 'An id is exact over all 64 bits and used once.',
+    description: 'An id is an exact 64-bit integer and can be used only once.',
     schema: {
       type: 'object',
       required: ['id', 'name'],

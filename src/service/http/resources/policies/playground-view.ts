@@ -72,7 +72,7 @@ const pathSchema: JsonSchema = {
   type: 'string',
   minLength: 1,
   maxLength: 300,
-  description: 'Relative to the policy directory, with forward slashes.',
+  description: 'The path relative to the policy directory, with forward slashes.',
 };
 
 export const givenSchema: JsonSchema = {
@@ -89,7 +89,7 @@ export const givenSchema: JsonSchema = {
           risk_tier: { type: 'string', enum: ['low', 'medium', 'high', 'critical'] },
         },
       ),
-      at: { ...text(50), description: 'RFC 3339; now unless said otherwise.' },
+      at: { ...text(50), description: 'RFC 3339; default: now.' },
       session: shortText,
       point: shortText,
       address: text(100),
@@ -98,22 +98,22 @@ export const givenSchema: JsonSchema = {
       meters: {
         type: 'object',
         additionalProperties: true,
-        description: 'Readings by name: `10`, `"100 USD"`.',
+        description: 'Meter readings by name: `10`, `"100 USD"`.',
       },
       tables: {
         type: 'object',
         additionalProperties: true,
-        description: 'Rows of pushed tables, by table and key; there are no others where it is given.',
+        description: 'Rows of pushed tables, by table and key. If given, the tables have no other rows.',
       },
     },
   ),
-  description: 'What is left out is unknown to the policies.',
+  description: 'Missing facts are unknown to the policies.',
 };
 
 export const filesSchema: JsonSchema = {
   type: 'array',
   maxItems: 50,
-  description: 'Laid over the active policies.',
+  description: 'Files that replace or extend the active policies.',
   items: objectSchema({ path: pathSchema, text: { type: 'string' } }),
 };
 
@@ -174,29 +174,29 @@ const decidedSchema: JsonSchema = {
     message: { type: 'string' },
     requires: detail.requires,
     trace: detail.trace,
-    trace_others: detail.trace_others,
+    trace_omitted: detail.trace_omitted,
     change: textOrNull,
   }),
   type: ['object', 'null'],
-  description: 'Null where the policies have errors or the request could not be understood.',
+  description: 'Null if the policies have errors or the request is invalid.',
 };
 
 const claimSchema = objectSchema({
   guarantee: { type: 'string' },
-  claim: { type: 'string' },
+  clause: { type: 'string' },
   file: { type: 'string' },
   ...placeSchemas,
   result: { type: 'string', enum: ['proved', 'refuted', 'undecided'] },
-  why: textOrNull,
+  reason: textOrNull,
   refuted_by: {
     ...objectSchema({
       decision: { type: 'string', enum: viewDecisions },
       by: { type: 'string' },
       satisfied: {
         ...objectSchema({ escalate: textList, reauth: textList }),
-        description: 'Rules whose requirements have been met before.',
+        description: 'Rules whose requirements are already satisfied.',
       },
-      request: { ...givenSchema, type: ['object', 'null'], description: 'As the playground takes it.' },
+      request: { ...givenSchema, type: ['object', 'null'], description: 'A request for the playground.' },
     }),
     type: ['object', 'null'],
   },
@@ -204,7 +204,7 @@ const claimSchema = objectSchema({
 
 export const diagnosticsSchema: JsonSchema = {
   type: 'array',
-  description: 'Of the policies; the first hundred.',
+  description: 'The first hundred diagnostics of the policies.',
   items: diagnosticSchema,
 };
 
@@ -212,19 +212,19 @@ export const tryReplySchema = objectSchema({
   diagnostics: diagnosticsSchema,
   issues: {
     type: 'array',
-    description: 'What is wrong with the request.',
+    description: 'The errors in the request.',
     items: objectSchema({ pointer: { type: 'string' }, message: { type: 'string' }, help: textOrNull }),
   },
   digested: {
     type: 'array',
     items: { type: 'string' },
-    description: 'Places of a recorded payload where a digest stands for a secret.',
+    description: 'Locations in a recorded payload where a digest replaces a secret.',
   },
   decision: decidedSchema,
   guarantees: {
     type: ['array', 'null'],
     description:
-      'Every claim; null where the policies have errors, or too many rules to be proved while somebody types.',
+      'The clauses of all guarantees; null if the policies have errors or too many rules for a quick proof.',
     items: claimSchema,
   },
 });
@@ -233,14 +233,14 @@ export const tryReplyExample = {
   guarantees: [
     {
       guarantee: 'payment_ceiling',
-      claim: 'never allow when payload.amount > 10_000 USD',
+      clause: 'never allow when payload.amount > 10_000 USD',
       file: 'payments.policy',
       line: 40,
       column: 3,
       end_line: 40,
       end_column: 47,
       result: 'proved',
-      why: null,
+      reason: null,
       refuted_by: null,
     },
   ],
@@ -255,9 +255,9 @@ export const tryReplyExample = {
     risk_score: 30,
     status: 'pending',
     message: 'It would wait for 2 approvals by finance within 4h.',
-    requires: { approvals: [{ group: 'finance', needs: 2, given: 0 }], step_up: false, fell_away: [] },
+    requires: { approvals: [{ group: 'finance', needs: 2, given: 0 }], step_up: false, invalidated: [] },
     trace: [{ rule: 'vendor_payments/large_payment', effect: 'escalate', truth: 'true' }],
-    trace_others: 0,
+    trace_omitted: 0,
     change: 'ALLOW if payload.amount <= 1000 USD',
   },
 } as const;
@@ -272,7 +272,7 @@ export const firstRequestSchema = objectSchema({
   request: {
     ...givenSchema,
     type: ['object', 'null'],
-    description: 'As the playground takes it; null where none is found.',
+    description: 'A request for the playground; null if none was found.',
   },
 });
 

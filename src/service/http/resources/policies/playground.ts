@@ -55,16 +55,15 @@ const tryPolicies = route<PlaygroundDeps, TryBody>({
   bodyMax: filesBodyMax,
   operation: {
     id: 'tryPolicies',
-    summary:
-      'What the active policies, with files laid over them, would make of a request; nothing is recorded',
+    summary: 'Decides a request with the active policies and changed files; nothing is recorded',
     description:
-      'The request is given, or a recorded one that the person may see. A later try of the same person takes the place of one that waits.',
+      'The request is in the body, or is a recorded request that the person may see. A later call by the same person replaces one that is still waiting.',
     body: {
-      description: 'Files by their path relative to the policy directory, and a request.',
+      description: 'Files, with paths relative to the policy directory, and a request.',
       schema: tryBodySchema,
       examples: tryExamples,
     },
-    replies: { 200: { description: 'What came of it', schema: tryReplySchema, example: tryReplyExample } },
+    replies: { 200: { description: 'The result', schema: tryReplySchema, example: tryReplyExample } },
     problems: [...playgroundProblems, 'request_not_found'],
   },
   handle: async ({ decisions, playground, policies }, call) => {
@@ -75,24 +74,24 @@ const tryPolicies = route<PlaygroundDeps, TryBody>({
   },
 });
 
-const comparePolicies = route<PlaygroundDeps, PlaygroundAsk['compare']>({
+const diffPolicies = route<PlaygroundDeps, PlaygroundAsk['compare']>({
   method: 'POST',
-  url: '/v1/policies/compare',
+  url: '/v1/policies/diff',
   access: 'policies.try',
   bodyMax: filesBodyMax,
   operation: {
-    id: 'comparePolicies',
+    id: 'diffPolicies',
     summary:
-      'Which requests the active policies, with files laid over them, decide otherwise; nothing is recorded',
+      'The diff between the active policies and changed files: requests with different decisions; nothing is recorded',
     description:
-      'The loosest first, each with an example, and the proof that nothing else changes. A later comparison of the same person takes the place of one that waits.',
+      'Findings, loosest first, each with an example, and the proof that nothing else changes. A later diff by the same person replaces one that is still waiting.',
     body: {
-      description: 'Files by their path relative to the policy directory.',
+      description: 'Files, with paths relative to the policy directory.',
       schema: compareBodySchema,
       examples: compareExamples,
     },
     replies: {
-      200: { description: 'What changes', schema: compareReplySchema, example: compareReplyExample },
+      200: { description: 'The diff', schema: compareReplySchema, example: compareReplyExample },
     },
     problems: [...playgroundProblems],
   },
@@ -109,8 +108,8 @@ const getVocabulary = route<PlaygroundDeps>({
   access: 'policies.view',
   operation: {
     id: 'getVocabulary',
-    summary: 'The words of the language and the names of the active policies, for authors of policies',
-    replies: { 200: { description: 'The words', schema: vocabularySchema, example: vocabularyExample } },
+    summary: 'The keywords of the language and the names in the active policies, for policy authors',
+    replies: { 200: { description: 'The vocabulary', schema: vocabularySchema, example: vocabularyExample } },
     problems: [...playgroundProblems],
   },
   handle: async ({ playground, policies }, call) =>
@@ -123,7 +122,7 @@ const getFirstRequest = route<PlaygroundDeps>({
   access: 'policies.try',
   operation: {
     id: 'getFirstRequest',
-    summary: 'A request that the active policies escalate, for people who begin to try policies',
+    summary: 'An example request that the active policies escalate',
     replies: {
       200: { description: 'The request', schema: firstRequestSchema, example: firstRequestExample },
     },
@@ -140,7 +139,7 @@ const getDiagnostic = route<PlaygroundDeps>({
   access: 'policies.view',
   operation: {
     id: 'getDiagnostic',
-    summary: 'The page of a diagnostic: what to avoid, what to prefer and why',
+    summary: 'The documentation page of a diagnostic',
     parameters: [
       {
         name: 'code',
@@ -156,7 +155,7 @@ const getDiagnostic = route<PlaygroundDeps>({
         description: 'The page',
         schema: objectSchema({
           code: { type: 'string' },
-          text: { type: 'string', description: 'Markdown without links into the documentation.' },
+          text: { type: 'string', description: 'Markdown, without links to other pages.' },
         }),
         example: { code: 'unknown-field', text: '# unknown-field\n' },
       },
@@ -173,7 +172,7 @@ const getDiagnostic = route<PlaygroundDeps>({
 
 export const playgroundRoutes: readonly Route<PlaygroundDeps>[] = [
   tryPolicies,
-  comparePolicies,
+  diffPolicies,
   getVocabulary,
   getFirstRequest,
   getDiagnostic,
@@ -204,7 +203,7 @@ export function refusePaths(files: readonly TextFile[]): void {
       return [
         {
           pointer,
-          detail: 'it has to be a path relative to the policy directory, such as `payments/limits.policy`',
+          detail: 'must be a path relative to the policy directory, such as `payments/limits.policy`',
         },
       ];
     return isTwice ? [{ pointer, detail: 'this file is listed twice' }] : [];

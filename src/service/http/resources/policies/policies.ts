@@ -32,12 +32,12 @@ interface AskedTexts {
 /** Bytes of a file that are shown: enough for all of a policy file, while a list may have more. */
 const shownBytesMax = 1024 * 1024;
 
-const ofParameter: Parameter = {
-  name: 'of',
+const setParameter: Parameter = {
+  name: 'set',
   in: 'query',
   isRequired: false,
   example: 'active',
-  description: 'Which set; `failed` is what stood in the directory and did not take over.',
+  description: 'The policy set; `failed` is the set in the directory that could not be activated.',
   schema: { type: 'string', enum: ['active', 'failed'] },
 };
 
@@ -46,12 +46,12 @@ const pathParameter: Parameter = {
   in: 'query',
   isRequired: true,
   example: 'payments/payments.policy',
-  description: 'As the list of files names it.',
+  description: 'The path, as in the list of files.',
   schema: { type: 'string' },
 };
 
 const filesSchema = objectSchema({
-  digest: { ...textOrNull, description: 'Of the set; null for one that has failed.' },
+  digest: { ...textOrNull, description: 'The digest of the set; null for a failed set.' },
   items: {
     type: 'array',
     items: objectSchema({
@@ -72,8 +72,11 @@ const lineSchema = { type: 'integer', minimum: 1 } as const;
 const fileSchema = objectSchema({
   path: { type: 'string' },
   text: { type: 'string' },
-  is_whole: { type: 'boolean', description: 'Of a list, no more than the first mebibyte is shown.' },
-  digest: { ...textOrNull, description: 'Of the set; null for one that has failed.' },
+  is_complete: {
+    type: 'boolean',
+    description: 'False for a list file that is longer than one mebibyte; the rest is left out.',
+  },
+  digest: { ...textOrNull, description: 'The digest of the set; null for a failed set.' },
   policies: {
     type: 'array',
     items: objectSchema({
@@ -91,7 +94,7 @@ const fileSchema = objectSchema({
 const fileExample = {
   path: 'payments/payments.policy',
   text: 'policy vendor_payments on payment.create {\n',
-  is_whole: true,
+  is_complete: true,
   digest: policyReportExample.digest,
   policies: [
     {
@@ -133,8 +136,9 @@ const getPolicies = route<PolicyDeps>({
   access: 'policies.view',
   operation: {
     id: 'getPolicies',
-    summary: 'The active policies by name, and why what stands in the directory differs',
-    description: 'The policies come by pages; the cursor belongs to one set, and starts again with another.',
+    summary: 'The active policies by name, and why the policy directory differs from them',
+    description:
+      'The policies are paged. A cursor is valid for one policy set; for another set, paging starts again.',
     parameters: pageParameters,
     replies: { 200: { description: 'The policies', schema: setSchema, example: setExample } },
   },
@@ -162,10 +166,13 @@ const getPolicyState = route<PolicyDeps>({
   access: 'policies.view',
   operation: {
     id: 'getPolicyState',
-    summary:
-      'The active policies, and why what stands in the directory differs; without the policies by name',
+    summary: 'The state of the active policies, and why the policy directory differs from them',
     replies: {
-      200: { description: 'How they stand', schema: policyReportSchema, example: policyReportExample },
+      200: {
+        description: 'The state of the policies',
+        schema: policyReportSchema,
+        example: policyReportExample,
+      },
     },
   },
   handle: async ({ policies, policyGaps }) => policyReport(policies.state(), policyGaps.current()),
@@ -177,8 +184,8 @@ const listPolicyFiles = route<PolicyDeps>({
   access: 'policies.view',
   operation: {
     id: 'listPolicyFiles',
-    summary: 'The files that the active policies were made from',
-    parameters: [ofParameter],
+    summary: 'The files of the active policies',
+    parameters: [setParameter],
     replies: { 200: { description: 'The files', schema: filesSchema, example: filesExample } },
     problems: ['not_found'],
   },
@@ -199,14 +206,14 @@ const getPolicyFile = route<PolicyDeps>({
   access: 'policies.view',
   operation: {
     id: 'getPolicyFile',
-    summary: 'The text of a file of the active policies, and where its policies and rules stand',
-    parameters: [pathParameter, ofParameter],
+    summary: 'The text of a file of the active policies, and the locations of its policies and rules',
+    parameters: [pathParameter, setParameter],
     replies: { 200: { description: 'The file', schema: fileSchema, example: fileExample } },
     problems: ['not_found', ...playgroundProblems],
   },
   handle: async ({ playground, policies }, call) => {
     const { path } = call.query;
-    if (path === undefined) throw new ProblemError('invalid_query', '`path` says which file');
+    if (path === undefined) throw new ProblemError('invalid_query', '`path` is missing');
     const { texts, digest } = textsAsked(policies, call.query);
     const entry = entriesOf(texts).find((one) => one.path === path);
     if (entry === undefined) throw notFound('file');
@@ -217,7 +224,7 @@ const getPolicyFile = route<PolicyDeps>({
       entry.kind === 'policy'
         ? await putQuestion(playground, 'outline', asked, { call, active: policies.current() })
         : [];
-    return { path, text: shown, is_whole: isWhole, digest, policies: outline };
+    return { path, text: shown, is_complete: isWhole, digest, policies: outline };
   },
 });
 
@@ -227,9 +234,13 @@ const reloadPolicies = route<PolicyDeps>({
   access: 'policies.reload',
   operation: {
     id: 'reloadPolicies',
-    summary: 'Reads the policy directory again now; answers when what stands there is active or has failed',
+    summary: 'Reloads the policy directory; the reply comes when the policies are active or have failed',
     replies: {
-      200: { description: 'How they stand', schema: policyReportSchema, example: policyReportExample },
+      200: {
+        description: 'The state of the policies',
+        schema: policyReportSchema,
+        example: policyReportExample,
+      },
     },
   },
   handle: async ({ policies, policyGaps }) => {
@@ -253,10 +264,10 @@ export const policyRoutes: readonly Route<PolicyDeps>[] = [
  */
 function textsAsked(
   policies: PolicyDeps['policies'],
-  { of = 'active' }: Readonly<Record<string, string>>,
+  { set = 'active' }: Readonly<Record<string, string>>,
 ): AskedTexts {
   const active = policies.current();
-  if (of !== 'failed') return { texts: active.texts, digest: active.digest };
+  if (set !== 'failed') return { texts: active.texts, digest: active.digest };
   const texts = policies.state().failure?.texts ?? null;
   if (texts === null) throw notFound('set that has failed');
   return { texts, digest: null };

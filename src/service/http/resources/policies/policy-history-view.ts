@@ -20,17 +20,20 @@ export const activationsSchema = objectSchema({
       activated_at: { ...time, description: 'When it became active.' },
       policies: count,
       actions: count,
-      has_texts: { type: 'boolean', description: 'Whether its texts are kept, so that it can be compared.' },
+      has_texts: {
+        type: 'boolean',
+        description: 'Whether the texts of the set are kept, as a diff requires.',
+      },
     }),
   ),
   no_roll_back: {
     ...textOrNull,
-    description: 'Why no set can be written back here, however it stands; null where one may be.',
+    description: 'Why no set can be rolled back here; null if rollback is available.',
   },
 });
 
 export const activationExample = {
-  digest: compareReplyExample.comparison.old.digest,
+  digest: compareReplyExample.diff.old.digest,
   commit: null,
   activated_at: '2026-03-02T10:00:00.000Z',
   policies: 4,
@@ -44,46 +47,49 @@ export interface ChangedFile {
   /** The text of the file in the old set; null when that set has no such file. */
   readonly old: string | null;
   readonly new: string | null;
-  readonly is_whole: boolean;
+  readonly is_complete: boolean;
 }
 
 export const compareSetsSchema = objectSchema({
   failed: {
     type: ['string', 'null'],
     enum: ['old', 'new', null],
-    description: 'The set that has errors by this version of the language.',
+    description: 'The set that has errors in this version of the language.',
   },
   diagnostics: diagnosticsSchema,
-  comparison: orNull(
+  diff: orNull(
     comparisonSchema,
-    'As `writ diff --format json` prints it, from `old` to `new`. Null where one of them has errors.',
+    'The output of `writ diff --format json` from `old` to `new`. Null if one of the sets has errors.',
   ),
   requests: triedExamplesSchema,
   files: {
     ...arrayOf(
       objectSchema({
         path: { type: 'string' },
-        old: { ...textOrNull, description: 'Null where the set has no such file.' },
-        new: { ...textOrNull, description: 'Null where the set has no such file.' },
-        is_whole: { type: 'boolean', description: 'Of a text, no more than the first 128 KiB is shown.' },
+        old: { ...textOrNull, description: 'Null if the set does not have the file.' },
+        new: { ...textOrNull, description: 'Null if the set does not have the file.' },
+        is_complete: {
+          type: 'boolean',
+          description: 'False for a text that is longer than 128 KiB; the rest is left out.',
+        },
       }),
     ),
-    description: 'The files that differ, the first hundred.',
+    description: 'The first hundred changed files.',
   },
 });
 
-const { comparison, requests } = compareReplyExample;
+const { diff, requests } = compareReplyExample;
 
 export const compareSetsExample = {
   failed: null,
   diagnostics: [],
-  comparison: {
-    ...comparison,
-    old: { ...comparison.old, name: 'old' },
-    new: { ...comparison.new, name: 'new' },
+  diff: {
+    ...diff,
+    old: { ...diff.old, name: 'old' },
+    new: { ...diff.new, name: 'new' },
   },
   requests,
-  files: [{ path: 'payments.policy', old: '# 500 USD\n', new: '# 600 USD\n', is_whole: true }],
+  files: [{ path: 'payments.policy', old: '# 500 USD\n', new: '# 600 USD\n', is_complete: true }],
 } as const;
 
 const sides = ['old', 'new'] as const;
@@ -92,7 +98,7 @@ const digestParameter = (name: (typeof sides)[number]): Parameter => ({
   name,
   in: 'query',
   isRequired: true,
-  example: compareSetsExample.comparison[name].digest,
+  example: compareSetsExample.diff[name].digest,
   description: 'The digest of a set in the history.',
   schema: { type: 'string' },
 });
@@ -120,13 +126,10 @@ async function textsOf(
   side: (typeof sides)[number],
 ): Promise<SetTexts> {
   const digest = query[side];
-  if (digest === undefined) throw new ProblemError('invalid_query', `\`${side}\` says which set`);
+  if (digest === undefined) throw new ProblemError('invalid_query', `\`${side}\` is missing`);
   const active = policies.current();
   const texts = digest === active.digest ? active.texts : await policyHistory.texts(digest);
   if (texts === null)
-    throw new ProblemError(
-      'not_found',
-      `\`${side}\`: there is no such set, or its texts are not kept any more`,
-    );
+    throw new ProblemError('not_found', `\`${side}\`: no such set, or its texts are no longer kept`);
   return texts;
 }

@@ -1,4 +1,4 @@
-// /v1/policies/history and GET /v1/policies/compare: the sets that have been active, and what one of them
+// /v1/policies/history and GET /v1/policies/diff: the sets that have been active, and what one of them
 // decides differently from another. INVARIANT: a set is compared by the texts that it was made from, never by
 // those on the disk.
 
@@ -36,9 +36,8 @@ const listActivations = route<HistoryDeps>({
   access: 'policies.view',
   operation: {
     id: 'listActivations',
-    summary: 'The policy sets that have been active, the latest first',
-    description:
-      'The latest 200 are kept, and the texts of the latest as far as they fit into 16 MiB, compressed.',
+    summary: 'The history of active policy sets, newest first',
+    description: 'The last 200 sets are kept. Their texts are kept up to 16 MiB, compressed.',
     replies: {
       200: {
         description: 'The sets',
@@ -57,18 +56,18 @@ function activationView({ digest, commit, atMs, policies, actions, hasTexts }: A
   return { digest, commit, activated_at: timeText(atMs), policies, actions, has_texts: hasTexts };
 }
 
-const compareSets = route<HistoryDeps>({
+const diffPolicySets = route<HistoryDeps>({
   method: 'GET',
-  url: '/v1/policies/compare',
+  url: '/v1/policies/diff',
   access: 'policies.try',
   operation: {
-    id: 'compareSets',
-    summary: 'Which requests one set of the history decides otherwise than another',
+    id: 'diffPolicySets',
+    summary: 'The diff between two policy sets of the history: requests with different decisions',
     description:
-      'The loosest first, each with an example, and the proof that nothing else changes, with the texts of the files that differ.',
+      'Findings, loosest first, each with an example, the proof that nothing else changes, and the texts of the changed files.',
     parameters: setParameters,
     replies: {
-      200: { description: 'What changes', schema: compareSetsSchema, example: compareSetsExample },
+      200: { description: 'The diff', schema: compareSetsSchema, example: compareSetsExample },
     },
     problems: ['not_found', ...playgroundProblems],
   },
@@ -81,7 +80,7 @@ const compareSets = route<HistoryDeps>({
   },
 });
 
-export const policyHistoryRoutes: readonly Route<HistoryDeps>[] = [listActivations, compareSets];
+export const policyHistoryRoutes: readonly Route<HistoryDeps>[] = [listActivations, diffPolicySets];
 
 /** Nobody reads more files than this line by line. */
 const filesMax = 100;
@@ -103,7 +102,7 @@ function changedFiles({
   );
   return changed.slice(0, filesMax).map((path) => {
     const [a, b] = [shownText(old, before!.get(path)), shownText(now, after!.get(path))];
-    return { path, old: a.text, new: b.text, is_whole: a.isWhole && b.isWhole };
+    return { path, old: a.text, new: b.text, is_complete: a.isWhole && b.isWhole };
   });
 }
 

@@ -26,7 +26,7 @@ const hitSchema = objectSchema({
   met: count,
   last_at: timeOrNull,
   effect: { type: 'string', enum: ['allow', 'deny', 'escalate', 'reauth', 'risk'] },
-  file: { type: 'string', description: 'Relative to the policy directory.' },
+  file: { type: 'string', description: 'The path relative to the policy directory.' },
   shadow_changed: { type: ['integer', 'null'], minimum: 0 },
   shadow_outcomes: { type: 'array', items: objectSchema({ from: outcome, to: outcome, count }) },
 });
@@ -56,9 +56,9 @@ const getPolicyHits = route<PolicyHitDeps>({
   access: 'policies.view',
   operation: {
     id: 'getPolicyHits',
-    summary: 'How often each rule of the active policies has decided and held, and when last',
+    summary: 'How often each rule of the active policies matched or decided, and when it last did',
     description:
-      '`met` counts a guard too where it could not be known, for it took part then. Rules are known by policy and name, whatever they said before. `shadow_changed` is how often the outcome would have been another one with all shadow rules enforced, where this one held and pulls that way; null of a rule that is enforced.',
+      '`met` also counts guards whose conditions were unknown, because they took part in the decision. Rules are identified by policy and name, also after a change of their text. `shadow_changed` counts the decisions that would change if all shadow rules were enforced and that this rule contributes to; null for enforced rules.',
     replies: { 200: { description: 'The rules', schema: hitsSchema, example: hitsExample } },
   },
   handle: async ({ statistics, policies }) => {

@@ -35,7 +35,7 @@ function failureReport(
 
 const positionSchema = {
   type: ['object', 'null'],
-  description: 'From 1, the column in code points; null where the file has no text.',
+  description: 'Starts at 1; columns count code points. Null for a file without text.',
   required: ['line', 'column'],
   properties: { line: { type: 'integer' }, column: { type: 'integer' } },
 } as const;
@@ -48,9 +48,12 @@ const diagnosticSchema = {
     code: { type: 'string' },
     severity: { type: 'string', enum: ['error', 'warning'] },
     message: { type: 'string' },
-    file: { type: 'string', description: 'Relative to the policy directory; empty for all of it.' },
+    file: {
+      type: 'string',
+      description: 'The path relative to the policy directory; empty for the whole directory.',
+    },
     start: positionSchema,
-    end: { ...positionSchema, description: 'One past the last character.' },
+    end: { ...positionSchema, description: 'The position after the last character.' },
     help: { type: ['string', 'null'] },
   },
 } as const;
@@ -70,11 +73,11 @@ export const policyReportSchema = {
       type: 'array',
       items: { type: 'string' },
       description:
-        'What the policies ask for and this installation does not have, such as members of a group: one sentence each.',
+        'What the policies need and this installation lacks, such as members of a group; one sentence per gap.',
     },
     failure: {
       type: ['object', 'null'],
-      description: 'Why what stands in the policy directory did not take over.',
+      description: 'Why the policies in the directory are not active.',
       required: ['at', 'cause', 'message', 'diagnostics'],
       properties: {
         at: { type: 'string', format: 'date-time' },
@@ -82,7 +85,7 @@ export const policyReportSchema = {
           type: 'string',
           enum: ['policies', 'unsettled', 'compiler', 'bundle'],
           description:
-            'They have errors; they keep changing; or the compiler hung, ran out of memory, crashed or could not be started; or the bundle that is followed cannot be had or must not be used.',
+            'The policies have errors or keep changing; the compiler hung, ran out of memory, crashed or could not start; or the bundle is unavailable or must not be used.',
         },
         message: { type: 'string' },
         diagnostics: { type: 'array', description: 'The first hundred.', items: diagnosticSchema },

@@ -1,4 +1,4 @@
-// GET /v1/policies/summary and /v1/policies/sentences: what a set does in plain sentences, for people who
+// GET /v1/policies/summary and /v1/policies/summary/diff: what a set does in plain sentences, for people who
 // read no policies, and in which sentences two sets differ.
 
 import type { Playground } from '../../../../analysis/playground.ts';
@@ -16,7 +16,7 @@ import { setParameters, setsOf } from './policy-history-view.ts';
 // The schemas of plain sentences about policies, as clients see them.
 
 const place = {
-  file: { type: 'string', description: 'Relative to the policy directory.' },
+  file: { type: 'string', description: 'The path relative to the policy directory.' },
   line: { type: 'integer', minimum: 1 },
 } as const;
 
@@ -26,23 +26,26 @@ const plainSummarySchema = objectSchema({
   actions: {
     type: 'array',
     items: objectSchema({
-      actions: { ...textList, description: 'Of which the same is said.' },
+      actions: { ...textList, description: 'The actions with the same sentences.' },
       title: textOrNull,
       sentences: {
         type: 'array',
         items: objectSchema({
           kind: { type: 'string', enum: sentenceKinds },
           text: { type: 'string' },
-          rule: { ...textOrNull, description: '`policy/rule`; null for what no rule says.' },
+          rule: { ...textOrNull, description: '`policy/rule`; null for a sentence without a rule.' },
           ...place,
-          why_not: { ...textOrNull, description: 'Why it is not confirmed; null where it is proved.' },
+          unproved_reason: {
+            ...textOrNull,
+            description: 'Why the sentence is not proved; null if it is.',
+          },
         }),
       },
     }),
   },
   words: {
     type: 'array',
-    description: 'What the names in the sentences stand for.',
+    description: 'The meanings of the names in the sentences.',
     items: objectSchema({ name: { type: 'string' }, text: { type: 'string' }, ...place }),
   },
   next_cursor: textOrNull,
@@ -60,7 +63,7 @@ const plainSummaryExample = {
           rule: 'vendor_payments/known',
           file: 'payments/payments.policy',
           line: 20,
-          why_not: null,
+          unproved_reason: null,
         },
       ],
     },
@@ -73,26 +76,26 @@ const sentencesSchema = objectSchema({
   items: {
     type: 'array',
     items: objectSchema({
-      of: { type: 'string', description: 'An action, or a word that means something else.' },
-      gone: textList,
-      come: textList,
+      subject: { type: 'string', description: 'An action, or a name in quotes whose meaning differs.' },
+      removed: textList,
+      added: textList,
     }),
   },
-  is_whole: {
+  is_complete: {
     type: 'boolean',
-    description: 'Whether all actions were looked at in time, in two sets without errors.',
+    description: 'Whether all actions were processed in time, in two sets without errors.',
   },
 });
 
 const sentencesExample = {
   items: [
     {
-      of: 'payment.create',
-      gone: ['Passes at once if the amount is at most 50 USD.'],
-      come: ['Passes at once if the amount is at most 70 USD.'],
+      subject: 'payment.create',
+      removed: ['Passes at once if the amount is at most 50 USD.'],
+      added: ['Passes at once if the amount is at most 70 USD.'],
     },
   ],
-  is_whole: true,
+  is_complete: true,
 } as const;
 
 interface SummaryDeps {
@@ -110,9 +113,9 @@ const getPolicySummary = route<SummaryDeps>({
   access: 'policies.try',
   operation: {
     id: 'getPolicySummary',
-    summary: 'What the active policies do, in plain sentences, each proved of them',
+    summary: 'A summary of the active policies in plain sentences, each proved',
     description:
-      'Some actions at a time, in the order of their keys, as far as they are proved in a second or two. The cursor belongs to one set.',
+      'Each page has the actions that can be proved within about two seconds, in the order of their keys. A cursor is valid for one policy set.',
     parameters: pageParameters.filter(({ name }) => name === 'cursor'),
     replies: {
       200: { description: 'The sentences', schema: plainSummarySchema, example: plainSummaryExample },
@@ -132,19 +135,19 @@ const actionsParameter: Parameter = {
   in: 'query',
   isRequired: true,
   example: 'payment.create,payment.cancel',
-  description: `Keys between commas; the first ${actionsMax} are looked at.`,
+  description: `Action keys, separated by commas; at most ${actionsMax} are used.`,
   schema: { type: 'string' },
   bytesMax: 8_192,
 };
 
-const getChangedSentences = route<SummaryDeps>({
+const diffPolicySummaries = route<SummaryDeps>({
   method: 'GET',
-  url: '/v1/policies/sentences',
+  url: '/v1/policies/summary/diff',
   access: 'policies.try',
   operation: {
-    id: 'getChangedSentences',
-    summary: 'What two sets of the history say otherwise of some actions, in plain sentences',
-    description: 'Only what is proved of its set is told.',
+    id: 'diffPolicySummaries',
+    summary: 'The diff between the summaries of two policy sets for some actions',
+    description: 'Only proved sentences are included.',
     parameters: [...setParameters, actionsParameter],
     replies: { 200: { description: 'The sentences', schema: sentencesSchema, example: sentencesExample } },
     problems: ['not_found', ...playgroundProblems],
@@ -152,13 +155,12 @@ const getChangedSentences = route<SummaryDeps>({
   handle: async (deps, call) => {
     const { actions = '' } = call.query;
     const named = actions.split(',').filter((key) => key !== '');
-    if (named.length === 0)
-      throw new ProblemError('invalid_query', '`actions` names the actions that are asked about');
+    if (named.length === 0) throw new ProblemError('invalid_query', '`actions` is missing');
     const active = deps.policies.current();
     const asked = { ...(await setsOf(deps, call.query)), actions: named.slice(0, actionsMax) };
     const said = await putQuestion(deps.playground, 'changed sentences', asked, { call, active });
-    return { ...said, is_whole: said.is_whole && named.length <= actionsMax };
+    return { ...said, is_complete: said.is_complete && named.length <= actionsMax };
   },
 });
 
-export const policySummaryRoutes: readonly Route<SummaryDeps>[] = [getPolicySummary, getChangedSentences];
+export const policySummaryRoutes: readonly Route<SummaryDeps>[] = [getPolicySummary, diffPolicySummaries];

@@ -48,7 +48,7 @@ const replayBodySchema = objectSchema(
       type: 'integer',
       minimum: 1,
       maximum: daysMax,
-      description: `Requests of so many days back from now; ${daysDefault} unless said otherwise.`,
+      description: `Replays the requests of this number of days; default: ${daysDefault}.`,
     },
   },
 );
@@ -71,17 +71,17 @@ const peopleSchema = objectSchema({
   group: text,
   votes: bothSides(count),
   day: bothSides(objectSchema({ median: { type: 'number' }, worst: count })),
-  busiest: { ...bothSides(count), description: 'Of requests that were made in the same hour, the most.' },
+  busiest: { ...bothSides(count), description: 'The maximum number of requests in one hour.' },
   hours: bothSides({ type: 'number' }),
 });
 
 const countedFindingSchema = objectSchema({
   ...findingParts,
   log: objectSchema({
-    id: { ...text, description: 'Its place, from 1.' },
+    id: { ...text, description: 'The position, starting at 1.' },
     requests: count,
     agents: count,
-    people: { ...arrayOf(peopleSchema), description: 'What these requests ask of people.' },
+    people: { ...arrayOf(peopleSchema), description: 'The work of people for these requests.' },
   }),
 });
 
@@ -90,7 +90,7 @@ const waitsSchema = objectSchema({
   refused: count,
   expired: count,
   open: count,
-  unknown: { ...count, description: 'Somebody is asked who was not asked, or more people than were.' },
+  unknown: { ...count, description: 'Other people are asked, or more people than before.' },
 });
 
 const exampleSchema = objectSchema({
@@ -111,39 +111,43 @@ const replaySchema = objectSchema({
   requests: count,
   from: timeOrNull,
   until: timeOrNull,
-  matrix: { ...byOutcome(byOutcome(count)), description: 'By decision as recorded, then by decision now.' },
+  matrix: { ...byOutcome(byOutcome(count)), description: 'By recorded decision, then by new decision.' },
   withheld: {
     ...count,
-    description: 'In no cell: digests stand in the record for what the payload check or rules read.',
+    description:
+      'Requests in no cell, because the record has digests for values that the payload check or the rules read.',
   },
   changes: objectSchema({ outcome: count, asked: count, rule: count }),
   people: {
     ...arrayOf(peopleSchema),
-    description: 'A vote is one answer of one person; a step-up counts as one.',
+    description: 'A vote is one answer by one person; a step-up counts as a vote.',
   },
-  minutes_a_vote: objectSchema({ minutes: count, measured: { type: 'boolean' } }),
-  waits: orNull(waitsSchema, 'How the waits end; null as recorded.'),
-  other_shape: counts('By action, requests refused for their shape that were not.'),
-  undeclared: counts('By action that is no longer declared.'),
-  unknown_facts: counts('By fact that the rules read, requests that lack it.'),
+  minutes_per_vote: objectSchema({ minutes: count, measured: { type: 'boolean' } }),
+  waits: orNull(waitsSchema, 'How pending requests end; null: as recorded.'),
+  other_shape: counts('Per action: requests that are newly refused for their shape.'),
+  undeclared: counts('Per action that is no longer declared.'),
+  unknown_facts: counts('Per fact that the rules read: requests without this fact.'),
   readings_as_recorded: count,
   incomplete_meters: {
     ...arrayOf(objectSchema({ meter: text, since: time, requests: count })),
     description:
-      'Meters that lack what a grant adds to them, as its record hides it: so many requests read them as recorded.',
+      'Meters whose amounts are hidden in records, with the number of requests that use the recorded reading instead.',
   },
-  changed_on_incomplete: { ...count, description: 'Of the changed requests, those that read such a meter.' },
-  decided_by: counts('By the digest of the policies that decided.'),
+  changed_on_incomplete: { ...count, description: 'Changed requests that read such a meter.' },
+  decided_by: counts('Per digest of the deciding policies.'),
   against: objectSchema({ ...sideParts, requests: count }),
-  no_comparison: { type: 'null' },
-  findings: { ...arrayOf(countedFindingSchema), description: 'The loosest first.' },
+  no_diff_reason: { type: 'null' },
+  findings: { ...arrayOf(countedFindingSchema), description: 'Loosest first.' },
   limits: limitsSchema,
-  without_finding: { ...count, description: 'Changed requests that meet no finding.' },
+  without_finding: { ...count, description: 'Changed requests that match no finding.' },
   people_without_finding: {
     ...arrayOf(peopleSchema),
-    description: 'What requests under no finding ask of people, unchanged ones included.',
+    description: 'The work of people for requests that match no finding, including unchanged requests.',
   },
-  unfiled: { ...count, description: 'Of which it cannot be told: digests stand for what rules read.' },
+  unfiled: {
+    ...count,
+    description: 'Requests that cannot be decided, because digests replace values that rules read.',
+  },
   repeated: count,
   unread: objectSchema({ count, first: arrayOf(text) }),
   examples: { ...arrayOf(exampleSchema), description: 'Ten of each kind of change at most.' },
@@ -151,7 +155,7 @@ const replaySchema = objectSchema({
 
 const answerSchema = objectSchema({
   diagnostics: diagnosticsSchema,
-  replay: orNull(replaySchema, 'As `writ replay --json` prints it. Null where the policies have errors.'),
+  replay: orNull(replaySchema, 'The output of `writ replay --json`. Null if the policies have errors.'),
   requests: triedExamplesSchema,
 });
 
@@ -159,22 +163,27 @@ const replayLineSchema: JsonSchema = {
   ...objectSchema(
     {},
     {
-      progress: { type: 'number', minimum: 0, maximum: 1, description: 'How much of the records is read.' },
+      progress: {
+        type: 'number',
+        minimum: 0,
+        maximum: 1,
+        description: 'The share of the records that has been read.',
+      },
       answer: answerSchema,
-      problem: { ...problemSchema, description: 'Why there is no answer.' },
+      problem: { ...problemSchema, description: 'Why there is no result.' },
     },
   ),
-  description: 'A line, which has one of these. The last one has an answer or a problem.',
+  description: 'Each line has one of these fields. The last line has a result or a problem.',
 };
 
-const [finding] = compareReplyExample.comparison.findings;
+const [finding] = compareReplyExample.diff.findings;
 const none = { ALLOW: 0, ESCALATE: 0, REAUTH_REQUIRED: 0, DENY: 0 } as const;
 
 const replayLineExample = {
   answer: {
     diagnostics: [],
     replay: {
-      policies: { path: 'files', digest: compareReplyExample.comparison.new.digest },
+      policies: { path: 'files', digest: compareReplyExample.diff.new.digest },
       reading: 'in order',
       since: '2026-02-23T10:00:00.000Z',
       requests: 120,
@@ -197,7 +206,7 @@ const replayLineExample = {
           hours: { before: 0.9, now: 1 },
         },
       ],
-      minutes_a_vote: { minutes: 3, measured: false },
+      minutes_per_vote: { minutes: 3, measured: false },
       waits: { granted: 15, refused: 1, expired: 1, open: 0, unknown: 2 },
       other_shape: {},
       undeclared: {},
@@ -205,9 +214,9 @@ const replayLineExample = {
       readings_as_recorded: 0,
       incomplete_meters: [],
       changed_on_incomplete: 0,
-      decided_by: { [compareReplyExample.comparison.old.digest]: 120 },
-      against: { ...compareReplyExample.comparison.old, requests: 120 },
-      no_comparison: null,
+      decided_by: { [compareReplyExample.diff.old.digest]: 120 },
+      against: { ...compareReplyExample.diff.old, requests: 120 },
+      no_diff_reason: null,
       findings: [
         {
           ...finding,
@@ -280,18 +289,17 @@ const replayPolicies = route<ReplayDeps, ReplayBody>({
   bodyMax: filesBodyMax,
   operation: {
     id: 'replayPolicies',
-    summary:
-      'What the active policies, with files laid over them, would have decided of the requests that were recorded',
+    summary: 'Replays recorded requests with the active policies and changed files',
     description:
-      'JSON Lines: how far it is, then the answer. Closing the connection ends it. One replay of a person runs at a time, and few altogether. Nothing is recorded.',
+      'JSON Lines: progress, then the result. Closing the connection ends the replay. Each person can run one replay at a time, and the total is limited. Nothing is recorded.',
     body: {
-      description: 'Files by their path relative to the policy directory, and how far to go back.',
+      description: 'Files, with paths relative to the policy directory, and the number of days.',
       schema: replayBodySchema,
       examples: replayExamples,
     },
     replies: {
       200: {
-        description: 'How far it is, and what came of it',
+        description: 'The progress, and the result',
         contentType: 'application/jsonl',
         headers: ['X-Accel-Buffering'],
         schema: replayLineSchema,

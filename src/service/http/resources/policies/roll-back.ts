@@ -27,7 +27,7 @@ interface RollBackDeps {
 
 interface RollBackAsked {
   readonly digest: string;
-  readonly seen: string;
+  readonly active_digest: string;
   readonly reason: string;
 }
 
@@ -37,27 +37,38 @@ const rollBackPolicies = route<RollBackDeps, RollBackAsked>({
   access: 'policies.roll-back',
   operation: {
     id: 'rollBackPolicies',
-    summary: 'Writes the files of a set of the history back into the policy directory',
+    summary: 'Rolls the policy directory back to a set of the history',
     description:
-      'Answers once that set is active. Refused with the reason, and nothing is changed, where a file is not as the active policies have it, the directory cannot be written or is reached by links, or several processes serve the store.',
+      'The reply comes when the set is active. The request is refused, without any change, if a file differs from the active policies, if the directory is read-only or contains links, or if several processes use the store.',
     body: {
-      description: 'Which set, in place of which, and why.',
+      description: 'The set to restore, the set that it replaces, and the reason.',
       schema: objectSchema({
         digest: text(100),
-        seen: { ...text(100), description: 'The digest of the active policies, as it was seen.' },
+        active_digest: {
+          ...text(100),
+          description: 'The digest of the active policies that the caller saw.',
+        },
         reason: text(500),
       }),
       examples: {
-        back: { digest: activationExample.digest, seen: 'sha256:5f0c', reason: 'it refused every refund' },
+        back: {
+          digest: activationExample.digest,
+          active_digest: 'sha256:5f0c',
+          reason: 'it refused every refund',
+        },
       },
     },
     replies: {
-      200: { description: 'How policies stand', schema: policyReportSchema, example: policyReportExample },
+      200: {
+        description: 'The state of the policies',
+        schema: policyReportSchema,
+        example: policyReportExample,
+      },
     },
     problems: ['not_found', 'conflict'],
   },
   handle: async (deps, call) => {
-    const { digest, seen, reason } = call.body;
+    const { digest, active_digest: seen, reason } = call.body;
     const present = await presentSet(deps, seen);
     const wanted = await deps.policyHistory.texts(digest);
     if (wanted === null) throw notFound('set with texts that are kept');
@@ -69,7 +80,7 @@ const rollBackPolicies = route<RollBackDeps, RollBackAsked>({
       throw refused(why);
     };
     if (deps.policies.current().digest !== digest || deps.policies.state().status !== 'current')
-      await putBack('this version of Writ does not take that set: the files are as they were');
+      await putBack('this version of Writ cannot load that set; the files were not changed');
     const recorded = await deps.store.documents
       .write([], {
         atMs: Math.trunc(deps.signInDeps.directory.clock()),
@@ -96,14 +107,12 @@ async function presentSet({ policies, policyHistory, store }: RollBackDeps, seen
   if (never !== null) throw refused(never);
   await policies.reload();
   if (policies.state().status !== 'current')
-    throw refused(
-      'the files on the disk are not active, and would be lost: fix them or take them away first',
-    );
+    throw refused('the files on disk are not active and would be lost: fix or remove them first');
   const { digest, texts } = policies.current();
-  if (digest !== seen) throw refused('other policies have become active since: look at them first');
+  if (digest !== seen) throw refused('other policies have become active in the meantime: review them first');
   await policyHistory.note();
   if ((await policyHistory.texts(digest))?.index !== texts.index)
-    throw refused('the active policies are not kept in the history, and would be lost');
+    throw refused('the active policies are not in the history and would be lost');
   return texts;
 }
 

@@ -42,10 +42,10 @@ const listPublicKeys = route<ReceiptRouteDeps>({
   operation: {
     id: 'listPublicKeys',
     summary: 'The public keys of receipts (RFC 7517)',
-    description: `The list may be kept for ${keptSeconds} seconds. It is empty where receipts are turned off.`,
+    description: `The list can be cached for ${keptSeconds} seconds. It is empty if receipts are disabled.`,
     replies: {
       200: {
-        description: 'The keys whose receipts may be good, and the next one',
+        description: 'The keys of valid receipts, and the next key',
         schema: objectSchema({ keys: { type: 'array', items: keySchema } }),
         example: { keys: [keyExample] },
       },
@@ -64,9 +64,9 @@ const getReceipt = route<ReceiptRouteDeps>({
   access: 'agent',
   operation: {
     id: 'getReceipt',
-    summary: 'The receipt of a grant, issued again',
+    summary: 'Issues the receipt of a grant again',
     description:
-      'For the agent that asked, with `Prefer: receipt`, while the grant holds. All receipts of a grant have the same `jti`, so another one makes no second use.',
+      'For the agent of the grant, with `Prefer: receipt`, while the grant is valid. All receipts of a grant have the same `jti`, so each grant can be used only once.',
     parameters: [requestId],
     replies: {
       200: {
@@ -94,7 +94,10 @@ const getReceipt = route<ReceiptRouteDeps>({
 
 const shownKeySchema = objectSchema({
   kid: { type: 'string' },
-  signs_from: { ...time, description: 'The latest one whose time has come signs.' },
+  signs_from: {
+    ...time,
+    description: 'When the key starts to sign. The newest key that has started signs all receipts.',
+  },
 });
 
 const shownKeyExample = { kid: keyExample.kid, signs_from: '2026-03-02T10:06:00.000Z' };
@@ -105,34 +108,34 @@ const listReceiptKeys = route<ReceiptRouteDeps>({
   access: 'receipt-keys.view',
   operation: {
     id: 'listReceiptKeys',
-    summary: 'The keys that are published, the latest first',
+    summary: 'Published receipt keys, newest first',
     replies: { 200: listReply('The keys', shownKeySchema, shownKeyExample) },
   },
   handle: async ({ receipts }) => shownKeys(receipts),
 });
 
-const rotateReceiptKey = route<ReceiptRouteDeps, { at_once?: boolean }>({
+const rotateReceiptKey = route<ReceiptRouteDeps, { immediately?: boolean }>({
   method: 'POST',
   url: '/v1/receipt-keys',
   access: 'receipt-keys.rotate',
   operation: {
     id: 'rotateReceiptKey',
-    summary: 'Publishes a new key, which signs a day later',
+    summary: 'Publishes a new receipt key, which starts to sign after one day',
     description:
-      'The present key stays published until its receipts are over. With `at_once`, for a key that has leaked, the new one signs now and the present one is withdrawn.',
+      'The present key stays published until its receipts are over. With `immediately`, for a key that has leaked, the new one signs now and the present one is withdrawn.',
     body: {
-      description: 'When.',
-      schema: objectSchema({}, { at_once: { type: 'boolean' } }),
-      examples: { planned: {}, leaked: { at_once: true } },
+      description: 'When the new key starts to sign.',
+      schema: objectSchema({}, { immediately: { type: 'boolean' } }),
+      examples: { planned: {}, leaked: { immediately: true } },
     },
     replies: { 201: listReply('The keys', shownKeySchema, shownKeyExample) },
     problems: ['conflict'],
   },
   handle: async ({ receipts }, call) => {
-    const result = await receipts.keys.rotate(actorOf(call), call.body.at_once === true);
+    const result = await receipts.keys.rotate(actorOf(call), call.body.immediately === true);
     if (result === 'conflict') throw conflict();
     if (result === 'already-under-way')
-      throw new ProblemError('conflict', 'a new key is published already and signs within a day');
+      throw new ProblemError('conflict', 'a new key is already published and starts to sign within a day');
     call.reply.code(201);
     return await shownKeys(receipts);
   },

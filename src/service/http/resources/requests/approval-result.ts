@@ -6,7 +6,7 @@ import { overAs } from '../../../requests/approvals/decide-now.ts';
 import { mayOf } from '../../../requests/approvals/may.ts';
 import { isWithin } from '../../../requests/approvals/rights.ts';
 import type { Decisions } from '../../../requests/decisions.ts';
-import { type May, type RequestDetail, requestDetail } from '../../../requests/record/reply.ts';
+import { type AllowedActions, type RequestDetail, requestDetail } from '../../../requests/record/reply.ts';
 import { notAllowed } from '../../auth/auth-refusals.ts';
 import { callerOf } from '../../auth/people-now.ts';
 import { ProblemError } from '../../contract/problem.ts';
@@ -20,7 +20,7 @@ export function detailOf(changed: Changed, call: ManagedCall<unknown>, nowMs: nu
 type Shown = Pick<Seen, 'state' | 'agent' | 'stopped' | 'nowMs'>;
 
 /**
- * A request as a reply, with what the caller may do about it. For an agent, `may` is null and no comments are
+ * A request as a reply, with what the caller may do about it. For an agent, `allowed_actions` is null and no comments are
  * shown.
  */
 export function detailFor(call: ManagedCall<unknown>, seen: Shown): RequestDetail {
@@ -28,7 +28,7 @@ export function detailFor(call: ManagedCall<unknown>, seen: Shown): RequestDetai
   return { ...requestDetail(seen.state, seen.nowMs), comments: [] };
 }
 
-export function mayFor(call: ManagedCall<unknown>, { state, agent, stopped, nowMs }: Shown): May {
+export function mayFor(call: ManagedCall<unknown>, { state, agent, stopped, nowMs }: Shown): AllowedActions {
   return mayOf(state, { caller: callerOf(actorOf(call)), agent, stopped, nowMs });
 }
 
@@ -97,7 +97,7 @@ export function refused(result: RefusedChange): ProblemError {
         pointer: `/result${pointer}`,
         detail: message,
       }));
-      return new ProblemError('invalid_body', 'the result is not what the action declares', { errors });
+      return new ProblemError('invalid_body', 'the result does not match the declared shape', { errors });
     }
     case 'which-group': {
       const detail = `say for which group: ${result.groups.map((group) => `\`${group}\``).join(', ')}`;
@@ -107,5 +107,5 @@ export function refused(result: RefusedChange): ProblemError {
 }
 
 export function requestNotFound(): ProblemError {
-  return new ProblemError('request_not_found', 'there is no request with this id, or not for you');
+  return new ProblemError('request_not_found', 'no such request, or you may not see it');
 }

@@ -32,11 +32,11 @@ interface VoteBody {
 const commentLengthMax = 2_000;
 
 const replies = {
-  200: { description: 'The request as it is now', schema: detailSchema, example: detailExample },
+  200: { description: 'The current state of the request', schema: detailSchema, example: detailExample },
 };
 
 const body = {
-  description: '`group` is needed where several that the person belongs to are asked.',
+  description: "`group` is required if approvals of several of the person's groups are needed.",
   schema: objectSchema({ comment: text(commentLengthMax) }, { group: text(100) }),
   examples: { fine: { comment: 'checked with the vendor', group: 'finance' } },
 };
@@ -48,13 +48,13 @@ const listApprovals = route<ApprovalDeps>({
   operation: {
     id: 'listApprovals',
     summary:
-      'Requests that wait for the caller, for an approval or a step-up; questions to the caller and the nearest deadline first unless asked',
+      'Pending requests that need an approval or step-up from the caller; by default, questions first, then by deadline',
     description:
-      "Those that ask one of the caller's groups, or the control owner where that is the caller. Those that the caller has approved are left out, unless the approval counts no more, since the policies or the caller have changed. Those that the caller has put off are left out, too, unless `snoozed` asks for them. `requires.fell_away` names approvals that count no more, `may` says what the caller can do, and `question` that one waits for an answer.",
+      "Includes requests for the caller's groups, and for the control owner if that is the caller. Requests that the caller has approved are left out unless the approval no longer counts, because the policies or the caller have changed. Snoozed requests are left out unless `snoozed` is given. `requires.invalidated` lists approvals that no longer count, `allowed_actions` what the caller can do, and `question` an unanswered question.",
     parameters: [...pageParameters, ...queueParameters],
     replies: {
       200: {
-        description: 'A page of requests, and how many there are of them on all pages',
+        description: 'A page of requests, and the total count',
         schema: objectSchema({
           items: { type: 'array', items: queuedSchema },
           next_cursor: { type: ['string', 'null'] },
@@ -79,7 +79,7 @@ const listApprovals = route<ApprovalDeps>({
     return {
       items: shown.map((seen) => ({
         ...requestSummary(seen.state, seen.nowMs),
-        may: mayFor(call, seen),
+        allowed_actions: mayFor(call, seen),
         question: openQuestion(seen, person.asked),
         ...marksView(marks, seen, id),
       })),
@@ -97,7 +97,7 @@ const approveRequest = route<ApprovalDeps, VoteBody>({
     id: 'approveRequest',
     summary: "Approves a request for one of the person's groups, or as the control owner of its agent",
     description:
-      'A person counts once. Once the group has given what is asked of it the request is decided again, by the policies and facts of now.',
+      'Each person counts once. When the required approvals of the group are given, the request is decided again with the current policies and facts.',
     parameters: [requestId],
     body,
     replies,
@@ -112,9 +112,9 @@ const rejectRequest = route<ApprovalDeps, VoteBody>({
   access: 'requests.reject',
   operation: {
     id: 'rejectRequest',
-    summary: 'Rejects a request, for good',
+    summary: 'Rejects a request permanently',
     description:
-      "One rejection is enough: by one of a group that is asked, by the agent's control owner, or an admin.",
+      "One rejection is enough: by a member of a required group, by the agent's control owner, or by an admin.",
     parameters: [requestId],
     replies,
     body: { ...body, examples: { no: { comment: 'we do not know this vendor' } } },
@@ -123,14 +123,14 @@ const rejectRequest = route<ApprovalDeps, VoteBody>({
   handle: (deps, call) => give(deps, call, deps.decisions.reject),
 });
 
-const takeBackApproval = route<ApprovalDeps>({
+const revokeApproval = route<ApprovalDeps>({
   method: 'POST',
-  url: '/v1/requests/:id/take-back',
+  url: '/v1/requests/:id/revoke-approval',
   access: 'requests.approve',
   operation: {
-    id: 'takeBackApproval',
-    summary: "Takes the person's own approval back, while others are waited for",
-    description: 'What is granted or refused stays so. The person can approve again.',
+    id: 'revokeApproval',
+    summary: "Revokes the caller's approval while the request is pending",
+    description: 'A granted or rejected request does not change. The caller can approve again.',
     parameters: [requestId],
     replies,
     problems: ['request_not_found', 'conflict'],
@@ -141,18 +141,18 @@ const takeBackApproval = route<ApprovalDeps>({
   },
 });
 
-const commentRequest = route<ApprovalDeps, { readonly kind: SaidKind; readonly text: string }>({
+const addComment = route<ApprovalDeps, { readonly kind: SaidKind; readonly text: string }>({
   method: 'POST',
   url: '/v1/requests/:id/comments',
   access: 'requests.reject',
   operation: {
-    id: 'commentRequest',
-    summary: 'Says something about a request that waits, without deciding it',
+    id: 'addComment',
+    summary: 'Adds a comment to a pending request',
     description:
-      'For people who are asked, and the control owner of the agent. A `question` is for the control owner, an `answer` for those who have asked. The agent hears nothing of it.',
+      "For approvers of the request and the agent's control owner. A `question` is for the control owner, an `answer` for the people with questions. Agents do not see comments.",
     parameters: [requestId],
     body: {
-      description: 'The text has a character at least.',
+      description: 'The text must have at least one character.',
       schema: objectSchema({
         kind: { type: 'string', enum: saidKinds },
         text: { ...text(commentLengthMax), minLength: 1 },
@@ -172,8 +172,8 @@ export const approvalRoutes: readonly Route<ApprovalDeps>[] = [
   listApprovals,
   approveRequest,
   rejectRequest,
-  takeBackApproval,
-  commentRequest,
+  revokeApproval,
+  addComment,
 ];
 
 async function give(

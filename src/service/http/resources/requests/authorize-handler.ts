@@ -58,7 +58,7 @@ export const checksInOrder = [
   { check: 'requests in flight', status: 429 },
   { check: 'JSON', status: 400 },
   { check: 'envelope', status: 400 },
-  { check: 'key and agent as they are now', status: '401, 403' },
+  { check: 'current state of key and agent', status: '401, 403' },
   { check: 'signature', status: 401 },
   { check: 'headers', status: 400 },
   { check: 'kill switch', status: 403 },
@@ -293,9 +293,9 @@ type DecidedResult = Extract<AuthorizeResult, { readonly kind: 'decided' }>;
 function decidedOf(result: AuthorizeResult): DecidedResult {
   switch (result.kind) {
     case 'idempotency-mismatch':
-      throw new ProblemError('idempotency_mismatch', 'the key was sent before with another body');
+      throw new ProblemError('idempotency_mismatch', 'this key was used with another body');
     case 'too-many-open':
-      throw new ProblemError('too_many_open_requests', 'wait until people have decided earlier requests');
+      throw new ProblemError('too_many_open_requests', 'wait until earlier requests are decided');
     case 'stopped':
       throw new ProblemError('stopped', stoppedText);
     case 'not-allowed-now':
@@ -306,7 +306,7 @@ function decidedOf(result: AuthorizeResult): DecidedResult {
 }
 
 function tooManyInFlight(): ProblemError {
-  const detail = 'as many requests of this agent are being decided as may be at a time';
+  const detail = 'the limit of concurrent requests of this agent is reached';
   return new ProblemError('too_many_in_flight', detail, { headers: { 'retry-after': '1' } });
 }
 
@@ -317,13 +317,16 @@ function notAllowedNow({ why }: NotAllowedNow): ProblemError {
     case 'revoked':
       return notActive(why);
     case 'point-stopped':
-      return pointNotActive('the enforcement point may not act for this agent any more');
+      return pointNotActive('the enforcement point may no longer act for this agent');
     case 'key-ended':
       return notKnown('expired');
     case 'nonce-used':
       return new ProblemError('invalid_signature', 'the nonce has been used');
     case 'not-signed':
-      return new ProblemError('invalid_signature', 'the agent has another signing secret now, or must sign');
+      return new ProblemError(
+        'invalid_signature',
+        'the signing secret or the signing mode of the agent has changed',
+      );
   }
 }
 
@@ -369,7 +372,7 @@ function scopedHeader(call: AuthorizeCall, { point }: Identity, name: string): s
   if (scoped !== null) return scoped;
   throw new ProblemError(
     'invalid_header',
-    `\`${name}\` begins with \`${pointScope}\`, which is for enforcement points`,
+    `\`${name}\` starts with \`${pointScope}\`, which is reserved for enforcement points`,
   );
 }
 

@@ -109,12 +109,12 @@ export async function authorizeRoute(app: FastifyInstance, options: AuthorizeRou
 }
 
 function neverReached(): never {
-  throw new Error('a request for a decision is answered before its handler');
+  throw new Error('the request was not answered before its handler');
 }
 
 function callOf(request: FastifyRequest): AuthorizeCall {
   const { identity, headers, url, id, clientAddress, startedAtMs } = request;
-  if (identity === null) throw new Error('identify comes before the handler');
+  if (identity === null) throw new Error('the agent is not identified');
   return { identity, headers, url, id, clientAddress, startedAtMs };
 }
 
@@ -129,35 +129,39 @@ function header(name: string, example: string, description: string): Parameter {
 }
 
 const headers: readonly Parameter[] = [
-  header('Idempotency-Key', 'order-4711', 'The same key and body yield the same request, as it stands then.'),
+  header(
+    'Idempotency-Key',
+    'order-4711',
+    'The same key and body return the same request in its current state.',
+  ),
   header(
     'X-Request-ID',
     'call-17',
-    'Echoed where it is 1 to 128 letters, digits, `.`, `_`, `~`, `:` or `-`.',
+    'Returned unchanged if it has 1 to 128 letters, digits, `.`, `_`, `~`, `:` or `-`.',
   ),
   header(
     'traceparent',
     '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
-    'Where the service sends traces, the span of the caller (W3C Trace Context); what is none is ignored.',
+    "The caller's span (W3C Trace Context), used when the service sends traces. An invalid value is ignored.",
   ),
   header(
     'X-Agent-Session',
     'session-1',
-    'What `request.session` and meters per session read. That of an enforcement point is read as `point:<its id>/<text>`, which no agent can send.',
+    'The session for `request.session` and for meters per session. The session of an enforcement point is read as `point:<its id>/<text>`, which no agent can send.',
   ),
   {
     name: 'X-On-Behalf-Of',
     in: 'header',
     isRequired: false,
     description:
-      'The OpenID Connect token of the person for whom the agent asks. `request.user` is known where the configured issuer has signed it for this service and it is valid now; any other token makes nobody known, and the record says why.',
+      'The OpenID Connect token of the person for whom the agent acts. `request.user` is known if the configured issuer signed the token for this service and the token is valid now. With any other token the user is unknown, and the record has the reason.',
     schema: { type: 'string', minLength: 1 },
     example: 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiI4ZjNjIn0.c2lnbmF0dXJl',
   },
   header(
     'X-Service-Signature',
     't=1779192000,n=4f2a9c0d1e,v1=<64 hexadecimal digits>',
-    "HMAC-SHA256 with the agent's signing secret over `v1:<t>:<n>:POST:<path>:<raw body>`; required of agents set so.",
+    "HMAC-SHA256 with the agent's signing secret over `v1:<t>:<n>:POST:<path>:<raw body>`. Required if signing is required for the agent.",
   ),
   preferHeader,
   namedAgentHeader,
@@ -173,8 +177,8 @@ export function describeAuthorize(bodyBytesMax: number): DescribedRoute {
 function describeOperation(bodyBytesMax: number): Operation {
   return {
     id: 'authorize',
-    summary: 'May this agent do this now?',
-    description: `A DENY is an answer and not an error. Checks run in this order, and the first that fails is the reply: ${checksText}. Whatever fails inside is 500, and nothing was granted.`,
+    summary: 'Decides whether an agent may perform an action now',
+    description: `A DENY is an answer, not an error. Checks run in this order, and the first failed check is the reply: ${checksText}. An internal error is a 500, and nothing is granted.`,
     security: 'agentKey',
     parameters: headers,
     body: {
@@ -189,7 +193,7 @@ function describeOperation(bodyBytesMax: number): Operation {
     },
     replies: {
       200: {
-        description: 'The decision, on record',
+        description: 'The recorded decision',
         schema: viewSchema,
         example: viewExample,
         headers: [

@@ -28,11 +28,11 @@ interface ClaimDeps {
 
 const claimSchema = objectSchema({
   request_id: text(100),
-  by: { ...text(400), description: 'The person as the record names them.' },
+  by: { ...text(400), description: "The person's name, as in the record." },
   name: text(200),
-  is_own: { type: 'boolean', description: "Whether it is the caller's." },
+  is_own: { type: 'boolean', description: 'Whether the caller holds the lock.' },
   since: time,
-  until: { ...time, description: 'The claim is over then, unless it is taken again.' },
+  until: { ...time, description: 'When the lock ends, unless it is renewed.' },
 });
 
 const claimExample = {
@@ -44,15 +44,15 @@ const claimExample = {
   until: '2026-03-02T10:10:00.000Z',
 };
 
-const listClaims = route<ClaimDeps>({
+const listReviewLocks = route<ClaimDeps>({
   method: 'GET',
-  url: '/v1/claims',
+  url: '/v1/review-locks',
   access: 'requests.view',
   operation: {
-    id: 'listClaims',
-    summary: 'Who is looking at which of the requests that wait, the latest first',
-    description: 'Of requests that the caller may see.',
-    replies: { 200: listReply('The claims that count now', claimSchema, claimExample) },
+    id: 'listReviewLocks',
+    summary: 'Review locks: who is viewing which pending request, newest first',
+    description: 'Only for requests that the caller may see.',
+    replies: { 200: listReply('The active review locks', claimSchema, claimExample) },
   },
   handle: async ({ store, decisions, signInDeps: { directory } }, call) => {
     const claims = await claimsAt(store.documents, directory.clock());
@@ -71,16 +71,16 @@ const listClaims = route<ClaimDeps>({
   },
 });
 
-const claimRequest = route<ClaimDeps>({
+const lockRequest = route<ClaimDeps>({
   method: 'POST',
-  url: '/v1/requests/:id/claim',
+  url: '/v1/requests/:id/review-lock',
   access: 'requests.reject',
   operation: {
-    id: 'claimRequest',
-    summary: 'Says that the person is looking at a request that waits',
+    id: 'lockRequest',
+    summary: "Sets or renews the caller's review lock on a pending request",
     description: `For people who are asked, and the control owner of the agent. Others see it, and nobody is kept from deciding. A person looks at one request at a time; the claim is over after ${claimKeptMs / 60_000} minutes, unless it is taken again. It is not part of the record.`,
     parameters: [requestId],
-    replies: { 200: { description: 'The claim', schema: claimSchema, example: claimExample } },
+    replies: { 200: { description: 'The review lock', schema: claimSchema, example: claimExample } },
     problems: ['request_not_found', 'conflict'],
   },
   handle: async ({ store, decisions }, call) => {
@@ -93,16 +93,16 @@ const claimRequest = route<ClaimDeps>({
   },
 });
 
-const giveRequestBack = route<ClaimDeps>({
+const releaseRequest = route<ClaimDeps>({
   method: 'DELETE',
-  url: '/v1/requests/:id/claim',
+  url: '/v1/requests/:id/review-lock',
   access: 'requests.reject',
   operation: {
-    id: 'giveRequestBack',
-    summary: 'Says that the person is looking at a request no more',
-    description: 'Where they were not, nothing changes.',
+    id: 'releaseRequest',
+    summary: "Releases the caller's review lock on a request",
+    description: 'Without a lock, nothing changes.',
     parameters: [requestId],
-    replies: { 204: noContent('Given back') },
+    replies: { 204: noContent('Released') },
     problems: ['request_not_found'],
   },
   handle: async ({ store, decisions }, call) => {
@@ -112,7 +112,7 @@ const giveRequestBack = route<ClaimDeps>({
   },
 });
 
-export const claimRoutes: readonly Route<ClaimDeps>[] = [listClaims, claimRequest, giveRequestBack];
+export const claimRoutes: readonly Route<ClaimDeps>[] = [listReviewLocks, lockRequest, releaseRequest];
 
 function claimView(
   { id, requestId, by, name, createdAtMs, endsAtMs }: RequestClaim,

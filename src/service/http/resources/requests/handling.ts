@@ -30,19 +30,20 @@ interface HandlingDeps {
   readonly assignmentNews: AssignmentNews;
 }
 
-const getHandling = route<HandlingDeps>({
+const getRequestAssignment = route<HandlingDeps>({
   method: 'GET',
-  url: '/v1/requests/:id/handling',
+  url: '/v1/requests/:id/assignment',
   access: 'requests.reject',
   operation: {
-    id: 'getHandling',
-    summary: 'Who is to look after a request that waits, and who else could',
+    id: 'getRequestAssignment',
+    summary: 'The assignee of a pending request, and the people who can be assigned',
     description:
-      'For people who are asked, and the control owner of the agent. Of a request that waits no more there is nobody.',
+      "For approvers of the request and the agent's control owner. Empty if the request is no longer pending.",
     parameters: [requestId],
     replies: {
       200: {
-        description: '`people` are those who can still approve it or step up for it, by name',
+        description:
+          'The assignment. `people` can still approve the request or step up for it; sorted by name',
         schema: objectSchema({
           ...marksShape,
           people: {
@@ -81,16 +82,16 @@ const getHandling = route<HandlingDeps>({
 
 const assignRequest = route<HandlingDeps, { readonly person: string }>({
   method: 'POST',
-  url: '/v1/requests/:id/assign',
+  url: '/v1/requests/:id/assignment',
   access: 'requests.reject',
   operation: {
     id: 'assignRequest',
-    summary: 'Says who is to look after a request that waits; they are told by mail',
+    summary: 'Assigns a pending request to a person, who is notified by mail',
     description:
-      'For people who are asked, and the control owner of the agent; to one who can still approve it or step up for it. Others can decide all the same. It is not part of the record.',
+      "For approvers of the request and the agent's control owner. The assignee must be able to approve the request or step up for it; others can still decide it. An assignment is not part of the record.",
     parameters: [requestId],
     body: {
-      description: 'The id of the person, as `GET /v1/requests/{id}/handling` lists them.',
+      description: 'The id of the person, as `GET /v1/requests/{id}/assignment` lists them.',
       schema: objectSchema({ person: text(100) }),
       examples: { ben: { person: 'b3f1c2d4-0000-4000-8000-000000000000' } },
     },
@@ -103,7 +104,7 @@ const assignRequest = route<HandlingDeps, { readonly person: string }>({
     if (found?.status !== 'active' || !isAsked(found, seen))
       throw invalidBody({
         kind: 'invalid',
-        problems: [{ field: 'person', detail: 'this person is not asked, or has approved already' }],
+        problems: [{ field: 'person', detail: 'this person cannot approve the request, or already has' }],
       });
     const { record, expiresAtMs } = seen.state;
     const by = actorOf(call).person;
@@ -123,13 +124,13 @@ const assignRequest = route<HandlingDeps, { readonly person: string }>({
 
 const unassignRequest = route<HandlingDeps>({
   method: 'DELETE',
-  url: '/v1/requests/:id/assign',
+  url: '/v1/requests/:id/assignment',
   access: 'requests.reject',
   operation: {
     id: 'unassignRequest',
-    summary: 'Says that nobody in particular is to look after a request',
+    summary: 'Removes the assignment of a request',
     parameters: [requestId],
-    replies: { 204: noContent('Assigned to nobody') },
+    replies: { 204: noContent('Unassigned') },
     problems: ['request_not_found'],
   },
   handle: async ({ decisions, store }, call) => {
@@ -144,16 +145,15 @@ const snoozeRequest = route<HandlingDeps, { readonly until: string }>({
   access: 'requests.reject',
   operation: {
     id: 'snoozeRequest',
-    summary:
-      "Puts a request off: it leaves the caller's inbox until a moment, or until something becomes of it",
+    summary: "Hides a request from the caller's inbox until a given time or until the request changes",
     description: `For people who are asked, and the control owner of the agent. It comes back ${snoozeLeavesMs / 60_000} minutes before its deadline at the latest, and stays in the inbox of everybody else. It is not part of the record.`,
     parameters: [requestId],
     body: {
-      description: 'A moment to come; RFC 3339.',
+      description: 'A future time; RFC 3339.',
       schema: objectSchema({ until: time }),
       examples: { noon: { until: '2026-03-02T12:00:00Z' } },
     },
-    replies: { 204: noContent('Put off') },
+    replies: { 204: noContent('Snoozed') },
     problems: ['request_not_found', 'conflict'],
   },
   handle: async ({ decisions, store }, call) => {
@@ -166,7 +166,7 @@ const snoozeRequest = route<HandlingDeps, { readonly until: string }>({
       endsAtMs: readUntil(call.body.until, { nowMs, latestMs: state.expiresAtMs - snoozeLeavesMs }),
     });
     if (result === 'too-many')
-      throw conflict('you have put off as many requests as you can: decide some first');
+      throw conflict('you have reached the limit of snoozed requests: decide some first');
   },
 });
 
@@ -176,10 +176,10 @@ const unsnoozeRequest = route<HandlingDeps>({
   access: 'requests.reject',
   operation: {
     id: 'unsnoozeRequest',
-    summary: "Brings a request back into the caller's inbox",
-    description: 'Where they have not put it off, nothing changes.',
+    summary: "Ends the caller's snooze of a request",
+    description: 'If the request is not snoozed, nothing changes.',
     parameters: [requestId],
-    replies: { 204: noContent('Back') },
+    replies: { 204: noContent('No longer snoozed') },
     problems: ['request_not_found'],
   },
   handle: async ({ decisions, store }, call) => {
@@ -189,7 +189,7 @@ const unsnoozeRequest = route<HandlingDeps>({
 });
 
 export const handlingRoutes: readonly Route<HandlingDeps>[] = [
-  getHandling,
+  getRequestAssignment,
   assignRequest,
   unassignRequest,
   snoozeRequest,
@@ -214,11 +214,11 @@ function readUntil(
   const atMs = Date.parse(until);
   const detail =
     latestMs <= nowMs
-      ? 'its deadline is too near to put it off'
+      ? 'the deadline is too close to snooze the request'
       : !(atMs > nowMs)
         ? '`until` must be in the future'
         : atMs > latestMs
-          ? `\`until\` is ${timeText(latestMs)} at the latest, so that time is left to decide`
+          ? `\`until\` must not be later than ${timeText(latestMs)}, which leaves time to decide`
           : null;
   if (detail === null) return atMs;
   throw invalidBody({ kind: 'invalid', problems: [{ field: 'until', detail }] });

@@ -71,13 +71,13 @@ export const marksShape = {
       person: text(100),
       name: text(200),
       is_you: { type: 'boolean' },
-      by_name: { ...text(200), description: 'Who has said so.' },
+      by_name: { ...text(200), description: 'The person who assigned it.' },
       at: time,
     }),
     type: ['object', 'null'],
-    description: 'Who is to look after it; null where nobody is.',
+    description: 'The assignee; null if the request is unassigned.',
   },
-  snoozed_until: { ...timeOrNull, description: 'Until when you have put it off; null where you have not.' },
+  snoozed_until: { ...timeOrNull, description: "The end of the caller's snooze; null if not snoozed." },
 } as const satisfies Readonly<Record<keyof MarksView, JsonSchema>>;
 
 /** The marks of a request that is neither assigned nor put off. */

@@ -280,25 +280,27 @@ function readSeconds(text: string): number {
 export const queueParameters: readonly Parameter[] = [
   filterParameter(
     'order',
-    'The nearest deadline, the oldest or the highest risk first.',
+    'The sort order: nearest deadline, oldest, or highest risk first.',
     'risk',
     queueOrders,
   ),
   filterParameter(
     'kind',
-    '`step_up`: waits for a step-up first; `approval`: for approvals alone.',
+    '`step_up`: needs a step-up first; `approval`: needs only approvals.',
     'approval',
     queueKinds,
   ),
   filterParameter('agent', 'The id or name of the agent.', 'buyer-1'),
-  filterParameter('action', 'The whole key of the action.', 'payment.create'),
-  filterParameter('group', 'A group that is asked; `owner` for the control owner.', 'finance'),
-  filterParameter('older_than', 'Has waited for so many seconds at least.', '3600'),
+  filterParameter('action', 'The complete key of the action.', 'payment.create'),
+  filterParameter('group', 'A group whose approval is needed; `owner` for the control owner.', 'finance'),
+  filterParameter('older_than', 'Pending for at least this number of seconds.', '3600'),
   filterParameter('assigned', 'Assigned to you, to somebody else, or to nobody.', 'me', assignees),
-  filterParameter('snoozed', '`yes`: those that you have put off; else they are left out.', 'yes', ['yes']),
+  filterParameter('snoozed', '`yes` lists only snoozed requests; otherwise they are left out.', 'yes', [
+    'yes',
+  ]),
   filterParameter(
     'text',
-    'Words of its id, action, agent, first reason or recorded payload, as in the list of requests.',
+    'Words in the id, action, agent, first reason or recorded payload, as in the list of requests.',
     'Staples',
   ),
 ];

@@ -28,22 +28,25 @@ const lookAlikesSchema = objectSchema({
     type: 'array',
     maxItems: lookAlikesMax,
     items: objectSchema({
-      path: { ...shownText, description: 'Of a list, all elements together: `items[].vendor`.' },
-      value: { ...shownText, description: 'Long texts are cut.' },
+      path: {
+        ...shownText,
+        description: 'The path of the field. List elements share one path: `items[].vendor`.',
+      },
+      value: { ...shownText, description: 'The string; long strings are shortened.' },
       scripts: {
         type: 'array',
         items: shownText,
-        description: 'Of a text with a word that has letters of several scripts, those scripts; else empty.',
+        description: 'The scripts, if a word has letters of several scripts; otherwise empty.',
       },
-      looks_like: {
+      confusable_with: {
         ...objectSchema({ value: shownText, count: { type: 'integer', minimum: 1 } }),
         type: ['object', 'null'],
-        description: 'A value of this field that was granted more often than this one.',
+        description: 'A similar value of this field that was granted more often.',
       },
       characters: {
         type: 'array',
         maxItems: charactersMax,
-        description: 'Those that do not fit the others, or that the known value does not have.',
+        description: 'The characters that differ from the other characters or from the similar value.',
         items: objectSchema({ character: shownText, code_point: shownText, name: shownText }),
       },
     }),
@@ -56,23 +59,23 @@ const lookAlikesExample = {
       path: 'vendor',
       value: 'St\u0430ples',
       scripts: ['Latin', 'Cyrillic'],
-      looks_like: { value: 'Staples', count: 120 },
+      confusable_with: { value: 'Staples', count: 120 },
       characters: [{ character: '\u0430', code_point: 'U+0430', name: 'CYRILLIC SMALL LETTER A' }],
     },
   ],
 };
 
-const listLookAlikes = route<LookAlikeDeps>({
+const listConfusables = route<LookAlikeDeps>({
   method: 'GET',
-  url: '/v1/requests/:id/look-alikes',
+  url: '/v1/requests/:id/confusables',
   access: 'requests.view',
   operation: {
-    id: 'listLookAlikes',
-    summary: 'Texts of a request that mix scripts, or look like what was granted before',
-    description: `A text is compared with the texts of the same field in the last ${grantedMax} requests of the action that the agent was granted before: two look alike whose skeletons of Unicode TS 39 are equal. At most ${lookAlikesMax} texts.`,
+    id: 'listConfusables',
+    summary: 'Confusable strings of a request: mixed scripts, or lookalikes of values granted before',
+    description: `Compares each string with the strings of the same field in the last ${grantedMax} requests of the action that were granted to the agent. Two strings are confusable if their skeletons are equal (Unicode TS 39). At most ${lookAlikesMax} strings.`,
     parameters: [requestId],
     replies: {
-      200: { description: 'The texts', schema: lookAlikesSchema, example: lookAlikesExample },
+      200: { description: 'The strings', schema: lookAlikesSchema, example: lookAlikesExample },
     },
     problems: ['request_not_found'],
   },
@@ -95,8 +98,8 @@ const listAmounts = route<LookAlikeDeps>({
   access: 'requests.view',
   operation: {
     id: 'listAmounts',
-    summary: 'The amounts of money of a request, as people write them',
-    description: `Fields that the active policies declare as \`money\`, with the currency beside them. At most ${amountsMax}.`,
+    summary: 'The amounts of money of a request in readable form',
+    description: `The fields that the active policies declare as \`money\`, with their currencies. At most ${amountsMax}.`,
     parameters: [requestId],
     replies: {
       200: {
@@ -107,7 +110,7 @@ const listAmounts = route<LookAlikeDeps>({
             maxItems: amountsMax,
             items: objectSchema({
               pointer: { ...shownText, description: 'JSON Pointer into the payload.' },
-              value: { type: 'number', description: 'As it was sent.' },
+              value: { type: 'number', description: 'The value as sent.' },
               text: shownText,
             }),
           },
@@ -126,7 +129,7 @@ const listAmounts = route<LookAlikeDeps>({
   },
 });
 
-export const lookAlikeRoutes: readonly Route<LookAlikeDeps>[] = [listLookAlikes, listAmounts];
+export const lookAlikeRoutes: readonly Route<LookAlikeDeps>[] = [listConfusables, listAmounts];
 
 async function shownLookAlike({ path, value, scripts, looksLike, characters }: LookAlike) {
   // Loaded with the first look-alike, because it holds the names of all characters.
@@ -135,7 +138,7 @@ async function shownLookAlike({ path, value, scripts, looksLike, characters }: L
     path,
     value,
     scripts,
-    looks_like: looksLike,
+    confusable_with: looksLike,
     characters: characters.map((character) => ({
       character,
       code_point: codePointName(character),

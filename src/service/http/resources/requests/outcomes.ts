@@ -32,9 +32,9 @@ const reportOutcome = route<OutcomeDeps, { executed: boolean; result?: JsonObjec
   isForAgents: true,
   operation: {
     id: 'reportOutcome',
-    summary: 'Says what became of a grant, which ends it',
+    summary: 'Reports the outcome of a grant, which ends the grant',
     description:
-      'By the agent that made the request, or a person. That a grant was used may be said late; that it will not be, only before `expires_at`. By a person that takes it out of the meters as well, by an enforcement point only with `may_release`, by the agent only where `meters.trust_agent_reports` is set. The same report again changes nothing. `result` is what the call has returned, of the shape that the action declares; meters that read it are unknown until then.',
+      'For the agent that sent the request, and for people. `"executed": true` can be reported late, `"executed": false` only before `expires_at`. A report of `false` also removes the grant from the meters: always from a person, from an enforcement point only with `may_release`, and from the agent only with the setting `meters.trust_agent_reports`. Repeating a report changes nothing. `result` is the result of the call, in the declared shape of the action; meters that read it are unknown until it is reported.',
     parameters: [requestId],
     body: {
       description: 'Whether the action was carried out, and what it returned.',
@@ -91,10 +91,10 @@ const reportOutcomes = route<OutcomeDeps, ToldOutcomes>({
   access: 'agent',
   operation: {
     id: 'reportOutcomes',
-    summary: 'Says what became of several grants',
-    description: `As \`reportOutcome\` does for one, for up to ${outcomesMax}: for programs that carry out much. Each is judged by itself.`,
+    summary: 'Reports the outcomes of several grants',
+    description: `Like \`reportOutcome\`, for up to ${outcomesMax} grants. Each report is processed separately.`,
     body: {
-      description: 'Of each, whether the action was carried out.',
+      description: 'For each grant, whether the action was carried out.',
       schema: objectSchema({
         outcomes: {
           type: 'array',
@@ -110,7 +110,7 @@ const reportOutcomes = route<OutcomeDeps, ToldOutcomes>({
     },
     replies: {
       200: {
-        description: 'What came of each report, in their order',
+        description: 'The result of each report, in order',
         schema: objectSchema({
           items: {
             type: 'array',

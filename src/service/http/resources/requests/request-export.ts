@@ -27,7 +27,7 @@ const format: Parameter = {
   in: 'query',
   isRequired: false,
   example: 'csv',
-  description: 'Of the file.',
+  description: 'The format of the file.',
   schema: { type: 'string', enum: formats, default: 'jsonl' },
 };
 
@@ -67,15 +67,15 @@ const exportRequests = route<RequestExportDeps>({
   access: 'requests.view',
   operation: {
     id: 'exportRequests',
-    summary: `Requests as a file, the latest first, at most ${rowsMax.toLocaleString('en')}`,
+    summary: `Exports up to ${rowsMax.toLocaleString('en')} requests as a file, newest first`,
     description:
-      'As JSON Lines each line is what `GET /v1/requests/{id}` answers, but that `may` is null, with what deciding the request again takes in `recorded`: the first decision, its facts, and what became of the request (`writ replay` reads it). As CSV each row says the same without the trace, and a text that a table program would take for a formula has an apostrophe in front.',
+      'In JSON Lines, each line is the reply of `GET /v1/requests/{id}` with a null `allowed_actions`, and with `recorded` for `writ replay`: the first decision, its facts, and the events of the request. In CSV, each row has the same data without the trace; values that a spreadsheet could read as formulas start with an apostrophe.',
     parameters: [format, ...requestFilters],
     replies: {
       200: {
         description: 'The requests',
         contentType: ['application/jsonl', 'text/csv'],
-        schema: { description: 'Lines of JSON, or of CSV.' },
+        schema: { description: 'JSON Lines or CSV.' },
         example: `${csvNames.join(',')}\r\n`,
         headers: ['Content-Disposition'],
       },

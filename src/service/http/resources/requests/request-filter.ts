@@ -87,23 +87,23 @@ export function filterParameter(
 }
 
 export const requestFilters: readonly Parameter[] = [
-  filterParameter('decision', 'The first decision, before people had their say.', 'ESCALATE', viewDecisions),
+  filterParameter('decision', 'The first decision, before any approval.', 'ESCALATE', viewDecisions),
   filterParameter(
     'status',
-    'How it stands now. Of what has `expired`, `unanswered` is a wait that nobody ended in time, and `grant_over` a grant whose time is over.',
+    'The current status. `unanswered` and `grant_over` are parts of `expired`: a pending request that nobody answered in time, and a grant that has expired.',
     'pending',
     askedStatuses,
   ),
   filterParameter('agent', 'The id or name of the agent.', 'buyer-1'),
-  filterParameter('action', 'The whole key of the action.', 'payment.create'),
+  filterParameter('action', 'The complete key of the action.', 'payment.create'),
   filterParameter('policy', 'The policy of the first decision.', 'vendor_payments'),
-  filterParameter('from', 'Made at this time or later; RFC 3339.', '2026-03-02T10:00:00Z'),
-  filterParameter('to', 'Made at this time or earlier; RFC 3339.', '2026-03-03T10:00:00Z'),
-  filterParameter('risk_min', 'The least risk of the first decision, 0 to 100.', '50'),
-  filterParameter('risk_max', 'The most risk of the first decision, 0 to 100.', '80'),
+  filterParameter('from', 'Created at or after this time; RFC 3339.', '2026-03-02T10:00:00Z'),
+  filterParameter('to', 'Created at or before this time; RFC 3339.', '2026-03-03T10:00:00Z'),
+  filterParameter('risk_min', 'The minimum risk score of the first decision, 0 to 100.', '50'),
+  filterParameter('risk_max', 'The maximum risk score of the first decision, 0 to 100.', '80'),
   filterParameter(
     'text',
-    'Words of its id, action, agent, first reason or recorded payload, in whatever case: each as the beginning of one there, `"in quotes"` whole and in this order.',
+    'Words in the id, action, agent, first reason or recorded payload, not case-sensitive. Each word matches as a prefix; `"words in quotes"` match exactly and in this order.',
     'Staples',
   ),
 ];

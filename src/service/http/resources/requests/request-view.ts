@@ -11,20 +11,21 @@ export const viewDecisions = ['ALLOW', 'DENY', 'ESCALATE', 'REAUTH_REQUIRED'] as
 const viewProperties = {
   request_id: { type: 'string', format: 'uuid', description: 'UUID version 7.' },
   decision: { type: 'string', enum: viewDecisions },
-  reason: { type: 'string', description: "The deciding rule's words, with its values filled in." },
+  reason: { type: 'string', description: 'The text of the deciding rule, with values filled in.' },
   matched_policy: {
     type: 'string',
-    description: "The deciding rule's policy, or `default_deny`, `invalid_payload`, `undeclared_action`.",
+    description:
+      'The policy of the deciding rule, or `default_deny`, `invalid_payload` or `undeclared_action`.',
   },
   risk_score: { type: 'integer', minimum: 0, maximum: 100 },
   status: { type: 'string', enum: ['auto_approved', 'rejected', 'pending'] },
-  message: { type: 'string', description: 'What the client is to do now.' },
+  message: { type: 'string', description: 'What the client has to do next.' },
   expires_at: { type: 'string', format: 'date-time', description: 'RFC 3339, UTC.' },
 } as const;
 
 const cameBySchema = {
   type: ['object', 'null'],
-  description: 'The enforcement point by which it came; null where the agent asked by itself.',
+  description: 'The enforcement point that sent the request; null if the agent sent it.',
   required: ['id', 'name'],
   additionalProperties: false,
   properties: { id: { type: 'string' }, name: { type: 'string' } },
@@ -32,7 +33,7 @@ const cameBySchema = {
 
 const titleSchema = {
   type: 'string',
-  description: 'What it is about, in one line; empty where nothing short says so.',
+  description: 'A one-line title; empty if there is none.',
 } as const;
 
 /** The reply to `POST /v1/authorize`, with exactly these eight fields. */
@@ -59,8 +60,8 @@ const decidedAt = {
 
 const requiresSchema = {
   type: ['object', 'null'],
-  description: 'What is still asked of people; null where the request does not wait.',
-  required: ['approvals', 'step_up', 'fell_away'],
+  description: 'What people still have to do; null if the request is not pending.',
+  required: ['approvals', 'step_up', 'invalidated'],
   additionalProperties: false,
   properties: {
     approvals: {
@@ -76,18 +77,18 @@ const requiresSchema = {
         },
       },
     },
-    step_up: { type: 'boolean', description: "The agent's control owner has to step up first." },
-    fell_away: {
+    step_up: { type: 'boolean', description: "Whether the agent's control owner has to step up first." },
+    invalidated: {
       type: 'array',
-      description: 'Approvals that were given and count no more.',
+      description: 'Approvals that no longer count.',
       items: {
         type: 'object',
-        required: ['by', 'group', 'why'],
+        required: ['by', 'group', 'reason'],
         additionalProperties: false,
         properties: {
           by: { type: 'string' },
           group: { type: ['string', 'null'] },
-          why: { type: 'string', description: 'As words after the name.' },
+          reason: { type: 'string', description: "A phrase that follows the person's name." },
         },
       },
     },
@@ -96,7 +97,7 @@ const requiresSchema = {
 
 const approvalSchema = {
   type: 'object',
-  required: ['by', 'group', 'is_approved', 'comment', 'at', 'fell_away'],
+  required: ['by', 'group', 'is_approved', 'comment', 'at', 'invalid_reason'],
   additionalProperties: false,
   properties: {
     by: { type: 'string' },
@@ -104,10 +105,10 @@ const approvalSchema = {
     is_approved: { type: 'boolean' },
     comment: { type: 'string' },
     at: time,
-    fell_away: {
+    invalid_reason: {
       type: ['string', 'null'],
       description:
-        'Why it counts no more, as words after the name; null where it counts, or nothing waits for it.',
+        'Why the vote no longer counts, as a phrase that follows the name; null if it counts or the request is not pending.',
     },
   },
 } as const;
@@ -123,40 +124,41 @@ const stepUpSchema = objectSchema({
   by: { type: 'string' },
   passkey: {
     type: ['string', 'null'],
-    description: 'The name of the passkey; null for a password and a one-time code.',
+    description: 'The name of the passkey; null for a password with a one-time code.',
   },
   at: time,
 });
 
-const mayProperties = {
+const allowedActionsProperties = {
   approve: {
     type: 'array',
-    description: 'Groups for which you can approve now.',
+    description: 'Groups for which the caller can approve.',
     items: { type: 'string' },
   },
   reject: { type: 'boolean' },
-  take_back: { type: 'boolean', description: 'Take your own approval back.' },
-  comment: { type: 'boolean', description: 'Say something without deciding.' },
+  revoke_approval: { type: 'boolean', description: 'Whether the caller can revoke their approval.' },
+  comment: { type: 'boolean', description: 'Whether the caller can comment.' },
   step_up: { type: 'boolean' },
-  report: { type: 'boolean', description: 'Say what became of the grant.' },
-  why: { type: ['string', 'null'], description: 'Why you cannot approve; null where you can.' },
+  report: { type: 'boolean', description: 'Whether the caller can report the outcome of the grant.' },
+  reason: { type: ['string', 'null'], description: 'Why the caller cannot approve; null if they can.' },
 } as const;
 
-const mayShape = {
-  required: Object.keys(mayProperties),
+const allowedActionsShape = {
+  required: Object.keys(allowedActionsProperties),
   additionalProperties: false,
-  properties: mayProperties,
+  properties: allowedActionsProperties,
 } as const;
 
 const onBehalfSchema = {
   type: ['object', 'null'],
-  description: 'For whom the agent asks, by the token in `X-On-Behalf-Of`; null where none was sent.',
+  description:
+    'The person for whom the agent acts, according to the token in `X-On-Behalf-Of`; null without a token.',
   required: ['user', 'unknown'],
   additionalProperties: false,
   properties: {
     user: {
       type: ['object', 'null'],
-      description: 'As a verified token names the person; null where none does.',
+      description: 'The person in the verified token; null if the token could not be verified.',
       additionalProperties: false,
       properties: {
         id: { type: 'string' },
@@ -167,7 +169,7 @@ const onBehalfSchema = {
     },
     unknown: {
       type: ['string', 'null'],
-      description: 'Why the token makes nobody known, one sentence; null where it does.',
+      description: 'Why the person is unknown, in one sentence; null if the person is known.',
     },
   },
 } as const;
@@ -192,22 +194,22 @@ export const detailSchema = {
     'step_ups',
     'requires',
     'trace',
-    'trace_others',
+    'trace_omitted',
     'policy_set',
     'created_at',
     'decided_at',
-    'may',
+    'allowed_actions',
   ],
   properties: {
     ...viewProperties,
     status: statusNow,
     action_key: { type: 'string' },
     title: titleSchema,
-    payload: { ...openSchema, description: 'As it was sent; secrets are keyed digests.' },
+    payload: { ...openSchema, description: 'The payload as sent. Keyed digests replace secrets.' },
     resolved: {
       type: 'array',
       description:
-        'Paths, URLs, hosts and e-mail addresses of the payload whose canonical form, which rules see, is another than was sent.',
+        'Paths, URLs, hosts and e-mail addresses of the payload whose canonical form differs from the value sent. Rules see the canonical form.',
       items: {
         type: 'object',
         additionalProperties: false,
@@ -215,41 +217,41 @@ export const detailSchema = {
         properties: { pointer: { type: 'string' }, resolved: { type: 'string' } },
       },
     },
-    agent: { ...openSchema, description: 'The agent as it was when it asked.' },
+    agent: { ...openSchema, description: 'The agent as it was at the time of the request.' },
     point: cameBySchema,
     on_behalf_of: onBehalfSchema,
     session: {
       type: ['string', 'null'],
       description:
-        'As rules read it; `point:<id>/` stands before one that an enforcement point says. Null where none was sent.',
+        'The session as rules read it; null if none was sent. A session from an enforcement point starts with `point:<id>/`.',
     },
     digest: {
       type: 'string',
       description:
-        'SHA-256 of agent, action, payload and, where it is known, the id of the person (RFC 8785), to which approvals are bound.',
+        'SHA-256 of the agent, action, payload and, if known, the id of the person, as canonical JSON (RFC 8785). An approval is valid for this digest only.',
     },
-    approvals: { type: 'array', description: "People's votes, the earliest first.", items: approvalSchema },
+    approvals: { type: 'array', description: 'Votes, oldest first.', items: approvalSchema },
     comments: {
       type: 'array',
-      description: 'What people have said without deciding, the earliest first; empty for an agent.',
+      description: 'Comments, oldest first; empty for an agent.',
       items: commentSchema,
     },
     step_ups: {
       type: 'array',
-      description: 'Step-ups for this very request, the earliest first.',
+      description: 'Step-ups for this request, oldest first.',
       items: stepUpSchema,
     },
     requires: requiresSchema,
     trace: {
       type: 'array',
       description:
-        'Each rule, how its condition came out, and the values it read; of an action of more than 50 rules, those that took part.',
+        'Each rule with the result of its condition and the values it read. For an action with more than 50 rules, only the rules that took part.',
       items: openSchema,
     },
-    trace_others: {
+    trace_omitted: {
       type: 'integer',
       minimum: 0,
-      description: 'How many more rules the action has, none of which took part.',
+      description: 'The number of other rules of the action, none of which took part.',
     },
     policy_set: {
       type: 'object',
@@ -258,10 +260,10 @@ export const detailSchema = {
     },
     created_at: time,
     decided_at: decidedAt,
-    may: {
+    allowed_actions: {
       type: ['object', 'null'],
-      description: 'What you may do about the request; null for an agent.',
-      ...mayShape,
+      description: 'What the caller can do with the request; null for an agent.',
+      ...allowedActionsShape,
     },
   },
 } as const satisfies JsonSchema;
@@ -286,7 +288,7 @@ export const summarySchema = {
     status: statusNow,
     action_key: { type: 'string' },
     title: titleSchema,
-    agent: { ...openSchema, description: 'The agent as it was when it asked.' },
+    agent: { ...openSchema, description: 'The agent as it was at the time of the request.' },
     point: cameBySchema,
     on_behalf_of: onBehalfSchema,
     requires: requiresSchema,
@@ -298,15 +300,19 @@ export const summarySchema = {
 /** An entry of the queue of people who approve. */
 export const queuedSchema = {
   ...summarySchema,
-  required: [...summarySchema.required, 'may', 'question', 'assigned_to', 'snoozed_until'],
+  required: [...summarySchema.required, 'allowed_actions', 'question', 'assigned_to', 'snoozed_until'],
   properties: {
     ...summarySchema.properties,
     question: {
       enum: ['yours', 'others', null],
-      description: 'Whose answer a question waits for: `yours` where you are the control owner.',
+      description: 'Who has to answer an open question: `yours` if the caller is the control owner.',
     },
     ...marksShape,
-    may: { type: 'object', description: 'What you may do about the request.', ...mayShape },
+    allowed_actions: {
+      type: 'object',
+      description: 'What the caller can do with the request.',
+      ...allowedActionsShape,
+    },
   },
 } as const satisfies JsonSchema;
 
@@ -329,22 +335,27 @@ export const summaryExample = {
   agent: { id: '5f0c9f6e-9c1b-4c3e-9d43-0a4c2f0f6f3a', name: 'buyer-1', risk_tier: 'low' },
   point: null,
   on_behalf_of: { user: { id: '8f3c', email: 'ann@example.com', groups: ['deployers'] }, unknown: null },
-  requires: { approvals: [{ group: 'finance', needs: 2, given: 1 }], step_up: false, fell_away: [] },
+  requires: { approvals: [{ group: 'finance', needs: 2, given: 1 }], step_up: false, invalidated: [] },
   created_at: '2026-05-19T12:00:00.000Z',
   decided_at: null,
 } as const;
 
-const mayExample = {
+const allowedActionsExample = {
   approve: ['finance'],
   reject: true,
-  take_back: false,
+  revoke_approval: false,
   comment: true,
   step_up: false,
   report: false,
-  why: null,
+  reason: null,
 } as const;
 
-export const queuedExample = { ...summaryExample, ...noMarks, may: mayExample, question: null };
+export const queuedExample = {
+  ...summaryExample,
+  ...noMarks,
+  allowed_actions: allowedActionsExample,
+  question: null,
+};
 
 export const detailExample = {
   ...summaryExample,
@@ -359,13 +370,13 @@ export const detailExample = {
       is_approved: true,
       comment: 'checked with the vendor',
       at: '2026-05-19T12:30:00.000Z',
-      fell_away: null,
+      invalid_reason: null,
     },
   ],
   comments: [],
   step_ups: [],
   trace: [{ rule: 'vendor_payments/large_payment', effect: 'escalate', truth: 'true' }],
-  trace_others: 0,
+  trace_omitted: 0,
   policy_set: { digest: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08', commit: null },
-  may: mayExample,
+  allowed_actions: allowedActionsExample,
 } as const;

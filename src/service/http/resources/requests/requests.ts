@@ -44,7 +44,8 @@ const searchedPage: OperationReply = {
       unsearched: {
         type: 'integer',
         minimum: 0,
-        description: 'So many records, or fewer, a search has not come by yet; 0 where all were searched.',
+        description:
+          'The maximum number of records that are not searched yet; 0 if all records were searched.',
       },
     },
   },
@@ -57,9 +58,9 @@ const listRequests = route<RequestDeps>({
   access: 'requests.view',
   operation: {
     id: 'listRequests',
-    summary: 'Requests, the latest first',
+    summary: 'Requests, newest first',
     description:
-      'A page looks through a fixed number of requests, so where filters fit few it may hold fewer than `limit`, or none, and `next_cursor` goes on. A `text` is looked up in an index, which follows the records; while one of older records is being made, `unsearched` says how many it has not come by.',
+      'One page searches a fixed number of requests. With a narrow filter it can have fewer items than `limit`, or none; `next_cursor` continues the search. `text` uses a search index. While the index of older records is being built, `unsearched` is the number of records that are not in it yet.',
     parameters: [...pageParameters, ...requestFilters],
     replies: { 200: searchedPage },
   },
@@ -91,29 +92,30 @@ const countRequests = route<RequestDeps>({
   access: 'requests.view',
   operation: {
     id: 'countRequests',
-    summary: 'How many requests there are',
-    description: 'With the filters of the list. Counting ends after a moment, and says then what it has.',
+    summary: 'Counts requests',
+    description:
+      'Takes the filters of the list. Counting stops after a short time and returns the number so far.',
     parameters: requestFilters,
     replies: {
       200: {
-        description: 'The number',
+        description: 'The count',
         schema: {
           type: 'object',
-          required: ['count', 'is_whole'],
+          required: ['count', 'is_complete'],
           additionalProperties: false,
           properties: {
             count: { type: 'integer', minimum: 0 },
-            is_whole: { type: 'boolean', description: 'False where there may be more.' },
+            is_complete: { type: 'boolean', description: 'False if there may be more.' },
           },
         },
-        example: { count: 412, is_whole: true },
+        example: { count: 412, is_complete: true },
       },
     },
   },
   handle: async ({ store, signInDeps }, call) => {
     const asked = await readAskedRequests(store, call, signInDeps.directory.clock());
     const { count, isWhole } = await store.requests.count(asked);
-    return { count, is_whole: isWhole };
+    return { count, is_complete: isWhole };
   },
 });
 
@@ -124,9 +126,9 @@ const getRequest = route<RequestDeps>({
   isForAgents: true,
   operation: {
     id: 'getRequest',
-    summary: 'A request as it is now, and why',
+    summary: 'The current state of a request, with its reasons',
     description:
-      'For the agent that made it, with its key, and for people. A request that is for somebody else and none at all look the same.',
+      'For the agent that sent the request, with its key, and for people. The reply for a request of somebody else is the same as for a missing request.',
     parameters: [requestId, preferHeader],
     replies: {
       200: {
@@ -155,8 +157,9 @@ const withdrawRequest = route<RequestDeps>({
   access: 'agent',
   operation: {
     id: 'withdrawRequest',
-    summary: 'The agent gives up a request that waits',
-    description: 'People reject instead. Nobody can approve it any more. The same again changes nothing.',
+    summary: 'Withdraws a pending request of the agent',
+    description:
+      'Nobody can approve a withdrawn request. Withdrawing it again changes nothing. People reject requests instead.',
     parameters: [requestId],
     replies: {
       200: {

@@ -28,7 +28,7 @@ interface StepUpDeps {
 }
 
 const body = {
-  description: '`password` and `code`, or `passkey`: what the browser gave for the options.',
+  description: "`password` and `code`, or `passkey`: the browser's response to the options.",
   schema: objectSchema({}, proofFields),
   examples: {
     codes: { password: 'correct horse battery', code: '287082' },
@@ -47,18 +47,18 @@ const problems = [
 const agentId = idParameter('The id in the list.', '5f0c9f6e-9c1b-4c3e-9d43-0a4c2f0f6f3a');
 
 const webAuthnReply: OperationReply = {
-  description: 'The options, as WebAuthn names them',
+  description: 'The options, as WebAuthn defines them',
   schema: { type: 'object', additionalProperties: true },
   example: { challenge: 'AbC' },
 };
 
-const askPasskeyForRequest = route<StepUpDeps>({
+const getRequestStepUpChallenge = route<StepUpDeps>({
   method: 'POST',
   url: '/v1/requests/:id/step-up/options',
   access: 'agents.step-up',
   operation: {
-    id: 'askPasskeyForRequest',
-    summary: 'What `navigator.credentials.get` takes, to step up for the request',
+    id: 'getRequestStepUpChallenge',
+    summary: 'The options for `navigator.credentials.get` to step up for the request',
     parameters: [requestId],
     replies: { 200: webAuthnReply },
     problems: ['request_not_found'],
@@ -75,11 +75,11 @@ const stepUpForRequest = route<StepUpDeps, ShownProof>({
   access: 'agents.step-up',
   operation: {
     id: 'stepUpForRequest',
-    summary: "Steps up for a request, as the agent's control owner; it is then decided again",
+    summary: "Steps up for a request as the agent's control owner; the request is then decided again",
     parameters: [requestId],
     body,
     replies: {
-      200: { description: 'The request as it is now', schema: detailSchema, example: detailExample },
+      200: { description: 'The current state of the request', schema: detailSchema, example: detailExample },
     },
     problems: [...problems, 'request_not_found', 'conflict', 'stopped'],
   },
@@ -92,13 +92,13 @@ const stepUpForRequest = route<StepUpDeps, ShownProof>({
   },
 });
 
-const askPasskeyForAgent = route<StepUpDeps>({
+const getAgentStepUpChallenge = route<StepUpDeps>({
   method: 'POST',
   url: '/v1/agents/:id/step-up/options',
   access: 'agents.step-up',
   operation: {
-    id: 'askPasskeyForAgent',
-    summary: 'What `navigator.credentials.get` takes, to step up for the agent',
+    id: 'getAgentStepUpChallenge',
+    summary: 'The options for `navigator.credentials.get` to step up for the agent',
     parameters: [agentId],
     replies: { 200: webAuthnReply },
     problems: ['not_found'],
@@ -115,13 +115,13 @@ const stepUpForAgent = route<StepUpDeps, ShownProof>({
   access: 'agents.step-up',
   operation: {
     id: 'stepUpForAgent',
-    summary: 'Steps up for an agent, as its control owner',
-    description: 'Counts for rules that ask for a step-up `within` some time, for that time.',
+    summary: 'Steps up for an agent as its control owner',
+    description: 'Satisfies rules that require a step-up `within` a period, for that period.',
     parameters: [agentId],
     body,
     replies: {
       200: {
-        description: 'Remembered',
+        description: 'Saved',
         schema: objectSchema({ at: time }),
         example: { at: '2026-03-02T10:00:00.000Z' },
       },
@@ -139,9 +139,9 @@ const stepUpForAgent = route<StepUpDeps, ShownProof>({
 });
 
 export const stepUpRoutes: readonly Route<StepUpDeps>[] = [
-  askPasskeyForRequest,
+  getRequestStepUpChallenge,
   stepUpForRequest,
-  askPasskeyForAgent,
+  getAgentStepUpChallenge,
   stepUpForAgent,
 ];
 
@@ -188,14 +188,17 @@ async function check(
   }
   if (isNew(deps, result.factorSinceMs)) {
     const from = timeText(result.factorSinceMs + deps.newFactorMs);
-    throw new ProblemError('second_factor_new', `it steps up from ${from} on: use an older one`);
+    throw new ProblemError(
+      'second_factor_new',
+      `it can be used to step up from ${from} on: use an older one`,
+    );
   }
   return result.passkey;
 }
 
 function ownedBy(call: ManagedCall<unknown>, agent: AgentRow): AgentRow {
   if (isControlOwner(actorOf(call).person, agent.controlOwner)) return agent;
-  throw notAllowed('only the control owner of the agent steps up for it');
+  throw notAllowed('only the control owner of the agent can step up for it');
 }
 
 /** The purpose of a passkey question; the answer counts for no other purpose, and for no other person. */

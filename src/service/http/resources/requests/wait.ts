@@ -72,7 +72,7 @@ export const preferHeader: Parameter = {
   isRequired: false,
   schema: { type: 'string' },
   example: 'wait=20, attach, receipt',
-  description: `\`wait=N\` holds the answer for up to N seconds, at most ${waitSecondsMax}, while the request is pending. Asking for a decision also takes \`attach\`, the request that the agent already has, waiting or approved, where it asks the same again; and \`receipt\` or \`receipt=AUDIENCE\`.`,
+  description: `\`wait=N\` delays the reply for up to N seconds, at most ${waitSecondsMax}, while the request is pending. \`POST /v1/authorize\` also takes \`attach\`, which returns an equal request of the agent that is pending or approved, and \`receipt\` or \`receipt=AUDIENCE\`.`,
 };
 
 interface Waiter {
@@ -245,7 +245,7 @@ interface Over {
 }
 
 function tooManyWaits(): ProblemError {
-  const detail = 'as many answers are held for you as may be at a time: ask without `Prefer: wait`';
+  const detail = 'your limit of waiting calls is reached: send the request without `Prefer: wait`';
   return new ProblemError('too_many_waits', detail, { headers: { 'retry-after': '1' } });
 }
 

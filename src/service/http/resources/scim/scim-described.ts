@@ -29,14 +29,14 @@ function failure(status: number, description: string): OperationReply {
 }
 
 const failures = {
-  400: failure(400, 'The request cannot be taken; `scimType` says of which kind the fault is'),
+  400: failure(400, 'The request is invalid; `scimType` is the kind of error'),
   401: {
-    ...failure(401, 'The token is not that of `sso.scim_token`, or none is set'),
+    ...failure(401, 'The token does not match `sso.scim_token`, or that setting is empty'),
     headers: ['WWW-Authenticate'],
   },
-  404: failure(404, 'There is no such user or group'),
-  409: failure(409, 'The name or address is taken, or no active admin would be left'),
-  500: failure(500, 'Something went wrong here'),
+  404: failure(404, 'No such user or group'),
+  409: failure(409, 'The name or address is already in use, or no active admin would be left'),
+  500: failure(500, 'Internal error'),
   503: failure(503, 'The change could not be recorded'),
 } as const satisfies Readonly<Record<number, OperationReply>>;
 
@@ -97,8 +97,8 @@ function queryParameter(name: string, description: string, example: string): Par
 }
 
 const attributeParameters = [
-  queryParameter('attributes', 'Names of the attributes to be answered, with commas.', 'userName,active'),
-  queryParameter('excludedAttributes', 'Names of attributes to be left out, with commas.', 'members'),
+  queryParameter('attributes', 'The attributes to return, separated by commas.', 'userName,active'),
+  queryParameter('excludedAttributes', 'The attributes to leave out, separated by commas.', 'members'),
 ];
 
 const listParameters = [
@@ -107,8 +107,8 @@ const listParameters = [
     'One attribute and one value, `ATTRIBUTE eq "VALUE"`: `id`, `externalId`, `userName`, `displayName`, `emails.value`, `members.value`.',
     'userName eq "ben@example.com"',
   ),
-  queryParameter('startIndex', 'Of the first to be answered, from 1.', '1'),
-  queryParameter('count', 'How many, at most 200; 100 unless said otherwise.', '100'),
+  queryParameter('startIndex', 'The index of the first result, starting at 1.', '1'),
+  queryParameter('count', 'The number of results: at most 200, default 100.', '100'),
   ...attributeParameters,
 ];
 
@@ -132,7 +132,7 @@ function routesOf(what: typeof ofUser | typeof ofGroup): readonly DescribedRoute
       operation: {
         ...shared,
         id: `scimList${many}`,
-        summary: `${many} that the provider has told of`,
+        summary: `${many} from the identity provider`,
         parameters: listParameters,
         replies: { 200: reply(`A page of ${one}s`, list), ...failures },
       },
@@ -186,9 +186,9 @@ function routesOf(what: typeof ofUser | typeof ofGroup): readonly DescribedRoute
       url: single,
       operation: {
         ...ofOne,
-        id: `scimRemove${title}`,
+        id: `scimDelete${title}`,
         summary: `Removes a ${one}; people who lose their last role by it are signed out at once`,
-        replies: { 204: { description: 'It is gone', contentType: null }, ...failures },
+        replies: { 204: { description: 'Removed', contentType: null }, ...failures },
       },
     },
   ];
@@ -212,7 +212,7 @@ function aboutRoute(name: string, summary: string): DescribedRoute {
 export const scimDescribed: readonly DescribedRoute[] = [
   ...routesOf(ofUser),
   ...routesOf(ofGroup),
-  aboutRoute('ServiceProviderConfig', 'What of SCIM is here'),
+  aboutRoute('ServiceProviderConfig', 'The supported SCIM features'),
   aboutRoute('ResourceTypes', 'Users and groups'),
-  aboutRoute('Schemas', 'The attributes that are kept'),
+  aboutRoute('Schemas', 'The supported attributes'),
 ];

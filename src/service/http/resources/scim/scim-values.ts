@@ -22,7 +22,7 @@ export function memberOf(value: ScimObject, name: string): unknown {
 export function scimText(value: unknown, name: string): string | null {
   if (value === undefined || value === null || value === '') return null;
   if (typeof value !== 'string' || value.length > textLengthMax || !value.isWellFormed()) {
-    throw invalidValue(`\`${name}\` must be a text of at most ${textLengthMax} characters`);
+    throw invalidValue(`\`${name}\` must be a string of at most ${textLengthMax} characters`);
   }
   return value;
 }

@@ -98,7 +98,7 @@ function addResource(app: FastifyInstance, path: string, resource: Resource): vo
   });
   app.get(single, async (request, reply) => {
     const found = await resource.find(idOf(request));
-    if (found === null) throw new ScimError(404, 'there is nothing with this id');
+    if (found === null) throw new ScimError(404, 'nothing has this id');
     return send(reply, 200, chosen(found, request.query as Readonly<Record<string, unknown>>));
   });
   app.put(single, { bodyLimit }, async (request, reply) =>
@@ -144,7 +144,7 @@ function pageOf(all: readonly ScimObject[], query: Readonly<Record<string, unkno
 function wholeNumber(value: unknown, absent: number): number {
   if (value === undefined) return absent;
   if (typeof value === 'string' && /^-?\d{1,9}$/.test(value)) return Number(value);
-  throw new ScimError(400, '`startIndex` and `count` are whole numbers', 'invalidValue');
+  throw new ScimError(400, '`startIndex` and `count` must be whole numbers', 'invalidValue');
 }
 
 /** The resource with only the attributes that are asked for; `id` and `schemas` always stay. */
@@ -197,7 +197,7 @@ function filterBy<T>(text: string | null, read: (text: string) => ((one: T) => b
   if (text === null) return null;
   const isFound = read(text);
   if (isFound !== null) return isFound;
-  throw new ScimError(400, 'a filter is `ATTRIBUTE eq "VALUE"`', 'invalidFilter');
+  throw new ScimError(400, 'a filter must have the form `ATTRIBUTE eq "VALUE"`', 'invalidFilter');
 }
 
 function usersOf(deps: ScimDeps): Resource {

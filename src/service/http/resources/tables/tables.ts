@@ -100,7 +100,7 @@ const listTables = route<TableDeps>({
   access: 'tables.view',
   operation: {
     id: 'listTables',
-    summary: 'Tables that rules of the active policies read and whose rows are pushed, by name',
+    summary: 'The pushed tables of the active policies, by name',
     replies: { 200: listReply('The tables', tableSchema, tableExample) },
   },
   handle: async ({ policies }) => ({
@@ -114,7 +114,7 @@ const listRows = route<TableDeps>({
   access: 'tables.view',
   operation: {
     id: 'listRows',
-    summary: 'The rows of a table, those that came first last',
+    summary: 'The rows of a table, newest first',
     parameters: [nameParameter, ...pageParameters],
     replies: { 200: pageReply('A page of rows', rowSchema, rowExample) },
     problems: ['not_found'],
@@ -160,18 +160,18 @@ const putRow = route<TableDeps, JsonObject>({
   isForPoints: true,
   operation: {
     id: 'putRow',
-    summary: 'Puts a row into a table, in the place of the one with its key',
+    summary: 'Adds a row to a table, or replaces the row with the same key',
     description:
-      'The body is the row without its key: a cell for each column, as the table declares them. Once it is answered every decision reads the row, on every replica, and the record says who pushed it. An enforcement point may push into tables that name it, with its key as `X-Agent-API-Key`. A row that is there already as it is sent is answered and not recorded again.',
+      'The body is the row without its key: one cell per declared column. After the reply, every decision on every replica reads the row, and the record says who pushed it. An enforcement point can push to tables that name it, with its key as `X-Agent-API-Key`. An identical row is not recorded again.',
     parameters: [nameParameter, keyParameter],
     body: {
-      description: 'The cells by column.',
+      description: 'The cells, by column name.',
       schema: { type: 'object', additionalProperties: true },
       examples: { order: rowExample.row },
     },
     replies: {
       200: {
-        description: 'The row, on record',
+        description: 'The recorded row',
         schema: rowSchema,
         example: rowExample,
         headers: rateHeaders,
@@ -187,17 +187,18 @@ const putRow = route<TableDeps, JsonObject>({
   },
 });
 
-const removeRow = route<TableDeps>({
+const deleteRow = route<TableDeps>({
   method: 'DELETE',
   url: '/v1/tables/:name/:key',
   access: 'tables.change',
   isForPoints: true,
   operation: {
-    id: 'removeRow',
+    id: 'deleteRow',
     summary: 'Removes a row from a table',
-    description: 'Once it is answered no decision reads the row, on any replica. Who may push may remove.',
+    description:
+      'After the reply, no decision on any replica reads the row. Whoever can push a row can remove it.',
     parameters: [nameParameter, keyParameter],
-    replies: { 204: { ...noContent('Removed, on record'), headers: rateHeaders } },
+    replies: { 204: { ...noContent('Removed and recorded'), headers: rateHeaders } },
     problems: ['not_found', 'conflict'],
   },
   handle: async ({ store, policies, clock }, call) => {
@@ -207,7 +208,7 @@ const removeRow = route<TableDeps>({
   },
 });
 
-export const tableRoutes: readonly Route<TableDeps>[] = [listTables, listRows, getRow, putRow, removeRow];
+export const tableRoutes: readonly Route<TableDeps>[] = [listTables, listRows, getRow, putRow, deleteRow];
 
 function tableIn(policies: TableDeps['policies'], { params }: Pick<ManagedCall<unknown>, 'params'>): Pushed {
   const table = policies
@@ -215,10 +216,7 @@ function tableIn(policies: TableDeps['policies'], { params }: Pick<ManagedCall<u
     .pushedTables()
     .get(params.name ?? '');
   if (table !== undefined) return table;
-  throw new ProblemError(
-    'not_found',
-    'no rule of the active policies reads a table of this name whose rows are pushed',
-  );
+  throw new ProblemError('not_found', 'no rule of the active policies reads a pushed table with this name');
 }
 
 /**
@@ -248,7 +246,7 @@ function keyFor(policies: TableDeps['policies'], { name }: Pushed, call: Managed
     throw new ProblemError('invalid_body', `\`${first?.pointer}\` ${first?.detail}`, { errors });
   }
   if (checked.key.length <= pushed.keyLengthMax) return checked.key;
-  throw new ProblemError('invalid_body', `a key has ${pushed.keyLengthMax} characters at most`);
+  throw new ProblemError('invalid_body', `a key has at most ${pushed.keyLengthMax} characters`);
 }
 
 function changed(result: RowChanged) {

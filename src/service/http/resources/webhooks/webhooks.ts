@@ -53,7 +53,7 @@ const webhookSchema = objectSchema({
   format: formatSchema,
   events: eventsSchema,
   status: { type: 'string', enum: ['active', 'disabled'] },
-  disabled_because: textOrNull,
+  disabled_reason: textOrNull,
   failing_since: timeOrNull,
   created_at: time,
   created_by: text(100),
@@ -65,7 +65,7 @@ const webhookExample = {
   format: 'standard',
   events: ['request.pending'],
   status: 'active',
-  disabled_because: null,
+  disabled_reason: null,
   failing_since: null,
   created_at: '2026-03-02T10:00:00.000Z',
   created_by: 'b3f1c2d4-0000-4000-8000-000000000000',
@@ -116,7 +116,7 @@ function shownWebhook(webhook: Webhook, url: string) {
     format,
     events: [...events],
     status,
-    disabled_because: disabledBecause,
+    disabled_reason: disabledBecause,
     failing_since: timeTextOrNull(failingSinceMs),
     created_at: timeText(createdAtMs),
     created_by: createdBy,
@@ -147,7 +147,7 @@ function secretReply(description: string): OperationReply {
     description,
     schema: objectSchema({
       webhook: webhookSchema,
-      secret: { ...textOrNull, description: 'Null of a chat channel, which checks none.' },
+      secret: { ...textOrNull, description: 'Null for a chat channel, which does not verify signatures.' },
     }),
     example: { webhook: webhookExample, secret: `whsec_${'A'.repeat(43)}=` },
   };
@@ -168,7 +168,7 @@ const listWebhooks = route<WebhookDeps>({
   access: 'webhooks.view',
   operation: {
     id: 'listWebhooks',
-    summary: 'Webhooks, the latest first; there are 50 at most',
+    summary: 'Webhooks, newest first; at most 50',
     replies: { 200: listReply('The webhooks', webhookSchema, webhookExample) },
   },
   handle: async ({ signInDeps }, call) => ({
@@ -178,16 +178,15 @@ const listWebhooks = route<WebhookDeps>({
   }),
 });
 
-const makeWebhook = route<WebhookDeps, MakeBody>({
+const createWebhook = route<WebhookDeps, MakeBody>({
   method: 'POST',
   url: '/v1/webhooks',
   access: 'webhooks.change',
   operation: {
-    id: 'makeWebhook',
-    summary: 'Has messages sent to an address',
+    id: 'createWebhook',
+    summary: 'Creates a webhook',
     body: {
-      description:
-        'An `https:` address of the public Internet, what it is to hear of, and in which form; `standard` where none is said.',
+      description: 'A public `https:` address, the events, and the format; default: `standard`.',
       schema: objectSchema({ url: text(2_000), events: eventsSchema }, { format: formatSchema }),
       examples: {
         chat: {
@@ -198,7 +197,7 @@ const makeWebhook = route<WebhookDeps, MakeBody>({
         all: { url: 'https://hooks.example.com/writ', events: ['request.pending', 'agent.revoked'] },
       },
     },
-    replies: { 201: secretReply('Made; `secret` is shown this once') },
+    replies: { 201: secretReply('Created; `secret` is shown only once') },
   },
   handle: async (deps, call) => {
     const result = await webhooks.makeWebhook(webhookDeps(deps), actorOf(call), {
@@ -225,7 +224,7 @@ const getWebhook = route<WebhookDeps>({
   handle: async (deps, call) => shownTo(call, await webhookOf(deps, call), deps.signInDeps.masterKey),
 });
 
-const changeWebhook = route<
+const updateWebhook = route<
   WebhookDeps,
   Partial<Pick<webhooks.WebhookDraft, 'url' | 'events'> & Pick<webhooks.Webhook, 'status'>>
 >({
@@ -233,11 +232,11 @@ const changeWebhook = route<
   url: '/v1/webhooks/:id',
   access: 'webhooks.change',
   operation: {
-    id: 'changeWebhook',
-    summary: 'Changes address, events or status',
+    id: 'updateWebhook',
+    summary: 'Changes the address, events or status of a webhook',
     parameters: [webhookId],
     body: {
-      description: 'What is not there stays as it is.',
+      description: 'Missing fields stay unchanged.',
       schema: objectSchema(
         {},
         { url: text(2_000), events: eventsSchema, status: { type: 'string', enum: ['active', 'disabled'] } },
@@ -257,13 +256,13 @@ const changeWebhook = route<
     ),
 });
 
-const removeWebhook = route<WebhookDeps>({
+const deleteWebhook = route<WebhookDeps>({
   method: 'DELETE',
   url: '/v1/webhooks/:id',
   access: 'webhooks.change',
   operation: {
-    id: 'removeWebhook',
-    summary: 'Removes a webhook, and drops what waits for it',
+    id: 'deleteWebhook',
+    summary: 'Deletes a webhook and its pending messages',
     parameters: [webhookId],
     replies: { 204: noContent('Removed') },
     problems: ['not_found', 'conflict'],
@@ -281,9 +280,9 @@ const rotateWebhookSecret = route<WebhookDeps>({
   access: 'webhooks.change',
   operation: {
     id: 'rotateWebhookSecret',
-    summary: 'Gives a webhook a new secret; for 24 hours the previous one signs as well',
+    summary: 'Creates a new secret for a webhook; the previous secret also signs for 24 hours',
     parameters: [webhookId],
-    replies: { 201: secretReply('Rotated; `secret` is shown this once') },
+    replies: { 201: secretReply('Rotated; `secret` is shown only once') },
     problems: ['not_found', 'conflict'],
   },
   handle: async (deps, call) => {
@@ -302,11 +301,11 @@ const testWebhook = route<WebhookDeps>({
   access: 'webhooks.change',
   operation: {
     id: 'testWebhook',
-    summary: 'Sends a message of the type `webhook.test`, once, whatever the webhook wants to hear of',
+    summary: 'Sends one test message (`webhook.test`), whatever the subscribed events',
     parameters: [webhookId],
     replies: {
       202: {
-        description: 'It is on its way: look it up among the deliveries',
+        description: 'Queued; see the deliveries for the result',
         schema: deliverySchema,
         example: { ...deliveryExample, type: 'webhook.test' },
       },
@@ -327,7 +326,7 @@ const listDeliveries = route<WebhookDeps>({
   access: 'webhooks.view',
   operation: {
     id: 'listDeliveries',
-    summary: 'What became of the messages of a webhook, the latest first; kept for a week',
+    summary: 'The deliveries of a webhook, newest first; kept for a week',
     parameters: [webhookId, ...pageParameters],
     replies: { 200: pageReply('A page of deliveries', deliverySchema, deliveryExample) },
     problems: ['not_found'],
@@ -343,10 +342,10 @@ const listDeliveries = route<WebhookDeps>({
 
 export const webhookRoutes: readonly Route<WebhookDeps>[] = [
   listWebhooks,
-  makeWebhook,
+  createWebhook,
   getWebhook,
-  changeWebhook,
-  removeWebhook,
+  updateWebhook,
+  deleteWebhook,
   rotateWebhookSecret,
   testWebhook,
   listDeliveries,
