@@ -5,10 +5,16 @@ import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { expect, it } from 'vitest';
 
+/** The page that `writ init` puts into a new directory. */
+const copiedByInit = 'src/cli/init/README.md';
+
 const pages = [
   'README.md',
   'CHANGELOG.md',
-  ...globSync('{docs,policies,examples,bench,test}/**/*.md'),
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  ...globSync('{docs,policies,examples,bench,test,integrations}/**/*.md'),
+  ...globSync('src/**/README.md').filter((page) => page !== copiedByInit),
 ].filter((page) => !page.includes('node_modules'));
 
 /** The anchors that GitHub makes of headings; the second heading of the same name gets `-1`. */
