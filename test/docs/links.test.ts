@@ -75,3 +75,15 @@ it('leads from the README over the index to every page', () => {
   expect(pages.filter((page) => !found.has(page))).toEqual([]);
   expect(links.some(({ from, to }) => from === 'README.md' && to === 'docs/README.md')).toBe(true);
 });
+
+it('names files in the pages for contributors that are there', () => {
+  const contributors = pages.filter((page) => /^(src|integrations|test)\/.*README\.md$/.test(page));
+  const named = contributors.flatMap((page) =>
+    [...readFileSync(page, 'utf8').matchAll(/`([\w./-]+\/[\w./-]+\.(?:ts|tsx|js|sql|json))`/g)].map(
+      ([, path = '']) => ({ page, path }),
+    ),
+  );
+  expect(named.length).toBeGreaterThan(80);
+  const isThere = (page: string, path: string) => existsSync(join(dirname(page), path)) || existsSync(path);
+  expect(named.filter(({ page, path }) => !isThere(page, path))).toEqual([]);
+});
