@@ -12,8 +12,9 @@ if (major < 22 || (major === 22 && minor < 18)) startOnBundledNode();
 export default defineConfig({
   test: {
     globalSetup: 'test/support/before-all.ts',
+    runner: 'test/support/runner.ts',
     isolate: false,
-    // Servers, browsers and faults on a machine that stands still for a while: what is wrong fails each time.
+    // A busy machine disturbs servers and browsers; a real defect fails each time. The runner says in which folders.
     retry: 2,
     testTimeout: 180_000,
     hookTimeout: 180_000,

@@ -6,7 +6,7 @@ import { basename } from 'node:path';
 import { expect, it } from 'vitest';
 import { writ } from '../cli/writ.ts';
 
-const pages = ['README.md', ...globSync('{docs,policies,examples,bench}/**/*.md')].filter(
+const pages = ['README.md', 'CONTRIBUTING.md', ...globSync('{docs,policies,examples,bench}/**/*.md')].filter(
   (page) => !page.includes('node_modules') && !page.startsWith('docs/diagnostics/'),
 );
 
@@ -65,13 +65,21 @@ it('are commands and options that there are', async () => {
 it('are scripts of the package', () => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: object };
   const named = pages.flatMap((page) =>
-    [...readFileSync(page, 'utf8').matchAll(/\bnpm run (?:-s )?([\w-]+)/g)].map(([, name = '']) => [
+    [...readFileSync(page, 'utf8').matchAll(/\bnpm run (?:-s )?([\w:-]+)/g)].map(([, name = '']) => [
       page,
       name,
     ]),
   );
   expect(named.length).toBeGreaterThan(20);
   expect(named.filter(([, name = '']) => !Object.hasOwn(scripts, name))).toEqual([]);
+});
+
+it('are scripts that CONTRIBUTING.md explains, all of them', () => {
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: object };
+  const rows = readFileSync('CONTRIBUTING.md', 'utf8').matchAll(
+    /^\| `npm (?:run )?([\w:-]+)` \| .{10,} \|$/gm,
+  );
+  expect([...rows].map(([, name = '']) => name).toSorted()).toEqual(Object.keys(scripts).toSorted());
 });
 
 it('are codes that have a page', () => {

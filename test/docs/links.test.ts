@@ -5,10 +5,16 @@ import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { expect, it } from 'vitest';
 
+/** The page that `writ init` puts into a new directory. */
+const copiedByInit = 'src/cli/init/README.md';
+
 const pages = [
   'README.md',
   'CHANGELOG.md',
-  ...globSync('{docs,policies,examples,bench,test}/**/*.md'),
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  ...globSync('{docs,policies,examples,bench,test,integrations}/**/*.md'),
+  ...globSync('src/**/README.md').filter((page) => page !== copiedByInit),
 ].filter((page) => !page.includes('node_modules'));
 
 /** The anchors that GitHub makes of headings; the second heading of the same name gets `-1`. */
@@ -68,4 +74,16 @@ it('leads from the README over the index to every page', () => {
   }
   expect(pages.filter((page) => !found.has(page))).toEqual([]);
   expect(links.some(({ from, to }) => from === 'README.md' && to === 'docs/README.md')).toBe(true);
+});
+
+it('names files in the pages for contributors that are there', () => {
+  const contributors = pages.filter((page) => /^(src|integrations|test)\/.*README\.md$/.test(page));
+  const named = contributors.flatMap((page) =>
+    [...readFileSync(page, 'utf8').matchAll(/`([\w./-]+\/[\w./-]+\.(?:ts|tsx|js|sql|json))`/g)].map(
+      ([, path = '']) => ({ page, path }),
+    ),
+  );
+  expect(named.length).toBeGreaterThan(80);
+  const isThere = (page: string, path: string) => existsSync(join(dirname(page), path)) || existsSync(path);
+  expect(named.filter(({ page, path }) => !isThere(page, path))).toEqual([]);
 });

