@@ -45,7 +45,7 @@ describe('writ kill-switch', () => {
     expect((await authorize(service)).status).toBe(200);
     expect((await run('kill-switch', 'list')).stdout).toBe('no switch is on\n');
     const again = await run('kill-switch', 'off', list.items[0].id, '--reason', 'checked');
-    expect([again.code, again.stderr]).toEqual([1, 'error: 404 not_found: there is no such switch\n']);
+    expect([again.code, again.stderr]).toEqual([1, 'error: 404 not_found: no such kill switch\n']);
   });
 });
 
@@ -73,7 +73,7 @@ policy seeing on order.see { allow own when orders[payload.id].owner == agent.na
   expect([removed.code, removed.stdout]).toEqual([0, 'o/1 of orders is removed\n']);
   expect(await (await authorize(service, { body })).json()).toMatchObject({ decision: 'DENY' });
   const again = await run('tables', 'remove', 'orders', 'o/1');
-  expect([again.code, again.stderr]).toEqual([1, 'error: 404 not_found: there is no such row\n']);
+  expect([again.code, again.stderr]).toEqual([1, 'error: 404 not_found: no such row\n']);
   const unfit = await run('tables', 'set', 'orders', 'o-2', '{"owner": 3}');
   expect([unfit.code, unfit.stderr]).toEqual([1, expect.stringContaining('`/owner` must be string')]);
   expect(await run('tables', 'set', 'orders', 'o-2', 'owner=3')).toMatchObject({ code: 2 });
@@ -294,10 +294,7 @@ describe('writ people', () => {
     const withdrawn = await run('people', 'withdraw', made.id);
     expect([withdrawn.code, withdrawn.stdout]).toEqual([0, `${made.id} is withdrawn\n`]);
     const again = await run('people', 'withdraw', made.id);
-    expect([again.code, again.stderr]).toEqual([
-      1,
-      'error: 404 not_found: there is no such open invitation\n',
-    ]);
+    expect([again.code, again.stderr]).toEqual([1, 'error: 404 not_found: no such open invitation\n']);
     expect((await run('people', 'withdraw')).code).toBe(2);
   });
 

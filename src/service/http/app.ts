@@ -49,10 +49,9 @@ import { addCommon, createShell, type LogOptions } from './shell.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 import type { Tracing } from './telemetry/tracing.ts';
 
-const defaults = Object.assign(
-  { publicUrl: 'http://localhost', sso: null, users: null, smtp: null },
-  configDefaults as Omit<AppSettings, 'sso' | 'users' | 'smtp'>,
-) satisfies AppSettings;
+const groups = { publicUrl: 'http://localhost', sso: null, users: null, smtp: null };
+const plain = configDefaults as Omit<AppSettings, keyof typeof groups>;
+const defaults: AppSettings & { readonly publicUrl: string } = { ...plain, ...groups };
 
 /** The dependencies of the app with the default of each setting that was left out. */
 export type ConfiguredDeps = Omit<AppDeps, keyof AppSettings | 'publicUrl'> &

@@ -76,8 +76,8 @@ describe('the files of the active policies', () => {
   test('must be named', async () => {
     expect((await auditor.send('/v1/policies/file')).body.type).toBe('urn:writ:error:invalid_query');
     for (const address of ['files', 'file?path=demo.policy']) {
-      const reply = await auditor.send(`/v1/policies/${address}${address === 'files' ? '?' : '&'}of=failed`);
-      expect([reply.status, reply.body.detail]).toEqual([404, 'there is no such set that has failed']);
+      const reply = await auditor.send(`/v1/policies/${address}${address === 'files' ? '?' : '&'}set=failed`);
+      expect([reply.status, reply.body.detail]).toEqual([404, 'no such failed policy set']);
     }
   });
 

@@ -8,7 +8,7 @@ export function notAllowed(detail = 'your roles do not permit this'): ProblemErr
 }
 
 export function notFound(what: string): ProblemError {
-  return new ProblemError('not_found', `there is no such ${what}`);
+  return new ProblemError('not_found', `no such ${what}`);
 }
 
 export function conflict(

@@ -341,7 +341,7 @@ const deleteAlertRule = route<AlertDeps>({
   },
   handle: async ({ signInDeps: { directory } }, call) => {
     const result = await removeRule(directory, actorOf(call), call.params.id ?? '');
-    if (result === 'unknown') throw notFound('rule of yours');
+    if (result === 'unknown') throw notFound('custom alert rule');
     if (result === 'conflict') throw conflict();
   },
 });
@@ -362,7 +362,7 @@ function stored(result: RuleStored | { readonly kind: 'unknown' | 'conflict' }) 
     case 'invalid':
       throw invalidBody(result);
     case 'unknown':
-      throw notFound('rule');
+      throw notFound('alert rule');
     case 'conflict':
       throw conflict();
   }

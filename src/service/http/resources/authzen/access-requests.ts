@@ -95,7 +95,7 @@ const requestAccess = route<AccessRequestDeps, AccessRequest>({
     description:
       'Access Request and Approval Profile, draft 1. Subject, resource, action and context must equal those of the evaluation. People decide it like any request; `GET` returns its status. Without an `Idempotency-Key`, repeating the same denial returns the same access request. An approval is valid for one evaluation, which carries it as `context.approval`.',
     body: {
-      description: 'Unknown members are ignored.',
+      description: 'Unknown fields are ignored.',
       schema: {
         type: 'object',
         required: ['subject', 'action', 'resource', 'denial'],

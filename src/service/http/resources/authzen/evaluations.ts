@@ -56,7 +56,7 @@ const evaluateAccess = route<EvaluationDeps, Entities>({
     description:
       'The action is `action.name` if it is declared, otherwise `resource.type.action.name`. An evaluation is recorded and never becomes a pending request: if people could grant it, it is a denial with `context.access_request`. `context.approval` carries the approval of an access request. The key is sent as `X-Agent-API-Key` or `Authorization: Bearer`.',
     body: {
-      description: 'Unknown members are ignored.',
+      description: 'Unknown fields are ignored.',
       schema: entitiesSchema,
       examples: { read: entitiesExample },
     },
@@ -106,7 +106,7 @@ const evaluateAccesses = route<EvaluationDeps, Batch>({
     summary: 'Several AuthZEN evaluations in one call',
     description: `At most ${evaluationsMax} evaluations; each counts as one request. Entities at the top level are defaults for entries without them; they are not merged. An invalid entry is a denial with \`context.error\`.`,
     body: {
-      description: 'Unknown members are ignored.',
+      description: 'Unknown fields are ignored.',
       schema: {
         type: 'object',
         properties: {
@@ -177,7 +177,7 @@ const searchActions = route<EvaluationDeps, Searched>({
     description:
       'The names of actions `TYPE.NAME` that could be granted for some payload, also after approval. Subject and properties are unknown. Nothing is recorded.',
     body: {
-      description: 'Unknown members are ignored.',
+      description: 'Unknown fields are ignored.',
       schema: {
         type: 'object',
         required: ['subject', 'resource'],

@@ -158,7 +158,7 @@ function encodingFor(accepted: string): Encoding {
 function missing(files: ReadonlyMap<string, StaticFile>): ProblemError {
   return files.size === 0
     ? new ProblemError('unknown_route', 'the dashboard has not been built: run `npm run build`')
-    : new ProblemError('unknown_route', 'there is no such file');
+    : new ProblemError('unknown_route', 'no such file');
 }
 
 /**

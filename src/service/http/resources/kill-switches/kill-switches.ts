@@ -118,7 +118,7 @@ const deactivateKillSwitch = route<SwitchDeps, { reason: string }>({
   handle: async ({ switches }, call) => {
     const result = await switches.turnOff(actorOf(call), call.params.id ?? '', call.body.reason);
     if (typeof result === 'object') throw invalidBody(result);
-    if (result === 'unknown') throw notFound('switch');
+    if (result === 'unknown') throw notFound('kill switch');
     if (result === 'conflict') throw conflict();
   },
 });

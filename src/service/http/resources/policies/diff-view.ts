@@ -79,7 +79,7 @@ export const findingParts = {
 
 const findingSchema = objectSchema({
   ...findingParts,
-  log: { type: 'null', description: 'Requests of a log, which `writ diff --log` counts.' },
+  log: { type: 'null', description: 'The number of requests in a log, from `writ diff --log`.' },
 });
 
 const verdict: JsonSchema = {

@@ -178,7 +178,7 @@ const operation: Operation = {
   },
   replies: {
     200: {
-      description: 'The plant is stored',
+      description: 'Stored',
       schema: {
         type: 'object',
         additionalProperties: false,

@@ -269,6 +269,6 @@ function textsAsked(
   const active = policies.current();
   if (set !== 'failed') return { texts: active.texts, digest: active.digest };
   const texts = policies.state().failure?.texts ?? null;
-  if (texts === null) throw notFound('set that has failed');
+  if (texts === null) throw notFound('failed policy set');
   return { texts, digest: null };
 }

@@ -88,7 +88,11 @@ export const policyReportSchema = {
             'The policies have errors or keep changing; the compiler hung, ran out of memory, crashed or could not start; or the bundle is unavailable or must not be used.',
         },
         message: { type: 'string' },
-        diagnostics: { type: 'array', description: 'The first hundred.', items: diagnosticSchema },
+        diagnostics: {
+          type: 'array',
+          description: 'The first hundred diagnostics.',
+          items: diagnosticSchema,
+        },
       },
     },
   },

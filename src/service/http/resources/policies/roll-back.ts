@@ -71,7 +71,7 @@ const rollBackPolicies = route<RollBackDeps, RollBackAsked>({
     const { digest, active_digest: seen, reason } = call.body;
     const present = await presentSet(deps, seen);
     const wanted = await deps.policyHistory.texts(digest);
-    if (wanted === null) throw notFound('set with texts that are kept');
+    if (wanted === null) throw notFound('policy set, or its texts are no longer kept');
     const paths = await write(deps, present, wanted);
     await deps.policies.reload();
     const putBack = async (why: string): Promise<never> => {

@@ -122,7 +122,7 @@ const rotateReceiptKey = route<ReceiptRouteDeps, { immediately?: boolean }>({
     id: 'rotateReceiptKey',
     summary: 'Publishes a new receipt key, which starts to sign after one day',
     description:
-      'The present key stays published until its receipts are over. With `immediately`, for a key that has leaked, the new one signs now and the present one is withdrawn.',
+      'The current key stays published until its receipts have expired. With `immediately`, for a leaked key, the new key signs now and the current key is withdrawn.',
     body: {
       description: 'When the new key starts to sign.',
       schema: objectSchema({}, { immediately: { type: 'boolean' } }),

@@ -182,7 +182,7 @@ function describeOperation(bodyBytesMax: number): Operation {
     security: 'agentKey',
     parameters: headers,
     body: {
-      description: `Strict JSON (RFC 7493), at most ${bodyBytesMax} bytes: no member twice, no number that a double would change, no lone surrogates, no byte order mark, at most 32 deep.`,
+      description: `Strict JSON (RFC 7493), at most ${bodyBytesMax} bytes: no duplicate keys, no numbers that a double cannot represent, no lone surrogates, no byte order mark, at most 32 levels deep.`,
       schema: bodySchema,
       examples: {
         payment: {

@@ -78,7 +78,7 @@ const lockRequest = route<ClaimDeps>({
   operation: {
     id: 'lockRequest',
     summary: "Sets or renews the caller's review lock on a pending request",
-    description: `For people who are asked, and the control owner of the agent. Others see it, and nobody is kept from deciding. A person looks at one request at a time; the claim is over after ${claimKeptMs / 60_000} minutes, unless it is taken again. It is not part of the record.`,
+    description: `For approvers of the request and the agent's control owner. Others see the lock and can still decide. Each person has at most one lock, which ends after ${claimKeptMs / 60_000} minutes unless it is renewed. A lock is not part of the record.`,
     parameters: [requestId],
     replies: { 200: { description: 'The review lock', schema: claimSchema, example: claimExample } },
     problems: ['request_not_found', 'conflict'],

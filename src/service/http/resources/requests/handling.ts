@@ -146,7 +146,7 @@ const snoozeRequest = route<HandlingDeps, { readonly until: string }>({
   operation: {
     id: 'snoozeRequest',
     summary: "Hides a request from the caller's inbox until a given time or until the request changes",
-    description: `For people who are asked, and the control owner of the agent. It comes back ${snoozeLeavesMs / 60_000} minutes before its deadline at the latest, and stays in the inbox of everybody else. It is not part of the record.`,
+    description: `For approvers of the request and the agent's control owner. The request comes back at the latest ${snoozeLeavesMs / 60_000} minutes before its deadline, and stays in the inboxes of others. A snooze is not part of the record.`,
     parameters: [requestId],
     body: {
       description: 'A future time; RFC 3339.',

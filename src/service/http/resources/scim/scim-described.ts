@@ -118,7 +118,7 @@ function routesOf(what: typeof ofUser | typeof ofGroup): readonly DescribedRoute
   const [all, single] = [`${scimBase}/${many}`, `${scimBase}/${many}/:id`];
   const body = { description: `A ${one} of SCIM.`, schema: resource, examples: { [one]: sent } };
   const patch = {
-    description: 'Operations, one after the other; all of them or none.',
+    description: 'Operations, applied in order; all or none.',
     schema: resource,
     examples: { patch: { schemas: [patchUrn], Operations: patched } },
   };
@@ -165,7 +165,7 @@ function routesOf(what: typeof ofUser | typeof ofGroup): readonly DescribedRoute
       operation: {
         ...ofOne,
         id: `scimReplace${title}`,
-        summary: `Replaces all of a ${one}`,
+        summary: `Replaces a ${one}`,
         body,
         replies: { 200: reply(`The ${one}`, example), ...failures },
       },
@@ -176,7 +176,7 @@ function routesOf(what: typeof ofUser | typeof ofGroup): readonly DescribedRoute
       operation: {
         ...ofOne,
         id: `scimPatch${title}`,
-        summary: `Changes some of a ${one}`,
+        summary: `Changes attributes of a ${one}`,
         body: patch,
         replies: { 200: reply(`The ${one}`, example), ...failures },
       },
@@ -187,7 +187,7 @@ function routesOf(what: typeof ofUser | typeof ofGroup): readonly DescribedRoute
       operation: {
         ...ofOne,
         id: `scimDelete${title}`,
-        summary: `Removes a ${one}; people who lose their last role by it are signed out at once`,
+        summary: `Removes a ${one}; people without any remaining role are signed out at once`,
         replies: { 204: { description: 'Removed', contentType: null }, ...failures },
       },
     },
