@@ -144,7 +144,10 @@ test.each([
       email: 'eve@example.com',
       roles: ['auditor'],
     });
-    const failing = compare({ files: [{ path: 'f.policy', text: `# fault: ${fault}\n` }] }, client);
+    const failing = compare(
+      { files: [{ path: 'f.policy', text: `# fault: ${fault}\nlist faults = ["${fault}"]\n` }] },
+      client,
+    );
     expect(await (await authorize(service)).json()).toMatchObject({ decision: 'ALLOW' });
     const { status, body } = await failing;
     expect([status, body.type]).toEqual([503, 'urn:writ:error:playground_failed']);
@@ -161,7 +164,10 @@ test('a later comparison of the same person takes the place of one that waits, a
     roles: ['auditor'],
   });
   const pause = () => new Promise((resolve) => setTimeout(resolve, 300));
-  const slow = compare({ files: [{ path: 'f.policy', text: '# fault: slow\n' }] }, client);
+  const slow = compare(
+    { files: [{ path: 'f.policy', text: '# fault: slow\nlist faults = ["slow"]\n' }] },
+    client,
+  );
   await pause();
   const trying = client.send('/v1/policies/try', { method: 'POST', body: {} });
   const waiting = compare({ files: [] }, client);

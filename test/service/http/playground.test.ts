@@ -349,7 +349,7 @@ describe('a thread that fails', () => {
       playground: { script, timeoutMs: fault === 'hang' ? 3_000 : 60_000, memoryMegabytes: 192 },
     });
     const client = await auditorOf(service);
-    const files = [{ path: 'fault.policy', text: `# fault: ${fault}\n` }];
+    const files = [{ path: 'fault.policy', text: `# fault: ${fault}\nlist faults = ["${fault}"]\n` }];
     const failing = attempt({ files, request: allowed }, client);
     let isOver = false;
     void failing.then(() => {
@@ -372,7 +372,10 @@ describe('a thread that fails', () => {
   test('a later try of the same person takes the place of one that waits: 429', async () => {
     const service = await startService({ playground: { script } });
     const client = await auditorOf(service);
-    const slow = attempt({ files: [{ path: 'f.policy', text: '# fault: slow\n' }] }, client);
+    const slow = attempt(
+      { files: [{ path: 'f.policy', text: '# fault: slow\nlist faults = ["slow"]\n' }] },
+      client,
+    );
     await new Promise((resolve) => setTimeout(resolve, 300));
     const waiting = attempt({ request: allowed }, client);
     await new Promise((resolve) => setTimeout(resolve, 300));

@@ -204,7 +204,9 @@ test('is for those alone who may see all requests, and records nothing', async (
 });
 
 const script = new URL('../../analysis/playground/failing-replay.ts', import.meta.url);
-const failing = (kind: string) => ({ files: [{ path: 'f.policy', text: `# fault: ${kind}\n` }] });
+const failing = (kind: string) => ({
+  files: [{ path: 'f.policy', text: `# fault: ${kind}\nlist faults = ["${kind}"]\n` }],
+});
 
 async function replayUntilFree(body: unknown, by: Client): Promise<Lines> {
   for (;;) {

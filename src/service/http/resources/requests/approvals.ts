@@ -97,7 +97,7 @@ const approveRequest = route<ApprovalDeps, VoteBody>({
     id: 'approveRequest',
     summary: "Approves a request for one of the person's groups, or as the control owner of its agent",
     description:
-      'Each person counts once. When the required approvals of the group are given, the request is decided again with the current policies and facts.',
+      'Each person counts once. When the required approvals of the group are given, the request is decided again with the active policies and facts.',
     parameters: [requestId],
     body,
     replies,
