@@ -1,11 +1,13 @@
-// Decides whether clauses can hold together: conflict-driven clause learning with two watched literals per
-// clause, decisions by activity, kept phases and restarts. An answer is about assumptions; a "no" names
-// assumptions that cannot hold together. INVARIANT: every learnt clause is in `learned`, in order, so that
+// A SAT solver: conflict-driven clause learning (CDCL; Marques-Silva and Sakallah, GRASP, 1996) with two
+// watched literals per clause and blocker literals, decisions by variable activity (VSIDS; Chaff, 2001), phase
+// saving, restarts in the Luby sequence (1993) and deletion of learnt clauses by literal block distance (LBD;
+// Glucose, 2009). It solves under assumptions, as MiniSat does; after a "no", the core lists assumptions that
+// contradict each other. INVARIANT: every learnt clause is in `learned`, in order, so that
 // `checkLog` can check a "no" without trusting any code of this file.
 
 import { notLiteral, openLiterals, type SolverClause, type SolverLiteral, variableOf } from './literal.ts';
 
-/** Orders variables by their part in recent conflicts: a binary heap with the most active variable on top. */
+/** VSIDS: orders variables by their part in recent conflicts, in a binary heap with the most active on top. */
 const decay = 0.95;
 const activityMax = 1e100;
 
@@ -93,8 +95,8 @@ class ActivityOrder {
 }
 
 /**
- * The literal with which the solver tries each variable: the one that held last, and at first the one chosen
- * when the variable was made.
+ * Phase saving: the literal with which the solver tries each variable is the one that was true last, and at
+ * first the one chosen when the variable was made.
  */
 class Phases {
   /** By variable, the literal to try. */
@@ -141,8 +143,8 @@ class Model {
 
 /**
  * The clauses to examine when a literal becomes true, because they contain its opposite. For a clause of two
- * literals, the other literal is kept. For a longer clause a literal is kept that makes examining it needless
- * while the literal holds.
+ * literals, the other literal is kept. A longer clause has a blocker literal: while it is true, the clause need
+ * not be examined.
  */
 export class Watchers {
   /** For clauses of two literals: the other literal, and the clause at the same index of `pairs`. */
@@ -173,14 +175,14 @@ export interface KeptClause {
    * comes first.
    */
   readonly literals: SolverLiteral[];
-  /** The number of decisions that the clause joins; fewer are more useful. Null for a given clause. */
+  /** The literal block distance: the number of decision levels in the clause. Null for a given clause. */
   readonly levels: number | null;
   isDropped: boolean;
 }
 
 /**
- * Drops the half of the learnt clauses that join the most decisions, except clauses that join at most two.
- * Returns the kept ones.
+ * Drops the half of the learnt clauses with the highest LBD, except clauses with an LBD of at most 2. Returns
+ * the kept ones.
  */
 function usefulOf(learned: readonly KeptClause[]): KeptClause[] {
   const sorted = learned.toSorted((a, b) => a.levels! - b.levels!);
@@ -243,7 +245,7 @@ export class Solver {
   readonly #places = new ClausePlaces();
   /** How many of the given clauses the last model satisfies. */
   #met = 0;
-  /** True while repairs run: undone values are then not kept as phases for the next search. */
+  /** True while repairs run: undone values are then not saved as phases for the next search. */
   #isMending = false;
   /** The assumptions of the last question; what follows from those that the next question shares is kept. */
   #assumed: SolverClause = [];
@@ -615,7 +617,7 @@ export class Solver {
   }
 }
 
-/** The sequence 1 1 2 1 1 2 4 ...; `run` counts from 1. */
+/** The Luby sequence 1 1 2 1 1 2 4 ...; `run` counts from 1. */
 function luby(run: number): number {
   let size = 1;
   while (2 ** size - 1 < run) size += 1;
