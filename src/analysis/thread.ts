@@ -59,7 +59,7 @@ const answering: Answering = {
   summary: (workspace, asked) => summarise(workspace.lay([]), asked),
   vocabulary: (workspace) => {
     const { policies, trees } = workspace.lay([]);
-    if (policies === null) throw new Error('the active policies compile');
+    if (policies === null) throw new Error('the active policies do not compile');
     return vocabularyOf(policies.set, trees);
   },
   'first request': (workspace) => {
@@ -105,5 +105,5 @@ export function servePlayground(
   send({ kind: 'ready' });
 }
 
-if (parentPort === null) throw new Error('the playground runs as a worker thread');
+if (parentPort === null) throw new Error('the playground was started outside a worker thread');
 servePlayground(parentPort);

@@ -269,7 +269,7 @@ export function createRequestGate({ stalledMs }: RequestGateOptions): RequestGat
   function greediest(): Connection {
     let most: Connection | null = null;
     for (const one of holders) if (most === null || one.waiting.length > most.waiting.length) most = one;
-    if (most === null) throw new Error('what waits, waits on a connection');
+    if (most === null) throw new Error('a waiting request has no connection');
     return most;
   }
 

@@ -225,7 +225,7 @@ const askPasskeyForProof = route<SignedInDeps>({
     replies: { 200: webAuthnReply('The options, as WebAuthn names them') },
   },
   handle: async ({ signInDeps }, { session }) => {
-    if (session === null) throw new Error('a proof is asked for in a session');
+    if (session === null) throw new Error('a proof was requested outside a session');
     return await passkeys.passkeyRequestOptions(signInDeps, proofPurpose(session));
   },
 });
