@@ -105,5 +105,5 @@ export function servePlayground(
   send({ kind: 'ready' });
 }
 
-if (parentPort === null) throw new Error('the playground was started outside a worker thread');
+if (parentPort === null) throw new Error('the playground runs as a worker thread');
 servePlayground(parentPort);

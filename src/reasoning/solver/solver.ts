@@ -7,7 +7,7 @@
 
 import { notLiteral, openLiterals, type SolverClause, type SolverLiteral, variableOf } from './literal.ts';
 
-/** VSIDS: orders variables by their part in recent conflicts, in a binary heap with the most active on top. */
+/** Orders variables by their part in recent conflicts: a binary heap with the most active variable on top. */
 const decay = 0.95;
 const activityMax = 1e100;
 
@@ -95,8 +95,8 @@ class ActivityOrder {
 }
 
 /**
- * Phase saving: the literal with which the solver tries each variable is the one that was true last, and at
- * first the one chosen when the variable was made.
+ * The literal with which the solver tries each variable: the one that held last, and at first the one chosen
+ * when the variable was made.
  */
 class Phases {
   /** By variable, the literal to try. */
@@ -143,8 +143,8 @@ class Model {
 
 /**
  * The clauses to examine when a literal becomes true, because they contain its opposite. For a clause of two
- * literals, the other literal is kept. A longer clause has a blocker literal: while it is true, the clause need
- * not be examined.
+ * literals, the other literal is kept. For a longer clause a literal is kept that makes examining it needless
+ * while the literal holds.
  */
 export class Watchers {
   /** For clauses of two literals: the other literal, and the clause at the same index of `pairs`. */
