@@ -80,7 +80,7 @@ async function prove(
 ): Promise<ExitCode> {
   const { path, claim } = argumentsOf(first, second, options);
   if (claim !== null && options.addTests === true)
-    throw new UsageError('a question stands in no file: name the file of the tests after --add-tests');
+    throw new UsageError('a question is in no file: give the test file after --add-tests');
   const asked = await load(path, claim === null ? null : { on: options.on!, claim });
   if (asked === null) return exitCodes.wrong;
   if (options.verify !== undefined) return verify(options.verify, asked.set, options);
@@ -104,11 +104,11 @@ function argumentsOf(
   { on }: Options,
 ): { readonly path: string; readonly claim: string | null } {
   if (on === undefined) {
-    if (second !== undefined) throw new UsageError('a claim goes with --on, which says for which actions');
+    if (second !== undefined) throw new UsageError('a clause needs --on, which names the actions');
     return { path: first ?? defaultPath(), claim: null };
   }
   const claim = second ?? first;
-  if (claim === undefined) throw new UsageError("--on goes with a claim such as 'never allow'");
+  if (claim === undefined) throw new UsageError("--on needs a clause such as 'never allow'");
   return { path: second === undefined ? defaultPath() : first!, claim };
 }
 
