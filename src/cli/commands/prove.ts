@@ -43,15 +43,15 @@ import { defaultPath, loadChecked } from '../support/load-policies.ts';
 export function defineProve(command: Command, finish: (code: ExitCode) => void): void {
   command
     .argument('[path]', 'a policy directory, or one file (default: ./policies, else the current directory)')
-    .argument('[claim]', 'with --on: the claim, as it would stand in a guarantee')
+    .argument('[claim]', 'with --on: a clause of a guarantee')
     .option('--on <pattern>', 'ask about these actions instead of proving the guarantees')
-    .option('--strict', 'take what is undecided as wrong')
-    .option('--explain', 'show what "proved" speaks of: cells, guesses, times')
+    .option('--strict', 'treat undecided clauses as failures')
+    .option('--explain', 'show what "proved" covers: cells, guesses, times')
     .option('--certificate <file>', 'write the proofs to a file')
     .option('--verify <file>', 'check the proofs of a file against the policies; prove nothing')
     .option(
       '--add-tests [file]',
-      'write each refutation as a test (default: beside the file of the guarantee)',
+      'write each refutation as a test (default: next to the file of the guarantee)',
     )
     .option('--json', 'print JSON')
     .addHelpText(
