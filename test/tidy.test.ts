@@ -42,6 +42,18 @@ const otherWords: readonly (readonly [word: string, others: RegExp])[] = [
   ['enforcement point', /\bPEP\b|\benforcers?\b/],
 ];
 
+/** Names of types that end like participles and are nouns. */
+const nounsLikeParticiples = ['Feed', 'Finding', 'Metering', 'Renaming', 'Setting', 'Token'];
+
+/** Irregular participles, adverbs, adjectives and verbs that were names of types; the rule adds -ed, -ing, -en. */
+const notNouns = (
+  'About Above Accepts Again Ahead Any Apart Around Asks At Away Bare Begun Beside Between Binary Both By ' +
+  'Contextual Drawn Eager Earlier Else Extra First Found From Get Got Has Heard Held Here How Invalid Kept ' +
+  'Known Left Like Live Longest Loose Lost Made Maybe Meant Meanwhile More Most Must Next Now Numeric Open ' +
+  'Optional Other Over Own Plain Put Ran Random Reachable Readable Right Runnable Said Say Seen Sent Shorter ' +
+  'Shown Slow Sought Spent Stateless Together Told Unary Understood Unknown Unreachable Whole Why Wrong'
+).split(' ');
+
 /** The folder of a file, such as `service/store`; files directly in `src` stand for themselves. */
 function folderOf(file: string): string {
   const [top = '', wing = '', folder = ''] = file.split('/');
@@ -161,6 +173,18 @@ describe('the house', () => {
     const pages = globSync(['README.md', 'docs/**/*.md']).map((file) => [file, readFileSync(file, 'utf8')]);
     const all = [...files.map((file) => [file, textOf(file)]), ...pages];
     expect(all.flatMap(([file, text = '']) => (others.test(text) ? [file] : []))).toEqual([]);
+  });
+
+  it('names types with nouns', () => {
+    const sources = [...files, ...globSync('integrations/**/*.ts', { exclude: ['**/node_modules/**'] })];
+    const form = /^export (?:declare )?(?:abstract )?(?:interface|type|class) ([A-Z][a-z0-9]*)\b/gm;
+    const names = sources.flatMap((file) =>
+      [...readFileSync(file, 'utf8').matchAll(form)].map(([, name = '']) => [file, name] as const),
+    );
+    const isNoun = (name: string): boolean =>
+      nounsLikeParticiples.includes(name) || !(/(?:ed|ing|en)$/.test(name) || notNouns.includes(name));
+    expect(names.length).toBeGreaterThan(300);
+    expect(names.filter(([, name]) => !isNoun(name))).toEqual([]);
   });
 
   it('exports through one barrel', () => {

@@ -54,7 +54,7 @@ function compareSides(sides: BothSides<ComparedSide>): Pick<Compared, 'diff' | '
 }
 
 export function comparedSideOf(name: string, { policies, sourceOf }: LaidOver): ComparedSide {
-  if (policies === null) throw new Error('only a set that compiles is compared');
+  if (policies === null) throw new Error('the policies to compare do not compile');
   const { set } = policies;
   return { name, digest: digest(set), set, sourceOf, shown: (file) => file };
 }

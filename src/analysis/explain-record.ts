@@ -14,7 +14,7 @@ import { factsOfRecord, holdsDigests, type RecordedRequest, recordedShape } from
 import type { LaidOver } from './workspace.ts';
 
 export function explainRecord({ policies, sourceOf }: LaidOver, record: RecordedRequest): ExplainedRecord {
-  if (policies === null) throw new Error('the active policies compile');
+  if (policies === null) throw new Error('the active policies do not compile');
   const facts = factsOfRecord(record);
   const { decision, change } = decideFully(policies, facts, { isRecorded: true });
   const explained = {

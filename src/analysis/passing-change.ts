@@ -11,7 +11,7 @@ const looked = 12;
 
 /** Returns a text such as `payload.amount <= 1000 USD`; null when there is no such change. */
 export function passingChange({ policies }: LaidOver, record: RecordedRequest): string | null {
-  if (policies === null) throw new Error('the active policies compile');
+  if (policies === null) throw new Error('the active policies do not compile');
   const found = changesOf(policies, factsOfRecord(record), { isRecorded: true, changesMax: looked });
   const passing = found.find(
     ({ outcome, parts }) => outcome === 'ALLOW' && parts.every(({ of }) => of === 'payload'),

@@ -60,7 +60,7 @@ const answering: Answering = {
   summary: (workspace, asked) => summarise(workspace.lay([]), asked),
   vocabulary: (workspace) => {
     const { policies, trees } = workspace.lay([]);
-    if (policies === null) throw new Error('the active policies compile');
+    if (policies === null) throw new Error('the active policies do not compile');
     return vocabularyOf(policies.set, trees);
   },
   'first request': (workspace) => {

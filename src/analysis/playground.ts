@@ -217,7 +217,7 @@ class LivePlayground implements Playground {
   #recover(job: Job | null, text: string): void {
     this.#isReady = true;
     this.#texts = null;
-    this.#fail(job, { summary: 'it made a mistake', error: new Error(text) });
+    this.#fail(job, { summary: 'it failed unexpectedly', error: new Error(text) });
   }
 
   #handleExit(exit: ThreadExit): void {

@@ -11,5 +11,5 @@ import { followLinks } from './navigation/navigation.ts';
 followLinks();
 watchConnection();
 const root = document.getElementById('app');
-if (root === null) throw new Error('the page has a place for the app');
+if (root === null) throw new Error('the page has no element for the app');
 render(<App />, root);

@@ -1,4 +1,4 @@
-// THE PAGES: the address, title, access, menu entry and loader of each. The first page whose pattern matches
+// Page table: the address, title, access, menu entry and loader of each. The first page whose pattern matches
 // is shown. A page is loaded on demand; the default export of its file is the component.
 
 import type { Page } from './shell/page.ts';

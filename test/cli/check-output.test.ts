@@ -315,7 +315,7 @@ policy p on a.b {
     expect(readFileSync(join(folder, 'a.policy'), 'utf8')).toContain(
       'when payload.n < 5 and payload.kind == "low"',
     );
-    expect(alone).toMatchObject({ code: 2, stderr: 'error: --dry-run goes with --fix\n' });
+    expect(alone).toMatchObject({ code: 2, stderr: 'error: --dry-run needs --fix\n' });
   });
 });
 

@@ -289,7 +289,7 @@ describe('writ diff --log', () => {
     });
     expect(await writ(['diff', ...sides, '--since', '7d'])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('--since goes with --log'),
+      stderr: expect.stringContaining('--since needs --log'),
     });
     expect(await diff(...sides, '--log', 'none.jsonl')).toMatchObject({ code: 2 });
     expect(await diff(...sides, '--log', temporaryFolder())).toMatchObject({ code: 1 });

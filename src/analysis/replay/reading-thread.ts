@@ -5,5 +5,5 @@ import type { RecordsPlace } from '../../service/store/contract/log.ts';
 import { openRecords } from '../../service/store/open.ts';
 import { serveReading } from './reading-worker.ts';
 
-if (parentPort === null) throw new Error('records are read ahead by a worker thread');
+if (parentPort === null) throw new Error('the record reader was started outside a worker thread');
 serveReading(parentPort, openRecords(workerData as RecordsPlace));

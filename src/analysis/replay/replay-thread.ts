@@ -3,5 +3,5 @@
 import { parentPort } from 'node:worker_threads';
 import { serveReplay } from './replay-worker.ts';
 
-if (parentPort === null) throw new Error('a replay runs as a worker thread');
+if (parentPort === null) throw new Error('the replay was started outside a worker thread');
 serveReplay(parentPort);

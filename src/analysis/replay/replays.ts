@@ -91,7 +91,7 @@ function runThread(ask: ReplayAsk, options: ReplaysOptions): Readable {
       thread.notePause();
       news.push({ answer: message.answer });
       news.push(null);
-    } else fail({ summary: 'it made a mistake', error: new Error(message.text) });
+    } else fail({ summary: 'it failed unexpectedly', error: new Error(message.text) });
   }
   thread.send(ask);
   return news;

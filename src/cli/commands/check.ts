@@ -66,7 +66,7 @@ interface Options {
 }
 
 async function check(path: string, options: Options): Promise<ExitCode> {
-  if (options.dryRun === true && options.fix !== true) throw new UsageError('--dry-run goes with --fix');
+  if (options.dryRun === true && options.fix !== true) throw new UsageError('--dry-run needs --fix');
   const loaded = await loadChecked(path);
   const result = judge(options.fix === true ? await fix(loaded, options) : { loaded, applied: [] }, options);
   report(result, formatOf(options));

@@ -31,7 +31,7 @@ export function defineDiff(command: Command, finish: (code: ExitCode) => void): 
       'OLD, OLD..NEW, or OLD...NEW for what NEW changed since it left OLD (default: HEAD)',
     )
     .argument('[path]', 'a policy directory, or one file (default: ./policies, else the current directory)')
-    .option('--old <dir>', 'compare this folder instead of a revision; goes with --new')
+    .option('--old <dir>', 'compare this folder instead of a revision; needs --new')
     .option('--new <dir>', 'with this one')
     .addOption(new Option('--format <format>', 'how the result is printed').choices(formats).default('text'))
     .addOption(new Option('--json', 'short for --format json').conflicts('format'))
@@ -106,7 +106,7 @@ async function diff(
 }
 
 function sinceOf({ log, since }: Options): number {
-  if (since !== undefined && log === undefined) throw new UsageError('--since goes with --log');
+  if (since !== undefined && log === undefined) throw new UsageError('--since needs --log');
   return readSince(since ?? '90d', Date.now());
 }
 
@@ -179,8 +179,8 @@ async function askedSides(
 }
 
 function folders(first: string | undefined, { old, new: now }: Options): AskedSides {
-  if (old === undefined || now === undefined) throw new UsageError('--old goes with --new');
-  if (first !== undefined) throw new UsageError('--old and --new go without revisions and paths');
+  if (old === undefined || now === undefined) throw new UsageError('--old and --new need each other');
+  if (first !== undefined) throw new UsageError('--old and --new cannot be combined with revisions or paths');
   const side = (path: string): AskedSide => ({ revision: null, name: path, path });
   return { old: side(old), new: side(now) };
 }

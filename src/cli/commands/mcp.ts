@@ -29,7 +29,7 @@ export function defineMcp(command: Command, finish: Finish): void {
     .option('--hold <seconds>', 'how long a reply is held while people decide', '50')
     .option('--session <id>', 'the session of all calls (default: one for each agent)')
     .option('--receipts', 'send the receipt of each grant to the server')
-    .option('--prefix <prefix>', 'stands before the names in `_meta`, such as com.example/', '')
+    .option('--prefix <prefix>', 'prefix of the names in `_meta`, such as com.example/', '')
     .option('--pass <method...>', 'forward a method that the proxy does not know, undecided')
     .option('--coaz', 'refuse with the error code of COAZ-MCP instead of a result')
     .option('--listen <address>', 'serve clients over streamable HTTP, such as on 127.0.0.1:8282')

@@ -43,15 +43,15 @@ import { defaultPath, loadChecked } from '../support/load-policies.ts';
 export function defineProve(command: Command, finish: (code: ExitCode) => void): void {
   command
     .argument('[path]', 'a policy directory, or one file (default: ./policies, else the current directory)')
-    .argument('[claim]', 'with --on: the claim, as it would stand in a guarantee')
+    .argument('[claim]', 'with --on: a clause of a guarantee')
     .option('--on <pattern>', 'ask about these actions instead of proving the guarantees')
-    .option('--strict', 'take what is undecided as wrong')
-    .option('--explain', 'show what "proved" speaks of: cells, guesses, times')
+    .option('--strict', 'treat undecided clauses as failures')
+    .option('--explain', 'show what "proved" covers: cells, guesses, times')
     .option('--certificate <file>', 'write the proofs to a file')
     .option('--verify <file>', 'check the proofs of a file against the policies; prove nothing')
     .option(
       '--add-tests [file]',
-      'write each refutation as a test (default: beside the file of the guarantee)',
+      'write each refutation as a test (default: next to the file of the guarantee)',
     )
     .option('--json', 'print JSON')
     .addHelpText(
@@ -80,7 +80,7 @@ async function prove(
 ): Promise<ExitCode> {
   const { path, claim } = argumentsOf(first, second, options);
   if (claim !== null && options.addTests === true)
-    throw new UsageError('a question stands in no file: name the file of the tests after --add-tests');
+    throw new UsageError('a question is in no file: give the test file after --add-tests');
   const asked = await load(path, claim === null ? null : { on: options.on!, claim });
   if (asked === null) return exitCodes.wrong;
   if (options.verify !== undefined) return verify(options.verify, asked.set, options);
@@ -104,11 +104,11 @@ function argumentsOf(
   { on }: Options,
 ): { readonly path: string; readonly claim: string | null } {
   if (on === undefined) {
-    if (second !== undefined) throw new UsageError('a claim goes with --on, which says for which actions');
+    if (second !== undefined) throw new UsageError('a clause needs --on, which names the actions');
     return { path: first ?? defaultPath(), claim: null };
   }
   const claim = second ?? first;
-  if (claim === undefined) throw new UsageError("--on goes with a claim such as 'never allow'");
+  if (claim === undefined) throw new UsageError("--on needs a clause such as 'never allow'");
   return { path: second === undefined ? defaultPath() : first!, claim };
 }
 

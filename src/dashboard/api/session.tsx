@@ -25,7 +25,7 @@ const context = createContext<SessionState | null>(null);
 
 export function useSession(): SessionState {
   const state = useContext(context);
-  if (state === null) throw new Error('there is no session provider above');
+  if (state === null) throw new Error('no session provider around this component');
   return state;
 }
 
@@ -34,7 +34,7 @@ export function useSession(): SessionState {
  */
 export function usePerson(): Session['person'] {
   const { session } = useSession();
-  if (session === null) throw new Error('this page is for people who are signed in');
+  if (session === null) throw new Error('nobody is signed in');
   return session.person;
 }
 

@@ -118,7 +118,7 @@ export function truthOf(letter: string): Truth {
     case 'F':
       return 'false';
     default:
-      throw new Error(`a trace holds \`${letter}\` where a truth has to stand`);
+      throw new Error(`unexpected \`${letter}\` in a trace instead of a truth value`);
   }
 }
 

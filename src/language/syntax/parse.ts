@@ -1,5 +1,5 @@
-// THE DOOR: parses the text of one policy file into its tree and diagnostics for everything that is wrong
-// with how it is written. Never throws, whatever the text: size and nesting limits are checked before
+// Parser entry point: parses the text of one policy file into its tree and the diagnostics of its syntax.
+// Never throws, whatever the text: size and nesting limits are checked before
 // anything recurses. A broken file yields the parts of it that are whole.
 
 import { type Diagnostic, hasErrors, sortDiagnostics } from '../diagnostic/diagnostic.ts';

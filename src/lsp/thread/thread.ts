@@ -4,7 +4,7 @@ import { parentPort } from 'node:worker_threads';
 import { createAnswers } from './answers.ts';
 import type { AskThread, FromThread, ThreadAnswers, ThreadQuestion } from './questions.ts';
 
-if (parentPort === null) throw new Error('this runs as a worker thread');
+if (parentPort === null) throw new Error('the analysis thread was started outside a worker thread');
 const port = parentPort;
 const send = (message: FromThread): void => port.postMessage(message);
 const answers = createAnswers();

@@ -124,7 +124,7 @@ export function askOf(agent: DemoAgent, chance: Chance): Ask {
     left -= weight;
     if (left < 0) return write(chance);
   }
-  throw new Error('the weights add up');
+  throw new Error('the weights do not add up');
 }
 
 const known = ['Staples', 'Uline', 'Grainger'];

@@ -37,7 +37,7 @@ const allTries = 1;
 /** The phrase for instances of one place that have the same decision. Throws if there is no instance. */
 export function createPhrase(search: Search, place: ChangePlace, instances: readonly Instance[]): Phrase {
   const [first] = instances;
-  if (first === undefined) throw new Error('a phrase needs an instance');
+  if (first === undefined) throw new Error('the phrase has no instance');
   if (place.subject === 'people') return plainPhrase(place.name);
   const ranged = scalePhrase(search, place, first);
   if (ranged !== null) return ranged;

@@ -94,7 +94,7 @@ function questionsOf(ctx: ProofContext, expression: Expression): readonly AskedP
 }
 
 /**
- * Recognises switches: a let whose value is a literal is a switch that somebody turns, so what it makes of
+ * Recognises constant conditions: a let whose value is a literal is changed on purpose, so what it makes of
  * rules today is intended.
  */
 export function readsSwitch(set: PolicySet, condition: Expression): boolean {

@@ -1,6 +1,8 @@
-// Decides whether clauses can hold together: conflict-driven clause learning with two watched literals per
-// clause, decisions by activity, kept phases and restarts. An answer is about assumptions; a "no" names
-// assumptions that cannot hold together. INVARIANT: every learnt clause is in `learned`, in order, so that
+// A SAT solver: conflict-driven clause learning (CDCL; Marques-Silva and Sakallah, GRASP, 1996) with two
+// watched literals per clause and blocker literals, decisions by variable activity (VSIDS; Chaff, 2001), phase
+// saving, restarts in the Luby sequence (1993) and deletion of learnt clauses by literal block distance (LBD;
+// Glucose, 2009). It solves under assumptions, as MiniSat does; after a "no", the core lists assumptions that
+// contradict each other. INVARIANT: every learnt clause is in `learned`, in order, so that
 // `checkLog` can check a "no" without trusting any code of this file.
 
 import { notLiteral, openLiterals, type SolverClause, type SolverLiteral, variableOf } from './literal.ts';
@@ -173,14 +175,14 @@ export interface KeptClause {
    * comes first.
    */
   readonly literals: SolverLiteral[];
-  /** The number of decisions that the clause joins; fewer are more useful. Null for a given clause. */
+  /** The literal block distance: the number of decision levels in the clause. Null for a given clause. */
   readonly levels: number | null;
   isDropped: boolean;
 }
 
 /**
- * Drops the half of the learnt clauses that join the most decisions, except clauses that join at most two.
- * Returns the kept ones.
+ * Drops the half of the learnt clauses with the highest LBD, except clauses with an LBD of at most 2. Returns
+ * the kept ones.
  */
 function usefulOf(learned: readonly KeptClause[]): KeptClause[] {
   const sorted = learned.toSorted((a, b) => a.levels! - b.levels!);
@@ -243,7 +245,7 @@ export class Solver {
   readonly #places = new ClausePlaces();
   /** How many of the given clauses the last model satisfies. */
   #met = 0;
-  /** True while repairs run: undone values are then not kept as phases for the next search. */
+  /** True while repairs run: undone values are then not saved as phases for the next search. */
   #isMending = false;
   /** The assumptions of the last question; what follows from those that the next question shares is kept. */
   #assumed: SolverClause = [];
@@ -615,7 +617,7 @@ export class Solver {
   }
 }
 
-/** The sequence 1 1 2 1 1 2 4 ...; `run` counts from 1. */
+/** The Luby sequence 1 1 2 1 1 2 4 ...; `run` counts from 1. */
 function luby(run: number): number {
   let size = 1;
   while (2 ** size - 1 < run) size += 1;

@@ -16,7 +16,7 @@ const nobodysAddress = 'owner@localhost';
 export function createFirstAgent(store: Store, nowMs: number = Date.now()): () => Promise<string | null> {
   const draft = { name: firstAgentName, riskTier: 'low', controlOwner: nobodysAddress, tags: [] };
   const made = newAgent(draft, nowMs);
-  if (made.kind === 'invalid') throw new Error('the draft of the first agent is valid');
+  if (made.kind === 'invalid') throw new Error('the draft of the first agent is invalid');
   const { agent, key, apiKey } = made;
   return async () => {
     const isEmpty = (await store.agents.list()).length === 0;

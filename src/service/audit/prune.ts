@@ -43,7 +43,7 @@ export async function pruneRecords(store: Store, options: PruneOptions): Promise
   async function deleteDue(): Promise<void> {
     if (due === null) return;
     const result = await store.chain.prune(signer.sign(due.last, 'pruned', options.nowMs));
-    if (result === 'not-there') throw new Error('the record was read before, and nobody else may delete it');
+    if (result === 'not-there') throw new Error('a record that was just read is gone');
     deletedCount += due.count;
     due = null;
     options.onProgress?.(deletedCount);

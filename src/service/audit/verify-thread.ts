@@ -37,7 +37,7 @@ function check({ begin, end }: AskedStretch): CheckedStretch {
   return ends.last().sequence === end ? { from, to: ends.last() } : null;
 }
 
-if (parentPort === null) throw new Error('stretches of the chain are checked by a worker thread');
+if (parentPort === null) throw new Error('the chain verifier was started outside a worker thread');
 const port = parentPort;
 const { path, masterKey, checkpoints } = workerData as VerifyThreadData;
 const chain = openFileChain(path);

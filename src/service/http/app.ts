@@ -1,5 +1,5 @@
-// THE OTHER PAGE: the service, apart from listening. To follow a request through the service, open these
-// files in this order:
+// Application wiring: the service, apart from listening. To follow a request through the service, open
+// these files in this order:
 //
 //   connection   limits connections, and takes only HTTP that arrives in time        connection/{http-server,connection-errors}
 //   its turn     behind the earlier requests on its connection                       connection/request-gate

@@ -119,7 +119,7 @@ async function checkCode(
     reserved.giveBack();
     return ofCodes;
   }
-  if (person.totp === null) throw new Error('a code is checked where codes are set up');
+  if (person.totp === null) throw new Error('one-time codes are not set up');
   if (!/^\d{6}$/.test(code)) {
     if (!takesRecoveryCode || !(await useRecoveryCode(deps, person, code))) return { kind: 'wrong' };
     ofCodes.succeeded();
@@ -147,7 +147,7 @@ function openTotp(
   { sealedSecret, lastStep }: NonNullable<Person['totp']>,
 ) {
   const secret = unseal(deriveKey(masterKey, totpPurpose), personId, sealedSecret);
-  if (secret === null) throw new Error('a one-time code secret that this service sealed must open');
+  if (secret === null) throw new Error('the sealed secret of the one-time codes cannot be opened');
   return { secret, lastStep };
 }
 

@@ -163,7 +163,7 @@ async function authorize(deps: Deps, input: AuthorizeInput): Promise<AuthorizeRe
     if ('kind' in asker) return asker;
     asking = { ...asking, ...asker };
   }
-  throw new Error(`the agent \`${input.agent.id}\` changes all the time`);
+  throw new Error(`the agent \`${input.agent.id}\` changed during each attempt`);
 }
 
 /** A result that was read but not written is returned only once the store can rely on what was read. */
@@ -203,7 +203,7 @@ async function decideAndStore(
     case 'basis-changed':
       return spent.result;
     case 'nothing':
-      throw new Error('what has been looked for is not looked for again');
+      throw new Error('the same lookup was needed twice');
   }
 }
 
@@ -366,7 +366,7 @@ async function spend(
     throw error;
   }
   if (result !== 'stored') takeBack();
-  if (decided === null) throw new Error('a store does the work before it says what came of it');
+  if (decided === null) throw new Error('the store returned a result without deciding');
   return { result, decided };
 }
 

@@ -53,7 +53,7 @@ export async function findWinner(
   nowMs: number,
 ): Promise<AuthorizeResult | 'basis-changed'> {
   const winner = await findEarlier(deps, input, nowMs);
-  if (winner === null) throw new Error('a key refused as used must stand for a request');
+  if (winner === null) throw new Error('no request has the idempotency key that is in use');
   return winner;
 }
 
@@ -96,6 +96,6 @@ export function idempotencyOf(
 }
 
 function storedDigest({ keyedDigest }: Pick<Deps, 'keyedDigest'>, { bodyDigest }: AuthorizeInput): string {
-  if (bodyDigest === null) throw new Error('an idempotency key comes with the digest of its body');
+  if (bodyDigest === null) throw new Error('the idempotency key has no body digest');
   return keyedDigest(bodyDigest);
 }

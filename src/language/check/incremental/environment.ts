@@ -28,7 +28,7 @@ export interface Declarations {
   readonly ofKind: <K extends DeclarationKind>(kind: K) => readonly Extract<NamedDeclaration, { kind: K }>[];
 }
 
-/** The questions about the rest of the set, each asked with a name or key, and the types of the answers. */
+/** The queries about the rest of the set, each made with a name or key, and the types of their results. */
 export interface CheckAnswers {
   readonly kind: DeclarationKind | undefined;
   readonly declaration: NamedDeclaration | undefined;

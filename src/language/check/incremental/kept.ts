@@ -1,5 +1,4 @@
-// Keeps the outcomes of parts of the set from one check to the next, and reads each list file once in a
-// check.
+// Memoizes the outcomes of parts of the set across revisions, and reads each list file once per revision.
 
 import type { ListFile } from '../messages/list-files.ts';
 import type { Environment } from './environment.ts';
@@ -30,7 +29,7 @@ export function hasParts(env: Environment, part: object): boolean {
   return env.checkState.outcomes.get(part)?.said.some((one) => !('code' in one)) === true;
 }
 
-/** Returns what the host found under the path, which is read once in a round. */
+/** Returns what the host found under the path, which is read once per revision. */
 export function listFileOf(path: string, env: Environment): ListFile {
   const known = env.listFiles.get(path);
   if (known !== undefined) return known;

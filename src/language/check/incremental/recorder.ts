@@ -1,5 +1,8 @@
-// Records, during a check, the diagnostics and every question asked about the rest of the set. INVARIANT: an
-// outcome is used again only when each of its questions has the same answer as before.
+// Incremental checking by the red-green algorithm of Salsa, the framework of rust-analyzer: a check records
+// its dependencies, which are queries about the rest of the set with their results, and its diagnostics. In
+// a later revision an outcome is reused if all its dependencies are unchanged, and made again otherwise. A
+// check with an untracked read is not cacheable. INVARIANT: an outcome is reused only when each of its
+// queries returns the same result as before.
 
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import type { Span } from '../../diagnostic/span.ts';
@@ -7,7 +10,7 @@ import type { Span } from '../../diagnostic/span.ts';
 /** The outcome of checking one thing: its value, and its diagnostics in order. */
 export interface CheckOutcome<T = unknown> {
   value: T;
-  /** Question, key and answer, in alternation. */
+  /** Query, key and result, in alternation. */
   readonly asked: unknown[];
   readonly said: (Diagnostic | CheckOutcome)[];
   /** Whether several outcomes may have this one as a part, such as a let that several policies read. */
@@ -15,31 +18,31 @@ export interface CheckOutcome<T = unknown> {
   readonly used: string[];
   readonly leftOut: Span[];
   /**
-   * False when the outcome rests on more than its questions, such as all names that a misspelt name may have
-   * meant.
+   * False after an untracked read: the outcome depends on more than its queries, such as all names that a
+   * misspelt name may have meant.
    */
   isLasting: boolean;
-  /** The round in which the outcome was made or last verified. `isSound` holds the result. */
+  /** The revision in which the outcome was made or last verified; `isSound` is the result. */
   round: number;
   isSound: boolean;
   /** The walk that last visited the outcome. */
   walk: object | null;
 }
 
-/** Functions that give the answers of this round, by question. */
+/** Functions that return the results of this revision, by query. */
 export type Tables = Readonly<Record<string, (key: string) => unknown>>;
 
-/** Records what is reported and asked during a check. */
+/** Records the diagnostics and the queries of a check. */
 export interface Recorder {
   readonly say: (diagnostic: Diagnostic) => void;
   readonly use: (name: string) => void;
   readonly leaveOut: (span: Span) => void;
   readonly ask: (question: string, key: string) => unknown;
-  /** Marks the current check as resting on more than its questions, so that it is made again next time. */
+  /** Notes an untracked read: the current check is made again in the next revision. */
   readonly askTooMuch: () => void;
   /**
-   * Returns the earlier outcome if it still holds, else a new one. The outcome becomes a part of the check in
-   * progress.
+   * Returns the earlier outcome if it is up to date, else a new one. The outcome becomes a part of the current
+   * check.
    */
   readonly keep: <T>(earlier: CheckOutcome<T> | undefined, make: () => T) => CheckOutcome<T>;
   /** As `keep`, for an outcome that other checks may have as a part too. */
@@ -113,8 +116,8 @@ function emptyOutcome(round: number): CheckOutcome {
 }
 
 /**
- * Merges the outcome with the diagnostics and questions of its own parts. Each question is kept once: it has
- * one answer in a round.
+ * Merges the outcome with the diagnostics and dependencies of its own parts. Each query is kept once: it has
+ * one result per revision.
  */
 function inOne<T>(outcome: CheckOutcome<T>): CheckOutcome<T> {
   const whole: CheckOutcome<T> = { ...outcome, asked: [], said: [], used: [], leftOut: [] };

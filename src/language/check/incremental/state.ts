@@ -1,6 +1,6 @@
-// What the checker remembers from one policy set to the next: the outcome of each check, with every question
-// that the check asked about the rest of the set. INVARIANT: an outcome is used again only when each of its
-// questions has the same answer as before, so that no result depends on the state.
+// The database of the incremental checker (see `recorder.ts`): the outcome of each check, with its
+// dependencies. Each policy set is a revision. INVARIANT: an outcome is reused only when each of its
+// dependencies is unchanged, so that no result depends on the state.
 
 import type { DiagnosticsByFile } from '../../diagnostic/by-file.ts';
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';

@@ -1,4 +1,4 @@
-// THE FORMATTER: turns a tree into the canonical text of its file, comments included. Laws that tests hold:
+// Formatter: turns a tree into the canonical text of its file, comments included. Laws that tests hold:
 // the text parses to the same tree except for places, and printing that tree again gives the same text.
 
 import type {

@@ -27,7 +27,7 @@ export function createFairShares({ placesMax, ofOneMax }: FairShareOptions): Fai
     },
     leave(holder) {
       const own = counts.get(holder) ?? 0;
-      if (own === 0) throw new Error('only a place that was taken can be given back');
+      if (own === 0) throw new Error('a slot was released that was not taken');
       if (own === 1) counts.delete(holder);
       else counts.set(holder, own - 1);
       total -= 1;

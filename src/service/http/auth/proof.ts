@@ -55,7 +55,7 @@ export async function requireProof(
   { actor, session }: { readonly actor: Actor | null; readonly session: Session | null },
   { shown, request }: { readonly shown: unknown; readonly request: FastifyRequest },
 ): Promise<void> {
-  if (actor === null || session === null) throw new Error('a proof requires a session');
+  if (actor === null || session === null) throw new Error('a proof was given outside a session');
   const { password, code, passkey } = shown as ShownProof;
   const hasCodes = actor.person.totp !== null;
   const result = await prove(deps, actor.person, {

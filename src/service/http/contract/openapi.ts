@@ -70,7 +70,8 @@ export function requireDocumented(app: FastifyInstance, routes: readonly Describ
     for (const name of [method].flat()) {
       missing.delete(`${name} ${url}`);
       // HEAD is GET without a body, as HTTP defines, so it is not listed.
-      if (name !== 'HEAD' && !listed.has(`${name} ${url}`)) throw new Error(`${name} ${url} is in no list`);
+      if (name !== 'HEAD' && !listed.has(`${name} ${url}`))
+        throw new Error(`${name} ${url} is missing from the list of routes`);
     }
   });
   app.addHook('onReady', async () => {

@@ -125,13 +125,13 @@ export function route<Deps, Body = undefined>(draft: RouteDraft<Deps, Body>): Ro
 
 /** The person who calls a route that is not public; throws when there is none. */
 export function actorOf({ actor }: ManagedCall<unknown>): Actor {
-  if (actor === null) throw new Error('no person calls this route');
+  if (actor === null) throw new Error('the call has no actor');
   return actor;
 }
 
 /** The agent that calls with its own key or through an enforcement point; throws when no agent calls. */
 export function callerIn({ agent, point }: ManagedCall<unknown>): AgentCaller {
-  if (agent === null) throw new Error('no agent calls this route');
+  if (agent === null) throw new Error('the call has no agent');
   return point === undefined ? { agent } : { agent, point };
 }
 

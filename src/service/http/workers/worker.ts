@@ -14,7 +14,7 @@ export const slotVariable = 'WORKER_SLOT';
 /** Resolves once the worker serves; rejects as `serve` does. */
 export async function serveAsWorker(config: Config): Promise<void> {
   const self = cluster.worker;
-  if (self === undefined) throw new Error('a worker is started by its supervisor');
+  if (self === undefined) throw new Error('the worker was started without a supervisor');
   const send = (message: WorkerMessage): void => void self.send(message);
   const metrics = createMetricsExchange(send);
   let welcome = '';

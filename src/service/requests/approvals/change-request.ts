@@ -1,7 +1,7 @@
-// The only way in which a stored request changes. The request is read once, the change is judged on what was
-// read, and its outcome is stored only if nothing that it rests on has changed meanwhile; otherwise the
-// request is read and judged again. INVARIANT: what is stored was judged on the request, the agent, the
-// switches and the people as they are at that place of the record.
+// The only way in which a stored request changes, by optimistic concurrency: a handler decides on a snapshot
+// of the request, and its events are stored only if the precondition, the versions of everything it read, still
+// holds; otherwise the request is read and handled again. INVARIANT: what is stored was decided on the request,
+// the agent, the switches and the people as they are at that position of the record.
 
 import type { ActivePolicies } from '../../../language/model/active-policies.ts';
 import type { PayloadIssue } from '../../../language/model/decision.ts';
@@ -61,7 +61,7 @@ export type RefusedChange = Exclude<Changed, { readonly kind: 'changed' }>;
 
 export type Events = readonly Omit<RequestEvent, 'requestId'>[];
 
-/** What was read to judge a change on. */
+/** The state that a change is decided on. */
 export interface Seen {
   /** The request, with its votes as they count now. */
   readonly state: RequestState;
@@ -93,7 +93,7 @@ export interface ChangeRequest {
 }
 
 /**
- * Tries of one change. Each further try follows a change by somebody else; more than this cannot occur in
+ * Attempts of one change. Each further attempt follows a concurrent change; more than this cannot occur in
  * practice.
  */
 const triesMax = 50;
@@ -127,7 +127,7 @@ export async function changeRequest(deps: DecisionsDeps, change: ChangeRequest):
     }
     if (result === 'basis-changed') await deps.switches.lookAgain();
   }
-  throw new Error(`the request \`${change.id}\` changes all the time`);
+  throw new Error(`the request \`${change.id}\` changed during each attempt`);
 }
 
 /**

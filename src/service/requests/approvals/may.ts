@@ -1,5 +1,5 @@
-// What a person may do about a request, so that no other code has to know these rules. INVARIANT: `decisions`
-// judges the same again when the person acts.
+// The permissions of a person on a request, so that no other code has to know these rules. INVARIANT:
+// `decisions` evaluates the same rules again when the person acts.
 
 import { isExcepted } from '../../../language/model/asked.ts';
 import { isControlOwner } from '../../agents/agent-facts.ts';

@@ -74,7 +74,7 @@ export async function rememberStepUp(
     const write = { ...fixed, ...put, json: JSON.stringify(stepUp) };
     if ((await documents.write([write], change)) === 'changed') return stepUp;
   }
-  throw new Error('a step-up could not be remembered: others came before each time');
+  throw new Error('the step-up could not be stored: each attempt met a concurrent change');
 }
 
 /**

@@ -1,5 +1,5 @@
-// Votes into what they count for now, by today's people, policies and agent. INVARIANT: an approval counts
-// only if its giver is active, an approver and in the group at the moment it is counted, and the rule is
+// Effective votes: which votes count now, given the current people, policies and agent. INVARIANT: an approval
+// counts only if the voter is active, an approver and in the group at the moment it is counted, and the rule is
 // unchanged since the approval.
 
 import type { ActivePolicies } from '../../../language/model/active-policies.ts';

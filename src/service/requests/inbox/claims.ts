@@ -1,5 +1,5 @@
-// Claims show who is looking at which waiting request, so that two people do not do the same work. INVARIANT:
-// a claim is only for people to read: it decides nothing, keeps nobody from anything, and leaves no record.
+// Review locks show who is viewing which pending request, so that two people do not do the same work.
+// INVARIANT: a lock only informs: it decides nothing, blocks nobody, and leaves no record.
 
 import type { DocumentStore } from '../../store/contract/documents.ts';
 import { type InboxKind, inboxMarksAt, untilChanged } from './until-changed.ts';
@@ -17,12 +17,12 @@ export interface RequestClaim {
 }
 
 const kind: InboxKind<RequestClaim> = { kind: 'claim', parentOf: ({ requestId }) => requestId };
-/** How long a claim lasts; a person who goes on looking renews it. */
+/** How long a lock lasts; a person who goes on viewing renews it. */
 export const claimKeptMs = 10 * 60_000;
-/** The most people whose claims are shown. */
+/** The most people whose locks are shown. */
 const claimsMax = 200;
 
-/** Returns the claims that count at a moment, the latest first. */
+/** Returns the locks in effect at a moment, newest first. */
 export async function claimsAt(
   documents: Pick<DocumentStore, 'list'>,
   nowMs: number,
@@ -39,8 +39,8 @@ interface Claimant {
 }
 
 /**
- * Claims a request in place of the person's earlier claim. A claim on the same request that still counts is
- * prolonged from now.
+ * Locks a request in place of the person's earlier lock. A lock on the same request that is still in effect is
+ * extended from now.
  */
 export function takeClaim(
   documents: DocumentStore,
@@ -57,7 +57,7 @@ export function takeClaim(
   });
 }
 
-/** Gives the person's claim on the request back; changes nothing when there is none. */
+/** Releases the person's lock on the request; changes nothing when there is none. */
 export function giveClaimBack(documents: DocumentStore, requestId: string, personId: string): Promise<null> {
   return untilChanged(documents, kind, async (claims) => {
     const before = await claims.find(personId);

@@ -38,7 +38,7 @@ export function createAsking(queue: Pick<CommitQueue, 'ask'>, sealKey: SealKey):
     const prepared = preparedOrThrow(request, sealKey);
     const sent = { places: [], make: () => prepared, takeBack: doNothing };
     const word = await send(sent, () => request.row.id);
-    if (word === 'nothing') throw new Error('a request that is made has an answer');
+    if (word === 'nothing') throw new Error('the server returned no result for the request');
     return word;
   }
 

@@ -185,7 +185,7 @@ async function readStretch(rows: Rows, { afterSequence, countMax, settled }: Str
     if (other === null) records.push(requestOf(request));
     else if (other.kind === 'bounds') bounds = other.row;
     else records.push(recordOf(other));
-  if (bounds === null) throw new Error('a chain has ends');
+  if (bounds === null) throw new Error('the server returned no ends of the chain');
   const { upTo, first, last } = bounds;
   const pruning = bounds.pruning === null ? null : checkpointOf(bounds.pruning);
   const begin: Link = pruning ?? chainStart;

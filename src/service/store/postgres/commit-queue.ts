@@ -285,7 +285,7 @@ export class CommitQueue {
       (answer) => (answer === null ? null : { serverMs: answer.server_ms }),
     );
     this.#counted();
-    if (appended === null) throw new Error('a batch has an answer');
+    if (appended === null) throw new Error('the server returned no result for the batch');
     this.moved.stored();
     const again = answerBatch(batch, appended);
     if (again.length === 0) return;

@@ -71,7 +71,7 @@ export async function checkServer(connection: Connection): Promise<ServerWord> {
       'unwritable',
       `the clocks of this machine and of the database's server are ${Math.round(apartMs / 1000)} s apart: set them right`,
     );
-  if (found === undefined) throw new Error('a server has a time');
+  if (found === undefined) throw new Error('the server returned no time');
   if (found.fault !== null) throw serverFault(found.fault);
   // Both pass by themselves, while a server fails over or starts.
   if (found.lack !== null) throw serverLack(found.lack);
@@ -165,6 +165,6 @@ async function claimOf(connection: Connection, claimed: Claimed, instance: strin
     text: `SELECT pg_current_snapshot()::text AS moment,
       concat(pg_postmaster_start_time(), ' ', (SELECT stats_reset FROM pg_stat_wal)) AS run`,
   });
-  if (now === undefined) throw new Error('a server has a moment');
+  if (now === undefined) throw new Error('the server returned no position');
   return { fence: { slot, epoch, batch: batch + 1, instance }, ...now };
 }

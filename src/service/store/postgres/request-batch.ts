@@ -163,7 +163,8 @@ export function answerBatch(
   { results }: Pick<Appended, 'results'>,
 ): readonly WaitingRequest[] {
   const words: readonly AppendWord[] = results ?? [];
-  if (words.length !== batch.length) throw new Error('each request has a word');
+  if (words.length !== batch.length)
+    throw new Error('the batch returned a different number of results than it has requests');
   for (const [at, { waiting }] of batch.entries()) if (words[at] !== 'stored') waiting.takeBack();
   const again: WaitingRequest[] = [];
   for (const [at, { waiting }] of batch.entries()) {

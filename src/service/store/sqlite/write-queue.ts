@@ -113,7 +113,7 @@ function createWriteQueue(worker: Worker, writesPendingMax: number): WriteQueue 
       return;
     }
     const batch = underWay.shift();
-    if (batch === undefined) throw new Error('the writer answers batches, each once');
+    if (batch === undefined) throw new Error('the writer returned a result for no open batch');
     const isFailed = message.kind === 'failed';
     failedAtMs = isFailed ? performance.now() : -Infinity;
     settle(batch, message);
@@ -215,7 +215,7 @@ function settle(batch: readonly Waiting[], message: FromWriter): void {
     case 'ready':
     case 'refused':
     case 'closed':
-      throw new Error('this is no answer to a batch');
+      throw new Error('the writer returned no batch result');
   }
 }
 

@@ -76,7 +76,7 @@ parentPort?.on('message', (message: ToWriter) => {
     case 'open':
       return reply(open(message.data));
     case 'batch':
-      if (opened === null) throw new Error('no database is open');
+      if (opened === null) throw new Error('the database is not open');
       return reply(opened.applyBatch({ writes: readBatch(message.writes), nonces: message.nonces }));
     case 'close':
       opened?.database.close();

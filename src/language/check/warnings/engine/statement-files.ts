@@ -1,5 +1,6 @@
-// Files each rule under one of its tests: a text that a value must equal, or a range in which a value must
-// lie. The rule alone determines the test, so rules are added and removed without moving others.
+// An inverted index of rules: each rule is indexed by one of its tests, a text that a value must equal or a
+// range that must contain it. The rule alone determines the test, so rules are added and removed without
+// moving others.
 
 import type { Goal, Known, Statement } from '../../logic/implication.ts';
 import { trimmedList } from '../../logic/list-forms.ts';
@@ -13,7 +14,7 @@ interface WithStatement {
 
 type Range = Extract<Values, { kind: 'range' }>;
 
-/** Rules by the one test under which they are filed; `rest` holds rules without such a test. */
+/** Rules by the one test that indexes them; `rest` has the rules without such a test. */
 export interface Filing<T> {
   readonly byText: Map<string, T[]>;
   readonly byRange: Map<string, Ranged<T>>;
@@ -21,13 +22,13 @@ export interface Filing<T> {
   readonly all: Set<T>;
 }
 
-/** Rules filed under ranges of one value; sorted on the first look-up. */
+/** Rules indexed by ranges of one value; sorted on the first look-up. */
 interface Ranged<T> {
   items: readonly { readonly item: T; readonly range: Range }[];
   ordered: Ranges<T> | null;
 }
 
-/** The filed rules about one set of actions, and in `moved` those that the last change added or removed. */
+/** The indexed rules about one set of actions; `moved` has those that the last change added or removed. */
 export interface Files<T> {
   readonly filing: Filing<T>;
   readonly moved: Filing<T>;
@@ -38,14 +39,14 @@ export interface Files<T> {
   readonly changedBefore: number;
 }
 
-/** The most texts under which one rule is filed. */
+/** The most texts that index one rule. */
 const textsMax = 16;
 
 export function emptyFiles<T extends WithStatement>(): Files<T> {
   return { filing: file([]), moved: file([]), gone: new Set(), changed: 0, changedBefore: 0 };
 }
 
-/** Changes the files to hold exactly these rules. */
+/** Updates the index to exactly these rules. */
 export function refile<T extends WithStatement>(
   files: Files<T>,
   rules: readonly T[],
@@ -126,7 +127,7 @@ function pushTo<T>(map: Map<string, T[]>, key: string, item: T): void {
 type Place = { readonly marks: readonly string[] } | { readonly key: string; readonly range: Range };
 
 /**
- * Returns where a rule is filed: under a test of free text, which few rules share; else under a range with
+ * Returns the keys of a rule: those of a test of free text, which few rules share; else of a range with
  * two ends, a test of an enumeration or a range with one end. Null when the rule has no such test.
  */
 function placeFor(statement: Statement): Place | null {
@@ -143,7 +144,7 @@ function placeFor(statement: Statement): Place | null {
 }
 
 interface TextTest {
-  /** One mark for each text that passes the test. */
+  /** One term for each text that passes the test. */
   readonly marks: readonly string[];
   /** Whether the test is one of free text. */
   readonly isFree: boolean;
@@ -206,7 +207,7 @@ function closed(end: End | null): End | null {
   return end === null ? null : { value: end.value, isOpen: false };
 }
 
-/** Marks and ranges under which rules that follow from a premise may be filed. */
+/** Terms and ranges that may index rules that follow from a premise. */
 interface Look {
   readonly marks: readonly string[];
   readonly ranges: readonly { readonly key: string; readonly range: Range }[];

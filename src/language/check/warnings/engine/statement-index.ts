@@ -1,6 +1,5 @@
-// Finds which of many rules follow from a given rule and are about all its actions. Each rule is filed under
-// one of its tests, a text that a value must equal or a range in which it must lie. Only rules whose test the
-// given rule may pass are tried. INVARIANT: the result holds all rules that trying each would find, in one
+// Finds which of many rules follow from a given rule and are about all its actions. An inverted index has each
+// rule by one of its tests (see `emptyFiles`). Only rules whose test the given rule may pass are tried. INVARIANT: the result holds all rules that trying each would find, in one
 // order, unless too many would have to be tried; what is kept between checks changes neither.
 
 import { implies, type Statement } from '../../logic/implication.ts';

@@ -54,7 +54,7 @@ function reportInLet(id: string, search: Search): boolean {
   if (known !== undefined) return known;
   const { examined } = search;
   const value = examined.valueOfLet(id);
-  // A let of `true` or `false` is a switch that people turn on purpose. A let with several variants may not
+  // A let of `true` or `false` is a constant condition that people change on purpose. A let with several variants may not
   // be constant in another variant.
   const isApart = value == null || value.kind === 'literal' || examined.env.ask('isLetOfSeveralWays', id);
   const isReported = !isApart && reportIn(value, search);

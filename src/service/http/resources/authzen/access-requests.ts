@@ -142,7 +142,7 @@ const requestAccess = route<AccessRequestDeps, AccessRequest>({
     try {
       const { view } = await decideEntities(deps, asked, call.body, { deniedId });
       const state = await stateOf(deps, view.request_id);
-      if (state === null) throw new Error('the access request has already been decided');
+      if (state === null) throw new Error('the decided request is not on record');
       const task = taskOf(deps, state);
       call.reply.code(task.task.status === 'pending' ? 202 : 201);
       call.reply.header('location', task.task.status_endpoint);

@@ -83,7 +83,7 @@ export function decideEntities(
  */
 export function callOf({ clock }: Pick<EvaluateDeps, 'clock'>, request: FastifyRequest): AuthorizeCall {
   const { identity, headers, url, clientAddress, startedAtMs } = request;
-  if (identity === null) throw new Error('no agent calls the evaluation');
+  if (identity === null) throw new Error('the evaluation has no agent');
   const { 'idempotency-key': _, ...own } = headers;
   return { identity, headers: own, url, id: createRequestId(clock()), clientAddress, startedAtMs };
 }

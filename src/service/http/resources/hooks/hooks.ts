@@ -162,7 +162,7 @@ function waitSecondsOf(text: string | undefined): number {
 /** The call, as if the host had asked for the decision itself. */
 function callOf(request: FastifyRequest, { session, idempotencyKey }: HookedCall): AuthorizeCall {
   const { identity, headers, url, id, clientAddress, startedAtMs } = request;
-  if (identity === null) throw new Error('no agent calls the hook');
+  if (identity === null) throw new Error('the hook call has no agent');
   // A host names another session after `/clear` and for another run, and an agent can start another run. So the session
   // of a point is that of its agent.
   const { point, agent } = identity;

@@ -225,7 +225,7 @@ const getPasskeyChallenge = route<SignedInDeps>({
     replies: { 200: webAuthnReply('The options, as WebAuthn defines them') },
   },
   handle: async ({ signInDeps }, { session }) => {
-    if (session === null) throw new Error('no session for the proof');
+    if (session === null) throw new Error('a proof was requested outside a session');
     return await passkeys.passkeyRequestOptions(signInDeps, proofPurpose(session));
   },
 });

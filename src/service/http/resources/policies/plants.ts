@@ -51,7 +51,7 @@ export async function plantRoute(
     url: '/plants',
     config: { isDocumented: false },
     handler: async () => {
-      throw new Error('the hook answers every method but POST');
+      throw new Error('a request other than POST reached the handler');
     },
   });
 }

@@ -109,12 +109,12 @@ export async function authorizeRoute(app: FastifyInstance, options: AuthorizeRou
 }
 
 function neverReached(): never {
-  throw new Error('the request was not answered before its handler');
+  throw new Error('a request for a decision reached the fallback handler');
 }
 
 function callOf(request: FastifyRequest): AuthorizeCall {
   const { identity, headers, url, id, clientAddress, startedAtMs } = request;
-  if (identity === null) throw new Error('the agent is not identified');
+  if (identity === null) throw new Error('the handler ran before the agent was identified');
   return { identity, headers, url, id, clientAddress, startedAtMs };
 }
 

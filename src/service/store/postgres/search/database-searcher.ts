@@ -11,7 +11,7 @@ interface DatabaseSearcherData {
 
 // Only this project starts the thread, and with this data.
 const { url } = workerData as DatabaseSearcherData;
-if (parentPort === null) throw new Error('the searcher runs as a worker thread');
+if (parentPort === null) throw new Error('the searcher was started outside a worker thread');
 runSearcher({
   port: parentPort,
   index: openDatabaseIndex(url),

@@ -12,7 +12,7 @@ interface FileSearcherData {
 
 // Only this project starts the thread, and with this data.
 const { path, busyTimeoutMs } = workerData as FileSearcherData;
-if (parentPort === null) throw new Error('the searcher runs as a worker thread');
+if (parentPort === null) throw new Error('the searcher was started outside a worker thread');
 runSearcher({
   port: parentPort,
   index: openFileIndex(path, busyTimeoutMs),
