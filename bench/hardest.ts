@@ -2,7 +2,7 @@
 // case grows with the number of its rules; the time of a decision may grow no faster than that number.
 
 import { isDeepStrictEqual } from 'node:util';
-import type { Linked } from '../src/language/emit/link.ts';
+import type { LinkedFunctions } from '../src/language/emit/link.ts';
 import { type Facts, nothingSatisfied } from '../src/language/model/request.ts';
 import { authorize } from '../src/language/spec/authorize.ts';
 import { rotate, timeCalls } from '../src/measure/clock.ts';
@@ -115,7 +115,7 @@ function measureCase(one: HardCase, rules: number, rounds: number): HardFigures[
 export function prepareHardest(
   one: HardCase,
   rules: number,
-): { readonly engine: Linked; readonly requests: readonly Facts[] } {
+): { readonly engine: LinkedFunctions; readonly requests: readonly Facts[] } {
   const { set, engine, diagnostics } = compile({
     files: [{ path: 'a.policy', text: policyText(one, rules) }],
     readListFile: () => ({ code: 'list-file-missing', message: 'there are no list files' }),

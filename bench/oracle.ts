@@ -6,7 +6,7 @@
 import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import type { Claim, PolicySet } from '../src/language/model/policy.ts';
+import type { GuaranteeClause, PolicySet } from '../src/language/model/policy.ts';
 import { createRandom } from '../src/language/value/random.ts';
 import type { Fraction } from '../src/reasoning/linear/fraction.ts';
 import { signOf } from '../src/reasoning/linear/fraction.ts';
@@ -216,12 +216,12 @@ function isChecked({ ctx }: ProofProblem): boolean {
  * Makes claims from the conditions of the action's first three rules, so that many claims hold and many do
  * not.
  */
-function claimsOf(set: PolicySet, action: string): readonly Claim[] {
+function claimsOf(set: PolicySet, action: string): readonly GuaranteeClause[] {
   const rules = set.policies
     .filter(({ actions }) => actions.includes(action))
     .flatMap((policy) => policy.rules);
   return rules.slice(0, 3).flatMap(({ condition: when, span }) =>
-    (['allow', 'deny', 'escalate'] as const).flatMap((effect): readonly Claim[] => [
+    (['allow', 'deny', 'escalate'] as const).flatMap((effect): readonly GuaranteeClause[] => [
       { mode: 'never', effect, when, isUnapproved: effect === 'allow', span },
       { mode: 'always', effect, when, isUnapproved: false, span },
     ]),

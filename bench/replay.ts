@@ -19,7 +19,7 @@ import { readPolicies } from '../src/service/policies/read.ts';
 import { createRequestId } from '../src/service/requests/record/id.ts';
 import { validSeconds } from '../src/service/requests/record/lifecycle.ts';
 import { engineVersions, type RequestRecord, requestRow } from '../src/service/requests/record/record.ts';
-import { eventOf, type RequestChanged } from '../src/service/requests/record/request-state.ts';
+import { eventOf, type RequestChange } from '../src/service/requests/record/request-state.ts';
 import type { Store } from '../src/service/store/contract/store.ts';
 import { openRecords, openStore } from '../src/service/store/open.ts';
 
@@ -135,7 +135,7 @@ async function approve(store: Store, record: RequestRecord): Promise<void> {
     group: decision.requires?.approvals[0]?.group ?? null,
   };
   const pending = { status: 'pending', decidedAtMs: null, expiresAtMs: record.expiresAtMs } as const;
-  const voted = (person: string): RequestChanged =>
+  const voted = (person: string): RequestChange =>
     eventOf('approved', { who: person, atMs, state: pending }, { ...vote, person });
   const granted = { ...decision, outcome: 'ALLOW', requires: null, validForSeconds: 600 };
   const state = { status: 'approved', decidedAtMs: atMs, expiresAtMs } as const;

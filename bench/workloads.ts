@@ -2,7 +2,7 @@
 // own language, and the requests to decide. Everything is drawn from a seed, so that all engines get the
 // same.
 
-import { createRandom, type Random } from '../src/language/value/random.ts';
+import { createRandom, type RandomSource } from '../src/language/value/random.ts';
 
 export type Outcome = 'ALLOW' | 'DENY';
 
@@ -163,7 +163,11 @@ const testKinds = [
   'description-starts',
 ] as const satisfies readonly BenchTest['kind'][];
 
-function randomTest(random: Random, kind: (typeof testKinds)[number], vendors: readonly string[]): BenchTest {
+function randomTest(
+  random: RandomSource,
+  kind: (typeof testKinds)[number],
+  vendors: readonly string[],
+): BenchTest {
   switch (kind) {
     case 'amount-between': {
       const low = random.below(amountMax / 2);
@@ -184,7 +188,7 @@ function randomTest(random: Random, kind: (typeof testKinds)[number], vendors: r
 }
 
 function randomRequest(
-  random: Random,
+  random: RandomSource,
   action: string,
   rules: readonly BenchRule[],
   vendors: readonly string[],
@@ -230,10 +234,10 @@ function steer(request: BenchRequest, test: BenchTest): BenchRequest {
  * Draws an index by Zipf's law: the first is the most frequent, and the frequency of the next is in
  * proportion to one over their rank.
  */
-function zipf(random: Random, count: number): number {
+function zipf(random: RandomSource, count: number): number {
   return Math.min(count - 1, Math.floor(Math.exp(fraction(random) * Math.log(count + 1))) - 1);
 }
 
-function fraction(random: Random): number {
+function fraction(random: RandomSource): number {
   return random.below(2 ** 32) / 2 ** 32;
 }

@@ -2,8 +2,8 @@
 // does (payload check, decision, trace), the other makes the bare decision, as a program that embeds Writ
 // can.
 
-import { type Linked, link } from '../src/language/emit/link.ts';
-import { type Compiled, compile, createCompileCache, findErrors } from '../src/pipeline.ts';
+import { type LinkedFunctions, link } from '../src/language/emit/link.ts';
+import { type CompileResult, compile, createCompileCache, findErrors } from '../src/pipeline.ts';
 import { type Decided, type Engine, type Prepared, unlimited } from './engine.ts';
 import { policyFiles, toFacts } from './policy-text.ts';
 import type { Workload } from './workloads.ts';
@@ -18,8 +18,8 @@ export const requestEngine = engineBy('Writ, a request', (linked) => {
   return (facts) => linked.decideTraced(facts).decision;
 });
 
-function engineBy(name: string, decideOf: (linked: Linked) => (facts: Facts) => Decided): Engine {
-  const prepared = (linked: Linked, { requests }: Workload): Prepared => {
+function engineBy(name: string, decideOf: (linked: LinkedFunctions) => (facts: Facts) => Decided): Engine {
+  const prepared = (linked: LinkedFunctions, { requests }: Workload): Prepared => {
     const facts = requests.map(toFacts);
     const decide = decideOf(linked);
     return { decide: (at) => decide(facts[at]!) };
@@ -33,12 +33,12 @@ function engineBy(name: string, decideOf: (linked: Linked) => (facts: Facts) => 
 }
 
 /** Compiles from text, as a service does at its start; `engine` is null when the policies have errors. */
-function compileText(workload: Workload): Compiled {
+function compileText(workload: Workload): CompileResult {
   const readListFile = () => ({ code: 'list-file-missing', message: 'there are no list files' }) as const;
   return compile({ files: policyFiles(workload), readListFile }, createCompileCache(), findErrors);
 }
 
-function fromText(workload: Workload): Linked {
+function fromText(workload: Workload): LinkedFunctions {
   const { engine } = compileText(workload);
   if (engine === null) throw new Error('the policies have errors');
   return engine;
@@ -47,7 +47,7 @@ function fromText(workload: Workload): Linked {
 /** Up to this size policies are compiled from text, which works with every revision. */
 const policiesFromTextMax = 10_000;
 
-export async function engineOf(workload: Workload): Promise<Linked> {
+export async function engineOf(workload: Workload): Promise<LinkedFunctions> {
   if (workload.policies <= policiesFromTextMax) return fromText(workload);
   const { programOf } = await import('./from-model.ts');
   return link(programOf(workload));

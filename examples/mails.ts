@@ -1,7 +1,7 @@
 // What all examples share: an assistant that has to send three mails, and a tool that sends one mail. The
 // policies in `examples/policies` allow the first mail, ask people about the second, and deny the third.
 
-import { connect, type Waiting, type Writ } from '../integrations/typescript/client.ts';
+import { connect, type PendingDecision, type Writ } from '../integrations/typescript/client.ts';
 
 export interface Mail {
   readonly to: string;
@@ -34,7 +34,7 @@ export function connectFromEnvironment(): Writ {
 
 export interface People {
   /** The value for the setting `onWait` of a guard. */
-  readonly onWait: (decision: Waiting) => void;
+  readonly onWait: (decision: PendingDecision) => void;
   /** Resolves when people have decided about the last request that waits. */
   readonly haveDecided: () => Promise<void>;
 }
@@ -44,7 +44,7 @@ export interface People {
  * resume when people have decided.
  */
 export function createPeople(writ: Writ): People {
-  let last: Waiting | null = null;
+  let last: PendingDecision | null = null;
   return {
     onWait(decision) {
       if (last?.requestId !== decision.requestId) console.log(`waits for people: ${decision.url}`);

@@ -27,7 +27,7 @@ for mail in MAILS:
     try:
         try:
             send(**mail)
-        except writ.WaitingError as waiting:
+        except writ.PendingError as waiting:
             print(f"waits for people: {waiting.decision.url}", flush=True)
             # The same call again comes back to the same request, and is held until people have decided.
             client.run("mail.send", mail, lambda _: deliver(**mail), wait=4 * 3600)

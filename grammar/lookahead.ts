@@ -10,7 +10,7 @@ import {
 import type { Choice, LookaheadTable } from '../src/language/syntax/parse/lookahead.ts';
 import { maxLookahead } from '../src/language/syntax/parse/node-parser.ts';
 import { PolicyParser } from '../src/language/syntax/parse/parser.ts';
-import type { Analysed } from '../src/language/syntax/parse.ts';
+import type { ParserAnalysis } from '../src/language/syntax/parse.ts';
 
 type Asked = Pick<Parameters<typeof getLookaheadPaths>[0], 'rule' | 'maxLookahead'> & {
   readonly prodOccurrence: number;
@@ -18,7 +18,7 @@ type Asked = Pick<Parameters<typeof getLookaheadPaths>[0], 'rule' | 'maxLookahea
 
 export function lookaheadTable(): LookaheadTable {
   const strategy = new NotingStrategy({ maxLookahead });
-  const parser = new PolicyParser({ lookaheadStrategy: strategy }) as unknown as Analysed;
+  const parser = new PolicyParser({ lookaheadStrategy: strategy }) as unknown as ParserAnalysis;
   return Object.fromEntries(
     Object.entries(parser.fullRuleNameToShort).flatMap(([rule, number]) => {
       const chosen = Object.entries(parser.lookAheadFuncsCache[number] ?? []);

@@ -24,7 +24,7 @@ import type { Code } from './language/diagnostic/codes.ts';
 import { type Diagnostic, hasErrors } from './language/diagnostic/diagnostic.ts';
 import type { SourceText } from './language/diagnostic/span.ts';
 import { createFunctionCache, type FunctionCache } from './language/emit/cache.ts';
-import { type Linked, link } from './language/emit/link.ts';
+import { type LinkedFunctions, link } from './language/emit/link.ts';
 import type { Run } from './language/emit/run.ts';
 import type { PolicySet } from './language/model/policy.ts';
 import type { PackedProgram } from './language/program/packed/packed.ts';
@@ -42,7 +42,7 @@ export interface PolicySources {
 }
 
 /** What the texts mean and what is wrong with them; `set` is null exactly when a diagnostic is an error. */
-export interface Checked {
+export interface CheckResult {
   readonly files: readonly PolicyFile[];
   readonly byFile: DiagnosticsByFile;
   /** All diagnostics in one list, sorted by place. */
@@ -58,16 +58,16 @@ export interface Checked {
  * A checked set with its program as bytes, which can be sent to another thread; `packed` is null exactly when
  * `set` is.
  */
-export interface CompiledProgram extends Checked {
+export interface CompiledProgram extends CheckResult {
   readonly packed: PackedProgram | null;
 }
 
 /**
  * The results of all stages; `set`, `program` and `engine` are null exactly when a diagnostic is an error.
  */
-export interface Compiled extends Checked {
+export interface CompileResult extends CheckResult {
   readonly program: OpenProgram | null;
-  readonly engine: Linked | null;
+  readonly engine: LinkedFunctions | null;
 }
 
 /**
@@ -111,7 +111,7 @@ export function compile(
   sources: PolicySources,
   cache: CompileCache = createCompileCache(),
   checkBy: typeof checkSources = checkSources,
-): Compiled {
+): CompileResult {
   const { packed, ...checked } = compileToProgram(sources, cache, checkBy);
   if (packed === null) return { ...checked, program: null, engine: null };
   const program = unpack(packed);
@@ -129,12 +129,15 @@ export function compileToProgram(
 }
 
 /** Links a set without errors to the functions that decide by it. */
-export function linkSet(set: PolicySet): Linked {
+export function linkSet(set: PolicySet): LinkedFunctions {
   return link(unpack(planPacked(set, createPlanCache(sha256))), createFunctionCache());
 }
 
 /** Checks the texts without making a program: their meaning, and what is wrong with them. */
-export function checkSources(sources: PolicySources, cache: CompileCache = createCompileCache()): Checked {
+export function checkSources(
+  sources: PolicySources,
+  cache: CompileCache = createCompileCache(),
+): CheckResult {
   return checkedBy(check, sources, cache);
 }
 
@@ -142,7 +145,7 @@ export function checkSources(sources: PolicySources, cache: CompileCache = creat
  * Like `checkSources`, for callers that show no warnings: warnings, which take long to find, are not looked
  * for.
  */
-export function findErrors(sources: PolicySources, cache: CompileCache = createCompileCache()): Checked {
+export function findErrors(sources: PolicySources, cache: CompileCache = createCompileCache()): CheckResult {
   return errorsOf(checkedBy(checkErrors, sources, cache));
 }
 
@@ -154,17 +157,17 @@ export function findErrorsIn(
   paths: ReadonlySet<string>,
   sources: PolicySources,
   cache: CompileCache,
-): Checked {
+): CheckResult {
   const found = checkedBy((files, readListFile) => checkErrorsIn(paths, files, readListFile), sources, cache);
   return errorsOf({ ...found, diagnostics: found.diagnostics.filter(({ span }) => paths.has(span.file)) });
 }
 
-function errorsOf(found: Checked): Checked {
+function errorsOf(found: CheckResult): CheckResult {
   const diagnostics = found.diagnostics.filter((one) => hasErrors([one]));
   return { ...found, byFile: groupByFile(diagnostics), diagnostics, silenced: [] };
 }
 
-function checkedBy(run: typeof check, sources: PolicySources, cache: CompileCache): Checked {
+function checkedBy(run: typeof check, sources: PolicySources, cache: CompileCache): CheckResult {
   const parsed = parseFiles(sources.files, cache).map(withEmpty);
   const files = parsed.map(({ file }) => file);
   const checked = run(files, sources.readListFile, cache.checked);

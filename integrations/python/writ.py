@@ -31,28 +31,28 @@ RECEIPT_SECONDS_MAX = 60
 
 
 @dataclass(frozen=True)
-class Allowed:
+class AllowedDecision:
     request_id: str
     expires_at: datetime
     receipt: Optional[str] = None
 
 
 @dataclass(frozen=True)
-class Denied:
+class DeniedDecision:
     request_id: Optional[str]
     reason: str
     policy: str
 
 
 @dataclass(frozen=True)
-class Waiting:
+class PendingDecision:
     request_id: str
     waits_for: str
     until: datetime
     url: str
 
 
-Decision = Union[Allowed, Denied, Waiting]
+Decision = Union[AllowedDecision, DeniedDecision, PendingDecision]
 
 # An access or ID token that the service's `users.issuer` has signed, or what yields the present one.
 UserToken = Union[str, Callable[[], Optional[str]], None]
@@ -63,24 +63,24 @@ class WritError(Exception):
 
 
 class DeniedError(WritError):
-    def __init__(self, decision: Denied):
+    def __init__(self, decision: DeniedDecision):
         super().__init__(f"not permitted by {decision.policy}: {decision.reason}")
         self.decision = decision
 
 
-class WaitingError(WritError):
+class PendingError(WritError):
     """People have not decided yet: the same call again goes on with the same request."""
 
-    def __init__(self, decision: Waiting):
+    def __init__(self, decision: PendingDecision):
         super().__init__(f"waits for {decision.waits_for} until {decision.until.isoformat()}: {decision.url}")
         self.decision = decision
 
 
-class Unreachable(WritError):
+class UnreachableError(WritError):
     """No answer came."""
 
 
-class ReceiptRefused(WritError):
+class ReceiptError(WritError):
     """The action must not be carried out."""
 
 
@@ -137,16 +137,16 @@ class Writ:
         while True:
             held = max(0.0, min(ends_at - time.monotonic(), HELD_SECONDS_MAX))
             decision = self._ask(action, payload, key, held, on_behalf_of or self._on_behalf_of)
-            if not isinstance(decision, Waiting) or time.monotonic() >= ends_at:
+            if not isinstance(decision, PendingDecision) or time.monotonic() >= ends_at:
                 return decision
             time.sleep(max(0.0, min(0.2, ends_at - time.monotonic())))
 
-    def run(self, action: str, payload: dict, work: Callable[[Allowed], Any], **options: Any) -> Any:
+    def run(self, action: str, payload: dict, work: Callable[[AllowedDecision], Any], **options: Any) -> Any:
         """Decides, runs `work` with the grant, and reports that it ran."""
         decision = self.authorize(action, payload, **options)
-        if isinstance(decision, Waiting):
-            raise WaitingError(decision)
-        if not isinstance(decision, Allowed):
+        if isinstance(decision, PendingDecision):
+            raise PendingError(decision)
+        if not isinstance(decision, AllowedDecision):
             raise DeniedError(decision)
         try:
             return work(decision)
@@ -202,14 +202,14 @@ class Writ:
         said = (body["decision"], body["status"])
         if said == ("ALLOW", "auto_approved"):
             if self._receipts is not False and receipt is None:
-                return Denied(request_id, "the service has granted this and sent no receipt", "no_receipt")
-            return Allowed(request_id, at, receipt if self._receipts is not False else None)
+                return DeniedDecision(request_id, "the service has granted this and sent no receipt", "no_receipt")
+            return AllowedDecision(request_id, at, receipt if self._receipts is not False else None)
         if said == ("DENY", "rejected"):
-            return Denied(request_id, body["reason"], body["matched_policy"])
+            return DeniedDecision(request_id, body["reason"], body["matched_policy"])
         if said in (("ESCALATE", "pending"), ("REAUTH_REQUIRED", "pending")):
             what = "approval" if said[0] == "ESCALATE" else "reauthentication"
             url = f"{self._url}/requests/{urllib.parse.quote(request_id, safe='')}"
-            return Waiting(request_id, what, at, url)
+            return PendingDecision(request_id, what, at, url)
         return _unreadable(request_id)
 
     def _report(self, request_id: str) -> None:
@@ -220,7 +220,7 @@ class Writ:
             pass  # What has run has run, and the grant ends by itself.
 
     def _exchange(self, method: str, path: str, body: Optional[dict], headers: dict, held: float) -> tuple:
-        """One whole answer, asked for again while none comes. Raises Unreachable."""
+        """One whole answer, asked for again while none comes. Raises UnreachableError."""
         data = None if body is None else json.dumps(body, allow_nan=False).encode()
         every = {"Content-Type": "application/json", "X-Agent-API-Key": self._key}
         if self._agent is not None:
@@ -246,7 +246,7 @@ class Writ:
                 last = error
             if tries < TRIES_MAX:
                 time.sleep(pause)
-        raise Unreachable(f"the service at {self._url} cannot be reached, or does not answer: {last}")
+        raise UnreachableError(f"the service at {self._url} cannot be reached, or does not answer: {last}")
 
     def _once(self, request: urllib.request.Request, held: float) -> tuple:
         try:
@@ -270,15 +270,15 @@ def _json(data: bytes) -> Any:
         return None
 
 
-def _unreadable(request_id: Optional[str]) -> Denied:
-    return Denied(request_id, "the reply of the service cannot be read as a decision", "unreadable")
+def _unreadable(request_id: Optional[str]) -> DeniedDecision:
+    return DeniedDecision(request_id, "the reply of the service cannot be read as a decision", "unreadable")
 
 
-def _problem(status: int, body: Any) -> Denied:
+def _problem(status: int, body: Any) -> DeniedDecision:
     """An error reply: nothing was granted."""
     if not isinstance(body, dict) or not isinstance(body.get("type"), str):
-        return Denied(None, f"the service answered with status {status}", "unreadable")
-    return Denied(None, str(body.get("detail", "")), body["type"].replace("urn:writ:error:", ""))
+        return DeniedDecision(None, f"the service answered with status {status}", "unreadable")
+    return DeniedDecision(None, str(body.get("detail", "")), body["type"].replace("urn:writ:error:", ""))
 
 
 class UsedReceipts:
@@ -389,17 +389,17 @@ def verify_receipt(
         since = getattr(used, "since", None)
         _require(since is None or claims["iat"] >= since + leeway, TOO_EARLY)
         is_first = used.put_if_absent(claims["jti"], claims["exp"] + leeway)
-    except ReceiptRefused:
+    except ReceiptError:
         raise
     except Exception as error:
-        raise ReceiptRefused(f"no good receipt: {error}") from error
+        raise ReceiptError(f"no good receipt: {error}") from error
     _require(is_first is True, "it has been used")
     return claims
 
 
 def _require(is_met: bool, reason: str) -> None:
     if not is_met:
-        raise ReceiptRefused(f"no good receipt: {reason}")
+        raise ReceiptError(f"no good receipt: {reason}")
 
 
 def _signed_claims(receipt: Optional[str], keys: dict) -> dict:

@@ -3,21 +3,21 @@
 // `allowed` and under nothing else, and an approval serves one run.
 
 import {
-  type Allowed,
+  type AllowedDecision,
   type Decision,
-  type Denied,
+  type DeniedDecision,
+  type PendingDecision,
   type PossibleAction,
-  type RequestStanding,
+  type RequestStatus,
   readDecision,
   readPossible,
   readStanding,
   refusal,
-  type Waiting,
 } from './decision.ts';
-import { exchange, type Fetch, type Question, Unreachable, type WholeAnswer } from './exchange.ts';
+import { exchange, type Fetch, type Question, UnreachableError, type WholeAnswer } from './exchange.ts';
 
-export type { Allowed, Decision, Denied, PossibleAction, RequestStanding, Waiting };
-export { Unreachable };
+export type { AllowedDecision, Decision, DeniedDecision, PendingDecision, PossibleAction, RequestStatus };
+export { UnreachableError };
 
 /**
  * An access or ID token that the service's `users.issuer` has signed, or a function that returns the current
@@ -72,7 +72,7 @@ export interface GuardOptions<Args extends readonly unknown[], Payload> extends 
   readonly action: string;
   /** Makes the payload that policies read; by default the call's first argument. */
   readonly payload?: (...args: Args) => Payload;
-  /** `hold` waits for people until the deadline, `throw` throws `WaitingError` after `wait`. */
+  /** `hold` waits for people until the deadline, `throw` throws `PendingError` after `wait`. */
   readonly onWait?: 'hold' | 'throw';
 }
 
@@ -91,13 +91,13 @@ export interface Writ<Actions extends object = Readonly<Record<string, object>>>
     options?: AskOptions,
   ): Promise<Decision>;
   /**
-   * Decides, runs `work`, and reports that it ran. Throws DeniedError, WaitingError or Unreachable when
+   * Decides, runs `work`, and reports that it ran. Throws DeniedError, PendingError or UnreachableError when
    * nothing ran.
    */
   run<Key extends keyof Actions & string, Result>(
     action: Key,
     payload: Actions[Key] & object,
-    work: (grant: Allowed) => Result | Promise<Result>,
+    work: (grant: AllowedDecision) => Result | Promise<Result>,
     options?: AskOptions,
   ): Promise<Result>;
   /** Returns a function that asks before each call of the tool. */
@@ -118,16 +118,16 @@ export interface Writ<Actions extends object = Readonly<Record<string, object>>>
    * The state of a request, once people have decided or `wait` is over; by default at once. Looking does not
    * use up an approval. Null when the agent has no such request.
    */
-  look(requestId: string, options?: Omit<AskOptions, 'idempotencyKey'>): Promise<RequestStanding | null>;
+  look(requestId: string, options?: Omit<AskOptions, 'idempotencyKey'>): Promise<RequestStatus | null>;
   /** What the agent can get for each action whose key begins with `prefix`, before it asks. */
   actions(prefix?: string): Promise<readonly PossibleAction[]>;
 }
 
 /** The service or a person has refused the call. */
 export class DeniedError extends Error {
-  readonly decision: Denied;
+  readonly decision: DeniedDecision;
 
-  constructor(decision: Denied) {
+  constructor(decision: DeniedDecision) {
     super(decision.message);
     this.name = 'DeniedError';
     this.decision = decision;
@@ -135,12 +135,12 @@ export class DeniedError extends Error {
 }
 
 /** People have not decided yet. The same call again goes on with the same request. */
-export class WaitingError extends Error {
-  readonly decision: Waiting;
+export class PendingError extends Error {
+  readonly decision: PendingDecision;
 
-  constructor(decision: Waiting) {
+  constructor(decision: PendingDecision) {
     super(`waits for ${decision.for} until ${decision.until.toISOString()}: ${decision.url}`);
-    this.name = 'WaitingError';
+    this.name = 'PendingError';
     this.decision = decision;
   }
 }
@@ -163,11 +163,11 @@ export function connect<Actions extends object = Readonly<Record<string, object>
   async function run<Result>(
     action: string,
     payload: object,
-    work: (grant: Allowed) => Result | Promise<Result>,
+    work: (grant: AllowedDecision) => Result | Promise<Result>,
     options: AskOptions = {},
   ): Promise<Result> {
     const decision = await authorize(action, payload, options);
-    if (decision.kind === 'waiting') throw new WaitingError(decision);
+    if (decision.kind === 'waiting') throw new PendingError(decision);
     if (decision.kind !== 'allowed') throw new DeniedError(decision);
     try {
       return await work(decision);
@@ -210,13 +210,13 @@ function firstOf(...[first]: readonly unknown[]): object {
   return typeof first === 'object' && first !== null ? first : {};
 }
 
-interface Asked extends AskOptions {
+interface ActionRequest extends AskOptions {
   readonly action: string;
   readonly payload: object;
 }
 
 /** Asks until there is a decision or the time is over. Each try comes back to the same request. */
-async function ask(connection: Connection, asked: Asked): Promise<Decision> {
+async function ask(connection: Connection, asked: ActionRequest): Promise<Decision> {
   const { wait = connection.wait ?? waitMsDefault, idempotencyKey = crypto.randomUUID() } = asked;
   const endsAt = Date.now() + wait;
   for (;;) {
@@ -231,7 +231,7 @@ async function ask(connection: Connection, asked: Asked): Promise<Decision> {
 
 const pollMs = 200;
 
-async function askHeld(connection: Connection, asked: Asked, heldMs: number): Promise<Decision> {
+async function askHeld(connection: Connection, asked: ActionRequest, heldMs: number): Promise<Decision> {
   const { receipts = false } = connection;
   const wants = ['attach', `wait=${Math.ceil(heldMs / 1000)}`];
   if (receipts !== false) wants.push(receipts === true ? 'receipt' : `receipt=${receipts}`);
@@ -303,7 +303,7 @@ function signer({ signingSecret }: Connection): Question['sign'] {
 }
 
 /** An error reply (RFC 9457): nothing was granted. */
-function problemOf({ status, body }: WholeAnswer): Denied {
+function problemOf({ status, body }: WholeAnswer): DeniedDecision {
   const { type, detail } = (typeof body === 'object' && body !== null ? body : {}) as {
     readonly type?: unknown;
     readonly detail?: unknown;
@@ -334,7 +334,7 @@ async function look(
   connection: Connection,
   requestId: string,
   { wait = 0, signal }: AskOptions = {},
-): Promise<RequestStanding | null> {
+): Promise<RequestStatus | null> {
   const endsAt = Date.now() + wait;
   for (;;) {
     const heldMs = Math.max(0, Math.min(endsAt - Date.now(), heldMsMax));

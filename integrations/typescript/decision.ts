@@ -1,7 +1,7 @@
 // Turns a reply of the service into what the asking program may do. INVARIANT: a reply is `allowed` only if
 // every field is as the service sends it for a grant; any other reply is a refusal.
 
-export interface Allowed {
+export interface AllowedDecision {
   readonly kind: 'allowed';
   readonly requestId: string;
   /** The action must begin before this time. */
@@ -10,7 +10,7 @@ export interface Allowed {
   readonly receipt?: string;
 }
 
-export interface Denied {
+export interface DeniedDecision {
   readonly kind: 'denied';
   /** The id of the request; null when nothing was decided. */
   readonly requestId: string | null;
@@ -26,7 +26,7 @@ export interface Denied {
   readonly change?: string;
 }
 
-export interface Waiting {
+export interface PendingDecision {
   readonly kind: 'waiting';
   readonly requestId: string;
   readonly for: 'approval' | 'reauthentication';
@@ -37,9 +37,9 @@ export interface Waiting {
   readonly url: string;
 }
 
-export type Decision = Allowed | Denied | Waiting;
+export type Decision = AllowedDecision | DeniedDecision | PendingDecision;
 
-export interface RequestStanding {
+export interface RequestStatus {
   readonly requestId: string;
   readonly status: string;
   readonly reason: string;
@@ -55,7 +55,7 @@ export interface PossibleAction {
 }
 
 /** A refusal by this client itself. */
-export function refusal(policy: string, reason: string, requestId: string | null = null): Denied {
+export function refusal(policy: string, reason: string, requestId: string | null = null): DeniedDecision {
   return {
     kind: 'denied',
     requestId,
@@ -66,7 +66,7 @@ export function refusal(policy: string, reason: string, requestId: string | null
 }
 
 /** The text for a model whose call has ended while people decide. */
-export function toldWaiting({ message }: Waiting): string {
+export function toldWaiting({ message }: PendingDecision): string {
   return `${message} Nothing was carried out. Make the same call again to go on.`;
 }
 
@@ -103,7 +103,7 @@ export function readDecision(body: unknown, read: Read): Decision {
 }
 
 /** Reads the body of a reply about a request; null when it is none. */
-export function readStanding(body: unknown): RequestStanding | null {
+export function readStanding(body: unknown): RequestStatus | null {
   if (!isView(body)) return null;
   const { request_id: requestId, status, reason, matched_policy: policy, message } = body;
   const until = new Date(body.expires_at);
@@ -119,7 +119,7 @@ export function readPossible(body: unknown): readonly PossibleAction[] {
   }));
 }
 
-function changeIn({ change }: Read): Pick<Denied, 'change'> {
+function changeIn({ change }: Read): Pick<DeniedDecision, 'change'> {
   if (change === null) return {};
   try {
     return { change: decodeURIComponent(change) };
@@ -136,7 +136,7 @@ function allowed(requestId: string, expiresAt: Date, { receipt, isReceiptNeeded 
   return { kind: 'allowed', requestId, expiresAt, receipt };
 }
 
-function unreadable(requestId: string | null): Denied {
+function unreadable(requestId: string | null): DeniedDecision {
   return refusal('unreadable', 'the reply of the service cannot be read as a decision', requestId);
 }
 

@@ -1,12 +1,12 @@
 // Sends one question to the service and returns one whole answer. While no answer comes, the question is sent
 // again under the same idempotency key, so it is decided once. INVARIANT: no answer is made up; when none
-// comes in time, `Unreachable` is thrown.
+// comes in time, `UnreachableError` is thrown.
 
 /** No answer came. A caller without an answer has no grant. */
-export class Unreachable extends Error {
+export class UnreachableError extends Error {
   constructor(url: string, cause: unknown) {
     super(`the service at ${url} cannot be reached, or does not answer: ${whyOf(cause)}`, { cause });
-    this.name = 'Unreachable';
+    this.name = 'UnreachableError';
   }
 }
 
@@ -71,12 +71,12 @@ export async function exchange(question: Question): Promise<WholeAnswer> {
       await pause(pauseOf(answer, tries), question.signal);
     } catch (error) {
       question.signal?.throwIfAborted();
-      if (error instanceof Unreachable) throw error;
+      if (error instanceof UnreachableError) throw error;
       last = error;
       if (tries < triesMax) await pause(firstPauseMs * 2 ** (tries - 1), question.signal);
     }
   }
-  throw new Unreachable(new URL(question.url).origin, last);
+  throw new UnreachableError(new URL(question.url).origin, last);
 }
 
 /**
@@ -141,7 +141,7 @@ function isWorthAnotherTry({ status }: WholeAnswer): boolean {
 }
 
 function settled(answer: WholeAnswer, { url }: Question): WholeAnswer {
-  if (answer.status >= 500) throw new Unreachable(new URL(url).origin, answer.status);
+  if (answer.status >= 500) throw new UnreachableError(new URL(url).origin, answer.status);
   return answer;
 }
 

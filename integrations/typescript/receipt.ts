@@ -46,10 +46,10 @@ export interface ReceiptClaims {
 }
 
 /** The receipt is not good, so the action must not be carried out. */
-export class ReceiptRefused extends Error {
+export class ReceiptError extends Error {
   constructor(reason: string, cause?: unknown) {
     super(`no good receipt: ${reason}`, { cause });
-    this.name = 'ReceiptRefused';
+    this.name = 'ReceiptError';
   }
 }
 
@@ -59,7 +59,7 @@ export type VerifyReceipt = (
   payload: unknown,
 ) => Promise<ReceiptClaims>;
 
-/** Makes the check of receipts. The check rejects with ReceiptRefused; a receipt that passes is used up. */
+/** Makes the check of receipts. The check rejects with ReceiptError; a receipt that passes is used up. */
 export function createReceiptCheck(options: ReceiptOptions): VerifyReceipt {
   const { issuer, audience, clockTolerance = 5, used = createUsedReceipts() } = options;
   const keys = options.keys ?? createRemoteJWKSet(new URL('/.well-known/jwks.json', issuer));
@@ -74,12 +74,12 @@ export function createReceiptCheck(options: ReceiptOptions): VerifyReceipt {
   };
 
   return async (receipt, action, payload) => {
-    if (typeof receipt !== 'string' || receipt === '') throw new ReceiptRefused('none was sent');
+    if (typeof receipt !== 'string' || receipt === '') throw new ReceiptError('none was sent');
     const claims = await verified(receipt, keys, rules);
     const { jti = '', sub = '', iat = 0, exp = 0 } = claims;
     checkSubject(claims, action, payload);
-    if (used.since !== undefined && iat < used.since + clockTolerance) throw new ReceiptRefused(tooEarly);
-    if (!(await isFirst(used, jti, exp + clockTolerance))) throw new ReceiptRefused('it has been used');
+    if (used.since !== undefined && iat < used.since + clockTolerance) throw new ReceiptError(tooEarly);
+    if (!(await isFirst(used, jti, exp + clockTolerance))) throw new ReceiptError('it has been used');
     return {
       requestId: jti,
       agentId: sub.replace(/^agent:/, ''),
@@ -97,7 +97,7 @@ async function isFirst(used: UsedReceipts, id: string, expiresAt: number): Promi
   try {
     return (await used.putIfAbsent(id, expiresAt)) === true;
   } catch (error) {
-    throw new ReceiptRefused('the memory of used receipts cannot be written', error);
+    throw new ReceiptError('the memory of used receipts cannot be written', error);
   }
 }
 
@@ -112,7 +112,7 @@ async function verified(
   try {
     return (await jwtVerify(receipt, keys, rules)).payload;
   } catch (error) {
-    throw new ReceiptRefused(
+    throw new ReceiptError(
       error instanceof errors.JOSEError ? error.message : 'the keys are not there',
       error,
     );
@@ -123,10 +123,9 @@ async function verified(
 function checkSubject(claims: JWTPayload, action: string, payload: unknown): void {
   const { authorization_details: details } = claims;
   const [what, ...others] = Array.isArray(details) ? details : [];
-  if (others.length > 0 || what?.type !== 'writ_action')
-    throw new ReceiptRefused('it is about something else');
-  if (what.action_key !== action) throw new ReceiptRefused('it is for another action');
-  if (what.payload_digest !== digestOf(payload)) throw new ReceiptRefused('it is for another payload');
+  if (others.length > 0 || what?.type !== 'writ_action') throw new ReceiptError('it is about something else');
+  if (what.action_key !== action) throw new ReceiptError('it is for another action');
+  if (what.payload_digest !== digestOf(payload)) throw new ReceiptError('it is for another payload');
 }
 
 /** The digest of a payload. Throws for a value that JSON cannot hold. */
@@ -250,6 +249,6 @@ interface RefusedCall {
 }
 
 function refusedCall(error: unknown): RefusedCall {
-  const why = error instanceof ReceiptRefused ? error.message : 'the receipt could not be checked';
+  const why = error instanceof ReceiptError ? error.message : 'the receipt could not be checked';
   return { isError: true, content: [{ type: 'text', text: `Not permitted: ${why}.` }] };
 }

@@ -14,12 +14,12 @@ export interface TestingViewOptions {
   readonly setLine: (item: TestItem, line: number) => void;
 }
 
-interface Listed {
+interface TestItems {
   readonly items: readonly { readonly name: string; readonly start: number; readonly line: number }[];
 }
 
 /** The case or the claim that a test item stands for. */
-interface Runnable {
+interface TestTarget {
   readonly uri: string;
   readonly start: number;
   readonly isClaim: boolean;
@@ -30,7 +30,7 @@ const runProfile = 1;
 /** Sets up the view. `refresh` fills the view; call it at the start and after each save of a file. */
 export function showTests(options: TestingViewOptions): { readonly refresh: () => Promise<void> } {
   const { controller } = options;
-  const about = new WeakMap<TestItem, Runnable>();
+  const about = new WeakMap<TestItem, TestTarget>();
   const refresh = async (): Promise<void> => {
     const [tests, policies] = await Promise.all([
       filesOf(options, about, { ending: '.test.yaml', command: 'writ.listCases', isClaim: false }),
@@ -57,13 +57,13 @@ interface Kind {
 /** Returns a test item for each file, with a child for each case or claim. */
 async function filesOf(
   { controller, ask, findFiles, setLine }: TestingViewOptions,
-  about: WeakMap<TestItem, Runnable>,
+  about: WeakMap<TestItem, TestTarget>,
   { ending, command, isClaim }: Kind,
 ): Promise<readonly TestItem[]> {
   const found: TestItem[] = [];
   for (const uri of await findFiles(ending)) {
     const address = uri.toString();
-    const { items } = await ask<Listed>(command, address).then(
+    const { items } = await ask<TestItems>(command, address).then(
       (listed) => listed,
       () => ({ items: [] }),
     );
@@ -86,7 +86,7 @@ async function runAll(
   request: TestRunRequest,
   token: CancellationToken,
   options: TestingViewOptions,
-  about: WeakMap<TestItem, Runnable>,
+  about: WeakMap<TestItem, TestTarget>,
 ): Promise<void> {
   const run = options.controller.createTestRun(request);
   const excluded = new Set(request.exclude ?? []);
@@ -118,7 +118,7 @@ interface RunCases {
   readonly cases: readonly { readonly outcome: string; readonly text: string }[];
 }
 
-interface Proved {
+interface ProofResult {
   readonly result: string;
   readonly why: string | null;
   readonly request: object | null;
@@ -126,11 +126,11 @@ interface Proved {
 
 /** Returns why a case or a claim has failed; null when it has passed. */
 async function faultOf(
-  { uri, start, isClaim }: Runnable,
+  { uri, start, isClaim }: TestTarget,
   { ask }: TestingViewOptions,
 ): Promise<string | null> {
   if (isClaim) {
-    const { result, why, request } = await ask<Proved>('writ.proveClaim', uri, start);
+    const { result, why, request } = await ask<ProofResult>('writ.proveClaim', uri, start);
     if (result === 'proved') return null;
     return `${result}: ${why}${request === null ? '' : `\n${JSON.stringify(request)}`}`;
   }

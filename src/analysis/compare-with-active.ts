@@ -8,11 +8,11 @@ import { digest } from '../service/policies/digest.ts';
 import type { SetTexts } from '../service/policies/texts.ts';
 import { type ComparedSide, guaranteeChanges, reportOf } from './diff/diff-report.ts';
 import { placeDiagnostics } from './place-diagnostics.ts';
-import type { Compared, ComparedSets, PlaygroundAsk } from './questions.ts';
+import type { ComparedSets, DiffResult, PlaygroundAsk } from './questions.ts';
 import { givenRequestOf } from './request-input.ts';
 import { createWorkspace, type LaidOver, type Workspace } from './workspace.ts';
 
-export function compareLaid(workspace: Workspace, { files }: PlaygroundAsk['compare']): Compared {
+export function compareLaid(workspace: Workspace, { files }: PlaygroundAsk['compare']): DiffResult {
   const active = workspace.lay([]);
   const laid = workspace.lay(files);
   const diagnostics = placeDiagnostics(laid.diagnostics, laid.sourceOf);
@@ -43,7 +43,7 @@ function setOf(texts: SetTexts): LaidOver {
   return workspace.lay([]);
 }
 
-function compareSides(sides: BothSides<ComparedSide>): Pick<Compared, 'diff' | 'requests'> {
+function compareSides(sides: BothSides<ComparedSide>): Pick<DiffResult, 'diff' | 'requests'> {
   const { before, after } = sides;
   const diff = diffPolicies(before.set, after.set);
   const requests = diff.findings.map(({ example }) =>

@@ -48,14 +48,14 @@ const textLengthMax = 300;
 
 const rank = { true: 0, unknown: 1, false: 2 } as const;
 
-interface Decided {
+interface RecordDecision {
   readonly set: PolicySet;
   readonly decision: Decision;
   readonly facts: Facts;
 }
 
 function conditionsOf(
-  { set, decision, facts }: Decided,
+  { set, decision, facts }: RecordDecision,
   sourceOf: LaidOver['sourceOf'],
 ): readonly ExplainedCondition[] {
   // Rules do not read a payload that is not of the declared shape.

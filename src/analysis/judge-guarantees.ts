@@ -4,20 +4,20 @@
 
 import { position, type SourceOf } from '../language/diagnostic/render.ts';
 import type { PolicySet } from '../language/model/policy.ts';
-import { type ClaimVerdict, proveGuarantees, type Verdict } from '../reasoning/prove/prove.ts';
-import { claimText, shownCondition, textAt, whyUndecided } from '../reasoning/prove/report/wording.ts';
+import { type ClauseVerdict, proveGuarantees, type Verdict } from '../reasoning/prove/prove.ts';
+import { clauseText, shownCondition, textAt, whyUndecided } from '../reasoning/prove/report/wording.ts';
 import { textPlaceOf } from './place-diagnostics.ts';
-import type { TriedClaim } from './questions.ts';
+import type { TriedClause } from './questions.ts';
 import { givenRequestOf } from './request-input.ts';
 import type { LaidOver } from './workspace.ts';
 
 /** About one second of proving; `writ check` proves larger sets. */
 const rulesMax = 2_000;
 
-const judged = new WeakMap<PolicySet, readonly TriedClaim[]>();
+const judged = new WeakMap<PolicySet, readonly TriedClause[]>();
 
 /** Returns null when the set does not compile, or has too many rules to be proved while somebody types. */
-export function judgeClaims({ policies, sourceOf }: LaidOver): readonly TriedClaim[] | null {
+export function judgeClauses({ policies, sourceOf }: LaidOver): readonly TriedClause[] | null {
   if (policies === null || rulesCount(policies.set) > rulesMax) return null;
   const { set } = policies;
   const known = judged.get(set) ?? proveGuarantees(set).map((one) => viewOf(one, set, sourceOf));
@@ -35,17 +35,17 @@ function rulesCount({ guarantees, policies }: PolicySet): number {
 }
 
 function viewOf(
-  { guarantee, claim, kind, verdicts }: ClaimVerdict,
+  { guarantee, claim, kind, verdicts }: ClauseVerdict,
   set: PolicySet,
   sourceOf: SourceOf,
-): TriedClaim {
+): TriedClause {
   const { file, start, end } = claim.span;
   const text = sourceOf(file) ?? '';
   const undecided = verdicts.find((one) => one.kind === 'undecided');
   const refuted = verdicts.find((one) => one.kind === 'refuted');
   return {
     guarantee: guarantee.name,
-    clause: claimText(claim, sourceOf),
+    clause: clauseText(claim, sourceOf),
     file,
     ...textPlaceOf(position(text, start), position(text, end)),
     result: kind,
@@ -62,7 +62,7 @@ function whyOf({ why, terms }: Extract<Verdict, { kind: 'undecided' }>, sourceOf
 function refutationOf(
   { facts, decision }: Extract<Verdict, { kind: 'refuted' }>,
   set: PolicySet,
-): TriedClaim['refuted_by'] {
+): TriedClause['refuted_by'] {
   return {
     decision: decision.outcome,
     by: decision.by,

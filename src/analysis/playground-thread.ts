@@ -3,5 +3,5 @@
 import { parentPort } from 'node:worker_threads';
 import { servePlayground } from './playground-worker.ts';
 
-if (parentPort === null) throw new Error('the playground runs as a worker thread');
+if (parentPort === null) throw new Error('the playground was started outside a worker thread');
 servePlayground(parentPort);

@@ -2,8 +2,8 @@
 // thrown by an answer is a fault of Writ itself; the thread then begins with an empty cache.
 
 import type { MessagePort } from 'node:worker_threads';
-import type { Claim, PolicySet } from '../language/model/policy.ts';
-import { decideClaims } from '../reasoning/prove/prove.ts';
+import type { GuaranteeClause, PolicySet } from '../language/model/policy.ts';
+import { decideClauses } from '../reasoning/prove/prove.ts';
 import { compareLaid, compareSets } from './compare-with-active.ts';
 import { explainRecord } from './explain-record.ts';
 import { outlineOf } from './outline.ts';
@@ -35,8 +35,14 @@ function escalatedRequest(set: PolicySet): GivenRequest | null {
   });
   for (const { action, span } of escalating.slice(0, actionsMax)) {
     if (rulesOf(set, action) > rulesMax) continue;
-    const claim: Claim = { mode: 'never', effect: 'escalate', isUnapproved: true, when: null, span };
-    const verdict = decideClaims(set, action, [claim]).get(claim);
+    const claim: GuaranteeClause = {
+      mode: 'never',
+      effect: 'escalate',
+      isUnapproved: true,
+      when: null,
+      span,
+    };
+    const verdict = decideClauses(set, action, [claim]).get(claim);
     const request = verdict?.kind === 'refuted' ? givenRequestOf(verdict.facts, set) : null;
     if (request !== null) return request;
   }
@@ -47,11 +53,11 @@ function rulesOf({ policies }: PolicySet, action: string): number {
   return policies.reduce((sum, { actions, rules }) => sum + (actions.includes(action) ? rules.length : 0), 0);
 }
 
-type Answering = {
+type QuestionHandlers = {
   readonly [Q in Question]: (workspace: Workspace, asked: PlaygroundAsk[Q]) => PlaygroundAnswers[Q];
 };
 
-const answering: Answering = {
+const answering: QuestionHandlers = {
   try: (workspace, { files, request }) => tryRequest(workspace.lay(files), request),
   compare: compareLaid,
   'compare sets': (_workspace, sets) => compareSets(sets),

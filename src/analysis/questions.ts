@@ -3,7 +3,7 @@
 import type { Vocabulary } from '../language/assist/vocabulary.ts';
 import type { Outcome } from '../language/model/decision.ts';
 import type { JsonObject } from '../language/model/json.ts';
-import type { AgentFacts, Satisfied, UserFacts } from '../language/model/request.ts';
+import type { AgentFacts, MetRequirements, UserFacts } from '../language/model/request.ts';
 import type { TracedRule, Truth } from '../language/model/trace.ts';
 import type { SentenceChange } from '../reasoning/summary/changes.ts';
 import type { SentenceKind } from '../reasoning/summary/sentences.ts';
@@ -40,8 +40,8 @@ export interface PlaygroundAsk {
 }
 
 export interface PlaygroundAnswers {
-  readonly try: Tried;
-  readonly compare: Compared;
+  readonly try: TryResult;
+  readonly compare: DiffResult;
   readonly 'compare sets': ComparedSets;
   readonly 'changed sentences': SaidChanges;
   readonly outline: readonly PolicyOutline[];
@@ -84,7 +84,7 @@ export interface GivenRequest {
   readonly tables?: JsonObject;
 }
 
-export interface Tried {
+export interface TryResult {
   readonly diagnostics: readonly PlacedDiagnostic[];
   /** What is wrong with the request. */
   readonly issues: readonly RequestIssue[];
@@ -96,11 +96,11 @@ export interface Tried {
    * In the order of the files; null when the policies have errors, or too many rules to be proved while
    * somebody types.
    */
-  readonly guarantees: readonly TriedClaim[] | null;
+  readonly guarantees: readonly TriedClause[] | null;
 }
 
 /** Compares the active policies with the set that has files laid over it. */
-export interface Compared {
+export interface DiffResult {
   /** Diagnostics of the files that are laid over. */
   readonly diagnostics: readonly PlacedDiagnostic[];
   /** Null when the policies have errors. */
@@ -113,7 +113,7 @@ export interface Compared {
 }
 
 /** Compares two sets, either of which may have been written for another version of the language. */
-export interface ComparedSets extends Compared {
+export interface ComparedSets extends DiffResult {
   /** The side that has errors, to which the diagnostics belong; null when neither has. */
   readonly failed: 'old' | 'new' | null;
 }
@@ -153,7 +153,7 @@ export interface SaidChanges {
 }
 
 /** One claim of a guarantee, about all requests. */
-export interface TriedClaim extends TextPlace {
+export interface TriedClause extends TextPlace {
   readonly guarantee: string;
   /** The claim as it is written in the policy. */
   readonly clause: string;
@@ -167,7 +167,7 @@ export interface TriedClaim extends TextPlace {
     /** `policy/rule`, or the gate. */
     readonly by: string;
     /** Rules whose requirements are met before the decision, for example by votes. */
-    readonly satisfied: Satisfied;
+    readonly satisfied: MetRequirements;
     /** Null when a meter reading is a range because requests wait, which a written request cannot express. */
     readonly request: GivenRequest | null;
   } | null;

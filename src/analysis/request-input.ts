@@ -6,13 +6,13 @@ import { nearestOf } from '../language/diagnostic/suggest.ts';
 import { describeSlot, payloadFaults } from '../language/model/describe.ts';
 import { isJsonObject, type Json, type JsonObject } from '../language/model/json.ts';
 import type { Meter, PolicySet } from '../language/model/policy.ts';
-import { isPushed, keyedRow, type Pushed, pushedKey, strayKey } from '../language/model/pushed-row.ts';
+import { isPushed, keyedRow, type PushedTable, pushedKey, strayKey } from '../language/model/pushed-row.ts';
 import {
   type Facts,
+  type MeterReading,
   nothingSatisfied,
   type PushedRows,
   presentRows,
-  type Reading,
 } from '../language/model/request.ts';
 import type { Shape, Slot } from '../language/model/type.ts';
 import { checkPayload, resolveRecord } from '../language/spec/payload.ts';
@@ -32,11 +32,11 @@ import { parseInstantLiteral } from '../language/value/time.ts';
 import type { GivenRequest, RequestIssue } from './questions.ts';
 
 /** Facts without issues, or issues without facts. */
-export type ReadGiven =
+export type RequestInputResult =
   | { readonly facts: Facts; readonly issues: readonly [] }
   | { readonly facts: null; readonly issues: readonly RequestIssue[] };
 
-export function readGiven(given: GivenRequest, set: PolicySet, nowMs: number): ReadGiven {
+export function readGiven(given: GivenRequest, set: PolicySet, nowMs: number): RequestInputResult {
   const issues: RequestIssue[] = [];
   const report = (pointer: string, message: string, help: string | null = null): null => {
     issues.push({ pointer, message, help });
@@ -53,12 +53,14 @@ export function readGiven(given: GivenRequest, set: PolicySet, nowMs: number): R
     );
   if (address !== undefined && parseIp(address) === null)
     report('/address', '`address` must be an IP address', 'such as `203.0.113.7` or `2001:db8::1`');
-  const readings = Object.entries(meters).flatMap(([name, text]): readonly (readonly [string, Reading])[] => {
-    const amount = readMeter({ name, text, meters: set.meters }, (message, help) =>
-      report(pointerOf('meters', name), message, help),
-    );
-    return amount === null ? [] : [[name, { low: amount, high: amount }]];
-  });
+  const readings = Object.entries(meters).flatMap(
+    ([name, text]): readonly (readonly [string, MeterReading])[] => {
+      const amount = readMeter({ name, text, meters: set.meters }, (message, help) =>
+        report(pointerOf('meters', name), message, help),
+      );
+      return amount === null ? [] : [[name, { low: amount, high: amount }]];
+    },
+  );
   const rows =
     tables === undefined
       ? null
@@ -245,7 +247,7 @@ function reportTable(name: string, { tables }: PolicySet, report: ReportRow): vo
   report([name], `the policies have no table \`${name}\` whose rows are pushed`, help);
 }
 
-function rowsOf(table: Pushed, rows: JsonObject, report: ReportRow): PushedRows['given'][string] {
+function rowsOf(table: PushedTable, rows: JsonObject, report: ReportRow): PushedRows['given'][string] {
   const fitting = Object.entries(rows).flatMap(([key, row]) => {
     const place = [table.name, key];
     if (!isJsonObject(row)) {

@@ -8,21 +8,21 @@ import { fromNumber } from '../language/value/decimal.ts';
 import { formatDuration } from '../language/value/time.ts';
 import { approverWords } from '../service/requests/record/reply.ts';
 import { decideFully, type PlaygroundDecision } from './decide-with-trace.ts';
-import { judgeClaims } from './judge-guarantees.ts';
+import { judgeClauses } from './judge-guarantees.ts';
 import { placeDiagnostics } from './place-diagnostics.ts';
-import type { PlaygroundAsk, Tried, TriedDecision } from './questions.ts';
+import type { PlaygroundAsk, TriedDecision, TryResult } from './questions.ts';
 import { factsOfRecord, type RecordedRequest } from './recorded-request.ts';
 import { gateIssues, readGiven } from './request-input.ts';
 import type { LaidOver } from './workspace.ts';
 
-export function tryRequest(laid: LaidOver, request: PlaygroundAsk['try']['request']): Tried {
+export function tryRequest(laid: LaidOver, request: PlaygroundAsk['try']['request']): TryResult {
   const { diagnostics, policies, sourceOf } = laid;
-  const nothing: Tried = {
+  const nothing: TryResult = {
     diagnostics: placeDiagnostics(diagnostics, sourceOf),
     issues: [],
     digested: [],
     decision: null,
-    guarantees: judgeClaims(laid),
+    guarantees: judgeClauses(laid),
   };
   if (request !== null && 'recorded' in request)
     return { ...nothing, ...tryRecorded(policies, request.recorded) };
@@ -33,7 +33,7 @@ export function tryRequest(laid: LaidOver, request: PlaygroundAsk['try']['reques
   return { ...nothing, issues: gateIssues(facts, policies.set), decision: viewOf(decided) };
 }
 
-function tryRecorded(policies: LaidOver['policies'], record: RecordedRequest): Partial<Tried> {
+function tryRecorded(policies: LaidOver['policies'], record: RecordedRequest): Partial<TryResult> {
   const digested = digestedIn(record.payload);
   if (policies === null) return { digested };
   const facts = factsOfRecord(record);

@@ -6,10 +6,10 @@ import type { ListFile } from '../language/check/messages/list-files.ts';
 import type { Diagnostic } from '../language/diagnostic/diagnostic.ts';
 import type { SourceOf } from '../language/diagnostic/render.ts';
 import type { SourceText } from '../language/diagnostic/span.ts';
-import type { Linked } from '../language/emit/link.ts';
+import type { LinkedFunctions } from '../language/emit/link.ts';
 import { countRules, type PolicySet } from '../language/model/policy.ts';
 import type { PolicyFile } from '../language/syntax/tree/tree.ts';
-import { type Compiled, compile, createCompileCache, type PolicySources } from '../pipeline.ts';
+import { type CompileResult, compile, createCompileCache, type PolicySources } from '../pipeline.ts';
 import { withLints } from '../reasoning/lints/lint.ts';
 import { entriesOf, type SetTexts, textOfFile } from '../service/policies/texts.ts';
 import type { TextFile } from './questions.ts';
@@ -21,7 +21,7 @@ export interface LaidOver {
   /** Errors and warnings, sorted by place. */
   readonly diagnostics: readonly Diagnostic[];
   /** Null exactly when a diagnostic is an error. */
-  readonly policies: { readonly set: PolicySet; readonly engine: Linked } | null;
+  readonly policies: { readonly set: PolicySet; readonly engine: LinkedFunctions } | null;
   /** Returns the text of a policy file by its path. */
   readonly sourceOf: SourceOf;
 }
@@ -89,7 +89,7 @@ export function createWorkspace(): Workspace {
  * Adds warnings about parts that are proved to be needless, when the set is small enough to prove that while
  * somebody types.
  */
-function diagnosticsOf({ set, files, diagnostics, silenced }: Compiled, sources: PolicySources) {
+function diagnosticsOf({ set, files, diagnostics, silenced }: CompileResult, sources: PolicySources) {
   if (set === null || countRules(set.policies) > lintedRulesMax) return diagnostics;
   return withLints({ set, files, diagnostics, silenced, texts: sources.files }).diagnostics;
 }

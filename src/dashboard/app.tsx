@@ -69,12 +69,12 @@ function NotReached({ problem, onRetry }: { readonly problem: unknown; readonly 
   );
 }
 
-interface Found {
+interface PageMatch {
   readonly page: Page;
   readonly params: Readonly<Record<string, string>>;
 }
 
-function findPage(path: string): Found | null {
+function findPage(path: string): PageMatch | null {
   for (const page of pages) {
     const params = matchPath(page.pattern, path);
     if (params !== null) return { page, params };
@@ -89,7 +89,7 @@ function mayView({ access }: Page, permissions: Readonly<Record<string, unknown>
 const loaded = new Map<Page, ComponentType<PageProps>>();
 
 /** An error in a page removes that page and nothing else. */
-function LoadedPage(found: Found) {
+function LoadedPage(found: PageMatch) {
   const [fault] = useErrorBoundary((error) => console.error(error));
   if (fault !== undefined) return <PageFailed />;
   return <WantedPage {...found} />;
@@ -110,7 +110,7 @@ function PageFailed() {
   );
 }
 
-function WantedPage({ page, params }: Found) {
+function WantedPage({ page, params }: PageMatch) {
   const [state, setState] = useState<{ readonly page: Page; readonly problem: unknown } | null>(null);
   const [tries, setTries] = useState(0);
   const Component = loaded.get(page);

@@ -1,10 +1,16 @@
 // Turns a program's question into facts, and a decision into the answer for the program. Facts that the
 // question leaves out are unknown.
 
-import type { Linked } from '../language/emit/link.ts';
+import type { LinkedFunctions } from '../language/emit/link.ts';
 import type { Decision, Outcome, Requirements } from '../language/model/decision.ts';
 import { isJsonObject, type JsonObject } from '../language/model/json.ts';
-import type { AgentFacts, Facts, Reading, RequestFacts, Satisfied } from '../language/model/request.ts';
+import type {
+  AgentFacts,
+  Facts,
+  MeterReading,
+  MetRequirements,
+  RequestFacts,
+} from '../language/model/request.ts';
 import type { TracedRule } from '../language/model/trace.ts';
 import { parseDecimal } from '../language/value/decimal.ts';
 
@@ -12,7 +18,7 @@ import { parseDecimal } from '../language/value/decimal.ts';
  * The reading of a meter: a number, its digits as text when a number is not exact, or a pair with the least
  * and the most that it can be.
  */
-export type ReadingGiven = number | string | readonly [number | string, number | string];
+export type MeterInput = number | string | readonly [number | string, number | string];
 
 /** The question to decide. A fact that is left out is unknown, and an unknown fact grants nothing. */
 export interface AskedDecision {
@@ -22,9 +28,9 @@ export interface AskedDecision {
   readonly agent?: AgentFacts;
   readonly request?: RequestFacts;
   /** Readings by the meter's name, with this request included; an amount of money in the meter's currency. */
-  readonly meters?: Readonly<Record<string, ReadingGiven>>;
+  readonly meters?: Readonly<Record<string, MeterInput>>;
   /** Ids (`policy/rule`) of the rules whose requirement is met by approvals or by a step-up. */
-  readonly satisfied?: Partial<Satisfied>;
+  readonly satisfied?: Partial<MetRequirements>;
   /** The time of the decision; the present time when absent. */
   readonly now?: Date;
 }
@@ -58,7 +64,7 @@ export interface AskedPolicies {
 }
 
 /** Makes policies that ask `engine` for the current functions at every question. */
-export function askedOf(engine: () => Linked): AskedPolicies {
+export function askedOf(engine: () => LinkedFunctions): AskedPolicies {
   return {
     get actions() {
       return [...engine().actions()].toSorted();
@@ -88,7 +94,7 @@ function factsOf(question: AskedDecision): Facts {
   };
 }
 
-function readingOf(name: string, given: ReadingGiven): Reading {
+function readingOf(name: string, given: MeterInput): MeterReading {
   const [least, most] = Array.isArray(given) ? (given as readonly [number, number]) : [given, given];
   const [low, high] = [parseDecimal(String(least)), parseDecimal(String(most))];
   if (low !== null && high !== null) return { low, high };

@@ -2,8 +2,8 @@
 // them.
 
 export type { Decision, Outcome } from '../language/model/decision.ts';
-export type { Facts, Reading } from '../language/model/request.ts';
-export { type Compiled, compile, type PolicySources } from '../pipeline.ts';
+export type { Facts, MeterReading } from '../language/model/request.ts';
+export { type CompileResult, compile, type PolicySources } from '../pipeline.ts';
 export type { AskedDecision, EmbeddedDecision, ExplainedDecision } from './ask.ts';
 export {
   loadPolicies,

@@ -5,7 +5,7 @@
 import { hasErrors } from '../language/diagnostic/diagnostic.ts';
 import { renderDiagnostics } from '../language/diagnostic/render.ts';
 import type { SourceText } from '../language/diagnostic/span.ts';
-import type { Linked } from '../language/emit/link.ts';
+import type { LinkedFunctions } from '../language/emit/link.ts';
 import { runOfPlace } from '../language/emit/run.ts';
 import { compile, createCompileCache, findErrors } from '../pipeline.ts';
 import { readSources } from '../service/policies/bundles/read-sources.ts';
@@ -48,7 +48,7 @@ const restMs = 150;
 /** Loads policies. Throws a PolicyError when they have an error. */
 export async function loadPolicies(place: PolicyPlace): Promise<Policies> {
   const cache = createCompileCache(runOfPlace());
-  const load = async (): Promise<Linked> => {
+  const load = async (): Promise<LinkedFunctions> => {
     const read = await readPlace(place);
     const { engine, diagnostics } = compile(read.sources, cache, findErrors);
     const all = [...read.diagnostics, ...diagnostics].filter(({ severity }) => severity === 'error');

@@ -10,23 +10,23 @@ import {
 } from 'vscode-languageserver';
 import type { GivenRequest } from '../analysis/questions.ts';
 import { readTestFile } from '../testing/read.ts';
-import { claimsIn, commandNames, lensesOf, toldLens } from './lenses.ts';
+import { clausesIn, commandNames, lensesOf, toldLens } from './lenses.ts';
 import type { PolicyService } from './service.ts';
 import { documentOf, fileNameOf, type OpenSets, type SetSnapshot } from './set/workspace.ts';
 import type { SlowAnswers } from './slow-answers.ts';
-import type { Telling } from './telling.ts';
+import type { ChangeNotifier } from './telling.ts';
 
 interface AnsweringCommands {
   readonly connection: Connection;
   readonly workspace: OpenSets;
   readonly slow: SlowAnswers;
-  readonly telling: Telling;
+  readonly telling: ChangeNotifier;
   readonly service: () => PolicyService | null;
   /** Lets the editor fetch the code lenses again, if it can. */
   readonly refreshLenses: () => void;
 }
 
-interface About {
+interface CommandTarget {
   readonly snapshot: SetSnapshot;
   readonly file: string;
   /** The argument of the command after the address of its file. */
@@ -34,14 +34,14 @@ interface About {
 }
 
 /** The result of a command, and how it is shown. */
-interface Done {
+interface CommandResult {
   readonly result: object;
   /** The message for people; null when a view of the editor shows the result. */
   readonly message: string | null;
   readonly isGood: boolean;
 }
 
-type Command = (about: About, answering: AnsweringCommands) => Promise<Done>;
+type Command = (about: CommandTarget, answering: AnsweringCommands) => Promise<CommandResult>;
 
 const commands: Readonly<Record<(typeof commandNames)[keyof typeof commandNames], Command>> = {
   [commandNames.runCase]: runCase,
@@ -50,8 +50,8 @@ const commands: Readonly<Record<(typeof commandNames)[keyof typeof commandNames]
   [commandNames.hideChanges]: (about, answering) => showChanges(about, answering, false),
   [commandNames.explainLogged]: explainLogged,
   [commandNames.listCases]: listCases,
-  [commandNames.listClaims]: listClaims,
-  [commandNames.proveClaim]: proveClaim,
+  [commandNames.listClaims]: listClauses,
+  [commandNames.proveClaim]: proveClause,
   [commandNames.tryRequest]: tryRequest,
   [commandNames.runCaseQuietly]: async (...asked) => ({ ...(await runCase(...asked)), message: null }),
 };
@@ -90,7 +90,10 @@ function failed(message: string): ResponseError<void> {
 }
 
 /** Runs the one case that begins at the given offset, or all cases of the file. */
-async function runCase({ snapshot, file, given }: About, { slow }: AnsweringCommands): Promise<Done> {
+async function runCase(
+  { snapshot, file, given }: CommandTarget,
+  { slow }: AnsweringCommands,
+): Promise<CommandResult> {
   const { files } = await slow.tests(snapshot, file);
   const [run] = files;
   if (run === undefined || run.isBroken) throw failed('the test file or its policies have errors');
@@ -108,7 +111,7 @@ async function runCase({ snapshot, file, given }: About, { slow }: AnsweringComm
 }
 
 /** Lists the cases of a test file, in order. */
-async function listCases({ snapshot, file }: About): Promise<Done> {
+async function listCases({ snapshot, file }: CommandTarget): Promise<CommandResult> {
   const document = documentOf(snapshot, file);
   const { cases } = readTestFile({ path: file, text: document.getText() });
   const items = cases.map(({ name, span: { start } }) => ({
@@ -120,9 +123,9 @@ async function listCases({ snapshot, file }: About): Promise<Done> {
 }
 
 /** Lists the claims of a policy file, in order. */
-async function listClaims({ snapshot, file }: About): Promise<Done> {
+async function listClauses({ snapshot, file }: CommandTarget): Promise<CommandResult> {
   const document = documentOf(snapshot, file);
-  const items = claimsIn(snapshot, file).map(({ guarantee, text, start }) => ({
+  const items = clausesIn(snapshot, file).map(({ guarantee, text, start }) => ({
     name: `${guarantee}: ${text}`,
     start,
     line: document.positionAt(start).line,
@@ -131,7 +134,10 @@ async function listClaims({ snapshot, file }: About): Promise<Done> {
 }
 
 /** Proves the claim at a place. */
-async function proveClaim({ snapshot, file, given }: About, { slow }: AnsweringCommands): Promise<Done> {
+async function proveClause(
+  { snapshot, file, given }: CommandTarget,
+  { slow }: AnsweringCommands,
+): Promise<CommandResult> {
   const claims = await slow.claims(snapshot);
   const found = claims?.find((one) => one.file === file && one.start === given);
   if (found === undefined) throw failed('nothing is proved while the policies have errors');
@@ -140,7 +146,10 @@ async function proveClaim({ snapshot, file, given }: About, { slow }: AnsweringC
 }
 
 /** Walks step by step through the decision of a request. */
-async function tryRequest({ snapshot, given }: About, { slow }: AnsweringCommands): Promise<Done> {
+async function tryRequest(
+  { snapshot, given }: CommandTarget,
+  { slow }: AnsweringCommands,
+): Promise<CommandResult> {
   const isRequest =
     typeof given === 'object' &&
     given !== null &&
@@ -155,12 +164,15 @@ async function tryRequest({ snapshot, given }: About, { slow }: AnsweringCommand
 }
 
 /** Shows the request that refutes the claim at a place. */
-async function showWitness({ snapshot, file, given }: About, { slow }: AnsweringCommands): Promise<Done> {
+async function showWitness(
+  { snapshot, file, given }: CommandTarget,
+  { slow }: AnsweringCommands,
+): Promise<CommandResult> {
   const claims = await slow.claims(snapshot);
   const found = claims?.find((one) => one.file === file && one.start === given);
   if (found === undefined || found.request === null) throw failed('no request refutes this');
   const { request, why } = found;
-  const claim = claimsIn(snapshot, file).find(({ start }) => start === found.start)?.text ?? '';
+  const claim = clausesIn(snapshot, file).find(({ start }) => start === found.start)?.text ?? '';
   return {
     result: { claim, why, request },
     message: `\`${claim}\` is refuted: ${why}\n${JSON.stringify(request)}`,
@@ -169,10 +181,10 @@ async function showWitness({ snapshot, file, given }: About, { slow }: Answering
 }
 
 async function showChanges(
-  { snapshot }: About,
+  { snapshot }: CommandTarget,
   { telling, refreshLenses }: AnsweringCommands,
   isShown: boolean,
-): Promise<Done> {
+): Promise<CommandResult> {
   const { findings, failure } = await telling.showChanges(snapshot, isShown);
   if (failure !== null) throw failed(failure);
   refreshLenses();
@@ -182,7 +194,10 @@ async function showChanges(
 }
 
 /** Explains the newest request that a policy has decided. */
-async function explainLogged({ given }: About, { service }: AnsweringCommands): Promise<Done> {
+async function explainLogged(
+  { given }: CommandTarget,
+  { service }: AnsweringCommands,
+): Promise<CommandResult> {
   const asked = service();
   if (asked === null) throw failed('no service is named: set WRIT_URL and WRIT_TOKEN');
   const found = await asked.lastRequest(String(given));

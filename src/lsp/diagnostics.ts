@@ -15,7 +15,7 @@ import { locationOf, rangeOf } from './set/places.ts';
 import { documentOf, fileNameOf, type SetSnapshot, uriOf } from './set/workspace.ts';
 
 /** The diagnostics that the editor already has, by the file's path in the set. */
-export type Told = Map<string, ToldFile>;
+export type PublishedDiagnostics = Map<string, ToldFile>;
 
 interface ToldFile {
   readonly source: SourceText;
@@ -32,7 +32,7 @@ export interface ShownFile {
 /** The files whose diagnostics differ from those that the editor has. Notes the new diagnostics in `told`. */
 export function newDiagnostics(
   snapshot: SetSnapshot,
-  told: Told,
+  told: PublishedDiagnostics,
   more: ReadonlyMap<string, readonly Shown[]>,
 ): readonly ShownFile[] {
   const { texts, byFile } = snapshot;
@@ -44,7 +44,7 @@ export function newDiagnostics(
 export function newDiagnosticsOf(
   files: readonly string[],
   snapshot: SetSnapshot,
-  told: Told,
+  told: PublishedDiagnostics,
   more: ReadonlyMap<string, readonly Shown[]>,
 ): readonly ShownFile[] {
   const { byFile } = snapshot;

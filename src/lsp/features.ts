@@ -70,7 +70,7 @@ function labelOf({ texts }: SetSnapshot, declaration: Declaration): string | nul
   }
 }
 
-interface Answering {
+interface ServerContext {
   readonly connection: Connection;
   readonly workspace: OpenSets;
   readonly documents: TextDocuments<TextDocument>;
@@ -85,18 +85,18 @@ interface AboutPlace extends AboutDocument {
   readonly position: { readonly line: number; readonly character: number };
 }
 
-interface Ranged {
+interface RangeParams {
   readonly start: AboutPlace['position'];
   readonly end: AboutPlace['position'];
 }
 
-interface Contextual {
+interface ContextParams {
   readonly context?: { readonly triggerKind: number };
 }
 
 const triggeredByCharacter = 2;
 
-export function answerFeatures({ connection, workspace, documents, service }: Answering): void {
+export function answerFeatures({ connection, workspace, documents, service }: ServerContext): void {
   /**
    * Answers from the set with everything that has been typed; `none` is the answer for a file that is no
    * policy.
@@ -122,7 +122,7 @@ export function answerFeatures({ connection, workspace, documents, service }: An
 
   const configAt = ({ textDocument: { uri } }: AboutDocument): TextDocument | null =>
     isConfigFile(uri) ? (documents.get(uri) ?? null) : null;
-  const completions = answerAt([], (place, { context }: AboutPlace & Contextual) =>
+  const completions = answerAt([], (place, { context }: AboutPlace & ContextParams) =>
     place.snapshot.tests.has(place.file)
       ? [...testCompletionsAt(place)]
       : [...completionsAt(place, context?.triggerKind !== triggeredByCharacter)],
@@ -173,14 +173,14 @@ export function answerFeatures({ connection, workspace, documents, service }: An
     return document === null ? [] : [...formattedIn(document, asked.range)];
   });
   connection.onCodeAction(
-    answer([], (snapshot, asked: AboutDocument & { readonly range: Ranged }) => {
+    answer([], (snapshot, asked: AboutDocument & { readonly range: RangeParams }) => {
       const { document } = placeIn(snapshot, asked.textDocument.uri, asked.range.start);
       const [start, end] = [document.offsetAt(asked.range.start), document.offsetAt(asked.range.end)];
       return [...fixesOf(snapshot, asked.textDocument.uri, { start, end })];
     }),
   );
   connection.languages.inlayHint.on(
-    answer([], (snapshot, asked: AboutDocument & { readonly range: Ranged }) => {
+    answer([], (snapshot, asked: AboutDocument & { readonly range: RangeParams }) => {
       const { file, document } = placeIn(snapshot, asked.textDocument.uri, asked.range.start);
       const [start, end] = [document.offsetAt(asked.range.start), document.offsetAt(asked.range.end)];
       return [...hintsIn(snapshot, { file, start, end })];

@@ -3,7 +3,7 @@
 // thread.
 
 import type { CodeLens, Range } from 'vscode-languageserver';
-import { claimText } from '../reasoning/prove/report/wording.ts';
+import { clauseText } from '../reasoning/prove/report/wording.ts';
 import type { RuleCoverage } from '../testing/coverage.ts';
 import { readTestFile } from '../testing/read.ts';
 import { rangeOf } from './set/places.ts';
@@ -27,7 +27,7 @@ export const commandNames = {
 } as const;
 
 /** What a lens without an answer yet is about. */
-type Pending = { readonly uri: string } & (
+type LensData = { readonly uri: string } & (
   | { readonly about: 'rule'; readonly rule: string }
   | { readonly about: 'claim'; readonly start: number }
 );
@@ -54,7 +54,7 @@ function policyLenses(
   if (tree === undefined || tree.declarations.length === 0) return [];
   const document = documentOf(snapshot, file);
   const uri = uriOf(snapshot, file);
-  const pending = (range: Range, data: Pending): CodeLens => ({ range, data });
+  const pending = (range: Range, data: LensData): CodeLens => ({ range, data });
   const lineOf = (start: number): Range => rangeOf(document, { file, start, end: start });
   const changes = areChangesShown
     ? { title: 'hide what changes since HEAD', command: commandNames.hideChanges, arguments: [uri] }
@@ -105,22 +105,22 @@ export async function toldLens(
   { file, slow }: { readonly file: string; readonly slow: SlowAnswers },
 ): Promise<CodeLens> {
   // The editor sends the data of a lens back unchanged.
-  const data = lens.data as Pending;
+  const data = lens.data as LensData;
   const command =
     data.about === 'rule'
       ? await ruleCommand(snapshot, data.rule, { file, slow })
-      : await claimCommand(snapshot, data, { file, slow });
+      : await clauseCommand(snapshot, data, { file, slow });
   return { range: lens.range, command };
 }
 
-interface Asking {
+interface LensContext {
   readonly file: string;
   readonly slow: SlowAnswers;
 }
 
 const nothing = (title: string) => ({ title, command: '' });
 
-async function ruleCommand(snapshot: SetSnapshot, rule: string, { file, slow }: Asking) {
+async function ruleCommand(snapshot: SetSnapshot, rule: string, { file, slow }: LensContext) {
   const { coverage } = await slow.tests(snapshot, null);
   const found = coverage.find((one) => one.file === file && one.rule === rule);
   return nothing(found === undefined ? 'no test runs on it' : coverageText(found));
@@ -132,10 +132,10 @@ function coverageText({ counts, lacks }: RuleCoverage): string {
   return lacks.length === 0 ? `tests: ${counted}` : `tests: ${counted}; never ${lacks.join(', never ')}`;
 }
 
-async function claimCommand(
+async function clauseCommand(
   snapshot: SetSnapshot,
-  { uri, start }: Extract<Pending, { about: 'claim' }>,
-  { file, slow }: Asking,
+  { uri, start }: Extract<LensData, { about: 'claim' }>,
+  { file, slow }: LensContext,
 ) {
   const claims = await slow.claims(snapshot);
   const found = claims?.find((one) => one.file === file && one.start === start);
@@ -149,7 +149,7 @@ async function claimCommand(
   };
 }
 
-interface WrittenClaim {
+interface WrittenClause {
   readonly guarantee: string;
   /** The text of the claim, on one line. */
   readonly text: string;
@@ -157,7 +157,7 @@ interface WrittenClaim {
 }
 
 /** The claims of a policy file, in order. */
-export function claimsIn(snapshot: SetSnapshot, file: string): readonly WrittenClaim[] {
+export function clausesIn(snapshot: SetSnapshot, file: string): readonly WrittenClause[] {
   const sourceOf = (path: string): string | null => snapshot.texts.get(path)?.text ?? null;
   const declarations = snapshot.files.find(({ span }) => span.file === file)?.declarations ?? [];
   return declarations.flatMap((declaration) =>
@@ -165,7 +165,7 @@ export function claimsIn(snapshot: SetSnapshot, file: string): readonly WrittenC
       ? []
       : declaration.claims.map((claim) => ({
           guarantee: declaration.name.text,
-          text: claimText(claim, sourceOf),
+          text: clauseText(claim, sourceOf),
           start: claim.span.start,
         })),
   );

@@ -93,7 +93,7 @@ function serviceAt({ base, token }: ServiceAccess): PolicyService {
   };
 }
 
-type Get = <T>(path: string) => Promise<T>;
+type GetJson = <T>(path: string) => Promise<T>;
 
 interface HitsReply {
   readonly since: string;
@@ -112,7 +112,7 @@ interface OverviewReply {
   >)[];
 }
 
-async function readHits(get: Get): Promise<ToldHits> {
+async function readHits(get: GetJson): Promise<ToldHits> {
   const [hits, overview] = await Promise.all([
     get<HitsReply>('/v1/policies/hits'),
     get<OverviewReply>('/v1/overview?buckets=1'),
@@ -148,7 +148,7 @@ interface ExplainReply {
   }[];
 }
 
-async function readLast(get: Get, policy: string): Promise<RecordedExplanation | string> {
+async function readLast(get: GetJson, policy: string): Promise<RecordedExplanation | string> {
   const { items } = await get<RequestsReply>(`/v1/requests?${new URLSearchParams({ policy, limit: '1' })}`);
   const [last] = items;
   if (last === undefined) return `\`${policy}\` has decided no request yet`;

@@ -50,7 +50,7 @@ function titleOf(declaration: Declaration): string {
   return declaration.keys.map(({ text }) => text).join(', ');
 }
 
-interface Symbolised {
+interface SymbolNode {
   readonly name: string;
   readonly detail: string;
   readonly kind: SymbolKind;
@@ -59,7 +59,7 @@ interface Symbolised {
   readonly children: DocumentSymbol[];
 }
 
-function symbol(document: TextDocument, { span, nameSpan, name, ...rest }: Symbolised): DocumentSymbol {
+function symbol(document: TextDocument, { span, nameSpan, name, ...rest }: SymbolNode): DocumentSymbol {
   // A declaration that is being typed may have no name yet, and clients refuse a symbol without one.
   const shown = name === '' ? '…' : name;
   return {

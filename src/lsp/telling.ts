@@ -13,12 +13,18 @@ import {
 import type { TextDocument } from 'vscode-languageserver-textdocument';
 import type { Finding } from '../analysis/findings/findings.ts';
 import { readTestFile } from '../testing/read.ts';
-import { newDiagnostics, newDiagnosticsOf, type ShownFile, shownOf, type Told } from './diagnostics.ts';
+import {
+  newDiagnostics,
+  newDiagnosticsOf,
+  type PublishedDiagnostics,
+  type ShownFile,
+  shownOf,
+} from './diagnostics.ts';
 import { documentOf, fileNameOf, type OpenSets, pathOf, type SetSnapshot, uriOf } from './set/workspace.ts';
 import type { SlowAnswers } from './slow-answers.ts';
 import type { ShownChanges } from './thread/questions.ts';
 
-export interface Telling {
+export interface ChangeNotifier {
   /** Sends new diagnostics once the text has not changed for a moment. */
   soon(): void;
   /**
@@ -46,14 +52,14 @@ type ByFile = ReadonlyMap<string, readonly Shown[]>;
 
 /** What the editor has been sent about a set. */
 interface ToldSet {
-  readonly told: Told;
+  readonly told: PublishedDiagnostics;
   /** Diagnostics for the cases of open test files, by file. */
   tests: ByFile;
   /** Diagnostics for changes since HEAD, by file; null while they are not shown. */
   changes: ByFile | null;
 }
 
-export function createTelling({ connection, workspace, documents, slow }: TellingOptions): Telling {
+export function createTelling({ connection, workspace, documents, slow }: TellingOptions): ChangeNotifier {
   /** The sets by their root. */
   const sets = new Map<string, ToldSet>();
   const setOf = (root: string): ToldSet => {

@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { Linked } from '../language/emit/link.ts';
+import type { LinkedFunctions } from '../language/emit/link.ts';
 import type { Decision } from '../language/model/decision.ts';
 import type { PolicySet } from '../language/model/policy.ts';
 import type { Facts } from '../language/model/request.ts';
@@ -95,10 +95,10 @@ export interface MeasuredEngine {
   readonly requests: readonly Facts[];
 }
 
-export interface Measured {
+export interface Measurement {
   readonly set: PolicySet;
   readonly program: Program;
-  readonly engine: Linked;
+  readonly engine: LinkedFunctions;
   /** The decision of each request. */
   readonly decisions: readonly Decision[];
   /** The number of requests that the language's definition has decided, too. */
@@ -127,7 +127,10 @@ export interface MeasureOptions {
  * The results, in the order of the subjects. Throws when a decision differs from that of the language's
  * definition.
  */
-export function measure(subjects: readonly MeasuredEngine[], options: MeasureOptions): readonly Measured[] {
+export function measure(
+  subjects: readonly MeasuredEngine[],
+  options: MeasureOptions,
+): readonly Measurement[] {
   const { rounds, ms, onProgress } = options;
   const runs = subjects.map((subject) => prepare(subject, ms));
   const steps = rounds + 1;
@@ -139,7 +142,7 @@ export function measure(subjects: readonly MeasuredEngine[], options: MeasureOpt
   return runs.map(finish);
 }
 
-interface Run extends Omit<Measured, 'byRequest'> {
+interface Run extends Omit<Measurement, 'byRequest'> {
   readonly subject: MeasuredEngine;
   readonly ready: number[];
   readonly latency: Percentiles[];
@@ -181,19 +184,19 @@ function keptOf({ sources, requests }: MeasuredEngine, ms: number): number {
 }
 
 /** The engine alone, after it has decided the requests: text, tree and model can be collected. */
-function engineAlone(sources: PolicySources, requests: readonly Facts[]): Linked {
+function engineAlone(sources: PolicySources, requests: readonly Facts[]): LinkedFunctions {
   const { engine } = compileOnce(sources);
   decideAll(engine, requests);
   return engine;
 }
 
-function compileOnce(sources: PolicySources): Pick<Measured, 'set' | 'program' | 'engine'> {
+function compileOnce(sources: PolicySources): Pick<Measurement, 'set' | 'program' | 'engine'> {
   const { set, program, engine } = compile(sources);
   if (set === null || program === null || engine === null) throw new Error('the policies have errors');
   return { set, program, engine };
 }
 
-function decideAll(engine: Linked, requests: readonly Facts[]): void {
+function decideAll(engine: LinkedFunctions, requests: readonly Facts[]): void {
   for (const facts of requests) engine.decide(facts);
 }
 
@@ -209,7 +212,7 @@ function measureRound(run: Run, ms: number): void {
   run.each.push(timeCalls(() => decideAll(engine, requests), requests.length, ms / 2));
 }
 
-function finish({ perRequest, ...run }: Run): Measured {
+function finish({ perRequest, ...run }: Run): Measurement {
   const byRequest = Float64Array.from(run.decisions, (_, at) => {
     return percentilesOf(perRequest.map((times) => times[at]!)).p50;
   });

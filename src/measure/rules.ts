@@ -29,7 +29,7 @@ export interface RuleUse {
   readonly share: number | null;
 }
 
-export interface Unfiled {
+export interface UnindexedRule {
   readonly action: string;
   readonly rule: string;
   readonly why: string;
@@ -41,10 +41,10 @@ export interface UsedRules {
   /** The number of rules that a request tried. */
   readonly perDecision: { readonly p50: number; readonly p99: number; readonly max: number };
   /** Rules that the index of their action always tries. */
-  readonly unfiled: readonly Unfiled[];
+  readonly unfiled: readonly UnindexedRule[];
 }
 
-export interface RulesTried {
+export interface RuleTrials {
   readonly facts: Facts;
   readonly decision: Decision;
   /** Ids of the rules that were tried. */
@@ -60,7 +60,7 @@ export interface RulesOptions {
 
 export function useOfRules(
   program: Program,
-  decided: readonly RulesTried[],
+  decided: readonly RuleTrials[],
   { indexedFrom, ms }: RulesOptions,
 ): UsedRules {
   const uses = countUses(program, decided);
@@ -81,7 +81,7 @@ export function useOfRules(
   };
 }
 
-function unfiledRules(program: Program, indexedFrom: number): readonly Unfiled[] {
+function unfiledRules(program: Program, indexedFrom: number): readonly UnindexedRule[] {
   return [...program.actions.values()]
     .filter(({ rules }) => rules.length >= indexedFrom)
     .flatMap(({ action, rules }) =>
@@ -97,7 +97,7 @@ interface Use {
   decides: number;
 }
 
-function countUses(program: Program, decided: readonly RulesTried[]): ReadonlyMap<string, Use> {
+function countUses(program: Program, decided: readonly RuleTrials[]): ReadonlyMap<string, Use> {
   const all = [...program.actions.values()].flatMap(({ rules }) => rules);
   const uses = new Map<string, Use>(
     all.map((rule) => [rule.id, { rule, tried: [], fired: 0, decides: 0 }] as const),

@@ -4,10 +4,10 @@
 import type { Span } from '../language/diagnostic/span.ts';
 import { userAttributes } from '../language/model/request.ts';
 import { find, readTexts, unknownKey } from './fields.ts';
-import { type Located, type LocatedMap, type Report, toJson } from './yaml.ts';
+import { type LocatedMap, type LocatedValue, type Report, toJson } from './yaml.ts';
 
 /** Located facts by their first name; `session` is stored as part of `request`. */
-export type RawFacts = ReadonlyMap<string, Located>;
+export type RawFacts = ReadonlyMap<string, LocatedValue>;
 
 export const factKeys = [
   'action',
@@ -65,13 +65,13 @@ interface Path {
 const valueLengthMax = 60;
 
 /** Merges one level deep: a list, or a record inside the payload, is replaced as a whole. */
-function overlay(base: Located | undefined, given: Located): Located {
+function overlay(base: LocatedValue | undefined, given: LocatedValue): LocatedValue {
   if (base?.kind !== 'map' || given.kind !== 'map') return given;
   const kept = base.entries.filter(({ key }) => find(given, key) === null);
   return { ...given, entries: [...kept, ...given.entries] };
 }
 
-function applySet(facts: Map<string, Located>, changes: Located | null, report: Report): void {
+function applySet(facts: Map<string, LocatedValue>, changes: LocatedValue | null, report: Report): void {
   if (changes === null) return;
   if (changes.kind !== 'map') {
     report(changes.span, '`set` must be a mapping of paths to values');
@@ -89,8 +89,8 @@ interface Removal {
 }
 
 function applyRemovals(
-  facts: Map<string, Located>,
-  paths: Located | null,
+  facts: Map<string, LocatedValue>,
+  paths: LocatedValue | null,
   { verb, check }: Removal,
   report: Report,
 ): void {
@@ -163,7 +163,12 @@ function splitPath(text: string): readonly string[] | null {
   return text.endsWith('.') || segments.length === 0 ? null : segments;
 }
 
-function put(facts: Map<string, Located>, { segments, span }: Path, value: Located, report: Report): void {
+function put(
+  facts: Map<string, LocatedValue>,
+  { segments, span }: Path,
+  value: LocatedValue,
+  report: Report,
+): void {
   const [root, ...steps] = segments as [string, ...string[]];
   const changed = putAt(facts.get(root) ?? null, steps, value);
   if (typeof changed === 'string')
@@ -172,7 +177,11 @@ function put(facts: Map<string, Located>, { segments, span }: Path, value: Locat
 }
 
 /** The changed value, or the step at which the value has no place to go into. */
-function putAt(base: Located | null, steps: readonly string[], value: Located): Located | string {
+function putAt(
+  base: LocatedValue | null,
+  steps: readonly string[],
+  value: LocatedValue,
+): LocatedValue | string {
   const [step, ...rest] = steps;
   if (step === undefined) return value;
   if (base === null) return putAt({ kind: 'map', entries: [], span: value.span }, steps, value);
@@ -187,11 +196,11 @@ function putAt(base: Located | null, steps: readonly string[], value: Located): 
 
 /** An index just past the end appends. */
 function putIntoList(
-  items: readonly Located[],
+  items: readonly LocatedValue[],
   steps: readonly string[],
-  value: Located,
+  value: LocatedValue,
   span: Span,
-): Located | string {
+): LocatedValue | string {
   const [step = '', ...rest] = steps;
   const index = /^\d+$/.test(step) ? Number(step) : -1;
   if (index < 0 || index > items.length) return step;
@@ -200,7 +209,7 @@ function putIntoList(
 }
 
 /** Whether there was something to remove. */
-function remove(facts: Map<string, Located>, { segments }: Path): boolean {
+function remove(facts: Map<string, LocatedValue>, { segments }: Path): boolean {
   const [root, ...steps] = segments as [string, ...string[]];
   const base = facts.get(root);
   if (base === undefined) return false;
@@ -210,7 +219,7 @@ function remove(facts: Map<string, Located>, { segments }: Path): boolean {
   return changed !== null;
 }
 
-function removeAt(base: Located, steps: readonly string[]): Located | null {
+function removeAt(base: LocatedValue, steps: readonly string[]): LocatedValue | null {
   const [step = '', ...rest] = steps;
   if (base.kind === 'scalar') return null;
   const isMap = base.kind === 'map';
@@ -233,7 +242,7 @@ function removeAt(base: Located, steps: readonly string[]): Located | null {
   return { ...base, items: inner === null ? base.items.toSpliced(index, 1) : base.items.with(index, inner) };
 }
 
-function brief(value: Located): string {
+function brief(value: LocatedValue): string {
   const json = toJson(value);
   const text = typeof json === 'string' ? json : JSON.stringify(json);
   const characters = [...text];

@@ -29,7 +29,7 @@ export interface Coverage {
 /** Adds the truths of one case's rules to the counts. */
 export type CountTruths = (explained: readonly ExplainedRule[]) => void;
 
-interface Counted {
+interface RuleCounts {
   readonly file: string;
   readonly rule: Rule;
   readonly counts: Record<Truth, number>;
@@ -37,14 +37,14 @@ interface Counted {
 
 /** Gathers counts over many sets and cases; a class, because gathering changes its state. */
 export class CoverageCounter {
-  readonly #rules = new Map<string, Counted>();
+  readonly #rules = new Map<string, RuleCounts>();
 
   /**
    * Registers the rules of a set, so that rules without any case show, too. Returns the function that counts
    * the set's cases. `fileOf` tells policy files apart: a rule that two test files reach counts as one rule.
    */
   addSet(set: PolicySet, fileOf: (path: string) => string): CountTruths {
-    const ofSet = new Map<string, Counted>();
+    const ofSet = new Map<string, RuleCounts>();
     for (const rule of set.policies.flatMap((policy) => policy.rules)) {
       const file = fileOf(rule.span.file);
       const key = `${file}\n${rule.id}`;
@@ -70,7 +70,7 @@ export class CoverageCounter {
   }
 }
 
-function coverageOf({ file, rule, counts }: Counted): RuleCoverage {
+function coverageOf({ file, rule, counts }: RuleCounts): RuleCoverage {
   const base = { file, rule: rule.id, isUnconditional: isUnconditional(rule), counts };
   return { ...base, lacks: demandedOf(base).filter((truth) => counts[truth] === 0) };
 }

@@ -21,7 +21,7 @@ import {
   readWord,
 } from './fields.ts';
 import type { Expectation, ExpectedApproval, ExpectedRequirements } from './test-file.ts';
-import type { Located, Report } from './yaml.ts';
+import type { LocatedValue, Report } from './yaml.ts';
 
 /** A field whose actual value differs from the expected one. */
 export interface Difference {
@@ -33,7 +33,7 @@ export interface Difference {
 /**
  * Reads an outcome such as `DENY`, or a mapping. Reports mistakes and returns the rest of the expectation.
  */
-export function readExpectation(located: Located, report: Report): Expectation {
+export function readExpectation(located: LocatedValue, report: Report): Expectation {
   if (located.kind === 'scalar') return { ...anything, decision: readDecision(located, report) };
   const map = readMap(located, { name: '`expect`', keys: expectationKeys }, report);
   if (map === null) return anything;
@@ -110,7 +110,7 @@ export const expectationKeys = [
 ] as const;
 const thisRequest = 'this request';
 
-function readDecision(located: Located, report: Report): Expectation['decision'] {
+function readDecision(located: LocatedValue, report: Report): Expectation['decision'] {
   return readWord(located, { name: 'a decision', words: outcomes }, report);
 }
 
@@ -118,7 +118,7 @@ function readDecision(located: Located, report: Report): Expectation['decision']
  * `/pattern/` is a regular expression that must match some part of the reason; any other text is the whole
  * reason.
  */
-function readReason(located: Located, report: Report): string | RegExp | null {
+function readReason(located: LocatedValue, report: Report): string | RegExp | null {
   const text = readText(located, '`reason`', report);
   const pattern = /^\/(.+)\/([is]*)$/s.exec(text ?? '');
   if (text === null || pattern === null) return text;
@@ -130,7 +130,7 @@ function readReason(located: Located, report: Report): string | RegExp | null {
   }
 }
 
-function readRequires(located: Located, report: Report): ExpectedRequirements | null {
+function readRequires(located: LocatedValue, report: Report): ExpectedRequirements | null {
   const map = readMap(located, { name: '`requires`', keys: ['escalate', 'reauth'] }, report);
   if (map === null) return null;
   return {
@@ -139,7 +139,7 @@ function readRequires(located: Located, report: Report): ExpectedRequirements | 
   };
 }
 
-function readApprovals(located: Located, report: Report): readonly ExpectedApproval[] | null {
+function readApprovals(located: LocatedValue, report: Report): readonly ExpectedApproval[] | null {
   if (located.kind !== 'list') {
     report(located.span, '`escalate` must be a list of groups');
     return null;
@@ -159,7 +159,7 @@ function readApprovals(located: Located, report: Report): readonly ExpectedAppro
   });
 }
 
-function readReauth(located: Located, report: Report): ExpectedRequirements['reauth'] {
+function readReauth(located: LocatedValue, report: Report): ExpectedRequirements['reauth'] {
   const value = located.kind === 'scalar' ? located.value : undefined;
   if (value === null || value === 'none') return 'none';
   return value === thisRequest ? thisRequest : readDuration(located, '`reauth`', report);

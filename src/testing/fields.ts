@@ -5,11 +5,11 @@ import type { Span } from '../language/diagnostic/span.ts';
 import { nearestOf } from '../language/diagnostic/suggest.ts';
 import { toNumber } from '../language/value/decimal.ts';
 import { parseDuration } from '../language/value/time.ts';
-import type { Entry, Located, LocatedMap, Report } from './yaml.ts';
+import type { Entry, LocatedMap, LocatedValue, Report } from './yaml.ts';
 
 /** The map; each key outside of `keys` is reported. */
 export function readMap(
-  located: Located,
+  located: LocatedValue,
   what: { readonly name: string; readonly keys: readonly string[] },
   report: Report,
 ): LocatedMap | null {
@@ -35,27 +35,27 @@ export function unknownKey(
   report(found.keySpan, message, nearest === null ? keys : `did you mean \`${nearest}\``);
 }
 
-export function find(map: LocatedMap | null, key: string): Located | null {
+export function find(map: LocatedMap | null, key: string): LocatedValue | null {
   return map?.entries.find((entry: Entry) => entry.key === key)?.value ?? null;
 }
 
 export function readIfThere<Value>(
   map: LocatedMap,
   key: string,
-  read: (value: Located) => Value | null,
+  read: (value: LocatedValue) => Value | null,
 ): Value | null {
   const value = find(map, key);
   return value === null ? null : read(value);
 }
 
-export function readText(located: Located, name: string, report: Report): string | null {
+export function readText(located: LocatedValue, name: string, report: Report): string | null {
   if (located.kind === 'scalar' && typeof located.value === 'string') return located.value;
   const isScalar = located.kind === 'scalar' && located.value !== null;
   report(located.span, `${name} must be text`, isScalar ? 'write it in quotes' : undefined);
   return null;
 }
 
-export function readBoolean(located: Located, name: string, report: Report): boolean | null {
+export function readBoolean(located: LocatedValue, name: string, report: Report): boolean | null {
   if (located.kind === 'scalar' && typeof located.value === 'boolean') return located.value;
   report(located.span, `${name} must be true or false`);
   return null;
@@ -63,7 +63,7 @@ export function readBoolean(located: Located, name: string, report: Report): boo
 
 /** Reads a whole number from `min` to `max`. */
 export function readInteger(
-  located: Located,
+  located: LocatedValue,
   what: { readonly name: string; readonly min: number; readonly max: number },
   report: Report,
 ): number | null {
@@ -76,7 +76,7 @@ export function readInteger(
 }
 
 export function readWord<Word extends string>(
-  located: Located,
+  located: LocatedValue,
   what: { readonly name: string; readonly words: readonly Word[] },
   report: Report,
 ): Word | null {
@@ -95,7 +95,7 @@ export function readWord<Word extends string>(
 
 /** The elements that are text; other elements are reported. */
 export function readTexts(
-  located: Located,
+  located: LocatedValue,
   name: string,
   report: Report,
 ): readonly { text: string; span: Span }[] | null {
@@ -110,7 +110,7 @@ export function readTexts(
 }
 
 /** Reads a duration such as `15m`, in seconds. */
-export function readDuration(located: Located, name: string, report: Report): number | null {
+export function readDuration(located: LocatedValue, name: string, report: Report): number | null {
   const text = located.kind === 'scalar' && typeof located.value === 'string' ? located.value : '';
   const duration = parseDuration(text);
   if (duration !== null) return toNumber(duration);

@@ -8,7 +8,7 @@ import { formatDuration } from '../language/value/time.ts';
 import { applyPart, changeKeys, describeChanges, factKeys, type RawFacts } from './changes.ts';
 import { find, readDuration, readMap, readText, readTexts, readWord } from './fields.ts';
 import { type GivenResult, type PeoplesAnswer, peoplesAnswers } from './test-file.ts';
-import { type Located, type LocatedMap, type Report, toJson } from './yaml.ts';
+import { type LocatedMap, type LocatedValue, type Report, toJson } from './yaml.ts';
 
 export interface RawStep {
   readonly step: LocatedMap;
@@ -24,7 +24,7 @@ export interface RawStep {
 
 export const stepKeys = ['name', 'after', ...factKeys, ...changeKeys, 'expect', 'then', 'result'] as const;
 
-export function readSequence(located: Located, facts: RawFacts, report: Report): readonly RawStep[] {
+export function readSequence(located: LocatedValue, facts: RawFacts, report: Report): readonly RawStep[] {
   if (located.kind !== 'list' || located.items.length === 0) {
     report(located.span, '`sequence` must be a list that is not empty');
     return [];

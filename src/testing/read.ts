@@ -10,7 +10,7 @@ import { find, readMap, readText, readTexts } from './fields.ts';
 import { readSequence } from './read-sequence.ts';
 import { readSituation } from './situation.ts';
 import type { PastRequest, TestCase, TestFile } from './test-file.ts';
-import { type Located, type LocatedMap, type Report, readYaml, testDiagnostic } from './yaml.ts';
+import { type LocatedMap, type LocatedValue, type Report, readYaml, testDiagnostic } from './yaml.ts';
 
 /** Never throws because of the file's content. Paths of policies are relative to the file's folder. */
 export function readTestFile(source: SourceText): TestFile {
@@ -64,7 +64,7 @@ function readTests(file: LocatedMap | null, defaults: RawFacts, report: Report):
   return tests.items.flatMap((test) => readTest(test, defaults, report));
 }
 
-function readTest(located: Located, defaults: RawFacts, report: Report): readonly TestCase[] {
+function readTest(located: LocatedValue, defaults: RawFacts, report: Report): readonly TestCase[] {
   const test = readMap(located, { name: 'a test', keys: testKeys }, report);
   if (test === null) return [];
   const facts = applyPart(defaults, test, report);
@@ -94,9 +94,9 @@ function readTest(located: Located, defaults: RawFacts, report: Report): readonl
 interface RawSequence {
   readonly name: string;
   readonly test: LocatedMap;
-  readonly sequence: Located;
+  readonly sequence: LocatedValue;
   readonly facts: RawFacts;
-  readonly expect: Located | null;
+  readonly expect: LocatedValue | null;
 }
 
 /** One case per step, each with the steps before it. */
@@ -133,7 +133,7 @@ interface RawCase {
   readonly name: string;
   readonly span: Span;
   readonly facts: RawFacts;
-  readonly expect: Located | null;
+  readonly expect: LocatedValue | null;
 }
 
 function readCase({ name, span, facts, expect }: RawCase, report: Report): readonly TestCase[] {

@@ -10,7 +10,7 @@ import type { Facts } from '../language/model/request.ts';
 import { authorize } from '../language/spec/authorize.ts';
 import { type ExplainedRule, explain } from '../language/spec/explain.ts';
 import { memo } from '../language/value/memo.ts';
-import { type Compiled, compile } from '../pipeline.ts';
+import { type CompileResult, compile } from '../pipeline.ts';
 import { readBundled } from '../service/policies/bundles/read-sources.ts';
 import { type ReadSources, readPaths, readPolicyText } from '../service/policies/read.ts';
 import { type CountTruths, type Coverage, CoverageCounter } from './coverage.ts';
@@ -98,7 +98,7 @@ export type LoadPolicies = (paths: readonly string[]) => Promise<LoadedPolicies>
 
 interface LoadedPolicies {
   readonly read: ReadSources;
-  readonly compiled: Compiled;
+  readonly compiled: CompileResult;
   readonly count: CountTruths;
 }
 
@@ -155,7 +155,7 @@ function createLoader(counter: CoverageCounter, bundle: string | undefined): Loa
   };
 }
 
-type Engine = NonNullable<Compiled['engine']>;
+type Engine = NonNullable<CompileResult['engine']>;
 
 interface Subject {
   readonly set: PolicySet;

@@ -5,21 +5,21 @@
 import type { Decision } from '../language/model/decision.ts';
 import type { Contribution, MeterUse } from '../language/model/metering.ts';
 import type { PolicySet } from '../language/model/policy.ts';
-import type { Facts, Reading } from '../language/model/request.ts';
-import type { Compiled } from '../pipeline.ts';
+import type { Facts, MeterReading } from '../language/model/request.ts';
+import type { CompileResult } from '../pipeline.ts';
 import { createMeterTotals, type MeterTotals } from '../service/meters/meter-totals.ts';
 import { validSeconds } from '../service/requests/record/lifecycle.ts';
 import { toFacts } from './situation.ts';
 import type { GivenResult, PeoplesAnswer, TestCase } from './test-file.ts';
 import type { Report } from './yaml.ts';
 
-interface Tried {
+interface CaseEngine {
   readonly set: PolicySet;
-  readonly engine: NonNullable<Compiled['engine']>;
+  readonly engine: NonNullable<CompileResult['engine']>;
 }
 
 /** Null, with at least one report, when the set lacks a name in the case. */
-export function caseFacts({ situation, before }: TestCase, tried: Tried, report: Report): Facts | null {
+export function caseFacts({ situation, before }: TestCase, tried: CaseEngine, report: Report): Facts | null {
   const { set } = tried;
   if (before === null) return toFacts(situation, set, report);
   const { engine } = tried;
@@ -37,15 +37,18 @@ export function caseFacts({ situation, before }: TestCase, tried: Tried, report:
   return given && counted.read(given).facts;
 }
 
-interface Reporting {
+interface OutcomeInput {
   readonly facts: Facts;
-  readonly engine: Tried['engine'];
+  readonly engine: CaseEngine['engine'];
   readonly isGranted: boolean;
   readonly report: Report;
 }
 
 /** Whether the service would accept the result; reports why not. */
-function isReportable({ json, span }: GivenResult, { facts, engine, isGranted, report }: Reporting): boolean {
+function isReportable(
+  { json, span }: GivenResult,
+  { facts, engine, isGranted, report }: OutcomeInput,
+): boolean {
   const issues = engine.checkResult(facts.action, json);
   if (!isGranted) report(span, 'what is not granted returns nothing');
   else if (issues === null) report(span, `\`${facts.action}\` declares no result`);
@@ -59,7 +62,7 @@ export function waitsForPeople({ outcome }: Decision): boolean {
   return outcome === 'ESCALATE' || outcome === 'REAUTH_REQUIRED';
 }
 
-interface Entering {
+interface EntryInput {
   readonly id: string;
   readonly uses: readonly MeterUse[];
   readonly nowMs: number;
@@ -67,12 +70,12 @@ interface Entering {
 
 /** A class, because it holds what was counted. */
 class CountedMeters {
-  readonly #engine: Tried['engine'];
+  readonly #engine: CaseEngine['engine'];
   readonly #totals: MeterTotals = createMeterTotals();
   /** By id of a waiting request, the time at which its wait ends. */
   readonly #waits = new Map<string, number>();
 
-  constructor(engine: Tried['engine']) {
+  constructor(engine: CaseEngine['engine']) {
     this.#engine = engine;
     for (const definition of engine.meters) this.#totals.fill(definition, []);
   }
@@ -86,7 +89,7 @@ class CountedMeters {
       this.#waits.delete(id);
     }
     const uses = this.#engine.entries(given);
-    const meters: Record<string, Reading> = {};
+    const meters: Record<string, MeterReading> = {};
     for (const use of uses) {
       const reading = this.#totals.read(use, { nowMs, requestId: null });
       for (const name of reading === null ? [] : use.names) meters[name] = reading!;
@@ -95,7 +98,7 @@ class CountedMeters {
   }
 
   /** Enters a request and returns whether it is granted. */
-  enter({ id, uses, nowMs }: Entering, decision: Decision, answer: PeoplesAnswer | null): boolean {
+  enter({ id, uses, nowMs }: EntryInput, decision: Decision, answer: PeoplesAnswer | null): boolean {
     const isApproved = waitsForPeople(decision) && answer === 'approved';
     const isGranted = decision.outcome === 'ALLOW' || isApproved;
     if (isGranted) this.#totals.grant(id, uses, nowMs);
@@ -106,7 +109,7 @@ class CountedMeters {
   }
 
   /** Enters what a granted call returned. */
-  report({ id: requestId, nowMs: grantedAtMs }: Entering, facts: Facts): void {
+  report({ id: requestId, nowMs: grantedAtMs }: EntryInput, facts: Facts): void {
     for (const { definition, key, contribution } of this.#engine.entries(facts)) {
       if (key === null || definition.readsResult !== true) continue;
       const entry = { requestId, key, grantedAtMs, contribution: contribution ?? nothingAdded };

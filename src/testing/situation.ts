@@ -8,7 +8,7 @@ import type { Meter, PolicySet, Rule } from '../language/model/policy.ts';
 import {
   isPushed,
   keyedRow,
-  type Pushed,
+  type PushedTable,
   pushedKey,
   rowsKnown,
   strayKey,
@@ -16,8 +16,8 @@ import {
 import {
   type AgentFacts,
   type Facts,
+  type MeterReading,
   type PushedRows,
-  type Reading,
   type RequestFacts,
   riskTiers,
   type UserFacts,
@@ -40,7 +40,7 @@ import { parseInstantLiteral } from '../language/value/time.ts';
 import { agentKeys, type RawFacts, requestKeys, satisfiedKeys } from './changes.ts';
 import { readBoolean, readIfThere, readMap, readText, readTexts, readWord } from './fields.ts';
 import type { Amount, GivenReading, GivenRow, GivenSatisfaction, Situation } from './test-file.ts';
-import { type Located, type LocatedMap, type Report, toJson } from './yaml.ts';
+import { type LocatedMap, type LocatedValue, type Report, toJson } from './yaml.ts';
 
 /** The default time of a test: the start of 2026, in UTC. */
 export const defaultNowMs = Date.UTC(2026, 0, 1);
@@ -79,7 +79,7 @@ export function toFacts(situation: Situation, set: PolicySet, report: Report): F
   }
   for (const given of situation.tables) isWhole = isRowOf(given, set, report) && isWhole;
   if (!isWhole) return null;
-  const meters = Object.fromEntries(readings) as Readonly<Record<string, Reading>>;
+  const meters = Object.fromEntries(readings) as Readonly<Record<string, MeterReading>>;
   const rows = rowsKnown(set, rowsOf(situation.tables, set));
   return { action, payload, agent, request, nowMs, meters, satisfied, ...rows };
 }
@@ -95,14 +95,14 @@ export function knownTo(set: PolicySet, situation: Situation): Situation {
   };
 }
 
-function readPayload(located: Located | undefined, report: Report): JsonObject {
+function readPayload(located: LocatedValue | undefined, report: Report): JsonObject {
   if (located === undefined) return {};
   if (located.kind === 'map') return toJson(located) as JsonObject;
   report(located.span, '`payload` must be a mapping', '`{}` is a payload without fields');
   return {};
 }
 
-function readAgent(located: Located | undefined, report: Report): AgentFacts {
+function readAgent(located: LocatedValue | undefined, report: Report): AgentFacts {
   const map = located && readMap(located, { name: '`agent`', keys: agentKeys }, report);
   if (!map) return {};
   const text = (key: string): string | null =>
@@ -120,7 +120,7 @@ function readAgent(located: Located | undefined, report: Report): AgentFacts {
   });
 }
 
-function readRequest(located: Located | undefined, report: Report): RequestFacts {
+function readRequest(located: LocatedValue | undefined, report: Report): RequestFacts {
   const map = located && readMap(located, { name: '`request`', keys: requestKeys }, report);
   if (!map) return {};
   return known<RequestFacts>({
@@ -132,7 +132,7 @@ function readRequest(located: Located | undefined, report: Report): RequestFacts
   });
 }
 
-function readUser(located: Located, report: Report): UserFacts | null {
+function readUser(located: LocatedValue, report: Report): UserFacts | null {
   const map = readMap(located, { name: '`request.user`', keys: userAttributes }, report);
   if (map === null) return null;
   const texts = (key: 'roles' | 'groups') =>
@@ -151,18 +151,18 @@ function readUser(located: Located, report: Report): UserFacts | null {
  * An email address in canonical form, which the service also makes from a token; any other text is kept,
  * since a proof may use any text.
  */
-function readEmail(located: Located, report: Report): string | null {
+function readEmail(located: LocatedValue, report: Report): string | null {
   const text = readText(located, '`request.user.email`', report);
   return text === null ? null : (canonicalEmail(text) ?? text);
 }
 
-function readIp(located: Located, report: Report): string | null {
+function readIp(located: LocatedValue, report: Report): string | null {
   const text = readText(located, '`request.ip`', report);
   if (text !== null && parseIp(text) === null) report(located.span, '`request.ip` must be an IP address');
   return text;
 }
 
-function readNow(located: Located | undefined, report: Report): number {
+function readNow(located: LocatedValue | undefined, report: Report): number {
   if (located === undefined) return defaultNowMs;
   const text = located.kind === 'scalar' && typeof located.value === 'string' ? located.value : '';
   const instant = parseInstantLiteral(text);
@@ -175,7 +175,7 @@ function readNow(located: Located | undefined, report: Report): number {
   return toNumber(milliseconds);
 }
 
-function readMeters(located: Located | undefined, report: Report): readonly GivenReading[] {
+function readMeters(located: LocatedValue | undefined, report: Report): readonly GivenReading[] {
   if (located === undefined) return [];
   if (located.kind !== 'map') {
     report(located.span, '`meters` must be a mapping of names to readings');
@@ -193,7 +193,7 @@ function readMeters(located: Located | undefined, report: Report): readonly Give
   });
 }
 
-function readRows(located: Located | undefined, report: Report): readonly GivenRow[] {
+function readRows(located: LocatedValue | undefined, report: Report): readonly GivenRow[] {
   if (located === undefined) return [];
   const help = 'such as `tables: { orders: { o-1: { owner: ann } } }`';
   if (located.kind !== 'map') {
@@ -224,7 +224,7 @@ function rowsOf(given: readonly GivenRow[], set: PolicySet): PushedRows['given']
   return Object.fromEntries(tables);
 }
 
-function canonicalKey(table: Pushed, key: string, row: JsonObject): string {
+function canonicalKey(table: PushedTable, key: string, row: JsonObject): string {
   const { shape, record } = keyedRow(table, key, row);
   return pushedKey(table, resolveRecord(shape, record));
 }
@@ -249,7 +249,7 @@ function isRowOf({ table: name, key, row, span }: GivenRow, { tables }: PolicySe
   return issues.length === 0;
 }
 
-function readAmount(located: Located): Amount | null {
+function readAmount(located: LocatedValue): Amount | null {
   if (located.kind !== 'scalar') return null;
   if (typeof located.value === 'number') return { amount: fromNumber(located.value), currency: null };
   const match = typeof located.value === 'string' ? /^(\S+?)(?: ([A-Z]{3}))?$/.exec(located.value) : null;
@@ -264,7 +264,7 @@ function isOrdered(low: Amount, high: Amount): boolean {
   return low.currency === high.currency && compare(low.amount, high.amount) <= 0;
 }
 
-function readSatisfied(located: Located | undefined, report: Report): readonly GivenSatisfaction[] {
+function readSatisfied(located: LocatedValue | undefined, report: Report): readonly GivenSatisfaction[] {
   const map = located && readMap(located, { name: '`satisfied`', keys: satisfiedKeys }, report);
   if (!map) return [];
   return satisfiedKeys.flatMap((kind) => {
@@ -273,7 +273,7 @@ function readSatisfied(located: Located | undefined, report: Report): readonly G
   });
 }
 
-function readingOf(given: GivenReading, set: PolicySet, report: Report): Reading | null {
+function readingOf(given: GivenReading, set: PolicySet, report: Report): MeterReading | null {
   const meter = set.meters.get(given.meter);
   if (meter === undefined) {
     const nearest = nearestOf(given.meter, set.meters.keys());

@@ -84,7 +84,7 @@ export function createBell(): Bell {
 const settleMs = 80;
 const endings = ['.policy', '.test.yaml'] as const;
 
-interface Expected {
+interface ExpectedChange {
   readonly before: ReadonlyMap<string, string>;
   readonly watched: ReadonlyMap<string, Watch>;
   readonly events: Bell;
@@ -93,7 +93,13 @@ interface Expected {
 }
 
 /** The files that changed; empty at the end of the watch and for a requested run. */
-async function nextChange({ before, watched, events, again, end }: Expected): Promise<readonly string[]> {
+async function nextChange({
+  before,
+  watched,
+  events,
+  again,
+  end,
+}: ExpectedChange): Promise<readonly string[]> {
   const ended = new Promise<'end'>((done) => {
     if (end.aborted) done('end');
     end.addEventListener('abort', () => done('end'), { once: true });

@@ -20,7 +20,7 @@ import { numberFault } from '../language/json/number.ts';
 import type { Json, JsonObject } from '../language/model/json.ts';
 
 /** A value with its source place. */
-export type Located = LocatedScalar | LocatedList | LocatedMap;
+export type LocatedValue = LocatedScalar | LocatedList | LocatedMap;
 
 interface LocatedScalar {
   readonly kind: 'scalar';
@@ -30,7 +30,7 @@ interface LocatedScalar {
 
 interface LocatedList {
   readonly kind: 'list';
-  readonly items: readonly Located[];
+  readonly items: readonly LocatedValue[];
   readonly span: Span;
 }
 
@@ -43,13 +43,13 @@ export interface LocatedMap {
 export interface Entry {
   readonly key: string;
   readonly keySpan: Span;
-  readonly value: Located;
+  readonly value: LocatedValue;
 }
 
 export type Report = (span: Span, message: string, help?: string) => void;
 
 /** The only document of a file; null, with at least one report, when it cannot be understood. */
-export function readYaml(source: SourceText, report: Report): Located | null {
+export function readYaml(source: SourceText, report: Report): LocatedValue | null {
   const document = parseDocument(source.text, {
     schema: 'core',
     version: '1.2',
@@ -74,7 +74,7 @@ export function readYaml(source: SourceText, report: Report): Located | null {
 }
 
 /** The value without its source places. */
-export function toJson(located: Located): Json {
+export function toJson(located: LocatedValue): Json {
   switch (located.kind) {
     case 'scalar':
       return located.value;
@@ -87,7 +87,7 @@ export function toJson(located: Located): Json {
 }
 
 /** Turns a JSON value into a located one, with `span` as the place of every part. */
-export function fromJson(json: Json, span: Span): Located {
+export function fromJson(json: Json, span: Span): LocatedValue {
   if (typeof json !== 'object' || json === null) return { kind: 'scalar', value: json, span };
   if (isList(json)) return { kind: 'list', items: json.map((item) => fromJson(item, span)), span };
   const entries = Object.entries(json).map(([key, value]) => ({
@@ -121,9 +121,9 @@ const depthMax = 64;
 const valuesMax = 100_000;
 const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-function convert(reader: Reader, node: ParsedNode | null, depth: number): Located {
+function convert(reader: Reader, node: ParsedNode | null, depth: number): LocatedValue {
   const span = node === null ? reader.at(0, 0) : reader.at(node.range[0], node.range[1]);
-  const nothing: Located = { kind: 'scalar', value: null, span };
+  const nothing: LocatedValue = { kind: 'scalar', value: null, span };
   reader.count += 1;
   if (depth > depthMax || reader.count > valuesMax) {
     if (reader.count <= valuesMax + 1) reader.report(span, 'this is nested too deep, or repeats too much');
@@ -155,7 +155,7 @@ function convertEntries(reader: Reader, map: YAMLMap, depth: number): readonly E
     }
     const value = pair.value as ParsedNode | null;
     const isAbsent = value === null || value === undefined;
-    const absent: Located = { kind: 'scalar', value: null, span: keySpan };
+    const absent: LocatedValue = { kind: 'scalar', value: null, span: keySpan };
     return [{ key: key.value, keySpan, value: isAbsent ? absent : convert(reader, value, depth + 1) }];
   });
 }

@@ -12,7 +12,7 @@ import {
   type CaseRequest,
   type CaseToAdd,
   caseText,
-  claimExpects,
+  clauseExpects,
   testPath,
 } from '../../src/dashboard/parts/comparison/test-case.ts';
 import type { PolicySet } from '../../src/language/model/policy.ts';
@@ -87,7 +87,7 @@ guarantee all_denied on pay.make { always deny when payload.amount < 10 }
   const { guarantees } = tryRequest(laid, null);
   const expected = (guarantees ?? []).map(({ clause: claim, refuted_by: refuted }) => {
     if (refuted?.request == null) throw new Error(`${claim} is not refuted by a request`);
-    const expect = claimExpects(claim, refuted.decision);
+    const expect = clauseExpects(claim, refuted.decision);
     if (expect === null) throw new Error(`${claim} expects nothing`);
     const { satisfied, request } = refuted;
     const added = read(
@@ -102,6 +102,6 @@ guarantee all_denied on pay.make { always deny when payload.amount < 10 }
     [{ decision: 'DENY' }, satisfied],
     [{ not: 'ALLOW' }, satisfied],
   ]);
-  expect(claimExpects('always ask finance needs 2 when payload.amount > 5', 'ESCALATE')).toBe(null);
+  expect(clauseExpects('always ask finance needs 2 when payload.amount > 5', 'ESCALATE')).toBe(null);
   expect(testPath('payments/limits.policy')).toBe('payments/limits.test.yaml');
 });

@@ -63,7 +63,7 @@ describe('with the service', () => {
     expect(results.map(([kind]: readonly string[]) => kind)).toEqual([
       'ran',
       'DeniedError',
-      'WaitingError',
+      'PendingError',
       'DeniedError',
     ]);
     expect(runs).toBe(1);
@@ -113,11 +113,11 @@ describe('with the service', () => {
         client,
         "print(json.dumps(outcome(lambda: client.guard('demo.escalate')(tool)(n=4))))",
       );
-    expect((await call())[0]).toBe('WaitingError');
+    expect((await call())[0]).toBe('PendingError');
     const [id = ''] = await service.store.requests.openOf(service.agent.id, 1);
     await give(ben, id, 'approve');
     expect(await call()).toEqual(['ran', 8]);
-    expect((await call())[0]).toBe('WaitingError');
+    expect((await call())[0]).toBe('PendingError');
   });
 
   test('checks receipts', async () => {
@@ -149,12 +149,12 @@ describe('with the service', () => {
       'print(json.dumps([refused, good, again, early]))',
     );
     const [refused, good, again, early] = found;
-    expect(new Set(refused.map(([kind]: readonly string[]) => kind))).toEqual(new Set(['ReceiptRefused']));
+    expect(new Set(refused.map(([kind]: readonly string[]) => kind))).toEqual(new Set(['ReceiptError']));
     expect(refused.length).toBeGreaterThan(15);
     expect(good).toEqual(['ran', 'demo']);
-    const used = ['ReceiptRefused', 'no good receipt: it has been used'];
+    const used = ['ReceiptError', 'no good receipt: it has been used'];
     expect(again).toEqual([used, used]);
-    expect(early).toEqual(['ReceiptRefused', expect.stringContaining('before this tool started')]);
+    expect(early).toEqual(['ReceiptError', expect.stringContaining('before this tool started')]);
   });
 });
 
@@ -211,10 +211,10 @@ test('with a service that breaks, nothing runs', async () => {
     page: 'DeniedError',
     empty: 'DeniedError',
     moved: 'DeniedError',
-    half: 'Unreachable',
-    silent: 'Unreachable',
-    error: 'Unreachable',
-    nobody: 'Unreachable',
+    half: 'UnreachableError',
+    silent: 'UnreachableError',
+    error: 'UnreachableError',
+    nobody: 'UnreachableError',
   });
   expect(runs).toBe(1);
 });

@@ -41,7 +41,7 @@ for step in given['steps']:
         writ.verify_receipt(step['receipt'], given['keys'], issuer='${issuer}', audience='${audience}',
                             action=step['grant']['action'], payload=step['grant']['payload'], used=used, leeway=${toleranceSeconds})
         passes.append(True)
-    except writ.ReceiptRefused:
+    except writ.ReceiptError:
         passes.append(False)
 print(json.dumps(passes))
 `;

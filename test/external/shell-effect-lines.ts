@@ -1,7 +1,7 @@
 // Random command lines of one program: options that exist and options that do not, alone, bundled, joined and apart from values
 // that programs could take for scripts, formats, files or other options.
 
-import type { Random } from '../../src/language/value/random.ts';
+import type { RandomSource } from '../../src/language/value/random.ts';
 
 const letters = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.';
 const names =
@@ -142,7 +142,7 @@ const files = [
 ];
 
 /** A random line of the program, which may be followed by a subcommand. */
-export function effectLine(random: Random, program: string): string {
+export function effectLine(random: RandomSource, program: string): string {
   const parts: string[] = [program];
   const isFirst = /^(?:sed|awk|mawk|jq|yq|grep|rg|tr|expr|printf|find|date|ps|tar)/.test(program);
   for (let options = random.below(3); options > 0; options -= 1) parts.push(randomOption(random));
@@ -153,7 +153,7 @@ export function effectLine(random: Random, program: string): string {
   return random.chance(0.1) ? `${line} | sort` : line;
 }
 
-function randomOption(random: Random): string {
+function randomOption(random: RandomSource): string {
   const letter = () => letters[random.below(letters.length)]!;
   if (random.chance(0.35)) {
     const name = random.pick(names);

@@ -7,8 +7,8 @@ import {
   type Connection,
   connect,
   DeniedError,
-  Unreachable,
-  WaitingError,
+  PendingError,
+  UnreachableError,
 } from '../../integrations/typescript/client.ts';
 import { createReceiptCheck } from '../../integrations/typescript/receipt.ts';
 import { listening } from '../service/http/listening.ts';
@@ -88,14 +88,14 @@ describe('with the service', () => {
     const { tool, runs } = counter();
     const call = () => clientOf(service).guard(tool, { action: 'demo.escalate' })({ n: 5 });
     const waiting = await call().catch((error: unknown) => error);
-    if (!(waiting instanceof WaitingError)) throw waiting;
+    if (!(waiting instanceof PendingError)) throw waiting;
     expect(waiting.decision).toMatchObject({ for: 'approval' });
     expect(waiting.decision.url).toBe(`${service.url}/requests/${waiting.decision.requestId}`);
     await give(ben, waiting.decision.requestId, 'approve');
     const both = await Promise.allSettled([call(), call()]);
     expect(both.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     expect(runs()).toBe(1);
-    await expect(call()).rejects.toThrow(WaitingError);
+    await expect(call()).rejects.toThrow(PendingError);
     expect(runs()).toBe(1);
   });
 
@@ -231,14 +231,14 @@ describe('with a service that breaks, nothing runs:', () => {
     const result = await writ
       .guard(tool, { action: 'demo.allow' })({ n: 1 })
       .catch((error: unknown) => error);
-    expect(result instanceof DeniedError || result instanceof Unreachable, String(result)).toBe(true);
+    expect(result instanceof DeniedError || result instanceof UnreachableError, String(result)).toBe(true);
     expect(runs()).toBe(0);
   });
 
   test('an address where nobody is', async () => {
     const { tool, runs } = counter();
     const writ = connect({ url: 'http://127.0.0.1:9', key: 'writ_x' });
-    await expect(writ.guard(tool, { action: 'demo.allow' })({ n: 1 })).rejects.toThrow(Unreachable);
+    await expect(writ.guard(tool, { action: 'demo.allow' })({ n: 1 })).rejects.toThrow(UnreachableError);
     expect(runs()).toBe(0);
   });
 

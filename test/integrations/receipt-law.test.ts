@@ -10,7 +10,7 @@ import {
   createReceiptCheck,
   createUsedReceiptFiles,
   createUsedReceipts,
-  ReceiptRefused,
+  ReceiptError,
   type UsedReceipts,
 } from '../../integrations/typescript/receipt.ts';
 import { temporaryFolder } from '../service/store/rows.ts';
@@ -39,7 +39,7 @@ async function inTypeScript({ steps, keys }: History, begin: () => UsedReceipts)
         await check(step.receipt, step.grant.action, step.grant.payload).then(
           () => true,
           (error) => {
-            if (!(error instanceof ReceiptRefused)) throw error;
+            if (!(error instanceof ReceiptError)) throw error;
             return false;
           },
         ),

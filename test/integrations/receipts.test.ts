@@ -8,7 +8,7 @@ import {
   createReceiptCheck,
   createUsedReceiptFiles,
   createUsedReceipts,
-  ReceiptRefused,
+  ReceiptError,
   receiptMeta,
   requireReceipt,
 } from '../../integrations/typescript/receipt.ts';
@@ -206,13 +206,13 @@ describe('what a tool refuses', () => {
         typeof value === 'number' ? value + 1 : typeof value === 'string' ? `${value}x` : [value, value];
       const body = Buffer.from(JSON.stringify({ ...claims, [name]: changed })).toString('base64url');
       await expect(check(`${head}.${body}.${signature}`, 'demo.allow', payload), name).rejects.toThrow(
-        ReceiptRefused,
+        ReceiptError,
       );
     }
     const none = Buffer.from('{"alg":"none","typ":"writ-receipt+jwt"}').toString('base64url');
     const unsigned = `${none}.${receipt?.split('.')[1]}.`;
     for (const bad of [unsigned, '', 'x', null, undefined, `${receipt}x`])
-      await expect(check(bad, 'demo.allow', payload)).rejects.toThrow(ReceiptRefused);
+      await expect(check(bad, 'demo.allow', payload)).rejects.toThrow(ReceiptError);
     await check(receipt, 'demo.allow', payload);
   });
 
@@ -253,9 +253,9 @@ describe('what a tool refuses', () => {
     ];
     for (const [what, change] of wrong)
       await expect(check()(await signed({ ...good, ...change }), 'demo.allow', {}), what).rejects.toThrow(
-        ReceiptRefused,
+        ReceiptError,
       );
-    await expect(check()(await signed(good, 'JWT'), 'demo.allow', {})).rejects.toThrow(ReceiptRefused);
+    await expect(check()(await signed(good, 'JWT'), 'demo.allow', {})).rejects.toThrow(ReceiptError);
   });
 
   test('one for another action, another payload, another audience; one that is over', async () => {
@@ -268,13 +268,13 @@ describe('what a tool refuses', () => {
     );
     await expect(
       (await checkOf(service, { audience: 'files' }))(receipt, 'demo.allow', payload),
-    ).rejects.toThrow(ReceiptRefused);
+    ).rejects.toThrow(ReceiptError);
     await expect(
       (await checkOf(service, { issuer: 'http://elsewhere' }))(receipt, 'demo.allow', payload),
-    ).rejects.toThrow(ReceiptRefused);
+    ).rejects.toThrow(ReceiptError);
     vi.useFakeTimers({ now: Date.now() + 70_000, toFake: ['Date'] });
     try {
-      await expect(check(receipt, 'demo.allow', payload)).rejects.toThrow(ReceiptRefused);
+      await expect(check(receipt, 'demo.allow', payload)).rejects.toThrow(ReceiptError);
     } finally {
       vi.useRealTimers();
     }
@@ -311,7 +311,7 @@ describe('what a tool refuses', () => {
     const check = await checkOf(service, { used });
     await expect(check(receipt, 'demo.allow', payload)).rejects.toThrow('cannot be written');
     const odd = await checkOf(service, { used: { putIfAbsent: () => 'yes' as never } });
-    await expect(odd(receipt, 'demo.allow', payload)).rejects.toThrow(ReceiptRefused);
+    await expect(odd(receipt, 'demo.allow', payload)).rejects.toThrow(ReceiptError);
   });
 
   test('a call of an MCP tool without one: the tool does not run', async () => {
@@ -378,7 +378,7 @@ describe('keys', () => {
       audience: 'demo',
       keys: createLocalJWKSet((await keysOf(service)).body),
     });
-    await expect(check(late.receipt, 'demo.allow', payload)).rejects.toThrow(ReceiptRefused);
+    await expect(check(late.receipt, 'demo.allow', payload)).rejects.toThrow(ReceiptError);
     const records = (await admin.send('/v1/audit')).body.items;
     expect(JSON.stringify(records)).toContain('receipt-keys-rotated');
   });
@@ -389,11 +389,11 @@ describe('keys', () => {
     const jwks = (await keysOf(service)).body;
     await jwtVerify(receipt ?? '', createLocalJWKSet(jwks), { issuer: 'http://localhost', audience: 'demo' });
     const check = createReceiptCheck({ issuer: 'http://127.0.0.1:9', audience: 'demo' });
-    await expect(check(receipt, 'demo.allow', payload)).rejects.toThrow(ReceiptRefused);
+    await expect(check(receipt, 'demo.allow', payload)).rejects.toThrow(ReceiptError);
     const strangers = await generateKeyPair('EdDSA');
     const keys = createLocalJWKSet({ keys: [{ ...(await exportJWK(strangers.publicKey)), alg: 'EdDSA' }] });
     await expect((await checkOf(service, { keys }))(receipt, 'demo.allow', payload)).rejects.toThrow(
-      ReceiptRefused,
+      ReceiptError,
     );
   });
 });

@@ -12,7 +12,7 @@ import {
 } from '../../src/language/model/request.ts';
 import type { Field, Range, Shape, TextKind, Type } from '../../src/language/model/type.ts';
 import { fromNumber, toNumber } from '../../src/language/value/decimal.ts';
-import type { Random } from '../../src/language/value/random.ts';
+import type { RandomSource } from '../../src/language/value/random.ts';
 import { randomRows } from './requests.ts';
 
 const texts = [
@@ -55,7 +55,7 @@ const timesMs = [
 ];
 
 /** Any facts for a request to the set; `ruleIds` are the ids of the set's rules. */
-export function anyFacts(random: Random, set: PolicySet, ruleIds: readonly string[]): Facts {
+export function anyFacts(random: RandomSource, set: PolicySet, ruleIds: readonly string[]): Facts {
   const actions = [...set.actions.values()];
   const action = actions.length === 0 || random.chance(0.05) ? null : random.pick(actions);
   const text = (): string => random.pick(texts);
@@ -91,14 +91,14 @@ export function anyFacts(random: Random, set: PolicySet, ruleIds: readonly strin
   };
 }
 
-function partly<T extends object>(random: Random, facts: T): T {
+function partly<T extends object>(random: RandomSource, facts: T): T {
   if (random.chance(0.5)) return facts;
   // Every attribute is optional, so a part of the attributes has the same type.
   return Object.fromEntries(Object.entries(facts).filter(() => random.chance(0.6))) as T;
 }
 
 /** A payload that mostly fits the shape, so that rules are reached. */
-function shaped(random: Random, { fields, isOpen }: Shape): JsonObject {
+function shaped(random: RandomSource, { fields, isOpen }: Shape): JsonObject {
   const entries = fields
     .filter((field) => !random.chance(field.isOptional ? 0.3 : 0.02))
     .map((field): [string, Json] => [
@@ -109,11 +109,11 @@ function shaped(random: Random, { fields, isOpen }: Shape): JsonObject {
   return Object.fromEntries(entries);
 }
 
-function fitting(random: Random, { type, isNullable }: Pick<Field, 'type' | 'isNullable'>): Json {
+function fitting(random: RandomSource, { type, isNullable }: Pick<Field, 'type' | 'isNullable'>): Json {
   return isNullable && random.chance(0.2) ? null : ofType(random, type);
 }
 
-function ofType(random: Random, type: Type): Json {
+function ofType(random: RandomSource, type: Type): Json {
   switch (type.kind) {
     case 'boolean':
       return random.chance(0.5);
@@ -145,7 +145,7 @@ function ofType(random: Random, type: Type): Json {
 }
 
 /** One end of the range, or a candidate within the range. */
-function numberWithin(random: Random, { low, high }: Range, candidates: readonly number[]): number {
+function numberWithin(random: RandomSource, { low, high }: Range, candidates: readonly number[]): number {
   const [least, most] = [low === null ? -Infinity : toNumber(low), high === null ? Infinity : toNumber(high)];
   const within = [least, most, ...candidates].filter(
     (one) => Number.isFinite(one) && least <= one && one <= most,
@@ -164,14 +164,14 @@ const textsOf: Readonly<Record<TextKind, readonly string[]>> = {
   path: ['/workspace/a', '../..', '', '//', 'a/./b', '/\ud800'],
 };
 
-function anyJson(random: Random, depth: number): Json {
+function anyJson(random: RandomSource, depth: number): Json {
   const scalar = (): Json => random.pick([null, true, false, random.pick(numbers), random.pick(texts)]);
   if (depth === 0 || random.chance(0.4)) return scalar();
   if (random.chance(0.5)) return Array.from({ length: random.below(4) }, () => anyJson(random, depth - 1));
   return anyRecord(random, depth - 1);
 }
 
-function anyRecord(random: Random, depth: number): Json {
+function anyRecord(random: RandomSource, depth: number): Json {
   const chosen = random.some([...keys, ...texts.slice(0, 4)], 0.3);
   return Object.fromEntries(chosen.map((key) => [key, anyJson(random, depth)]));
 }

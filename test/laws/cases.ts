@@ -4,7 +4,7 @@
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SourceText } from '../../src/language/diagnostic/span.ts';
-import type { Facts, Reading } from '../../src/language/model/request.ts';
+import type { Facts, MeterReading } from '../../src/language/model/request.ts';
 import { formatDecimal, parseDecimal, zero } from '../../src/language/value/decimal.ts';
 
 export interface CaseFiles {
@@ -43,11 +43,11 @@ export function writeCase(name: string, { files, lists, problem, facts }: Case):
 
 type Written = readonly [string, string];
 
-function writeOne({ low, high }: Reading): Written {
+function writeOne({ low, high }: MeterReading): Written {
   return [formatDecimal(low), formatDecimal(high)];
 }
 
-function readOne(written: unknown): Reading {
+function readOne(written: unknown): MeterReading {
   const [low, high] = written as Written;
   return { low: parseDecimal(low) ?? zero, high: parseDecimal(high) ?? zero };
 }

@@ -9,7 +9,7 @@ import type { Facts } from '../../src/language/model/request.ts';
 import { authorize } from '../../src/language/spec/authorize.ts';
 import { explain } from '../../src/language/spec/explain.ts';
 import { createRandom } from '../../src/language/value/random.ts';
-import { type Compiled, compile } from '../../src/pipeline.ts';
+import { type CompileResult, compile } from '../../src/pipeline.ts';
 import type { Case, CaseFiles } from './cases.ts';
 import { randomSet } from './policies.ts';
 import { createReached, type Reached } from './reached.ts';
@@ -85,7 +85,7 @@ export function compareReadings(
   return { pairs: done, sets: setSeed - seed, reached, findings };
 }
 
-export function compileSet({ files, lists }: CaseFiles): Compiled {
+export function compileSet({ files, lists }: CaseFiles): CompileResult {
   return compile({
     files,
     readListFile: (path) => {
@@ -108,13 +108,13 @@ export function findProblem(one: CaseFiles & { readonly facts: Facts | null }): 
 }
 
 /** The first error alone, which a smaller set must still show. */
-function problemOf({ diagnostics }: Compiled): string {
+function problemOf({ diagnostics }: CompileResult): string {
   const errors: readonly Diagnostic[] = diagnostics.filter((diagnostic) => hasErrors([diagnostic]));
   return renderDiagnostics(errors.slice(0, 1), () => null, { color: false });
 }
 
 /** How the function differs from the definition; null when they agree. A throw of both is a problem, too. */
-export function differenceOn({ set, engine }: Compiled, facts: Facts, isTraced = true): string | null {
+export function differenceOn({ set, engine }: CompileResult, facts: Facts, isTraced = true): string | null {
   if (set === null || engine === null) return null;
   try {
     const defined = authorize(set, facts);
@@ -136,7 +136,7 @@ function firstDifference(fast: Decision, defined: Decision): string | null {
 
 /** Compares the result of each rule in the trace with the definition's explanation. */
 function tracedDifference(
-  { set, engine }: { readonly set: PolicySet; readonly engine: NonNullable<Compiled['engine']> },
+  { set, engine }: { readonly set: PolicySet; readonly engine: NonNullable<CompileResult['engine']> },
   facts: Facts,
 ): string | null {
   const traced = new Map(engine.trace(facts).map(({ rule, truth }) => [rule, truth]));

@@ -7,7 +7,7 @@ import { tokenEnd, tokenize } from '../../src/language/syntax/parse/tokens.ts';
 import { parse } from '../../src/language/syntax/parse.ts';
 import { printFile } from '../../src/language/syntax/print/print.ts';
 import type { PolicyFile } from '../../src/language/syntax/tree/tree.ts';
-import { createRandom, type Random } from '../../src/language/value/random.ts';
+import { createRandom, type RandomSource } from '../../src/language/value/random.ts';
 import { withoutPlaces } from '../language/syntax/nodes.ts';
 import type { Case } from './cases.ts';
 import { corpus } from './corpus.ts';
@@ -78,7 +78,7 @@ function undocumented(file: PolicyFile): unknown {
 }
 
 /** The same tokens and comments, with other blanks, line ends and more comments between them. */
-export function mangled(text: string, chance: number, random: Random): string {
+export function mangled(text: string, chance: number, random: RandomSource): string {
   const { tokens, comments } = tokenize(text);
   const parts = [...tokens, ...comments].toSorted((a, b) => a.startOffset - b.startOffset);
   const written = new Set(comments);
@@ -95,7 +95,7 @@ export function mangled(text: string, chance: number, random: Random): string {
   return result + text.slice(end);
 }
 
-function otherGap(gap: string, isBehindComment: boolean, random: Random): string {
+function otherGap(gap: string, isBehindComment: boolean, random: RandomSource): string {
   const start = isBehindComment ? '\n' : '';
   switch (random.below(8)) {
     case 0:
@@ -117,6 +117,6 @@ function otherGap(gap: string, isBehindComment: boolean, random: Random): string
   }
 }
 
-function aWord(random: Random): string {
+function aWord(random: RandomSource): string {
   return random.pick(['one', 'two words', 'payload.count > 3', '"a"', '}', 'and', 'déjà vu']);
 }

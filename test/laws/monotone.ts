@@ -10,7 +10,7 @@ import { parse } from '../../src/language/syntax/parse.ts';
 import { printFile } from '../../src/language/syntax/print/print.ts';
 import type { Declaration, PolicyFile } from '../../src/language/syntax/tree/tree.ts';
 import { add, fromNumber } from '../../src/language/value/decimal.ts';
-import { createRandom, type Random } from '../../src/language/value/random.ts';
+import { createRandom, type RandomSource } from '../../src/language/value/random.ts';
 import type { CaseFiles } from './cases.ts';
 import { compileSet, ruleIdsOf } from './differential.ts';
 import { type RandomSet, randomGuard, randomSet } from './policies.ts';
@@ -36,7 +36,7 @@ type Decide = (facts: Facts) => Decision;
 /** One random set, ready to decide, with a source of requests. */
 interface Subject {
   readonly seed: number;
-  readonly random: Random;
+  readonly random: RandomSource;
   readonly generated: RandomSet;
   readonly decide: Decide;
   readonly facts: () => Facts;
@@ -168,7 +168,7 @@ function rearranged({ generated, random }: Subject): CaseFiles['files'] {
   });
 }
 
-function shuffledWithin(declaration: Declaration, random: Random): Declaration {
+function shuffledWithin(declaration: Declaration, random: RandomSource): Declaration {
   switch (declaration.kind) {
     case 'policy': {
       const { rules, patterns, except } = declaration;
@@ -204,7 +204,7 @@ function shuffledWithin(declaration: Declaration, random: Random): Declaration {
   }
 }
 
-function shuffle<T>(items: readonly T[], random: Random): readonly T[] {
+function shuffle<T>(items: readonly T[], random: RandomSource): readonly T[] {
   return items
     .map((item) => ({ item, key: random.below(1_000_000) }))
     .toSorted((a, b) => a.key - b.key)

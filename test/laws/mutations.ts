@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { hasErrors } from '../../src/language/diagnostic/diagnostic.ts';
 import { fileBytesMax } from '../../src/language/syntax/parse.ts';
-import { createRandom, type Random } from '../../src/language/value/random.ts';
+import { createRandom, type RandomSource } from '../../src/language/value/random.ts';
 import { anyCondition, conditionText } from './any-condition.ts';
 import { anyFacts } from './any-facts.ts';
 import { anyType, typeText } from './any-type.ts';
@@ -45,7 +45,7 @@ export function tryAnyTexts(count: number, seed: number): FilesRun {
   }));
 }
 
-function tryFiles(wanted: number, random: Random, fileAt: (at: number) => CaseFiles): FilesRun {
+function tryFiles(wanted: number, random: RandomSource, fileAt: (at: number) => CaseFiles): FilesRun {
   const findings: Case[] = [];
   let [count, sound, requests, slowestMs] = [0, 0, 0, 0];
   for (; count < wanted && findings.length < findingsMax; count++) {
@@ -78,7 +78,7 @@ function compileProblem(file: CaseFiles): string | null {
   }
 }
 
-function tryRequests(file: CaseFiles, random: Random, findings: Case[]): number {
+function tryRequests(file: CaseFiles, random: RandomSource, findings: Case[]): number {
   const compiled = compileSet(file);
   const { set } = compiled;
   if (set === null) return 0;
@@ -95,7 +95,7 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /** One to three changes of the bytes of a file. */
-function mutated({ files, lists }: CaseFiles, sets: readonly CaseFiles[], random: Random): CaseFiles {
+function mutated({ files, lists }: CaseFiles, sets: readonly CaseFiles[], random: RandomSource): CaseFiles {
   let bytes = encoder.encode(files[0]?.text ?? '');
   for (let i = 0; i <= random.below(3); i++) {
     const other = encoder.encode(random.pick(sets).files[0]?.text ?? '');
@@ -105,7 +105,7 @@ function mutated({ files, lists }: CaseFiles, sets: readonly CaseFiles[], random
 }
 
 type Bytes = Uint8Array<ArrayBuffer>;
-type Change = (bytes: Bytes, other: Bytes, random: Random) => Bytes;
+type Change = (bytes: Bytes, other: Bytes, random: RandomSource) => Bytes;
 
 const flip: Change = (bytes, _, random) => {
   const changed = bytes.slice();
@@ -148,7 +148,7 @@ const exchange: Change = (bytes, other, random) => {
 
 const changes: readonly Change[] = [flip, drop, repeat, splice, exchange, exchange];
 
-function spanMax(random: Random): number {
+function spanMax(random: RandomSource): number {
   return random.pick([1, 8, 60, 600]);
 }
 

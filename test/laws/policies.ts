@@ -2,7 +2,7 @@
 // patterns, split over one file or two.
 
 import type { SourceText } from '../../src/language/diagnostic/span.ts';
-import type { Random } from '../../src/language/value/random.ts';
+import type { RandomSource } from '../../src/language/value/random.ts';
 import { condition, presenceGuard } from './conditions.ts';
 import { approverNames, fixedDeclarations, groupNames, listFiles } from './declarations.ts';
 import {
@@ -49,7 +49,7 @@ interface RandomMeter {
 
 const keys = ['area.read', 'area.delete', 'other.delete', 'area.sub.create', 'area.create-issue'];
 
-export function randomSet(random: Random): RandomSet {
+export function randomSet(random: RandomSource): RandomSet {
   const actions = randomActions(random);
   const meters = randomMeters(random, actions);
   const source = { random, actions, meters };
@@ -70,7 +70,7 @@ export function randomSet(random: Random): RandomSet {
   };
 }
 
-function dealt(random: Random, declarations: readonly string[]): readonly SourceText[] {
+function dealt(random: RandomSource, declarations: readonly string[]): readonly SourceText[] {
   const second = random.chance(0.5) ? random.some(declarations, 0.4) : [];
   const first = declarations.filter((text) => !second.includes(text));
   return [
@@ -79,7 +79,7 @@ function dealt(random: Random, declarations: readonly string[]): readonly Source
   ].filter(({ text }) => text.trim() !== '');
 }
 
-function randomActions(random: Random): readonly RandomAction[] {
+function randomActions(random: RandomSource): readonly RandomAction[] {
   const chosen = random.some(keys, 0.4);
   const used = chosen.length === 0 ? ['area.read'] : chosen;
   // In some sets most fields are signed facts, so that any field may be unknown.
@@ -98,7 +98,7 @@ function randomActions(random: Random): readonly RandomAction[] {
 const sharingGroup = groupNames[0]!;
 
 /** One or two fields that every action of a group has; no amounts, as not every action has a currency. */
-function groupFieldsOf(random: Random, signing: number): readonly DeclaredField[] {
+function groupFieldsOf(random: RandomSource, signing: number): readonly DeclaredField[] {
   const fields = randomFields(random, signing).filter(({ form }) => !isOfCurrency(form));
   return fields.slice(0, 1 + random.below(2)).map((field) => ({ ...field, group: sharingGroup }));
 }
@@ -119,7 +119,7 @@ function groupDeclaration(group: string, actions: readonly RandomAction[]): stri
   return `group ${group} {\n${[...fields].map(fieldDeclaration).join('\n')}\n}`;
 }
 
-function randomFields(random: Random, signing: number): readonly DeclaredField[] {
+function randomFields(random: RandomSource, signing: number): readonly DeclaredField[] {
   const drawn = random.some(fieldKinds, 0.25);
   const chosen = random.chance(0.5) ? [...new Set([...drawn, ...timeFields])] : drawn;
   const hasMoney = chosen.some(({ forms }) => forms.some(isOfCurrency));
@@ -208,7 +208,7 @@ const windows = [
   'this month in "Europe/Berlin"',
 ];
 
-function randomMeters(random: Random, actions: readonly RandomAction[]): readonly RandomMeter[] {
+function randomMeters(random: RandomSource, actions: readonly RandomAction[]): readonly RandomMeter[] {
   const scopeOf = (matched: readonly RandomAction[]): Scope => ({
     ...scopeOver({ random, actions, meters: [] }, matched),
     isMeter: true,
@@ -283,7 +283,7 @@ function randomMeters(random: Random, actions: readonly RandomAction[]): readonl
 }
 
 interface PolicySource {
-  readonly random: Random;
+  readonly random: RandomSource;
   readonly actions: readonly RandomAction[];
   readonly meters: readonly RandomMeter[];
 }
@@ -441,7 +441,7 @@ function exception(scope: Scope): string {
   return condition({ ...scope, risk }, scope.random.below(2));
 }
 
-function parameters(random: Random, effect: Exclude<Effect, 'risk'>): string {
+function parameters(random: RandomSource, effect: Exclude<Effect, 'risk'>): string {
   const people = random.pick(approverNames);
   const other = random.pick(approverNames);
   const groups = random.chance(0.3) && other !== people ? `${people} and ${other}` : people;
@@ -475,7 +475,7 @@ function parameters(random: Random, effect: Exclude<Effect, 'risk'>): string {
 }
 
 /** A policy of one guard over some of the actions, to add to their set; its points only raise risk. */
-export function randomGuard(random: Random, actions: readonly RandomAction[]): string {
+export function randomGuard(random: RandomSource, actions: readonly RandomAction[]): string {
   const source = { random, actions, meters: [] };
   const matching = randomMatching(source);
   const effect = random.pick(['deny', 'escalate', 'reauth'] as const);

@@ -2,7 +2,7 @@
 // tests would notice a maker of cells that forgets something.
 
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Claim, PolicySet } from '../../src/language/model/policy.ts';
+import type { GuaranteeClause, PolicySet } from '../../src/language/model/policy.ts';
 import { refutation } from '../../src/language/spec/claim.ts';
 import { checkPayload } from '../../src/language/spec/payload.ts';
 import { faultNames } from '../../src/reasoning/cells/faults.ts';
@@ -30,20 +30,20 @@ describe('the law of proofs', () => {
 });
 
 /** Claims made of the conditions of the action's own rules, so that many claims hold. */
-function claimsOf(set: PolicySet, action: string): readonly Claim[] {
+function claimsOf(set: PolicySet, action: string): readonly GuaranteeClause[] {
   const rules = set.policies
     .filter(({ actions }) => actions.includes(action))
     .flatMap((policy) => policy.rules);
   const asked = rules.flatMap(({ requirement }) => (requirement?.kind === 'approval' ? [requirement] : []));
   return rules.slice(0, 4).flatMap(({ condition: when, span }) => [
-    ...(['allow', 'deny', 'escalate', 'reauth'] as const).flatMap((effect): readonly Claim[] => [
+    ...(['allow', 'deny', 'escalate', 'reauth'] as const).flatMap((effect): readonly GuaranteeClause[] => [
       { mode: 'never', effect, when, isUnapproved: effect === 'allow', span },
       { mode: 'always', effect, when, isUnapproved: false, span },
     ]),
     ...asked.flatMap(({ groups, needs }) =>
       groups.flatMap((group) =>
         (['never', 'always'] as const).map(
-          (mode): Claim => ({ mode, effect: 'ask', isUnapproved: true, group, needs, when, span }),
+          (mode): GuaranteeClause => ({ mode, effect: 'ask', isUnapproved: true, group, needs, when, span }),
         ),
       ),
     ),

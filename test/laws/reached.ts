@@ -8,7 +8,7 @@ import type { Expression } from '../../src/language/model/expression.ts';
 import type { PolicySet, Rule } from '../../src/language/model/policy.ts';
 import type { Facts } from '../../src/language/model/request.ts';
 import type { Type } from '../../src/language/model/type.ts';
-import { type Unknown, unknown, type Value } from '../../src/language/model/value.ts';
+import { type UnknownValue, unknown, type Value } from '../../src/language/model/value.ts';
 import { judge } from '../../src/language/spec/authorize.ts';
 import { type EvaluationScope, evaluate } from '../../src/language/spec/evaluate.ts';
 import { isInterval } from '../../src/language/spec/quantity.ts';
@@ -118,7 +118,7 @@ function elementsOf(sources: readonly Expression[], scope: EvaluationScope): rea
   });
 }
 
-function resultOf(value: Value | Unknown): string {
+function resultOf(value: Value | UnknownValue): string {
   if (value === unknown) return 'unknown';
   if (typeof value === 'boolean') return String(value);
   return isInterval(value) ? 'interval' : 'known';

@@ -5,13 +5,13 @@ import type { Json, JsonObject } from '../../src/language/model/json.ts';
 import {
   type AgentFacts,
   type Facts,
+  type MeterReading,
   type PushedRows,
-  type Reading,
   riskTiers,
   type UserFacts,
 } from '../../src/language/model/request.ts';
 import { fromNumber } from '../../src/language/value/decimal.ts';
-import type { Random } from '../../src/language/value/random.ts';
+import type { RandomSource } from '../../src/language/value/random.ts';
 import { pushedRows } from './declarations.ts';
 import type { RandomAction, RandomSet } from './policies.ts';
 import type { DeclaredField } from './scope.ts';
@@ -28,7 +28,7 @@ const anchorsMs = [
 const aroundMinutes = 3 * 24 * 60;
 
 /** Random facts; satisfied requirements are drawn from `ruleIds`, the ids of the set's rules. */
-export function randomFacts(random: Random, set: RandomSet, ruleIds: readonly string[]): Facts {
+export function randomFacts(random: RandomSource, set: RandomSet, ruleIds: readonly string[]): Facts {
   const action = random.pick(set.actions);
   const isDegraded = random.chance(0.4);
   const known = <T extends object>(facts: T): T =>
@@ -53,7 +53,7 @@ export function randomFacts(random: Random, set: RandomSet, ruleIds: readonly st
 }
 
 /** Some rows of each pushed table, under keys that conditions name. */
-export function randomRows(random: Random): PushedRows {
+export function randomRows(random: RandomSource): PushedRows {
   const keys = {
     parcels: ['alpha', 'USD', 'low', 'buyer-1', 'bob', '__proto__'],
     lots: ['3', '1000', '-2', '0'],
@@ -68,7 +68,7 @@ export function randomRows(random: Random): PushedRows {
 }
 
 /** A result of a call, sometimes not of the declared shape. */
-function randomResult(random: Random): JsonObject {
+function randomResult(random: RandomSource): JsonObject {
   const words = random.some(['a', 'b', 'c'], 0.5);
   const whole = { hits: random.below(19) - 9, words, ok: random.chance(0.5), name: random.pick(['a', 'b']) };
   const stray: JsonObject = random.chance(0.1) ? { hits: 'many' } : {};
@@ -76,7 +76,7 @@ function randomResult(random: Random): JsonObject {
   return { ...whole, ...note, ...stray };
 }
 
-function randomPayload(random: Random, { fields, isOpen }: RandomAction): JsonObject {
+function randomPayload(random: RandomSource, { fields, isOpen }: RandomAction): JsonObject {
   const entries = fields.flatMap((field): readonly (readonly [string, Json])[] =>
     (field.isOptional ? random.chance(0.4) : random.chance(0.003))
       ? []
@@ -87,11 +87,11 @@ function randomPayload(random: Random, { fields, isOpen }: RandomAction): JsonOb
   return Object.fromEntries(isStray ? [...entries, ['undeclared', 1]] : entries);
 }
 
-function randomValue(random: Random, { form }: DeclaredField): Json {
+function randomValue(random: RandomSource, { form }: DeclaredField): Json {
   return random.pick(form.bad.length > 0 && random.chance(0.006) ? form.bad : form.good);
 }
 
-function randomAgent(random: Random): Required<AgentFacts> {
+function randomAgent(random: RandomSource): Required<AgentFacts> {
   return {
     id: random.pick(['agt-1', 'alpha']),
     name: random.pick(['buyer-1', 'alpha', 'bob']),
@@ -101,7 +101,7 @@ function randomAgent(random: Random): Required<AgentFacts> {
   };
 }
 
-function randomUser(random: Random): Required<UserFacts> {
+function randomUser(random: RandomSource): Required<UserFacts> {
   return {
     id: random.pick(['u-1', 'alpha']),
     email: random.pick(['ann@example.com', 'ann@evil.test']),
@@ -110,7 +110,7 @@ function randomUser(random: Random): Required<UserFacts> {
   };
 }
 
-function randomReading(random: Random): Reading {
+function randomReading(random: RandomSource): MeterReading {
   const low = random.pick([0, 0.1, 3, 4.5, 5, 19, 20, 100]);
   return { low: fromNumber(low), high: fromNumber(random.chance(0.7) ? low : low + random.pick([1, 15])) };
 }

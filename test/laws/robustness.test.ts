@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Facts } from '../../src/language/model/request.ts';
 import { fileBytesMax } from '../../src/language/syntax/parse.ts';
-import type { Compiled } from '../../src/pipeline.ts';
+import type { CompileResult } from '../../src/pipeline.ts';
 import { compileSet } from './differential.ts';
 import { tryAnyTexts, tryMutations } from './mutations.ts';
 import { tryAnyRequests } from './robustness.ts';
@@ -111,7 +111,7 @@ function factsOf(s: string): Facts {
   return { action: 'a.b', payload: { s }, agent: {}, request: {}, nowMs: 0, meters: {}, satisfied };
 }
 
-function decided({ engine }: Compiled, s: string): string | undefined {
+function decided({ engine }: CompileResult, s: string): string | undefined {
   return engine?.decide(factsOf(s)).by;
 }
 

@@ -1,11 +1,11 @@
 // What a random condition may read at one place of a policy: which fields are certainly present, which lets
 // fit, and in which direction risk may be compared.
 
-import type { Random } from '../../src/language/value/random.ts';
+import type { RandomSource } from '../../src/language/value/random.ts';
 import { elementParts, type FieldKind, type Form, type ListSort, type Part, type Sort } from './fields.ts';
 
 export interface Scope {
-  readonly random: Random;
+  readonly random: RandomSource;
   readonly readables: readonly Readable[];
   /** Texts of the readables that may be missing and are known to be present. */
   readonly present: ReadonlySet<string>;

@@ -1,7 +1,7 @@
 // Random shell lines: constructs that a shell reads, expansions, and lines that it refuses. INVARIANT: no
 // line names a file outside of the folder it runs in, except `/dev/null`.
 
-import type { Random } from '../../src/language/value/random.ts';
+import type { RandomSource } from '../../src/language/value/random.ts';
 
 export interface RandomLine {
   readonly text: string;
@@ -200,7 +200,7 @@ const scraps = [
 ];
 
 /** A random shell line. */
-export function randomLine(random: Random): RandomLine {
+export function randomLine(random: RandomSource): RandomLine {
   const line = randomList(random, 2);
   if (line.text.includes('/') || random.chance(0.6)) return line;
   let { text } = line;
@@ -212,7 +212,7 @@ export function randomLine(random: Random): RandomLine {
   return { text, isStraight: false };
 }
 
-function randomList(random: Random, depth: number): RandomLine {
+function randomList(random: RandomSource, depth: number): RandomLine {
   let { text, isStraight } = randomItem(random, depth);
   while (random.chance(0.35)) {
     const sign = random.pick(['; ', ';', ' | ', '|', '\n', ' & ', ' && ', ' || ', '&&\n', ' |\n']);
@@ -223,7 +223,7 @@ function randomList(random: Random, depth: number): RandomLine {
   return { text: `${text}${random.pick(['', '', '', ';', '\n', ' # $x no', ' ', ' \\\n'])}`, isStraight };
 }
 
-function randomItem(random: Random, depth: number): RandomLine {
+function randomItem(random: RandomSource, depth: number): RandomLine {
   if (depth === 0 || random.chance(0.75)) return randomSimple(random);
   const inner = (): RandomLine => randomList(random, depth - 1);
   const body = (): string => `${inner().text}\n`;
@@ -254,7 +254,7 @@ function randomItem(random: Random, depth: number): RandomLine {
   }
 }
 
-function randomSimple(random: Random): RandomLine {
+function randomSimple(random: RandomSource): RandomLine {
   const before = random.chance(0.15)
     ? `${random.pick(['A=b', "A='q r'", 'A=', 'A=$x', 'A="b"c', 'A+=b', 'A=~'])} `
     : '';
@@ -285,7 +285,7 @@ const wrappers = [
   'timeout 9',
 ];
 
-function randomDocument(random: Random, text: string): RandomLine {
+function randomDocument(random: RandomSource, text: string): RandomLine {
   const [sign, end] = random.pick([
     ['<<E', 'E'],
     ["<<'E'", 'E'],
@@ -298,7 +298,7 @@ function randomDocument(random: Random, text: string): RandomLine {
   };
 }
 
-function randomProgram(random: Random): string {
+function randomProgram(random: RandomSource): string {
   const program = random.pick(tracedPrograms);
   if (random.chance(0.7)) return program === 'é' ? "'é'" : program;
   if (random.chance(0.2))
@@ -314,14 +314,14 @@ function randomProgram(random: Random): string {
   ]);
 }
 
-function randomWord(random: Random): string {
+function randomWord(random: RandomSource): string {
   const kind = random.next();
   if (kind < 0.04) return random.pick(doubtfulWords);
   const word = random.pick(kind < 0.5 ? plainWords : quotedWords);
   return random.chance(0.2) ? `${word}${random.pick(kind < 0.5 ? quotedWords : plainWords)}` : word;
 }
 
-function randomRedirection(random: Random): string {
+function randomRedirection(random: RandomSource): string {
   const file = random.pick(['f', 'g', "'h i'", 'a1', '1', '"j"', '/dev/null', '$x', 'f*', '&1', '&-', '&2']);
   return `${random.pick(['', '', '2', '1', '12', '{n}'])}${random.pick(['>', '>>', '>|', '<', '<>', '> ', '>>'])}${file}`;
 }

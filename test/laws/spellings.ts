@@ -3,9 +3,9 @@
 
 import type { Json, JsonObject } from '../../src/language/model/json.ts';
 import type { Shape, TextKind, Type } from '../../src/language/model/type.ts';
-import type { Random } from '../../src/language/value/random.ts';
+import type { RandomSource } from '../../src/language/value/random.ts';
 
-export const respellings: Readonly<Record<TextKind, (random: Random, text: string) => string>> = {
+export const respellings: Readonly<Record<TextKind, (random: RandomSource, text: string) => string>> = {
   string: (_, text) => text,
   network: (_, text) => text,
   path: respellPath,
@@ -23,14 +23,14 @@ export const respellings: Readonly<Record<TextKind, (random: Random, text: strin
 };
 
 /** The payload with each of its texts spelt differently, if the text has another spelling. */
-export function respellPayload(random: Random, shape: Shape, payload: JsonObject): JsonObject {
+export function respellPayload(random: RandomSource, shape: Shape, payload: JsonObject): JsonObject {
   const types = new Map(shape.fields.map(({ name, type }) => [name, type]));
   return Object.fromEntries(
     Object.entries(payload).map(([name, value]) => [name, respell(random, types.get(name), value)]),
   );
 }
 
-function respell(random: Random, type: Type | undefined, json: Json): Json {
+function respell(random: RandomSource, type: Type | undefined, json: Json): Json {
   if (type?.kind === 'text' && typeof json === 'string') return respellings[type.of](random, json);
   if (type?.kind === 'list' && Array.isArray(json))
     return json.map((element: Json) => respell(random, type.element.type, element));
@@ -41,7 +41,7 @@ function respell(random: Random, type: Type | undefined, json: Json): Json {
 const names = ['a', '.git', '...', 'x y', '%2e', '..b'];
 
 /** Repeats slashes, adds `.` segments, and goes into a folder and out again. */
-function respellPath(random: Random, path: string): string {
+function respellPath(random: RandomSource, path: string): string {
   const detour = (): string => {
     let way = '/';
     while (random.chance(0.3)) way += random.pick(['/', './', `${random.pick(names)}/../`, 'a/b/../../']);
@@ -63,7 +63,7 @@ const usualPorts: Readonly<Record<string, string>> = {
   ftp: '21',
 };
 
-function respellUrl(random: Random, url: string): string {
+function respellUrl(random: RandomSource, url: string): string {
   const match = /^([^:]+):\/\/(\[[^\]]*\]|[^:/?#]*)(:\d*)?([^?#]*)(.*)$/.exec(url);
   if (match === null) return url;
   const [, scheme = '', host = '', port = '', path = '', rest = ''] = match;
@@ -79,7 +79,7 @@ function respellUrl(random: Random, url: string): string {
 }
 
 /** Adds an empty query or an empty fragment. */
-function withEmpties(random: Random, rest: string): string {
+function withEmpties(random: RandomSource, rest: string): string {
   const [beforeFragment = '', ...fragment] = rest.split(/(?=#)/);
   const isQueried = beforeFragment.startsWith('?');
   const query = isQueried || rest.startsWith('#') || !random.chance(0.2) ? beforeFragment : '?';
@@ -88,7 +88,7 @@ function withEmpties(random: Random, rest: string): string {
 }
 
 /** Respells a URL's path, where an empty segment is a segment and stays. */
-function respellUrlPath(random: Random, path: string): string {
+function respellUrlPath(random: RandomSource, path: string): string {
   const dots = (): string => random.pick(['.', '%2e', '%2E']);
   const detour = (): string => {
     let way = '/';
@@ -101,7 +101,7 @@ function respellUrlPath(random: Random, path: string): string {
 }
 
 /** Writes some unreserved characters as percent codes, with letters of either case. */
-function encodeSome(random: Random, text: string): string {
+function encodeSome(random: RandomSource, text: string): string {
   return text.replace(/%[0-9A-Fa-f]{2}|[A-Za-z0-9~_-]/g, (part) => {
     if (part.startsWith('%')) return flipCase(random, part);
     if (!random.chance(0.2)) return part;
@@ -109,13 +109,13 @@ function encodeSome(random: Random, text: string): string {
   });
 }
 
-function respellUrlHost(random: Random, host: string): string {
+function respellUrlHost(random: RandomSource, host: string): string {
   return host.startsWith('[')
     ? respellHost(random, host)
     : respellHost(random, host).replace(/^\[?(.*?)\]?$/, '$1');
 }
 
-function respellHost(random: Random, host: string): string {
+function respellHost(random: RandomSource, host: string): string {
   if (host.includes(':')) {
     const bare = host.replace(/^\[|\]$/g, '');
     const long = random.chance(0.5) ? expandZeros(bare) : bare;
@@ -141,12 +141,12 @@ const international: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-function respellName(random: Random, name: string): string {
+function respellName(random: RandomSource, name: string): string {
   const others = international[name.toLowerCase()];
   return others !== undefined && random.chance(0.6) ? random.pick(others) : flipCase(random, name);
 }
 
-function flipCase(random: Random, text: string): string {
+function flipCase(random: RandomSource, text: string): string {
   return text.replace(/[A-Za-z]/g, (letter) => {
     if (!random.chance(0.3)) return letter;
     return letter === letter.toUpperCase() ? letter.toLowerCase() : letter.toUpperCase();

@@ -11,7 +11,7 @@ import { createWorkspace } from '../../src/analysis/workspace.ts';
 import { completePolicy } from '../../src/language/assist/complete-policy.ts';
 import { inOneList } from '../../src/language/diagnostic/by-file.ts';
 import { diagnosticToJson } from '../../src/language/diagnostic/render.ts';
-import { createRandom, type Random } from '../../src/language/value/random.ts';
+import { createRandom, type RandomSource } from '../../src/language/value/random.ts';
 import { completionsAt } from '../../src/lsp/completion.ts';
 import { createOpenSets, documentOf } from '../../src/lsp/set/workspace.ts';
 import { textsOf } from '../analysis/playground/texts.ts';
@@ -35,7 +35,7 @@ async function snapshotOf(text: string) {
 }
 
 /** A text with a piece removed or inserted, and the place of the change. */
-function edited(random: Random): { readonly text: string; readonly at: number } {
+function edited(random: RandomSource): { readonly text: string; readonly at: number } {
   const from = random.below(original.length);
   const pieces = ['', 'payload.', 'when ', ' and ', 'x', '"', '\n'];
   const piece = pieces[random.below(pieces.length)] ?? '';

@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 import { occurrencesOf } from '../../src/language/assist/names.ts';
 import { inOneList } from '../../src/language/diagnostic/by-file.ts';
-import { createRandom, type Random } from '../../src/language/value/random.ts';
+import { createRandom, type RandomSource } from '../../src/language/value/random.ts';
 import { coloursOf } from '../../src/lsp/colours.ts';
 import { formatted } from '../../src/lsp/formatting.ts';
 import { hoverAt } from '../../src/lsp/hover.ts';
@@ -26,7 +26,7 @@ const folder = join(import.meta.dirname, '../../policies');
 const names = ['payments/payments.policy', 'slack/slack.policy'];
 
 /** The text with a piece removed, inserted or doubled, as by typing and pasting. */
-function edited(text: string, random: Random): string {
+function edited(text: string, random: RandomSource): string {
   const from = random.below(text.length);
   const to = Math.min(text.length, from + random.below(random.below(10) === 0 ? 200 : 6));
   const other = random.below(text.length);

@@ -9,7 +9,7 @@ import { selectAll } from '../../src/language/program/index/rule-index.ts';
 import { spread } from '../../src/measure/measure.ts';
 import { factsOf, readRequestLines } from '../../src/measure/read-requests.ts';
 import { useOfRules } from '../../src/measure/rules.ts';
-import { type Compiled, compile } from '../../src/pipeline.ts';
+import { type CompileResult, compile } from '../../src/pipeline.ts';
 import { readPolicies } from '../../src/service/policies/read.ts';
 
 describe('the rules that a decision tries', () => {
@@ -72,7 +72,7 @@ describe('spread', () => {
   });
 });
 
-function indexed(): Compiled {
+function indexed(): CompileResult {
   const rules = Array.from({ length: 30 }, (_, at) => `allow r${at} when payload.v == "v${at}"`);
   const text = `action a.b { v: string 1..20, n: integer }
 policy p on a.b { ${rules.join(' ')} deny odd when payload.n / 2 * 2 != payload.n risk always_there +1 }`;

@@ -4,7 +4,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PolicySet } from '../../src/language/model/policy.ts';
 import { authorize } from '../../src/language/spec/authorize.ts';
-import { createRandom, type Random } from '../../src/language/value/random.ts';
+import { createRandom, type RandomSource } from '../../src/language/value/random.ts';
 import { checkSources } from '../../src/pipeline.ts';
 import { diffPolicies, type PolicyDiff } from '../../src/reasoning/diff/diff.ts';
 import { rulesAsked } from '../../src/reasoning/diff/few-rules.ts';
@@ -19,7 +19,7 @@ action pay.make { amount: number 0..1000, vendor: string 1..20, currency: "USD" 
 const effects = ['deny', 'deny', 'escalate', 'escalate', 'allow', 'reauth'] as const;
 const clauses = { deny: '', escalate: 'to boss ', allow: '', reauth: '' } as const;
 
-const conditions: readonly ((at: Random) => string)[] = [
+const conditions: readonly ((at: RandomSource) => string)[] = [
   (at) => `payload.vendor == "v${at.below(30)}" and payload.amount > ${at.below(10) * 100}`,
   (at) =>
     `payload.amount in ${at.below(5) * 100}..${500 + at.below(5) * 100} and payload.vendor == "v${at.below(30)}"`,
@@ -36,7 +36,7 @@ interface MadeRule {
   readonly text: string;
 }
 
-function madeRule(at: Random, number: number): MadeRule {
+function madeRule(at: RandomSource, number: number): MadeRule {
   const name = `r${number}`;
   const effect = effects[at.below(effects.length)]!;
   // The condition of an `allow` may not become true as risk rises.

@@ -13,7 +13,7 @@ import { checkPayload, resolveFacts } from '../../src/language/spec/payload.ts';
 import type { SpecTruth } from '../../src/language/spec/truth.ts';
 import { compileToProgram } from '../../src/pipeline.ts';
 import { randomRequest, requestSource } from '../../src/reasoning/guarantees/request.ts';
-import { readsSwitch } from '../../src/reasoning/lints/conditions.ts';
+import { readsConstantLet } from '../../src/reasoning/lints/conditions.ts';
 import { findingsOfAction, type ShownFinding } from '../../src/reasoning/lints/findings.ts';
 import { withLints } from '../../src/reasoning/lints/lint.ts';
 import { lawSets, type Named } from '../laws/proofs.ts';
@@ -306,7 +306,7 @@ describe('a rule that is made needless', () => {
     for (const [at, { set, name }] of sets.entries()) {
       for (const { key } of [...set.actions.values()].slice(0, 1)) {
         const rules = rulesOf(set, key);
-        if (rules.length === 0 || rules.some(({ condition }) => readsSwitch(set, condition))) continue;
+        if (rules.length === 0 || rules.some(({ condition }) => readsConstantLet(set, condition))) continue;
         // Each set tries another third of the kinds.
         for (const needless of [...needlessRules(rules)].filter((_, kind) => (kind + at) % 3 === 0)) {
           const mutant = withRule(set, key, needless);

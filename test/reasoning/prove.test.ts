@@ -3,7 +3,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { compileToProgram, type PolicySources } from '../../src/pipeline.ts';
-import { type ClaimVerdict, proveGuarantees } from '../../src/reasoning/prove/prove.ts';
+import { type ClauseVerdict, proveGuarantees } from '../../src/reasoning/prove/prove.ts';
 
 function verdictsOf(sources: PolicySources) {
   const { set, diagnostics } = compileToProgram(sources);
@@ -11,17 +11,17 @@ function verdictsOf(sources: PolicySources) {
   return { set, verdicts: proveGuarantees(set) };
 }
 
-function ofText(text: string): ClaimVerdict {
+function ofText(text: string): ClauseVerdict {
   return allOfText(text)[0]!;
 }
 
-function allOfText(text: string): readonly ClaimVerdict[] {
+function allOfText(text: string): readonly ClauseVerdict[] {
   const files = [{ path: 'a.policy', text }];
   const missing = { code: 'list-file-missing', message: '' } as const;
   return verdictsOf({ files, readListFile: () => missing }).verdicts;
 }
 
-function termsOf({ verdicts }: ClaimVerdict, text: string): readonly string[] {
+function termsOf({ verdicts }: ClauseVerdict, text: string): readonly string[] {
   return verdicts.flatMap((verdict) =>
     verdict.kind === 'undecided' ? verdict.terms.map(({ start, end }) => text.slice(start, end)) : [],
   );

@@ -8,7 +8,7 @@ import { createFunctionCache } from '../../src/language/emit/cache.ts';
 import { link } from '../../src/language/emit/link.ts';
 import { readJson } from '../../src/language/json/read.ts';
 import type { JsonObject } from '../../src/language/model/json.ts';
-import type { Claim, PolicySet } from '../../src/language/model/policy.ts';
+import type { GuaranteeClause, PolicySet } from '../../src/language/model/policy.ts';
 import { unpack } from '../../src/language/program/packed/unpack.ts';
 import { createPlanCache, planPacked } from '../../src/language/program/plan/incremental.ts';
 import { authorize } from '../../src/language/spec/authorize.ts';
@@ -17,7 +17,7 @@ import { sha256 } from '../../src/pipeline.ts';
 import { proveAction, type Verdict } from '../../src/reasoning/prove/prove.ts';
 import { requestJson } from '../../src/reasoning/prove/report/request-json.ts';
 import { addCases } from '../../src/testing/adding/add-cases.ts';
-import { claimedCase } from '../../src/testing/adding/claimed-case.ts';
+import { caseOfClause } from '../../src/testing/adding/claimed-case.ts';
 import { differences } from '../../src/testing/expectation.ts';
 import { readTestFile } from '../../src/testing/read.ts';
 import { toFacts } from '../../src/testing/situation.ts';
@@ -26,14 +26,22 @@ import { lawSets } from '../laws/proofs.ts';
 const span = { file: 'asked', start: 0, end: 0 };
 
 /** Claims of every kind, about every request. */
-function claimsOf({ approvers }: PolicySet): readonly Claim[] {
+function claimsOf({ approvers }: PolicySet): readonly GuaranteeClause[] {
   const groups = ['owner', ...approvers.keys()];
   return (['never', 'always'] as const).flatMap((mode) => [
     ...(['allow', 'deny', 'escalate', 'reauth'] as const).map(
-      (effect): Claim => ({ mode, effect, isUnapproved: false, when: null, span }),
+      (effect): GuaranteeClause => ({ mode, effect, isUnapproved: false, when: null, span }),
     ),
     ...groups.map(
-      (group): Claim => ({ mode, effect: 'ask', isUnapproved: true, group, needs: 1, when: null, span }),
+      (group): GuaranteeClause => ({
+        mode,
+        effect: 'ask',
+        isUnapproved: true,
+        group,
+        needs: 1,
+        when: null,
+        span,
+      }),
     ),
   ]);
 }
@@ -51,10 +59,14 @@ function asRead(set: PolicySet, { facts }: Refutation) {
 }
 
 /** The findings of the test case made from the refutation, in a file with other defaults. */
-function foundByCase(set: PolicySet, claim: Claim, { facts, decision }: Refutation): readonly object[] {
+function foundByCase(
+  set: PolicySet,
+  claim: GuaranteeClause,
+  { facts, decision }: Refutation,
+): readonly object[] {
   const text =
     'defaults:\n  agent: { name: other, tags: [a] }\n  request: { signed: true }\n  payload: { zz_other: 1 }\ntests:\n  - { name: first, action: a.b, expect: DENY }\n';
-  const one = claimedCase({ guarantee: 'asked', claim, claimText: 'a claim', facts, decision });
+  const one = caseOfClause({ guarantee: 'asked', claim, claimText: 'a claim', facts, decision });
   const made = addCases({ path: 'a.test.yaml', text }, [one]);
   const last = readTestFile({ path: 'a.test.yaml', text: made!.text }).cases.at(-1)!;
   const read = toFacts(last.situation, set, (_, message) => {

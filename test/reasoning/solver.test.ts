@@ -2,7 +2,7 @@
 // checker, which refuses a log that lacks a clause.
 
 import { describe, expect, it } from 'vitest';
-import { createRandom, type Random } from '../../src/language/value/random.ts';
+import { createRandom, type RandomSource } from '../../src/language/value/random.ts';
 import { checkLog } from '../../src/reasoning/solver/check-log.ts';
 import { Circuit } from '../../src/reasoning/solver/circuit.ts';
 import { notLiteral, type SolverClause, type SolverLiteral } from '../../src/reasoning/solver/literal.ts';
@@ -14,11 +14,11 @@ interface Formula {
   readonly assumptions: SolverClause;
 }
 
-function randomLiteral(random: Random, variables: number): SolverLiteral {
+function randomLiteral(random: RandomSource, variables: number): SolverLiteral {
   return 2 * random.below(variables) + random.below(2);
 }
 
-function randomFormula(random: Random): Formula {
+function randomFormula(random: RandomSource): Formula {
   const variables = 3 + random.below(10);
   const draw = (length: number): SolverClause =>
     Array.from({ length }, () => randomLiteral(random, variables));
@@ -28,7 +28,7 @@ function randomFormula(random: Random): Formula {
   return { variables, clauses, assumptions: assumedOf(random, { variables }) };
 }
 
-function assumedOf(random: Random, { variables }: Pick<Formula, 'variables'>): SolverClause {
+function assumedOf(random: RandomSource, { variables }: Pick<Formula, 'variables'>): SolverClause {
   const drawn = Array.from({ length: random.below(4) }, () => randomLiteral(random, variables));
   return [...new Map(drawn.map((literal) => [literal >> 1, literal])).values()];
 }

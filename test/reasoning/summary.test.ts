@@ -2,9 +2,9 @@
 // sets.
 
 import { describe, expect, it } from 'vitest';
-import type { Claim } from '../../src/language/model/policy.ts';
+import type { GuaranteeClause } from '../../src/language/model/policy.ts';
 import { checkSources } from '../../src/pipeline.ts';
-import { decideClaims } from '../../src/reasoning/prove/prove.ts';
+import { decideClauses } from '../../src/reasoning/prove/prove.ts';
 import { sentenceChanges } from '../../src/reasoning/summary/changes.ts';
 import type { SummarySource } from '../../src/reasoning/summary/sentences.ts';
 import { type Summary, summaryOf } from '../../src/reasoning/summary/summary.ts';
@@ -203,9 +203,15 @@ it('asks about those requests alone of which a condition is definitely true', ()
   const text = 'action a.b { n: integer } policy p on a.b { allow all when "x" in agent.tags }';
   const { set } = sourceOf(text);
   const { condition, span } = set.policies[0]!.rules[0]!;
-  const claim: Claim = { mode: 'always', effect: 'allow', isUnapproved: true, when: condition, span };
-  const definite: Claim = { ...claim, isDefinite: true };
-  const found = decideClaims(set, 'a.b', [claim, definite]);
+  const claim: GuaranteeClause = {
+    mode: 'always',
+    effect: 'allow',
+    isUnapproved: true,
+    when: condition,
+    span,
+  };
+  const definite: GuaranteeClause = { ...claim, isDefinite: true };
+  const found = decideClauses(set, 'a.b', [claim, definite]);
   expect([found.get(claim)?.kind, found.get(definite)?.kind]).toEqual(['refuted', 'proved']);
 });
 

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import type { Facts } from '../../src/language/model/request.ts';
-import type { Compiled } from '../../src/pipeline.ts';
+import type { CompileResult } from '../../src/pipeline.ts';
 import { meaningOf } from '../../src/testing/mutation/meaning.ts';
 import { hunkOf, mutantDiff } from '../../src/testing/mutation/unified-diff.ts';
 import { compiled, mutatedTexts } from './mutants.ts';
@@ -238,7 +238,7 @@ policy p on a.b when (payload.x >= 0) {
     })),
   );
   /** All decisions, without the results of shadow rules. */
-  const decisionsOf = (engine: NonNullable<Compiled['engine']>): string =>
+  const decisionsOf = (engine: NonNullable<CompileResult['engine']>): string =>
     JSON.stringify(facts.map((one) => ({ ...engine.decide(one), withShadow: null })));
   const original = compiled(policy);
   const made = mutatedTexts(policy).flatMap(({ name, file }) => {

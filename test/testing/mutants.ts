@@ -1,7 +1,7 @@
 // The mutants of one policy file for tests: each as a text that can be compiled, with its change.
 
 import type { SourceText } from '../../src/language/diagnostic/span.ts';
-import { type Compiled, compile } from '../../src/pipeline.ts';
+import { type CompileResult, compile } from '../../src/pipeline.ts';
 import { applyEdits } from '../../src/testing/mutation/edit.ts';
 import { mutantsOf } from '../../src/testing/mutation/mutants.ts';
 
@@ -29,7 +29,7 @@ export function mutatedTexts(
     });
 }
 
-export function compiled(text: string, lists: Readonly<Record<string, string>> = {}): Compiled {
+export function compiled(text: string, lists: Readonly<Record<string, string>> = {}): CompileResult {
   return compile({ files: [{ path, text }], readListFile: (list) => readList(lists, list) });
 }
 

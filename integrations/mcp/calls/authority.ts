@@ -10,7 +10,7 @@ import {
   type Decision,
   type GrantOutcome,
   type PossibleAction,
-  type RequestStanding,
+  type RequestStatus,
   type Writ,
 } from '../../typescript/client.ts';
 import type { Fetch, FetchReply } from '../../typescript/exchange.ts';
@@ -97,22 +97,22 @@ const togetherMax = 10;
 /** Resolves when the report has been sent, or could not be sent. */
 export type ReportOutcome = (outcome: GrantOutcome) => Promise<void>;
 
-interface Together {
+interface CallBatch {
   readonly outcomes: GrantOutcome[];
   readonly sent: PromiseWithResolvers<void>;
   readonly timer: NodeJS.Timeout;
 }
 
 export function createOutcomes({ reportAll }: Pick<Writ, 'reportAll'>): ReportOutcome {
-  let gathered: Together | null = null;
+  let gathered: CallBatch | null = null;
 
-  function send(together: Together): void {
+  function send(together: CallBatch): void {
     clearTimeout(together.timer);
     gathered = null;
     reportAll(together.outcomes).then(together.sent.resolve, together.sent.reject);
   }
 
-  function begin(): Together {
+  function begin(): CallBatch {
     const timer = setTimeout(() => gathered !== null && send(gathered), laterMs);
     return { outcomes: [], sent: Promise.withResolvers(), timer };
   }
@@ -160,7 +160,7 @@ export interface Authority {
   /** Reports whether a granted call was carried out. Never rejects. */
   report(requestId: string, isExecuted: boolean): Promise<void>;
   withdraw(requestId: string): Promise<void>;
-  look(requestId: string): Promise<RequestStanding | null>;
+  look(requestId: string): Promise<RequestStatus | null>;
   possible(prefix: string): Promise<readonly PossibleAction[]>;
 }
 

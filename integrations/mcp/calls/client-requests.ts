@@ -1,7 +1,7 @@
 // Handles each request of a client: decides it, answers it in the proxy, forwards it, or refuses it as
 // unknown.
 
-import type { Allowed } from '../../typescript/client.ts';
+import type { AllowedDecision } from '../../typescript/client.ts';
 import { abilitiesOf, eraOf } from '../protocol/eras.ts';
 import {
   errorAnswer,
@@ -97,14 +97,14 @@ function whileHeld(
   });
 }
 
-interface Deciding extends ToDecide {
+interface DecisionContext extends ToDecide {
   readonly signal: AbortSignal;
 }
 
 async function decide(
   open: OpenConversation,
   request: RpcRequest,
-  { target, onBehalfOf, signal }: Deciding,
+  { target, onBehalfOf, signal }: DecisionContext,
 ): Promise<void> {
   const { params = {} } = request;
   const action = await actionOf(open, target, params);
@@ -146,7 +146,7 @@ async function tellTools(open: OpenConversation, request: RpcRequest): Promise<v
   open.answer(resultAnswer(id, await listTools(listing, open.possible, open.gate.settings)));
 }
 
-interface Subscribing {
+interface SubscriptionContext {
   readonly uris: readonly string[];
   readonly signal: AbortSignal;
   readonly onBehalfOf: string | undefined;
@@ -155,7 +155,7 @@ interface Subscribing {
 async function subscribe(
   open: OpenConversation,
   request: RpcRequest,
-  { uris, ...asking }: Subscribing,
+  { uris, ...asking }: SubscriptionContext,
 ): Promise<void> {
   const action = `${open.gate.settings.as}.resources.subscribe`;
   for (const uri of uris) {
@@ -177,7 +177,7 @@ function ownParams(params: JsonObject): JsonObject {
 }
 
 /** Adds the receipt, by which the server can check that this very call was granted. */
-export function withReceipt(request: RpcRequest, { receipt }: Allowed, prefix: string): RpcRequest {
+export function withReceipt(request: RpcRequest, { receipt }: AllowedDecision, prefix: string): RpcRequest {
   const { params = {} } = request;
   if (receipt === undefined) return request;
   const meta = isObject(params._meta) ? params._meta : {};

@@ -2,7 +2,7 @@
 // waits for its decision; all other messages pass in the order in which they came. INVARIANT: a request that
 // is decided reaches the server through `forward` or `ask` alone, and each of them takes a grant.
 
-import type { Allowed } from '../../typescript/client.ts';
+import type { AllowedDecision } from '../../typescript/client.ts';
 import {
   errorAnswer,
   errorCodes,
@@ -66,7 +66,7 @@ export interface Conversation {
 /** A request of the client that was sent to the server and has no answer yet. */
 interface InFlight {
   readonly request: RpcRequest;
-  readonly grant: Allowed | null;
+  readonly grant: AllowedDecision | null;
 }
 
 /** The inner state and operations of a conversation. */
@@ -82,7 +82,7 @@ export interface OpenConversation extends ConversationParts, CallSurroundings {
   ended: string | null;
   askServer(method: string, params: JsonObject): Promise<RpcResponse>;
   /** Sends a request to the server without a decision, or under a grant from an earlier decision. */
-  pass(request: RpcRequest, grant: Allowed | null): void;
+  pass(request: RpcRequest, grant: AllowedDecision | null): void;
 }
 
 export function createConversation(parts: ConversationParts): Conversation {
@@ -156,7 +156,7 @@ function openConversation(parts: ConversationParts): OpenConversation {
   return open;
 }
 
-function send(open: OpenConversation, request: RpcRequest, grant: Allowed | null): void {
+function send(open: OpenConversation, request: RpcRequest, grant: AllowedDecision | null): void {
   if (open.ended !== null) throw new Error(open.ended);
   open.held.delete(request.id);
   open.inFlight.set(request.id, { request, grant });
@@ -242,6 +242,6 @@ function endServer(open: OpenConversation, why: string): void {
 }
 
 /** Reports a grant as used: the call was sent, whatever came back. */
-function report({ caller }: OpenConversation, grant: Allowed | null): void {
+function report({ caller }: OpenConversation, grant: AllowedDecision | null): void {
   if (grant !== null) void caller.authority.report(grant.requestId, true);
 }

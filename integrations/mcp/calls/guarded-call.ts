@@ -2,7 +2,7 @@
 // forwarded once, under a grant that was just given for it; in every other case it is answered in the proxy,
 // and the server never sees it.
 
-import type { Allowed, Decision, Denied, Waiting } from '../../typescript/client.ts';
+import type { AllowedDecision, Decision, DeniedDecision, PendingDecision } from '../../typescript/client.ts';
 import { refusal } from '../../typescript/decision.ts';
 import type { Abilities } from '../protocol/eras.ts';
 import {
@@ -35,9 +35,9 @@ export interface CallSurroundings {
   readonly caller: Caller;
   answer(response: RpcResponse): void;
   /** Sends the request to the server, whose response goes to the client. Throws when nothing was sent. */
-  forward(request: RpcRequest, grant: Allowed): void;
+  forward(request: RpcRequest, grant: AllowedDecision): void;
   /** Sends the request to the server, for a task, and resolves to the response. */
-  ask(request: RpcRequest, grant: Allowed): Promise<RpcResponse>;
+  ask(request: RpcRequest, grant: AllowedDecision): Promise<RpcResponse>;
   askClient(method: string, params: JsonObject, relatedTo: Id): Promise<RpcResponse>;
   notify(method: string, params: JsonObject, relatedTo: Id): void;
 }
@@ -86,7 +86,7 @@ function settle(call: DecidedCall, around: CallSurroundings, decision: Decision)
   }
 }
 
-function send({ request }: DecidedCall, around: CallSurroundings, grant: Allowed): void {
+function send({ request }: DecidedCall, around: CallSurroundings, grant: AllowedDecision): void {
   try {
     around.forward(request, grant);
   } catch (error) {
@@ -105,7 +105,7 @@ const decisionsWithoutRecord: ReadonlySet<string> = new Set(['stopped', 'agent_d
 function refusalOf(
   { request, abilities }: DecidedCall,
   { gate }: CallSurroundings,
-  denied: Denied,
+  denied: DeniedDecision,
 ): RpcResponse {
   const { policy, reason, requestId } = denied;
   if (requestId === null && faultsOfPayload.has(policy))
@@ -146,14 +146,14 @@ async function isWaitedFor(
   return null;
 }
 
-function declined(requestId: string): Denied {
+function declined(requestId: string): DeniedDecision {
   return refusal('withdrawn', 'the wait for people was given up', requestId);
 }
 
 function askBack(
   { request }: DecidedCall,
   { gate, caller }: CallSurroundings,
-  waiting: Waiting,
+  waiting: PendingDecision,
 ): RpcResponse {
   const { method, params = {} } = request;
   const { url } = waiting;
@@ -168,7 +168,11 @@ function askBack(
 }
 
 /** Waits for people while the client waits for the answer. */
-async function hold(call: DecidedCall, around: CallSurroundings, waiting: Waiting): Promise<Decision> {
+async function hold(
+  call: DecidedCall,
+  around: CallSurroundings,
+  waiting: PendingDecision,
+): Promise<Decision> {
   const { settings } = around.gate;
   const ends = new AbortController();
   const asking = call.abilities.opensUrls ? showUrl(call, around, waiting, ends) : null;
@@ -198,7 +202,7 @@ async function hold(call: DecidedCall, around: CallSurroundings, waiting: Waitin
 async function showUrl(
   { request }: DecidedCall,
   around: CallSurroundings,
-  waiting: Waiting,
+  waiting: PendingDecision,
   ends: AbortController,
 ) {
   const { requestId: elicitationId, url } = waiting;
@@ -218,7 +222,7 @@ const progressEveryMs = 10_000;
 function tellProgress(
   { request }: DecidedCall,
   around: CallSurroundings,
-  waiting: Waiting,
+  waiting: PendingDecision,
 ): NodeJS.Timeout | undefined {
   const progressToken = member(request.params, '_meta', 'progressToken');
   if (progressToken === undefined) return undefined;
@@ -236,7 +240,7 @@ function tellProgress(
   return setInterval(tell, progressEveryMs).unref();
 }
 
-function beginTask(call: DecidedCall, around: CallSurroundings, waiting: Waiting): void {
+function beginTask(call: DecidedCall, around: CallSurroundings, waiting: PendingDecision): void {
   const { gate, caller, answer } = around;
   const { requestId, until } = waiting;
   const begun = {

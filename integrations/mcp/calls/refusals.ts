@@ -1,7 +1,7 @@
 // Turns decisions into answers that a model reads. A refusal is a result and not an error, because models
 // repeat a call that seems to have failed.
 
-import { type Denied, toldWaiting, type Waiting } from '../../typescript/decision.ts';
+import { type DeniedDecision, type PendingDecision, toldWaiting } from '../../typescript/decision.ts';
 import { completed, type Era } from '../protocol/eras.ts';
 import {
   errorAnswer,
@@ -26,7 +26,7 @@ export interface RefusalSettings {
 const refusedCode = 403;
 const coazCode = -32001;
 
-interface Told {
+interface RefusalText {
   readonly text: string;
   readonly decision: JsonObject;
 }
@@ -35,7 +35,7 @@ interface Told {
 export function deniedAnswer(
   request: RpcRequest,
   era: Era,
-  denied: Denied,
+  denied: DeniedDecision,
   settings: RefusalSettings,
 ): RpcResponse {
   const { requestId: request_id, policy, message: text, change } = denied;
@@ -54,7 +54,7 @@ export function deniedAnswer(
 export function waitingAnswer(
   request: RpcRequest,
   era: Era,
-  waiting: Waiting,
+  waiting: PendingDecision,
   settings: RefusalSettings,
 ): RpcResponse {
   return answer(request, era, settings, {
@@ -83,7 +83,7 @@ function answer(
   request: RpcRequest,
   era: Era,
   settings: RefusalSettings,
-  { text, decision }: Told,
+  { text, decision }: RefusalText,
 ): RpcResponse {
   const meta = { [`${settings.prefix}writ-decision`]: decision };
   if (settings.isCoaz) return errorAnswer(request.id, coazCode, text, meta);

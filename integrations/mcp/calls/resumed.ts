@@ -2,13 +2,13 @@
 // belongs to the same grant: it is not decided again, and each state is good for one try.
 
 import { randomUUID } from 'node:crypto';
-import type { Allowed } from '../../typescript/client.ts';
+import type { AllowedDecision } from '../../typescript/client.ts';
 import type { JsonObject, RpcRequest, RpcResponse } from '../protocol/messages.ts';
 import type { Caller, Gate } from './gate.ts';
 
 export interface ResumedCall {
   readonly request: RpcRequest;
-  readonly grant: Allowed;
+  readonly grant: AllowedDecision;
 }
 
 /** The call under its earlier grant; null when the request does not go on with a granted call. */
@@ -19,7 +19,7 @@ export function resumed({ states, turns }: Gate, caller: Caller, request: RpcReq
   const state = states.open(sealed, { caller: caller.id, method, params });
   if (state?.kind !== 'granted' || !turns.take(state.turn)) return null;
   const own: JsonObject = state.state === null ? rest : { ...rest, requestState: state.state };
-  const grant: Allowed = { kind: 'allowed', requestId: state.requestId, expiresAt: new Date() };
+  const grant: AllowedDecision = { kind: 'allowed', requestId: state.requestId, expiresAt: new Date() };
   return { request: { ...request, params: own }, grant };
 }
 

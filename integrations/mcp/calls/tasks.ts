@@ -2,7 +2,7 @@
 // of a task holds the id of the request at the service, so the proxy can answer for it even after a restart.
 // INVARIANT: only its caller is told of a task.
 
-import type { RequestStanding } from '../../typescript/client.ts';
+import type { RequestStatus } from '../../typescript/client.ts';
 import { isObject, type JsonObject, member, type RpcResponse } from '../protocol/messages.ts';
 
 const beginning = 'writ-';
@@ -102,7 +102,7 @@ function ending(answer: RpcResponse | null, isCancelled: boolean): JsonObject {
  * A task of an earlier process, from the records of the service. Arguments are not kept, so the client has to
  * call again.
  */
-export function standingView(standing: RequestStanding, nowMs: number): JsonObject {
+export function standingView(standing: RequestStatus, nowMs: number): JsonObject {
   const { requestId, status, message, until } = standing;
   const at = new Date(nowMs).toISOString();
   const text =

@@ -60,7 +60,7 @@ interface Session {
 }
 
 /** The objects that all requests of one agent share in the stateless era. */
-interface Stateless {
+interface StatelessState {
   readonly authority: Authority;
   readonly catalogue: Catalogue;
 }
@@ -71,10 +71,10 @@ const sweepMs = 60_000;
 
 export function createSessions(parts: SessionParts): ClientSessions {
   const open: OpenSessions = { parts, byId: new Map(), isKnown: createAdmission(parts) };
-  const agents = new Map<string, Stateless>();
+  const agents = new Map<string, StatelessState>();
   const alone = new Set<Conversation>();
   const sweep = setInterval(() => parts.seats.endIdle(Date.now() - idleMsMax), sweepMs).unref();
-  const statelessOf = (key: string): Stateless => {
+  const statelessOf = (key: string): StatelessState => {
     const caller = callerOf(key);
     const known = agents.get(caller) ?? {
       authority: parts.authorityOf(key),
@@ -187,7 +187,7 @@ function createAdmission({ gate }: SessionParts): Admission {
   };
 }
 
-interface Admitted {
+interface AuthenticatedClient {
   readonly key: string;
   readonly authority: Authority;
   readonly id: Id | null;
@@ -197,7 +197,7 @@ interface Admitted {
 async function isAdmitted(
   { isKnown }: OpenSessions,
   exchange: Exchange,
-  { key, authority, id }: Admitted,
+  { key, authority, id }: AuthenticatedClient,
 ): Promise<boolean> {
   try {
     if (await isKnown(key, authority)) return true;
@@ -210,13 +210,13 @@ async function isAdmitted(
   return false;
 }
 
-interface Beginning {
+interface SessionRequest {
   readonly exchange: Exchange;
   readonly key: string;
 }
 
 /** Begins a session; null when the exchange has been refused. */
-async function begin(open: OpenSessions, { exchange, key }: Beginning): Promise<Session | null> {
+async function begin(open: OpenSessions, { exchange, key }: SessionRequest): Promise<Session | null> {
   const { parts, byId } = open;
   const authority = parts.authorityOf(key);
   if (!(await isAdmitted(open, exchange, { key, authority, id: null }))) return null;

@@ -14,7 +14,7 @@ export type KnownTool =
 
 export interface Catalogue {
   /** The tools as the client may see them, and the other members of the server's answer. */
-  list(ask: AskServer, params: JsonObject): Promise<Listing>;
+  list(ask: AskServer, params: JsonObject): Promise<ToolListing>;
   find(ask: AskServer, params: JsonObject, name: string): Promise<KnownTool>;
   /** Forgets the tools, because the server has announced a change. */
   forget(): void;
@@ -22,7 +22,7 @@ export interface Catalogue {
   readonly schemaOf: (name: string) => JsonObject | null;
 }
 
-export interface Listing {
+export interface ToolListing {
   readonly around: JsonObject;
   readonly tools: readonly { readonly action: string; readonly definition: JsonObject }[];
 }
@@ -48,7 +48,7 @@ export const reservedNames = [
 /** The server's answer is not a readable list of tools. */
 class UnreadableList extends Error {}
 
-interface Live {
+interface CachedListing {
   readonly around: JsonObject;
   /** The tools by name; null for a name that occurs twice in the list. */
   readonly tools: ReadonlyMap<string, JsonObject | null>;
@@ -62,16 +62,16 @@ export function createCatalogue(options: CatalogueOptions): Catalogue {
     if (warned.size < warningsMax && !warned.has(line)) options.warn(line);
     warned.add(line);
   };
-  let live: Live | null = null;
+  let live: CachedListing | null = null;
   let generation = 0;
-  const read = async (ask: AskServer, params: JsonObject): Promise<Live> => {
+  const read = async (ask: AskServer, params: JsonObject): Promise<CachedListing> => {
     const begun = generation;
     const found = await readTools(ask, params);
     // If the server announced a change meanwhile, the next call reads the tools again.
     live = begun === generation ? found : null;
     return found;
   };
-  const classify = ({ tools }: Live, name: string): KnownTool => {
+  const classify = ({ tools }: CachedListing, name: string): KnownTool => {
     const definition = tools.get(name);
     if (definition === undefined || reservedNames.some((one) => one === name)) return { kind: 'unknown' };
     if (definition === null) return { kind: 'changed' };
@@ -127,7 +127,7 @@ function held(
 }
 
 /** Reads all pages. Other members are those of the first page. */
-export async function readTools(ask: AskServer, params: JsonObject): Promise<Live> {
+export async function readTools(ask: AskServer, params: JsonObject): Promise<CachedListing> {
   const tools = new Map<string, JsonObject | null>();
   let around: JsonObject | null = null;
   let cursor: Json | undefined;

@@ -56,14 +56,14 @@ const explanations: Readonly<Record<FieldKind | 'secret', string>> = {
 /** Names that a quoted key can hold. */
 const keyForm = /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/;
 
-interface Declared {
+interface ActionDeclaration {
   readonly text: string;
   readonly isReading: boolean;
   readonly anyCount: number;
   readonly kinds: ReadonlySet<FieldKind | 'secret'>;
 }
 
-function section(title: string, those: readonly Declared[]): readonly string[] {
+function section(title: string, those: readonly ActionDeclaration[]): readonly string[] {
   return those.length === 0 ? [] : [`# --- ${title} ---\n`, ...those.map(({ text }) => text)];
 }
 
@@ -80,7 +80,7 @@ interface Context extends DeclarationOptions {
   readonly kinds: Set<FieldKind | 'secret'>;
 }
 
-function declare(tool: JsonObject, options: DeclarationOptions): Declared {
+function declare(tool: JsonObject, options: DeclarationOptions): ActionDeclaration {
   const { name, description, inputSchema } = tool;
   const root = isObject(inputSchema) ? inputSchema : {};
   const words = typeof description === 'string' ? description : '';
@@ -154,7 +154,7 @@ function fieldName(name: string): string {
 }
 
 /** The type of a property, with what a person has to know or to decide. */
-function fieldType(property: Json, context: Context): Typed {
+function fieldType(property: Json, context: Context): FieldType {
   const found = typeOf(property, context);
   const { name } = context.named;
   const isText = /^\[*string/.test(found.type);
@@ -171,12 +171,12 @@ function fieldType(property: Json, context: Context): Typed {
   return { ...found, notes: [...found.notes, `Perhaps ${types}: as it is, no \`allow\` may rest on it.`] };
 }
 
-interface Typed {
+interface FieldType {
   readonly type: string;
   readonly notes: readonly string[];
 }
 
-function typeOf(given: Json | undefined, context: Context): Typed {
+function typeOf(given: Json | undefined, context: Context): FieldType {
   const schema = resolved(given, context);
   if (typeof schema === 'string') return anyType(schema, context);
   const { schema: own, context: inner } = schema;
@@ -194,13 +194,13 @@ function typeOf(given: Json | undefined, context: Context): Typed {
   return plainType(own, inner);
 }
 
-interface Resolved {
+interface ResolvedSchema {
   readonly schema: JsonObject;
   readonly context: Context;
 }
 
 /** The schema behind a local reference; a text with the reason when there is none. */
-function resolved(given: Json | undefined, context: Context): Resolved | string {
+function resolved(given: Json | undefined, context: Context): ResolvedSchema | string {
   if (!isObject(given)) return 'no schema';
   const { $ref: ref } = given;
   if (ref === undefined) return { schema: given, context };
@@ -215,12 +215,12 @@ function resolved(given: Json | undefined, context: Context): Resolved | string 
   return resolved(target, { ...context, within: [...context.within, ref] });
 }
 
-function anyType(why: string, { count }: Context): Typed {
+function anyType(why: string, { count }: Context): FieldType {
   count.any += 1;
   return { type: 'any', notes: [`any: ${why}.`] };
 }
 
-function unionType(members: readonly Json[], context: Context): Typed {
+function unionType(members: readonly Json[], context: Context): FieldType {
   const others = members.filter((one) => member(one, 'type') !== 'null' && member(one, 'const') !== null);
   const isNullable = others.length < members.length;
   const values = others.flatMap((one) => {
@@ -237,18 +237,18 @@ function unionType(members: readonly Json[], context: Context): Typed {
   return isNullable ? nullable(found) : found;
 }
 
-function nullable({ type, notes }: Typed): Typed {
+function nullable({ type, notes }: FieldType): FieldType {
   return { type: type === 'any' || type.endsWith('| null') ? type : `${type} | null`, notes };
 }
 
-function valuesType(values: readonly Json[], context: Context): Typed {
+function valuesType(values: readonly Json[], context: Context): FieldType {
   const others = [...new Set(values.filter((value) => value !== null))];
   const isNullable = values.includes(null);
   const found = typeOfValues(others, context);
   return isNullable ? nullable(found) : found;
 }
 
-function typeOfValues(values: readonly Json[], context: Context): Typed {
+function typeOfValues(values: readonly Json[], context: Context): FieldType {
   if (values.length === 0) return anyType('nothing but null', context);
   if (values.every((value) => typeof value === 'string' && isPrintable(value)))
     return { type: values.map((value) => JSON.stringify(value)).join(' | '), notes: [] };
@@ -266,7 +266,7 @@ function isPrintable(text: string): boolean {
   return !/\p{C}/u.test(text) && text !== '';
 }
 
-function plainType(schema: JsonObject, context: Context): Typed {
+function plainType(schema: JsonObject, context: Context): FieldType {
   switch (schema.type) {
     case 'boolean':
       return { type: 'boolean', notes: [] };
@@ -293,7 +293,7 @@ const formats: Readonly<Record<string, string>> = {
   ipv6: 'ip',
 };
 
-function textType(schema: JsonObject, { named, kinds }: Context): Typed {
+function textType(schema: JsonObject, { named, kinds }: Context): FieldType {
   const { format, pattern, minLength, maxLength } = schema;
   const notes = typeof pattern === 'string' ? [`By the server it matches ${pattern}`] : [];
   const known = typeof format === 'string' ? formats[format] : undefined;
@@ -305,7 +305,7 @@ function textType(schema: JsonObject, { named, kinds }: Context): Typed {
 }
 
 /** Exclusive ends are ends of an integer one step further in; other numbers keep the end, and a note. */
-function numberType(schema: JsonObject, type: string): Typed {
+function numberType(schema: JsonObject, type: string): FieldType {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema;
   const step = type === 'integer' ? 1 : 0;
   const low = stricter(Math.max, minimum, inward(exclusiveMinimum, step));
@@ -345,13 +345,13 @@ function endText(value: Json | undefined): string {
   return isPlain ? String(value) : '';
 }
 
-function listType({ items, prefixItems, minItems, maxItems }: JsonObject, context: Context): Typed {
+function listType({ items, prefixItems, minItems, maxItems }: JsonObject, context: Context): FieldType {
   const element =
     prefixItems === undefined ? typeOf(items, context) : anyType('places of several types', context);
   return { type: `[${element.type}]${range(minItems, maxItems)}`, notes: element.notes };
 }
 
-function objectType(schema: JsonObject, context: Context): Typed {
+function objectType(schema: JsonObject, context: Context): FieldType {
   const isMap = isObject(schema.additionalProperties) || isObject(schema.patternProperties);
   const isEmpty = !isObject(schema.properties) || Object.keys(schema.properties).length === 0;
   if (isMap) return anyType('keys of any name', context);

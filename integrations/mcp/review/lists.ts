@@ -12,13 +12,13 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from '../protocol/messages.ts';
-import type { Listing } from './catalogue.ts';
+import type { ToolListing } from './catalogue.ts';
 
 /** Fetches what an agent can get, by action. */
 export type PossibleActions = () => Promise<ReadonlyMap<string, PossibleAction['grant']>>;
 
 export async function listTools(
-  { around, tools }: Listing,
+  { around, tools }: ToolListing,
   possible: PossibleActions,
   settings: GateSettings,
 ): Promise<JsonObject> {

@@ -95,7 +95,7 @@ function together(tools: readonly JsonObject[], more: readonly JsonObject[]): re
 const infoName = 'io.modelcontextprotocol/clientInfo';
 const serverName = 'io.modelcontextprotocol/serverInfo';
 
-interface Opened {
+interface OpenServer {
   readonly source: readonly string[];
   readonly params: JsonObject;
   readonly server: unknown;
@@ -104,7 +104,7 @@ interface Opened {
 async function readOpened(
   ask: AskServer,
   result: JsonObject,
-  { source, params, server }: Opened,
+  { source, params, server }: OpenServer,
 ): Promise<LiveServer> {
   const instructions = member(result, 'instructions');
   const hasTools = member(result, 'capabilities', 'tools') !== undefined;

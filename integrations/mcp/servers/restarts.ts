@@ -10,7 +10,7 @@ const pauseMsMin = 1_000;
 const pauseMsMax = 60_000;
 
 /** Why a server is not started at the moment. */
-export class ServerPaused extends Error {}
+export class ServerPausedError extends Error {}
 
 /** Wraps `open`. `clock` is in milliseconds and never goes back. */
 export function withRestarts(open: OpenUpstream, clock = () => performance.now()): OpenUpstream {
@@ -21,7 +21,7 @@ export function withRestarts(open: OpenUpstream, clock = () => performance.now()
     const startedMs = clock();
     if (startedMs < notBefore) {
       const seconds = Math.ceil((notBefore - startedMs) / 1_000);
-      throw new ServerPaused(`${lastWhy}; it is started again in ${seconds} s at the earliest`);
+      throw new ServerPausedError(`${lastWhy}; it is started again in ${seconds} s at the earliest`);
     }
     let isClosed = false;
     const upstream = open(

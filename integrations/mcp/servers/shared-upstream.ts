@@ -18,7 +18,7 @@ export type OpenUpstream = (
   schemaOf: (tool: string) => JsonObject | null,
 ) => Upstream;
 
-interface Asked {
+interface PendingCall {
   readonly by: UpstreamEvents;
   readonly id: Id;
   readonly progressToken: Id | undefined;
@@ -46,7 +46,7 @@ export interface SharedEvents {
 }
 
 export function shareUpstream(open: OpenUpstream, events: SharedEvents): SharedUpstream {
-  const asked = new Map<string, Asked>();
+  const asked = new Map<string, PendingCall>();
   let count = 0;
   let server: Upstream | null = null;
   const start = (): Upstream => {
@@ -125,7 +125,7 @@ function withToken<Sent extends Message>(message: Sent, token: Id | undefined): 
 }
 
 /** Replaces the client's own id of a request that the client cancels. */
-function renamed(asked: ReadonlyMap<string, Asked>, by: UpstreamEvents, message: Message): Message {
+function renamed(asked: ReadonlyMap<string, PendingCall>, by: UpstreamEvents, message: Message): Message {
   const requestId = 'params' in message ? member(message.params, 'requestId') : undefined;
   if (requestId === undefined || !('method' in message)) return message;
   for (const [own, one] of asked)
@@ -134,7 +134,7 @@ function renamed(asked: ReadonlyMap<string, Asked>, by: UpstreamEvents, message:
   return message;
 }
 
-function sendHome(asked: Map<string, Asked>, message: Message): void {
+function sendHome(asked: Map<string, PendingCall>, message: Message): void {
   if (isResponse(message)) {
     const one = asked.get(String(message.id));
     asked.delete(String(message.id));

@@ -3,7 +3,14 @@
 // kept for the execution that follows. INVARIANT: a tool runs under `allowed` and under nothing else, and
 // each grant serves one execution.
 
-import { type Allowed, type Decision, type Denied, Unreachable, type Waiting, type Writ } from '../client.ts';
+import {
+  type AllowedDecision,
+  type Decision,
+  type DeniedDecision,
+  type PendingDecision,
+  UnreachableError,
+  type Writ,
+} from '../client.ts';
 import { refusal, toldWaiting } from '../decision.ts';
 
 export interface GuardSettings {
@@ -20,7 +27,7 @@ export interface GuardSettings {
   /**
    * Called for each request that waits for people, so that a program can show its link and ask for its state.
    */
-  readonly onWait?: (decision: Waiting) => void;
+  readonly onWait?: (decision: PendingDecision) => void;
 }
 
 export interface ToolCall {
@@ -36,7 +43,7 @@ export type Execution<Result> = { readonly kind: 'ran'; readonly result: Result 
 /** The result of a call that was not run. */
 export interface NotRun {
   readonly kind: 'not-run';
-  readonly decision: Denied | Waiting;
+  readonly decision: DeniedDecision | PendingDecision;
   /** The text for the model. */
   readonly message: string;
 }
@@ -51,7 +58,7 @@ export interface Guard {
 
 /** An error for frameworks that tell a model of a tool's failure by an error. */
 export class NotRunError extends Error {
-  readonly decision: Denied | Waiting;
+  readonly decision: DeniedDecision | PendingDecision;
 
   constructor({ decision, message }: NotRun) {
     super(message);
@@ -72,15 +79,15 @@ const unavailable = 'unreachable';
 /** Milliseconds for which a decision that was asked for ahead holds for the execution. */
 const aheadMsMax = 60_000;
 
-interface Ahead {
-  readonly decision: Allowed | Denied;
+interface EarlyDecision {
+  readonly decision: AllowedDecision | DeniedDecision;
   readonly untilMs: number;
 }
 
 export function createGuard(settings: GuardSettings): Guard {
-  const kept = new Map<string, Ahead[]>();
+  const kept = new Map<string, EarlyDecision[]>();
 
-  function keep(key: string, decision: Allowed | Denied): void {
+  function keep(key: string, decision: AllowedDecision | DeniedDecision): void {
     const nowMs = Date.now();
     for (const [each, list] of kept) if (list.every(({ untilMs }) => untilMs <= nowMs)) kept.delete(each);
     const endMs = decision.kind === 'allowed' ? decision.expiresAt.getTime() : Number.POSITIVE_INFINITY;
@@ -89,14 +96,14 @@ export function createGuard(settings: GuardSettings): Guard {
   }
 
   /** Takes a kept decision; each is given out once. */
-  function take(key: string, nowMs: number): Allowed | Denied | null {
+  function take(key: string, nowMs: number): AllowedDecision | DeniedDecision | null {
     const [first, ...others] = (kept.get(key) ?? []).filter(({ untilMs }) => untilMs > nowMs);
     kept.set(key, others);
     if (others.length === 0) kept.delete(key);
     return first?.decision ?? null;
   }
 
-  function held(decision: Waiting): NotRun {
+  function held(decision: PendingDecision): NotRun {
     settings.onWait?.(decision);
     return notRun(decision);
   }
@@ -149,7 +156,7 @@ interface ReadCall {
 }
 
 /** Reads a call. Returns a refusal when the arguments cannot be sent to the service unchanged. */
-function readCall(settings: GuardSettings, call: ToolCall): ReadCall | Denied {
+function readCall(settings: GuardSettings, call: ToolCall): ReadCall | DeniedDecision {
   const { as, actions, payload } = settings;
   const { tool, input, signal } = call;
   const named = actions !== undefined && Object.hasOwn(actions, tool) ? actions[tool] : call.action;
@@ -199,12 +206,12 @@ async function decide(
     if (kind === 'allowed' || kind === 'denied' || kind === 'waiting') return decision;
     return refusal('unreadable', 'the reply cannot be read as a decision', null);
   } catch (error) {
-    if (error instanceof Unreachable) return refusal(unavailable, error.message, null);
+    if (error instanceof UnreachableError) return refusal(unavailable, error.message, null);
     throw error;
   }
 }
 
-function notRun(decision: Denied | Waiting): NotRun {
+function notRun(decision: DeniedDecision | PendingDecision): NotRun {
   return { kind: 'not-run', decision, message: messageOf(decision) };
 }
 
@@ -212,7 +219,7 @@ function notRun(decision: Denied | Waiting): NotRun {
  * Tells a model what happened, and whether the same call can help. A model that reads of an error would try
  * again.
  */
-function messageOf(decision: Denied | Waiting): string {
+function messageOf(decision: DeniedDecision | PendingDecision): string {
   if (decision.kind === 'waiting') return toldWaiting(decision);
   const { requestId, policy, reason, message } = decision;
   return requestId === null

@@ -2,7 +2,7 @@
 // INVARIANT: `execute` itself asks, with the arguments that it gets, below the hooks of agents and of runs;
 // suspending only pauses, and the data of a resumption are not an answer.
 
-import type { Waiting } from '../client.ts';
+import type { PendingDecision } from '../client.ts';
 import { createGuard, type GuardSettings, isUnavailable, type NotRun, NotRunError } from './guard.ts';
 
 /** The options of `createTool()` that are used. */
@@ -14,16 +14,16 @@ export interface ToolDefinition {
 
 type Suspend = (payload: object) => Promise<unknown>;
 
-interface Pausing {
+interface SuspendContext {
   readonly suspend?: Suspend;
   /** The data with which the tool last paused; present when the run is resumed. */
   readonly suspendPayload?: object;
 }
 
-interface ExecuteContext extends Pausing {
+interface ExecuteContext extends SuspendContext {
   readonly abortSignal?: AbortSignal;
-  readonly agent?: Pausing;
-  readonly workflow?: Pausing;
+  readonly agent?: SuspendContext;
+  readonly workflow?: SuspendContext;
 }
 
 export function guardTool<Definition extends ToolDefinition>(
@@ -56,7 +56,7 @@ export function guardTool<Definition extends ToolDefinition>(
 /** The data with which a run is suspended. */
 export interface MastraPause {
   readonly requestId: string;
-  readonly for: Waiting['for'];
+  readonly for: PendingDecision['for'];
   readonly until: string;
   readonly url: string;
   /** The arguments with which the tool was to run. */
@@ -67,7 +67,7 @@ export interface MastraPause {
  * The data for a pause; null when the call does not pause. A run that is resumed while the service is away
  * pauses again with the same data.
  */
-function pauseWith(done: NotRun, input: unknown, { suspendPayload }: Pausing): MastraPause | null {
+function pauseWith(done: NotRun, input: unknown, { suspendPayload }: SuspendContext): MastraPause | null {
   if (isUnavailable(done)) return isOwn(suspendPayload) ? suspendPayload : null;
   if (done.decision.kind === 'denied') return null;
   const { requestId, for: what, until, url } = done.decision;

@@ -6,18 +6,18 @@ import { canonicalMeaning } from '../../language/model/canonical.ts';
 import { descendants } from '../../language/model/children.ts';
 import { type Outcome, outcomes, type Requirements } from '../../language/model/decision.ts';
 import type { Expression } from '../../language/model/expression.ts';
-import type { Claim, PolicySet } from '../../language/model/policy.ts';
-import { claimedOutcomes, refutation } from '../../language/spec/claim.ts';
+import type { GuaranteeClause, PolicySet } from '../../language/model/policy.ts';
+import { clauseOutcomes, refutation } from '../../language/spec/claim.ts';
 import { horizon } from '../../reasoning/cells/times.ts';
 import { isAlike, readsChanged } from '../../reasoning/diff/declarations.ts';
 import type { PolicyDiff } from '../../reasoning/diff/diff.ts';
 import type { DiffExample, DiffFinding, FindingCause } from '../../reasoning/diff/finding.ts';
 import type { BothSides } from '../../reasoning/diff/joint-set.ts';
 import { type DiffRemark, remarksOf } from '../../reasoning/diff/remarks.ts';
-import { type ClaimVerdict, type KnownVerdict, proveGuarantees } from '../../reasoning/prove/prove.ts';
+import { type ClauseVerdict, type KnownVerdict, proveGuarantees } from '../../reasoning/prove/prove.ts';
 import { requestJson } from '../../reasoning/prove/report/request-json.ts';
-import { claimText, shownCondition } from '../../reasoning/prove/report/wording.ts';
-import type { FiledRequests, Tallied } from '../replay/engine/tally.ts';
+import { clauseText, shownCondition } from '../../reasoning/prove/report/wording.ts';
+import type { FiledRequests, TallyResult } from '../replay/engine/tally.ts';
 
 export interface ComparedSide {
   /** The name that people gave: a revision or a folder. */
@@ -35,15 +35,15 @@ export interface SetComparison {
   /** The guarantees of both sides; empty when the caller does not ask for them. */
   readonly guarantees: readonly GuaranteeChange[];
   /** Past requests, filed under the findings in the order of the findings; null when no log was replayed. */
-  readonly log: Tallied | null;
+  readonly log: TallyResult | null;
 }
 
 /** The verdict on one claim before and now; a verdict is null when the side does not make the claim. */
 export interface GuaranteeChange {
   readonly name: string;
   readonly text: string;
-  readonly old: ClaimVerdict['kind'] | null;
-  readonly new: ClaimVerdict['kind'] | null;
+  readonly old: ClauseVerdict['kind'] | null;
+  readonly new: ClauseVerdict['kind'] | null;
 }
 
 export type Direction = 'loosened' | 'stricter' | 'reworded';
@@ -84,7 +84,7 @@ export interface ReportedLog {
   /** Number of requests that change but meet no finding. */
   readonly without_finding: number;
   /** What requests ask of people if they meet no finding, unchanged requests included. */
-  readonly people_without_finding: Tallied['otherPeople'];
+  readonly people_without_finding: TallyResult['otherPeople'];
   /** Number of requests whose finding cannot be told, because digests replace what the sets read. */
   readonly unfiled: number;
   /**
@@ -93,7 +93,7 @@ export interface ReportedLog {
    */
   readonly withheld: number;
   /** By fact that a rule reads, the number of requests that lack the fact. */
-  readonly unknown_facts: Tallied['unknownFacts'];
+  readonly unknown_facts: TallyResult['unknownFacts'];
 }
 
 interface ReportedExample {
@@ -195,7 +195,7 @@ function reportedLog({
   unfiled,
   withheld,
   unknownFacts,
-}: Tallied): ReportedLog {
+}: TallyResult): ReportedLog {
   return {
     requests,
     from: period === null ? null : new Date(period.fromMs).toISOString(),
@@ -287,18 +287,18 @@ export function guaranteeChanges(
   }));
 }
 
-interface NamedVerdict extends ClaimVerdict {
+interface NamedVerdict extends ClauseVerdict {
   readonly name: string;
   readonly text: string;
 }
 
 type ByName = ReadonlyMap<string, NamedVerdict>;
 
-function namedBySide({ sourceOf }: ComparedSide, verdicts: readonly ClaimVerdict[]): ByName {
+function namedBySide({ sourceOf }: ComparedSide, verdicts: readonly ClauseVerdict[]): ByName {
   return new Map(
     verdicts.map((verdict) => {
       const { name } = verdict.guarantee;
-      const text = claimText(verdict.claim, sourceOf);
+      const text = clauseText(verdict.claim, sourceOf);
       return [`${name} ${text}`, { ...verdict, name, text }];
     }),
   );
@@ -329,7 +329,7 @@ function knownOf({ before, after }: SetComparison['sides'], diff: PolicyDiff, no
 
 /** Whether the old set kept a claim that means the same on both sides and is kept now. */
 function wasKept(
-  claim: Claim,
+  claim: GuaranteeClause,
   action: string,
   { before, after, diff }: BothSides<ComparedSide> & { readonly diff: PolicyDiff },
 ): boolean {
@@ -347,13 +347,13 @@ function wasKept(
 /**
  * The outcomes that break the claim, decided with no requirement met; null when these outcomes do not tell.
  */
-function breakingOutcomes({ mode, effect, isUnapproved }: Claim): readonly Outcome[] | null {
+function breakingOutcomes({ mode, effect, isUnapproved }: GuaranteeClause): readonly Outcome[] | null {
   if (effect === 'ask') return null;
   // A request that waits may pass later, and a refused request stays refused whoever approves.
   if (effect === 'allow' && mode === 'never' && !isUnapproved)
     return outcomes.filter((outcome) => outcome !== 'DENY');
   if (!isUnapproved && effect !== 'deny' && (effect !== 'allow' || mode === 'never')) return null;
-  const claimed = claimedOutcomes[effect];
+  const claimed = clauseOutcomes[effect];
   return outcomes.filter((outcome) => (outcome === claimed) === (mode === 'never'));
 }
 

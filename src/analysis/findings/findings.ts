@@ -9,10 +9,10 @@ import {
   type SourceOf,
 } from '../../language/diagnostic/render.ts';
 import type { Span } from '../../language/diagnostic/span.ts';
-import { claimText } from '../../reasoning/prove/report/wording.ts';
+import { clauseText } from '../../reasoning/prove/report/wording.ts';
 import type { ReadSources } from '../../service/policies/read.ts';
 import { shownPath } from './display-path.ts';
-import { type JudgedClaim, undecidedLines } from './guarantee-results.ts';
+import { type JudgedClause, undecidedLines } from './guarantee-results.ts';
 
 export type Finding = JsonDiagnostic;
 
@@ -37,18 +37,24 @@ export const diffCodes = {
   },
 } as const;
 
-export interface Found {
+export interface CheckedDirectory {
   /** The path that the command checks; the place of findings that belong to no single file. */
   readonly path: string;
   readonly read: ReadSources;
   readonly diagnostics: readonly Diagnostic[];
-  readonly claims: readonly JudgedClaim[];
+  readonly claims: readonly JudgedClause[];
   /** Whether warnings count as errors. */
   readonly isStrict: boolean;
 }
 
 /** Diagnostics in their order, then the guarantees that are refuted or undecided. */
-export function findingsOf({ path, read, diagnostics, claims, isStrict }: Found): readonly Finding[] {
+export function findingsOf({
+  path,
+  read,
+  diagnostics,
+  claims,
+  isStrict,
+}: CheckedDirectory): readonly Finding[] {
   const findings = [
     ...diagnostics.map((diagnostic) => diagnosticToJson(diagnostic, read.sourceOf)),
     ...claims
@@ -66,12 +72,12 @@ export function findingsOf({ path, read, diagnostics, claims, isStrict }: Found)
   }));
 }
 
-function findingOf(judged: JudgedClaim, { sourceOf }: ReadSources): readonly Finding[] {
+function findingOf(judged: JudgedClause, { sourceOf }: ReadSources): readonly Finding[] {
   const { guarantee, claim, counterexample, kind } = judged;
   const { file, start, end } = claim.span;
   const text = sourceOf(file) ?? '';
   const place = { file, start: position(text, start), end: position(text, end), related: [], fix: null };
-  const said = `\`${guarantee.name}\`: \`${claimText(claim, sourceOf)}\``;
+  const said = `\`${guarantee.name}\`: \`${clauseText(claim, sourceOf)}\``;
   if (counterexample !== null) {
     const { facts, decision, rule } = counterexample;
     return [

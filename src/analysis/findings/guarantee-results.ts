@@ -4,7 +4,7 @@
 import { escapeForTerminal, position, type SourceOf } from '../../language/diagnostic/render.ts';
 import type { Span } from '../../language/diagnostic/span.ts';
 import type { Decision } from '../../language/model/decision.ts';
-import type { Claim, PolicySet } from '../../language/model/policy.ts';
+import type { GuaranteeClause, PolicySet } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
 import { linkSet } from '../../pipeline.ts';
 import {
@@ -13,11 +13,11 @@ import {
   trialRequestsDefault,
   tryGuarantees,
 } from '../../reasoning/guarantees/try.ts';
-import { type ClaimVerdict, proveGuarantees, type Verdict } from '../../reasoning/prove/prove.ts';
+import { type ClauseVerdict, proveGuarantees, type Verdict } from '../../reasoning/prove/prove.ts';
 import { requestJson } from '../../reasoning/prove/report/request-json.ts';
-import { claimText, shownCondition, textAt, whyUndecided } from '../../reasoning/prove/report/wording.ts';
+import { clauseText, shownCondition, textAt, whyUndecided } from '../../reasoning/prove/report/wording.ts';
 
-export interface JudgedClaim extends ClaimVerdict {
+export interface JudgedClause extends ClauseVerdict {
   /** The trial of an undecided claim, or of every claim when trials are asked for; otherwise null. */
   readonly trial: Trial | null;
   readonly counterexample: Counterexample | null;
@@ -46,15 +46,15 @@ export function deciderOf(set: PolicySet): JudgeOptions['decide'] {
 }
 
 /** A verdict for each claim, in the order of the set. */
-export function judgeGuarantees(set: PolicySet, { decide, trials }: JudgeOptions): readonly JudgedClaim[] {
+export function judgeGuarantees(set: PolicySet, { decide, trials }: JudgeOptions): readonly JudgedClause[] {
   const verdicts = proveGuarantees(set);
-  const isTried = ({ kind }: ClaimVerdict): boolean => trials !== undefined || kind === 'undecided';
+  const isTried = ({ kind }: ClauseVerdict): boolean => trials !== undefined || kind === 'undecided';
   const tried = tryGuarantees(set, {
     decide,
     requests: trials ?? trialRequestsDefault,
     claims: new Set(verdicts.filter(isTried).map(({ claim }) => claim)),
   });
-  const byClaim = new Map<Claim, Trial>(tried.map((trial) => [trial.claim, trial]));
+  const byClaim = new Map<GuaranteeClause, Trial>(tried.map((trial) => [trial.claim, trial]));
   return verdicts.map((verdict) => withTrial(set, verdict, byClaim.get(verdict.claim) ?? null));
 }
 
@@ -62,7 +62,7 @@ export function judgeGuarantees(set: PolicySet, { decide, trials }: JudgeOptions
  * Adds a trial to a verdict. The language's definition decides the requests of a trial, so a counterexample
  * outweighs the proof.
  */
-function withTrial(set: PolicySet, verdict: ClaimVerdict, trial: Trial | null): JudgedClaim {
+function withTrial(set: PolicySet, verdict: ClauseVerdict, trial: Trial | null): JudgedClause {
   const refuted = verdict.verdicts.find((one) => one.kind === 'refuted');
   const found = refuted?.kind === 'refuted' ? refuted : (trial?.counterexample ?? null);
   if (found === null) return { ...verdict, trial, counterexample: null };
@@ -75,12 +75,12 @@ function placeOfRule({ policies }: PolicySet, id: string): Span | null {
   return policies.flatMap(({ rules }) => rules).find((rule) => rule.id === id)?.span ?? null;
 }
 
-export function isGoodClaim({ kind }: JudgedClaim, isStrict: boolean): boolean {
+export function isGoodClause({ kind }: JudgedClause, isStrict: boolean): boolean {
   return kind === 'proved' || (kind === 'undecided' && !isStrict);
 }
 
 /** The different reasons why a claim is undecided, with the conditions that were guessed. */
-export function undecidedLines({ verdicts }: ClaimVerdict, sourceOf: SourceOf): readonly string[] {
+export function undecidedLines({ verdicts }: ClauseVerdict, sourceOf: SourceOf): readonly string[] {
   const lines = verdicts.flatMap((verdict) => {
     if (verdict.kind !== 'undecided') return [];
     const terms = termsOf(verdict, sourceOf).map((term) => `\`${escapeForTerminal(term)}\``);
@@ -94,7 +94,7 @@ function termsOf(verdict: Verdict, sourceOf: SourceOf): readonly string[] {
   return [...new Set(verdict.terms.map((span) => shownCondition(textAt(span, sourceOf))))];
 }
 
-export function claimToJson(judged: JudgedClaim, sourceOf: SourceOf): object {
+export function clauseToJson(judged: JudgedClause, sourceOf: SourceOf): object {
   const { guarantee, claim, kind, verdicts, trial, counterexample } = judged;
   return {
     guarantee: guarantee.name,
@@ -103,7 +103,7 @@ export function claimToJson(judged: JudgedClaim, sourceOf: SourceOf): object {
       effect: claim.effect,
       unapproved: claim.isUnapproved,
       ...(claim.effect === 'ask' ? { group: claim.group, needs: claim.needs } : {}),
-      text: claimText(claim, sourceOf),
+      text: clauseText(claim, sourceOf),
     },
     result: kind,
     actions: verdicts.map((verdict) => ({

@@ -9,7 +9,7 @@ import type { BothSides } from '../../reasoning/diff/joint-set.ts';
 import type { LoadedSide } from '../diff/diff-side.ts';
 import { decideLogged, type ReplayCandidate } from './engine/candidate.ts';
 import type { LogEntry } from './engine/log.ts';
-import type { AskedOfFinding, ReplayFinding, Tallied } from './engine/tally.ts';
+import type { AskedOfFinding, ReplayFinding, TallyResult } from './engine/tally.ts';
 import { hidesValues } from './engine/withheld.ts';
 import type { LogPart, LogSource } from './log-source.ts';
 import { replayLog } from './replay-log.ts';
@@ -25,7 +25,7 @@ export interface CountedLog {
  * Counts each request as both sides decide it on the facts of its record, with nothing satisfied. Which
  * policies decided the log does not matter.
  */
-export async function countInLog(log: LogSource, { sides, diff, sinceMs }: CountedLog): Promise<Tallied> {
+export async function countInLog(log: LogSource, { sides, diff, sinceMs }: CountedLog): Promise<TallyResult> {
   const { before, after } = sides;
   const candidate = candidateOf(after.set, linkSet(after.set));
   return await replayLog(logBy(log, candidateOf(before.set, linkSet(before.set))), {

@@ -3,7 +3,7 @@
 
 import { outcomes } from '../../language/model/decision.ts';
 import { isJsonObject } from '../../language/model/json.ts';
-import type { Facts, Reading } from '../../language/model/request.ts';
+import type { Facts, MeterReading } from '../../language/model/request.ts';
 import { type Decimal, parseDecimal, zero } from '../../language/value/decimal.ts';
 import type { RequestRecord } from '../../service/requests/record/record.ts';
 import type { DecidedDetail, Vote } from '../../service/requests/record/request-state.ts';
@@ -107,7 +107,7 @@ export function loggedEvent({ what, expiresAtMs, detail }: EventRead): LoggedEve
 }
 
 function readingsOf(meters: DecidedDetail['meters']): Facts['meters'] {
-  const readings: Record<string, Reading> = {};
+  const readings: Record<string, MeterReading> = {};
   for (const name of Object.keys(meters)) {
     const reading = meters[name]!;
     if (!('unknown' in reading)) readings[name] = new WrittenReading(reading);
@@ -119,7 +119,7 @@ function readingsOf(meters: DecidedDetail['meters']): Facts['meters'] {
  * A class because its decimals are parsed only on demand: a replay that computes its own readings rarely
  * needs them.
  */
-class WrittenReading implements Reading {
+class WrittenReading implements MeterReading {
   readonly #text: { readonly low: string; readonly high: string };
 
   constructor(text: { readonly low: string; readonly high: string }) {

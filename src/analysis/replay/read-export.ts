@@ -55,14 +55,14 @@ async function headOf(path: string): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-interface Reading {
+interface ExportProgress {
   readonly bytesAll: number;
   readonly faults: LogFaults;
 }
 
 const linesAtOnce = 1_000;
 
-async function* parts(path: string, { bytesAll, faults }: Reading): AsyncGenerator<LogPart> {
+async function* parts(path: string, { bytesAll, faults }: ExportProgress): AsyncGenerator<LogPart> {
   const reader = new LineReader(path, faults);
   let entries: LogEntry[] = [];
   let lines = 0;

@@ -50,7 +50,7 @@ export async function openStoredLog(reader: RecordReader, options: StoredLogOpti
   };
 }
 
-interface Reading {
+interface StoreReadOptions {
   readonly from: number;
   readonly lastSequence: number;
   readonly recordsAtOnce: number;
@@ -59,7 +59,7 @@ interface Reading {
 
 async function* parts(
   open: () => RecordSource,
-  { from, lastSequence, recordsAtOnce, faults }: Reading,
+  { from, lastSequence, recordsAtOnce, faults }: StoreReadOptions,
 ): AsyncGenerator<LogPart> {
   const log = new LogReader();
   const source = open();
@@ -86,7 +86,7 @@ async function* parts(
 /** Reads stretches of records, asking for some ahead of time. */
 async function* stretches(
   source: RecordSource,
-  { from, lastSequence, recordsAtOnce }: Omit<Reading, 'faults'>,
+  { from, lastSequence, recordsAtOnce }: Omit<StoreReadOptions, 'faults'>,
 ): AsyncGenerator<readonly ParsedRecord[]> {
   const asked: Promise<readonly ParsedRecord[]>[] = [];
   for (let after = from; after < lastSequence || asked.length > 0; ) {

@@ -2,7 +2,7 @@
 // cannot be decided again never counts as the same.
 
 import { isDeepStrictEqual } from 'node:util';
-import type { Linked } from '../../language/emit/link.ts';
+import type { LinkedFunctions } from '../../language/emit/link.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import { type ReadValue, type TracedRule, tracedRules } from '../../language/model/trace.ts';
 import {
@@ -22,7 +22,7 @@ export type ReplayableRecord = RecordedRequest &
 
 export interface ReplayPolicies {
   readonly set: PolicySet;
-  readonly engine: Linked;
+  readonly engine: LinkedFunctions;
   readonly digest: string;
 }
 
@@ -33,7 +33,7 @@ export interface ReplayDifference {
   readonly replayed: unknown;
 }
 
-export type Replayed =
+export type ReplayResult =
   /** `isWhole` is true when the trace was compared, too; withheld secrets prevent that. */
   | { readonly kind: 'same'; readonly isWhole: boolean; readonly versions: readonly string[] }
   | {
@@ -50,7 +50,7 @@ export type Replayed =
   /** The gate refused the payload for its shape, and the record withholds its content. */
   | { readonly kind: 'withheld' };
 
-export function replay(record: ReplayableRecord, policies: ReplayPolicies): Replayed {
+export function replay(record: ReplayableRecord, policies: ReplayPolicies): ReplayResult {
   if (record.policySet.digest !== policies.digest)
     return { kind: 'other-policies', digest: record.policySet.digest, rows: rowsDiffering(record, policies) };
   const facts = factsOfRecord(record);
@@ -90,13 +90,13 @@ function valueRead(read: ReadValue): unknown {
   return 'value' in read ? read.value : read.missing;
 }
 
-interface Compared {
+interface RecordComparison {
   readonly record: ReplayableRecord;
   readonly isWhole: boolean;
   readonly versions: readonly string[];
 }
 
-function compare(now: object, { record, isWhole, versions }: Compared): Replayed {
+function compare(now: object, { record, isWhole, versions }: RecordComparison): ReplayResult {
   const { decision } = record;
   const then = isWhole ? { decision, trace: tracedRules(record.trace) } : { decision };
   // The results are compared as JSON, because the record holds JSON.

@@ -8,7 +8,7 @@ import { openRecords } from '../../service/store/open.ts';
 import { comparedSideOf } from '../compare-with-active.ts';
 import { reportOf } from '../diff/diff-report.ts';
 import { placeDiagnostics } from '../place-diagnostics.ts';
-import type { Compared, TextFile } from '../questions.ts';
+import type { DiffResult, TextFile } from '../questions.ts';
 import { givenRequestOf } from '../request-input.ts';
 import { createWorkspace } from '../workspace.ts';
 import { replayFindings } from './count-under-findings.ts';
@@ -27,7 +27,7 @@ export interface ReplayAsk {
   readonly sinceMs: number;
 }
 
-export interface ReplayedFiles extends Pick<Compared, 'diagnostics' | 'requests'> {
+export interface ReplayedFiles extends Pick<DiffResult, 'diagnostics' | 'requests'> {
   /** What `writ replay --json` prints; null when the policies have errors. */
   readonly replay: object | null;
 }

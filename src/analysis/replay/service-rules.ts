@@ -1,6 +1,6 @@
 // The service's own rules that a replay has to follow, and the policy set in the form in which it is tried.
 
-import type { Linked } from '../../language/emit/link.ts';
+import type { LinkedFunctions } from '../../language/emit/link.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import { isControlOwner } from '../../service/agents/agent-facts.ts';
 import { askedRulesOf } from '../../service/policies/set-summary.ts';
@@ -10,7 +10,7 @@ import type { ReplayCandidate, ServiceRules } from './engine/candidate.ts';
 
 export const serviceRules: ServiceRules = { validSeconds, deadlineAgain: deadlineOf, isControlOwner };
 
-export function candidateOf(set: PolicySet, engine: Linked): ReplayCandidate {
+export function candidateOf(set: PolicySet, engine: LinkedFunctions): ReplayCandidate {
   const asks = new Map(set.policies.flatMap(askedRulesOf).map((asked) => [asked.rule, asked]));
   return { ...engine, asks };
 }

@@ -19,8 +19,11 @@ export interface AgentAdmin {
   setRate(name: string, rate: ShownRate): Promise<ShownAgent>;
   /** Sets whether refusals tell the agent what change would pass. */
   setTelling(name: string, tellsChange: boolean): Promise<ShownAgent>;
-  rotate(name: string, graceMs: number): Promise<Rotated>;
-  sign(name: string, signing: { readonly mode: SigningMode; readonly isSecretNew: boolean }): Promise<Signed>;
+  rotate(name: string, graceMs: number): Promise<KeyRotation>;
+  sign(
+    name: string,
+    signing: { readonly mode: SigningMode; readonly isSecretNew: boolean },
+  ): Promise<SigningSecret>;
 }
 
 export interface ShownDraft {
@@ -35,13 +38,13 @@ export interface ShownRate {
   readonly burst: number | null | undefined;
 }
 
-export interface Rotated {
+export interface KeyRotation {
   readonly agent: ShownAgent;
   readonly apiKey: string;
   readonly oldKeyNotAfter: string;
 }
 
-export interface Signed {
+export interface SigningSecret {
   readonly agent: ShownAgent;
   /** The new signing secret; null when the operation made none. */
   readonly signingSecret: string | null;

@@ -6,7 +6,7 @@ import { type Decision, type Outcome, outcomes } from '../../language/model/deci
 import { countRules } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
 import { duration, type Figure, figureOf, percentilesOf, ratioOf, size } from '../../measure/figure.ts';
-import type { Measured } from '../../measure/measure.ts';
+import type { Measurement } from '../../measure/measure.ts';
 import { type UsedRules, useOfRules } from '../../measure/rules.ts';
 import { createMarks } from '../output/output.ts';
 import { benchTable, describeRequests, describeSet, many, perSecond, ratio } from './render.ts';
@@ -37,7 +37,7 @@ export interface BenchComparison {
 }
 
 export interface Side {
-  readonly measured: Measured;
+  readonly measured: Measurement;
   readonly result: Result;
 }
 
@@ -55,7 +55,7 @@ export function compareSides(
   return { results: [before.result, after.result], differences, ratios: ratiosOf(before, after) };
 }
 
-type Pick = (measured: Measured) => readonly number[];
+type Pick = (measured: Measurement) => readonly number[];
 
 function ratiosOf(before: Side, after: Side): readonly Ratio[] {
   const rounds = (what: string, pick: Pick, show: (value: number) => string): Ratio => ({
@@ -162,7 +162,7 @@ export interface ResultOf {
   readonly rulesMs: number;
 }
 
-export function resultOf(measured: Measured, { path, textBytes, requests, rulesMs }: ResultOf): Result {
+export function resultOf(measured: Measurement, { path, textBytes, requests, rulesMs }: ResultOf): Result {
   const { set, program, engine, decisions } = measured;
   const decided = requests.map((facts, at) => ({
     facts,

@@ -120,7 +120,7 @@ function baseOf(text: string): string {
   return url.origin + url.pathname.replace(/\/$/, '');
 }
 
-interface Sending {
+interface ApiCall {
   readonly method: string;
   readonly path: string;
   readonly secret: string;
@@ -129,7 +129,7 @@ interface Sending {
 
 const timeoutMs = 30_000;
 
-async function send(base: string, { method, path, secret, body }: Sending): Promise<Response> {
+async function send(base: string, { method, path, secret, body }: ApiCall): Promise<Response> {
   const headers: Record<string, string> = { authorization: `Bearer ${secret}`, accept: 'application/json' };
   if (body !== undefined) headers['content-type'] = 'application/json';
   try {

@@ -5,8 +5,8 @@ import type { Command } from 'commander';
 import {
   type ReplayableRecord,
   type ReplayDifference,
-  type Replayed,
   type ReplayPolicies,
+  type ReplayResult,
   replay,
 } from '../../analysis/replay/replay-files.ts';
 import { digest } from '../../service/policies/digest.ts';
@@ -103,7 +103,7 @@ function recordOf(columns: Columns, recordJson: string): ReplayableRecord {
 }
 
 interface Tally {
-  take(record: ReplayableRecord, result: Replayed): void;
+  take(record: ReplayableRecord, result: ReplayResult): void;
   finish(): ExitCode;
 }
 

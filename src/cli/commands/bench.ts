@@ -10,7 +10,7 @@ import { hasErrors } from '../../language/diagnostic/diagnostic.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
 import { drawDistribution } from '../../measure/distribution.ts';
-import { type Measured, measure } from '../../measure/measure.ts';
+import { type Measurement, measure } from '../../measure/measure.ts';
 import { factsOf, type RequestLine, readRequestLines } from '../../measure/read-requests.ts';
 import { createProgress } from '../bench/progress.ts';
 import { renderResult } from '../bench/render.ts';
@@ -172,13 +172,13 @@ async function writePlot(file: string, sides: readonly Side[]): Promise<void> {
   });
 }
 
-interface Reported {
+interface BenchReport {
   readonly lines: readonly RequestLine[];
   readonly requests: readonly Facts[];
   readonly options: Options;
 }
 
-function report(sides: readonly Side[], { lines, requests, options }: Reported): void {
+function report(sides: readonly Side[], { lines, requests, options }: BenchReport): void {
   const { json, plot, requests: name } = options;
   const [first, second] = sides;
   if (second === undefined) {
@@ -194,7 +194,7 @@ function report(sides: readonly Side[], { lines, requests, options }: Reported):
 }
 
 /** The result as JSON, with the time of every request. */
-function withCpu(result: Result, { byRequest, decisions }: Measured): object {
+function withCpu(result: Result, { byRequest, decisions }: Measurement): object {
   const requests = decisions.map(({ outcome, by }, at) => ({
     outcome,
     by,

@@ -5,10 +5,10 @@ import { type Command, Option } from 'commander';
 import { shownPath } from '../../analysis/findings/display-path.ts';
 import { findingsOf } from '../../analysis/findings/findings.ts';
 import {
-  claimToJson,
+  clauseToJson,
   deciderOf,
-  isGoodClaim,
-  type JudgedClaim,
+  isGoodClause,
+  type JudgedClause,
   judgeGuarantees,
 } from '../../analysis/findings/guarantee-results.ts';
 import { type Diagnostic, hasErrors, sortDiagnostics } from '../../language/diagnostic/diagnostic.ts';
@@ -28,8 +28,8 @@ import {
   useColor,
 } from '../output/output.ts';
 import { replaceFile } from '../output/replace-file.ts';
-import { type AppliedFix, type Fixed, fixPolicies } from '../support/apply-fixes.ts';
-import { renderClaims } from '../support/claims-text.ts';
+import { type AppliedFix, type FixResult, fixPolicies } from '../support/apply-fixes.ts';
+import { renderClauses } from '../support/claims-text.ts';
 import { toGithub } from '../support/github.ts';
 import { type CheckedPolicies, defaultPath, loadChecked } from '../support/load-policies.ts';
 import { toSarif } from '../support/sarif.ts';
@@ -77,22 +77,22 @@ function formatOf({ json, format }: Options): Options['format'] {
   return json === true ? 'json' : format;
 }
 
-interface Checked {
+interface CheckedPath {
   readonly loaded: CheckedPolicies;
   readonly applied: readonly AppliedFix[];
 }
 
-interface Result extends Checked {
+interface Result extends CheckedPath {
   /** The diagnostics, with the severity that `--strict` gives them. */
   readonly diagnostics: readonly Diagnostic[];
-  readonly claims: readonly JudgedClaim[];
+  readonly claims: readonly JudgedClause[];
   /** Actions in which the check did not look for needless rules. */
   readonly leftOut: readonly string[];
   readonly isStrict: boolean;
   readonly isGood: boolean;
 }
 
-function judge(checked: Checked, { strict, trials, thorough }: Options): Result {
+function judge(checked: CheckedPath, { strict, trials, thorough }: Options): Result {
   const { compiled } = checked.loaded;
   const isStrict = strict === true;
   const isThorough = thorough === true;
@@ -100,7 +100,7 @@ function judge(checked: Checked, { strict, trials, thorough }: Options): Result 
   const diagnostics = isStrict ? found.map(asError) : found;
   const { set } = compiled;
   const claims = set === null ? [] : judgeGuarantees(set, { decide: deciderOf(set), trials });
-  const isGood = !hasErrors(diagnostics) && claims.every((claim) => isGoodClaim(claim, isStrict));
+  const isGood = !hasErrors(diagnostics) && claims.every((claim) => isGoodClause(claim, isStrict));
   return { ...checked, diagnostics, claims, leftOut, isStrict, isGood };
 }
 
@@ -124,7 +124,7 @@ function asError(diagnostic: Diagnostic): Diagnostic {
 // ---- fixes
 
 /** Applies the fixes. Returns the fixed policies even with `--dry-run`, so the check continues with them. */
-async function fix(loaded: CheckedPolicies, options: Options): Promise<Checked> {
+async function fix(loaded: CheckedPolicies, options: Options): Promise<CheckedPath> {
   const { root, sources } = loaded.read;
   if (root === null && sources.files.length > 0)
     throw new UsageError('a bundle is made anew, not fixed: use --fix on its policies');
@@ -140,7 +140,7 @@ async function fix(loaded: CheckedPolicies, options: Options): Promise<Checked> 
   return { loaded: withFixed(loaded, fixed), applied: fixed.applied };
 }
 
-function describeFixes({ applied }: Fixed, { dryRun }: Options, root: string | null): string {
+function describeFixes({ applied }: FixResult, { dryRun }: Options, root: string | null): string {
   const verb = dryRun === true ? 'would fix' : 'fixed';
   const lines = applied.map(({ diagnostic, title, place }) => {
     const where = `${shownPath(root, diagnostic.span.file)}:${place.line}:${place.column}`;
@@ -149,7 +149,7 @@ function describeFixes({ applied }: Fixed, { dryRun }: Options, root: string | n
   return lines.join('');
 }
 
-function withFixed(loaded: CheckedPolicies, { sources, compiled }: Fixed): CheckedPolicies {
+function withFixed(loaded: CheckedPolicies, { sources, compiled }: FixResult): CheckedPolicies {
   const texts = new Map(sources.files.map(({ path, text }) => [path, text]));
   return {
     ...loaded,
@@ -176,7 +176,7 @@ function report(result: Result, format: Options['format']): void {
     if (format === 'github') print(toGithub(findingsOf(found), notes));
     else print(renderDiagnostics(diagnostics, read.sourceOf, { color: useColor() }));
     if (compiled.set !== null && !hasErrors(diagnostics)) print(describe(loaded));
-    print(renderClaims(claims, read.sourceOf));
+    print(renderClauses(claims, read.sourceOf));
     if (format === 'text') print(notes.map((note) => `· ${note}\n`).join(''));
   }
 }
@@ -207,7 +207,7 @@ function toJson({
     ...(set === null ? {} : counts(set)),
     files: read.sources.files.map(({ path }) => path),
     diagnostics: diagnostics.map((diagnostic) => diagnosticToJson(diagnostic, read.sourceOf)),
-    guarantees: claims.map((claim) => claimToJson(claim, read.sourceOf)),
+    guarantees: claims.map((claim) => clauseToJson(claim, read.sourceOf)),
     not_looked_for_needless_rules: leftOut,
     fixed: applied.map(({ diagnostic: { code, span }, title, place }) => ({
       code,

@@ -11,7 +11,7 @@ import { type AskedSide, isPathAlone } from '../../analysis/diff/diff-side.ts';
 import { diffToMarkdown, diffToText } from '../../analysis/diff/diff-text.ts';
 import { mergeBase } from '../../analysis/diff/git-revision.ts';
 import { knownRequests } from '../../analysis/diff/test-file-requests.ts';
-import type { Tallied } from '../../analysis/replay/engine/tally.ts';
+import type { TallyResult } from '../../analysis/replay/engine/tally.ts';
 import { createCompileCache } from '../../pipeline.ts';
 import { diffPolicies } from '../../reasoning/diff/diff.ts';
 import { diagnosticPage } from '../../service/policies/diagnostic-page.ts';
@@ -88,7 +88,7 @@ async function diff(
   const compared = diffPolicies(before.set, after.set, { known, findingsMax: options.max });
   const sides = { before, after };
   const guarantees = guaranteeChanges(sides, compared);
-  const finish = (log: Tallied | null): ExitCode => {
+  const finish = (log: TallyResult | null): ExitCode => {
     const report = reportOf({ sides, diff: compared, guarantees, log });
     show(report, { options, path: asked.new.path, sides });
     return isGood(report, options.failOn) ? exitCodes.ok : exitCodes.wrong;
@@ -115,13 +115,13 @@ function namedLog(path: string): { readonly file: string | null; readonly data: 
   return { file: isFolder ? null : path, data: path };
 }
 
-interface Showing {
+interface DiffView {
   readonly options: Options;
   readonly path: string;
   readonly sides: Parameters<typeof changedSentences>[0];
 }
 
-function show(report: DiffReport, { options: { format, json }, path, sides }: Showing): void {
+function show(report: DiffReport, { options: { format, json }, path, sides }: DiffView): void {
   const lines = remarkLines(report.remarks);
   const texts = {
     text: () => diffToText(report) + lines.map((line) => `${line}\n`).join(''),

@@ -42,7 +42,7 @@ interface Options {
   readonly json?: boolean;
 }
 
-type Shown =
+type ReportEntry =
   | NamedFinding
   | { readonly part: 'settings'; readonly state: 'wrong'; readonly what: string; readonly fix: string };
 
@@ -53,7 +53,7 @@ async function doctor({ config: file, json, ...given }: Options): Promise<ExitCo
     environment: process.env,
     flags: settingsGiven(given),
   });
-  const findings: readonly Shown[] = loaded.ok
+  const findings: readonly ReportEntry[] = loaded.ok
     ? await examineInstallation(loaded.config)
     : loaded.problems.map((what) => ({
         part: 'settings',
@@ -69,7 +69,7 @@ async function doctor({ config: file, json, ...given }: Options): Promise<ExitCo
 
 const [stateWidth, partWidth] = ['warning'.length, 'packages'.length];
 
-function textOf(finding: Shown): string {
+function textOf(finding: ReportEntry): string {
   const { state, part, what } = finding;
   const { good, bad, faint } = createMarks();
   const paint = state === 'ok' ? good : state === 'unused' ? faint : bad;

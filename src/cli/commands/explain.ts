@@ -27,7 +27,7 @@ import {
 } from '../output/output.ts';
 import {
   type ExplainEngine,
-  type Explained,
+  type ExplanationInput,
   explainDecision,
   explanationJson,
   renderChanges,
@@ -135,13 +135,16 @@ function fail(message: string): 'none' {
   return 'none';
 }
 
-interface Recorded {
+interface RecordContext {
   readonly decider: ExplainEngine;
   readonly loaded: LoadedPolicies;
   readonly options: Options;
 }
 
-async function showRecorded(record: RequestRecord, { decider, loaded, options }: Recorded): Promise<void> {
+async function showRecorded(
+  record: RequestRecord,
+  { decider, loaded, options }: RecordContext,
+): Promise<void> {
   const hidesSecrets = holdsDigests(record.payload);
   const explained = explainRecorded(record, decider);
   const now = digest(decider.set);
@@ -156,7 +159,7 @@ async function showRecorded(record: RequestRecord, { decider, loaded, options }:
 }
 
 /** Decides on the recorded facts, or returns the recorded decision if the payload check cannot be repeated. */
-function explainRecorded(record: RequestRecord, decider: ExplainEngine): Explained {
+function explainRecorded(record: RequestRecord, decider: ExplainEngine): ExplanationInput {
   const facts = factsOfRecord(record);
   if (!holdsDigests(record.payload)) return explainDecision(decider, facts);
   if (record.decision.by === 'invalid_payload') {
@@ -185,7 +188,7 @@ function versionNotes({ engine }: Partial<RequestRecord>): readonly string[] {
   return versionDifferences(engine, engineVersions).map((difference) => `it was decided under ${difference}`);
 }
 
-function decisionNote({ decision }: RequestRecord, { decision: now }: Explained): string {
+function decisionNote({ decision }: RequestRecord, { decision: now }: ExplanationInput): string {
   const isSame = decision.outcome === now.outcome && decision.by === now.by;
   const then = `the record says ${decision.outcome} by ${decision.by}`;
   return isSame
@@ -198,7 +201,7 @@ function short(text: string): string {
 }
 
 interface Answer {
-  readonly explained: Explained;
+  readonly explained: ExplanationInput;
   /** The recorded request; null for a request from a file. */
   readonly record: RequestRecord | null;
   readonly notes: readonly string[];

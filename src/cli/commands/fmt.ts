@@ -64,7 +64,7 @@ function modeOf({ check, stdin }: Options): 'check' | 'print' | 'write' {
   return stdin === true ? 'print' : 'write';
 }
 
-interface Formatted {
+interface FormatResult {
   /** The path relative to the current folder. */
   readonly path: string;
   readonly before: string;
@@ -75,7 +75,7 @@ interface Formatted {
 }
 
 interface Run {
-  readonly files: readonly Formatted[];
+  readonly files: readonly FormatResult[];
   /** Diagnostics of files that could not be read. */
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -104,7 +104,7 @@ async function formatPaths(paths: readonly string[]): Promise<Run> {
   };
 }
 
-function format(source: SourceText): Formatted {
+function format(source: SourceText): FormatResult {
   const { path, text } = source;
   const { file, diagnostics } = parse(source);
   if (hasErrors(diagnostics)) {
@@ -129,27 +129,27 @@ function meaningOf({ declarations, comments }: PolicyFile): string {
   );
 }
 
-type Changed = Formatted & { readonly after: string };
+type FormatChange = FormatResult & { readonly after: string };
 
-function isChanged(file: Formatted): file is Changed {
+function isChanged(file: FormatResult): file is FormatChange {
   return file.after !== null && file.after !== file.before;
 }
 
-function showChanges(changed: readonly Changed[]): void {
+function showChanges(changed: readonly FormatChange[]): void {
   print(changed.map(({ path, before, after }) => showDiff(path, before, after)).join(''));
   if (changed.length > 0) printError(`not in canonical form, which \`writ fmt\` gives:\n${listOf(changed)}`);
 }
 
-function listOf(files: readonly Formatted[]): string {
+function listOf(files: readonly FormatResult[]): string {
   return files.map(({ path }) => `${escapeForTerminal(path)}\n`).join('');
 }
 
-function textsOf(files: readonly Formatted[]): SourceOf {
+function textsOf(files: readonly FormatResult[]): SourceOf {
   const texts = new Map(files.map(({ path, before }) => [path, before]));
   return (path) => texts.get(path) ?? null;
 }
 
-function toJson(files: readonly Formatted[], diagnostics: readonly Diagnostic[]): object {
+function toJson(files: readonly FormatResult[], diagnostics: readonly Diagnostic[]): object {
   const sourceOf = textsOf(files);
   return {
     files: files.map((file) => ({

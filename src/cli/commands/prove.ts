@@ -5,10 +5,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { shownPath } from '../../analysis/findings/display-path.ts';
 import {
-  claimToJson,
+  clauseToJson,
   deciderOf,
-  isGoodClaim,
-  type JudgedClaim,
+  isGoodClause,
+  type JudgedClause,
   judgeGuarantees,
 } from '../../analysis/findings/guarantee-results.ts';
 import { renderDiagnostics, type SourceOf } from '../../language/diagnostic/render.ts';
@@ -22,10 +22,10 @@ import {
   certificatesOf,
   wrongWith,
 } from '../../reasoning/prove/report/certificate.ts';
-import { claimText } from '../../reasoning/prove/report/wording.ts';
+import { clauseText } from '../../reasoning/prove/report/wording.ts';
 import { digest } from '../../service/policies/digest.ts';
 import { addCases } from '../../testing/adding/add-cases.ts';
-import { type AddedCase, claimedCase } from '../../testing/adding/claimed-case.ts';
+import { type AddedCase, caseOfClause } from '../../testing/adding/claimed-case.ts';
 import { fileError } from '../output/file-error.ts';
 import {
   type ExitCode,
@@ -37,7 +37,7 @@ import {
   useColor,
 } from '../output/output.ts';
 import { replaceFile } from '../output/replace-file.ts';
-import { renderClaims } from '../support/claims-text.ts';
+import { renderClauses } from '../support/claims-text.ts';
 import { defaultPath, loadChecked } from '../support/load-policies.ts';
 
 export function defineProve(command: Command, finish: (code: ExitCode) => void): void {
@@ -86,14 +86,14 @@ async function prove(
   if (options.verify !== undefined) return verify(options.verify, asked.set, options);
   const judged = judgeGuarantees(asked.set, { decide: asked.decide });
   if (options.json === true) {
-    const guarantees = judged.map((one) => claimToJson(one, asked.sourceOf));
+    const guarantees = judged.map((one) => clauseToJson(one, asked.sourceOf));
     printJson({ digest: digest(asked.set), guarantees });
-  } else print(renderClaims(judged, asked.sourceOf));
+  } else print(renderClauses(judged, asked.sourceOf));
   if (options.explain === true) print(explain(asked.set));
   if (options.addTests !== undefined)
     for (const line of await addTests(judged, asked, options.addTests)) printError(line);
   if (options.certificate !== undefined) await writeCertificates(options.certificate, asked.set);
-  const isGood = judged.every((one) => isGoodClaim(one, options.strict === true));
+  const isGood = judged.every((one) => isGoodClause(one, options.strict === true));
   return isGood ? exitCodes.ok : exitCodes.wrong;
 }
 
@@ -141,9 +141,9 @@ async function load(path: string, question: Question | null) {
   return { set: { ...set, guarantees }, decide: deciderOf(set), sourceOf, root: read.root };
 }
 
-type Loaded = Pick<Awaited<ReturnType<typeof loadChecked>>, 'read' | 'compiled' | 'diagnostics'>;
+type LoadedPolicies = Pick<Awaited<ReturnType<typeof loadChecked>>, 'read' | 'compiled' | 'diagnostics'>;
 
-function withQuestion({ read, compiled }: Loaded, { on, claim }: Question) {
+function withQuestion({ read, compiled }: LoadedPolicies, { on, claim }: Question) {
   const names = new Set(compiled.set?.guarantees.map(({ name }) => name));
   let name = 'question';
   while (names.has(name)) name += '_';
@@ -241,14 +241,14 @@ interface Place {
  * each guarantee.
  */
 export async function addTests(
-  judged: readonly JudgedClaim[],
+  judged: readonly JudgedClause[],
   { root, sourceOf }: Place,
   file: string | true,
 ): Promise<readonly string[]> {
   const refuted = judged.flatMap(({ guarantee, claim, counterexample }) =>
     counterexample === null
       ? []
-      : [{ guarantee: guarantee.name, claim, claimText: claimText(claim, sourceOf), ...counterexample }],
+      : [{ guarantee: guarantee.name, claim, claimText: clauseText(claim, sourceOf), ...counterexample }],
   );
   const pathOf = (policy: string): string =>
     file === true ? shownPath(root, policy.replace(/\.policy$/, '.test.yaml')) : file;
@@ -256,7 +256,7 @@ export async function addTests(
     throw new UsageError('the policies come from a bundle: say which file the tests are added to');
   const byFile = Map.groupBy(refuted, ({ claim }) => pathOf(claim.span.file));
   const lines: string[] = [];
-  for (const [path, own] of byFile) lines.push(await addTo(path, own.map(claimedCase)));
+  for (const [path, own] of byFile) lines.push(await addTo(path, own.map(caseOfClause)));
   return lines;
 }
 

@@ -146,7 +146,7 @@ interface Options {
   readonly json?: boolean;
 }
 
-interface Tried {
+interface ReplayPlan {
   readonly candidate: ReplayCandidate;
   readonly path: string;
   readonly digest: string;
@@ -169,13 +169,13 @@ async function run(file: string | null, options: Options): Promise<ExitCode> {
   );
   const compared = await compareWith(options.against, side, path);
   if (compared === null) return exitCodes.wrong;
-  const tried: Tried = { candidate, path, digest: side.digest, compared, reading, sinceMs };
+  const tried: ReplayPlan = { candidate, path, digest: side.digest, compared, reading, sinceMs };
   const { data = './var', json } = options;
   const windowMs = windowMsOf(candidate);
   return await withLog({ file, data, json, sinceMs, windowMs }, (log) => replayFrom(log, tried, options));
 }
 
-async function replayFrom(log: LogSource, tried: Tried, { csv, json }: Options): Promise<ExitCode> {
+async function replayFrom(log: LogSource, tried: ReplayPlan, { csv, json }: Options): Promise<ExitCode> {
   const result = await replayWithProgress(log, tried, csv ?? null);
   const { faults } = log;
   const { path, digest, sinceMs } = tried;
@@ -193,7 +193,7 @@ async function replayFrom(log: LogSource, tried: Tried, { csv, json }: Options):
 
 async function replayWithProgress(
   log: LogSource,
-  { candidate, compared, reading, sinceMs }: Tried,
+  { candidate, compared, reading, sinceMs }: ReplayPlan,
   csv: string | null,
 ): Promise<ReplayResult> {
   const progress = createProgress();

@@ -6,7 +6,7 @@ import { localTime } from '../output/local-time.ts';
 import { type ExitCode, print } from '../output/output.ts';
 import { table } from '../output/table.ts';
 
-interface Serving {
+interface ReplicaList {
   readonly store: 'file' | 'postgres';
   readonly policies: { readonly digest: string | null; readonly activation: number | null };
   readonly items: readonly {
@@ -32,7 +32,7 @@ export function defineReplicas(command: Command, finish: (code: ExitCode) => voi
     .action(async (options: ApiOptions) => {
       finish(
         await withApi(options, async (api) => {
-          show(options, await api.get<Serving>('/v1/replicas'), describe);
+          show(options, await api.get<ReplicaList>('/v1/replicas'), describe);
         }),
       );
     });
@@ -40,7 +40,7 @@ export function defineReplicas(command: Command, finish: (code: ExitCode) => voi
 
 const digestLength = 12;
 
-function describe({ policies, items, standbys, store }: Serving): void {
+function describe({ policies, items, standbys, store }: ReplicaList): void {
   const heads = ['slot', 'replica', 'policies', 'has read', 'version', 'since', 'heard of'];
   print(
     table(

@@ -205,7 +205,7 @@ async function follow(api: Api, options: ListOptions): Promise<void> {
 
 type Finish = (code: ExitCode) => void;
 
-interface Handling {
+interface RequestView {
   readonly people: readonly { readonly id: string; readonly name: string; readonly is_you: boolean }[];
 }
 
@@ -225,7 +225,7 @@ async function assign(api: Api, id: string, person: string): Promise<void> {
     await api.delete(`${path}/assignment`);
     return print(`nobody in particular looks after ${id}\n`);
   }
-  const { people } = await api.get<Handling>(`${path}/assignment`);
+  const { people } = await api.get<RequestView>(`${path}/assignment`);
   const found = people.filter((one) => (person === 'me' ? one.is_you : one.name === person));
   const [one] = found;
   if (one === undefined || found.length > 1) {

@@ -6,7 +6,7 @@ import { type Command, Option } from 'commander';
 import { isDatabaseAddress } from '../../service/settings/address-forms.ts';
 import type { SchemaVersions } from '../../service/store/contract/schema-version.ts';
 import { StoreError } from '../../service/store/contract/store-error.ts';
-import { type Copied, type CopyProgress, copyStore } from '../../service/store/move/copy-store.ts';
+import { type CopyProgress, type CopyResult, copyStore } from '../../service/store/move/copy-store.ts';
 import { openPlace, schemaVersionsOf, shownPlace, storePlaceOf } from '../../service/store/open.ts';
 import { createProgress, type Progress } from '../bench/progress.ts';
 import {
@@ -111,12 +111,12 @@ function showProgress(progress: Progress, one: CopyProgress): void {
   }
 }
 
-function inJson({ end, recordCount, stoppedMs }: Copied) {
+function inJson({ end, recordCount, stoppedMs }: CopyResult) {
   return { records: recordCount, last: end.sequence, hash: end.hash, stopped_ms: Math.round(stoppedMs) };
 }
 
 function describe(
-  { end, recordCount, stoppedMs }: Copied,
+  { end, recordCount, stoppedMs }: CopyResult,
   { path, shownUrl }: { readonly path: string; readonly shownUrl: string },
 ): string {
   return `${createMarks().good('✓')} ${recordCount.toLocaleString('en')} records are in ${shownUrl}, each with its hash

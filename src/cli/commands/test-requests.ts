@@ -43,14 +43,14 @@ export async function testRecorded({ file, path, isJson }: RecordedTest): Promis
   });
 }
 
-interface Tested {
+interface TestResult {
   readonly result: ReplayResult;
   readonly differing: readonly ChangedRequest[];
   readonly faults: LogFaults;
   readonly path: string;
 }
 
-function isGood({ result, faults }: Tested): boolean {
+function isGood({ result, faults }: TestResult): boolean {
   return result.requests > result.withheld && differentOf(result) === 0 && faults.count === 0;
 }
 
@@ -58,7 +58,7 @@ function differentOf({ changes }: ReplayResult): number {
   return changes.outcome + changes.asked;
 }
 
-function toText(tested: Tested): string {
+function toText(tested: TestResult): string {
   const { result, differing, path } = tested;
   const marks = createMarks();
   const different = differentOf(result);
@@ -93,7 +93,7 @@ function asksText(asked: AskedVotes): string {
     .join('; ');
 }
 
-function toJson(tested: Tested): object {
+function toJson(tested: TestResult): object {
   const { result, differing, faults } = tested;
   const decided = result.requests - result.withheld;
   return {

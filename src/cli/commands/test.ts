@@ -102,13 +102,17 @@ async function testRequests(
   return await testRecorded({ file: options.requests, path, isJson: options.json === true });
 }
 
-interface Tested {
+interface TestOutcome {
   readonly run: TestRun;
   readonly code: ExitCode;
 }
 
 /** Runs the tests once and prints the result. */
-async function testOnce(paths: readonly string[], options: Options, signal?: AbortSignal): Promise<Tested> {
+async function testOnce(
+  paths: readonly string[],
+  options: Options,
+  signal?: AbortSignal,
+): Promise<TestOutcome> {
   const { filter, bundle } = options;
   const run = await runTestFiles(paths, {
     ...(filter === undefined ? {} : { filter }),

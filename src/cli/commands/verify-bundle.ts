@@ -48,7 +48,7 @@ async function verifyBundle(file: string, { key, json }: Options): Promise<ExitC
   return found.problem === null ? exitCodes.ok : exitCodes.wrong;
 }
 
-interface Examined {
+interface BundleReport {
   /** What is wrong with the bundle; null when nothing is. */
   readonly problem: string | null;
   readonly files: number;
@@ -57,7 +57,7 @@ interface Examined {
   readonly made: string | null;
 }
 
-async function examine(bytes: Uint8Array, key: string | undefined): Promise<Examined> {
+async function examine(bytes: Uint8Array, key: string | undefined): Promise<BundleReport> {
   try {
     const bundle = await readBundle(bytes, key);
     return {

@@ -10,7 +10,7 @@ import { position, renderDiagnostics } from '../../language/diagnostic/render.ts
 import { nearestOf } from '../../language/diagnostic/suggest.ts';
 import type { JsonObject } from '../../language/model/json.ts';
 import type { Facts } from '../../language/model/request.ts';
-import { type Compiled, compile } from '../../pipeline.ts';
+import { type CompileResult, compile } from '../../pipeline.ts';
 import { readSources } from '../../service/policies/bundles/read-sources.ts';
 import { type ReadSources, readPaths } from '../../service/policies/read.ts';
 import { readTestFile } from '../../testing/read.ts';
@@ -41,7 +41,7 @@ export interface LaunchArguments {
 
 export class LaunchError extends Error {}
 
-export interface Launched {
+export interface LaunchResult {
   readonly walked: WalkedDecision;
   readonly steps: readonly WalkStep[];
   readonly read: ReadSources;
@@ -51,7 +51,7 @@ export interface Launched {
   readonly pathOf: (file: string) => string;
 }
 
-export async function launch(given: LaunchArguments): Promise<Launched> {
+export async function launch(given: LaunchArguments): Promise<LaunchResult> {
   const cwd = given.cwd ?? process.cwd();
   try {
     return await (given.test === undefined ? launchRequest(given, cwd) : launchCase(given.test, given, cwd));
@@ -61,7 +61,7 @@ export async function launch(given: LaunchArguments): Promise<Launched> {
   }
 }
 
-async function launchRequest({ policies, decide }: LaunchArguments, cwd: string): Promise<Launched> {
+async function launchRequest({ policies, decide }: LaunchArguments, cwd: string): Promise<LaunchResult> {
   if (decide === undefined)
     throw new LaunchError(
       'say what to debug: `decide` is a request, such as `request.json`; or `test` a test file with its `case`',
@@ -83,7 +83,7 @@ async function requestOf(file: string): ReturnType<typeof readRequestFile> {
   return await readRequestFile(`@${file}`, file);
 }
 
-async function launchCase(test: string, given: LaunchArguments, cwd: string): Promise<Launched> {
+async function launchCase(test: string, given: LaunchArguments, cwd: string): Promise<LaunchResult> {
   const path = resolve(cwd, test);
   if (!existsSync(path)) throw new LaunchError(`there is no file ${path}`);
   const text = readFileSync(path, 'utf8');
@@ -136,13 +136,13 @@ function findCase(cases: readonly TestCase[], { case: name, line }: LaunchArgume
   );
 }
 
-interface Working {
+interface DecisionSetup {
   readonly read: ReadSources;
-  readonly set: NonNullable<Compiled['set']>;
-  readonly engine: NonNullable<Compiled['engine']>;
+  readonly set: NonNullable<CompileResult['set']>;
+  readonly engine: NonNullable<CompileResult['engine']>;
 }
 
-function workingOf(read: ReadSources): Working {
+function workingOf(read: ReadSources): DecisionSetup {
   const { set, engine, diagnostics } = compile(read.sources);
   const errors = [...read.diagnostics, ...diagnostics].filter((one) => hasErrors([one]));
   if (set !== null && engine !== null && errors.length === 0) return { read, set, engine };
@@ -159,7 +159,11 @@ interface AskedBy {
   readonly pathRoot: string;
 }
 
-function walk({ read, set, engine }: Working, facts: Facts, { file, line, pathRoot }: AskedBy): Launched {
+function walk(
+  { read, set, engine }: DecisionSetup,
+  facts: Facts,
+  { file, line, pathRoot }: AskedBy,
+): LaunchResult {
   const explained = explainDecision({ set, decide: engine.decide }, facts);
   const walked = { ...explained, facts };
   return {

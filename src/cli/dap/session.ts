@@ -11,7 +11,7 @@ import { valueAt } from '../../language/model/request.ts';
 import type { Explanation } from '../../language/model/trace.ts';
 import { explain } from '../../language/spec/explain.ts';
 import { checkSources, createCompileCache, type PolicySources } from '../../pipeline.ts';
-import { type LaunchArguments, LaunchError, type Launched, launch } from './launch.ts';
+import { type LaunchArguments, LaunchError, type LaunchResult, launch } from './launch.ts';
 import {
   type Breakpoint,
   capabilities,
@@ -45,7 +45,7 @@ export type WatchCache = ReturnType<typeof createCompileCache>;
 const createWatchCache = createCompileCache;
 
 /** The value of the expression, or a text with the reason why it has none. */
-function evaluateInWalk(expression: string, launched: Launched, cache: WatchCache): ShownValue {
+function evaluateInWalk(expression: string, launched: LaunchResult, cache: WatchCache): ShownValue {
   const known = pathValue(expression.trim(), launched);
   if (known !== undefined) return known;
   // A value cannot be a condition, so it is compared with itself.
@@ -64,7 +64,7 @@ function plainValue({ truth, value }: Explanation): ShownValue {
  * Follows a path through the shown facts without a rule, because lists and records have no value in
  * conditions. Undefined for any other text.
  */
-function pathValue(path: string, launched: Launched): ShownValue | undefined {
+function pathValue(path: string, launched: LaunchResult): ShownValue | undefined {
   if (!/^(?:payload|agent|request|meters|now)(?:\.\w+)*$/.test(path)) return undefined;
   return valueAt(shownFacts(launched), path.split('.')) as ShownValue | undefined;
 }
@@ -72,7 +72,7 @@ function pathValue(path: string, launched: Launched): ShownValue | undefined {
 /** The explanation of the condition, or a text with what is wrong with the condition. */
 function evaluated(
   condition: string,
-  { walked: { facts }, read }: Launched,
+  { walked: { facts }, read }: LaunchResult,
   cache: WatchCache,
 ): Explanation | string {
   const key = JSON.stringify(facts.action);
@@ -86,7 +86,7 @@ function evaluated(
   return explanationIn(set, facts) ?? 'it cannot be evaluated for what the gate refuses';
 }
 
-function explanationIn(set: PolicySet, facts: Launched['walked']['facts']): Explanation | undefined {
+function explanationIn(set: PolicySet, facts: LaunchResult['walked']['facts']): Explanation | undefined {
   if (!set.actions.has(facts.action)) return undefined;
   return explain(set, facts).find(({ rule }) => rule === `${policy}/watched`)?.explanation;
 }
@@ -106,7 +106,7 @@ export class DebugSession {
   readonly #send: Send;
   /** Called when the editor has gone. */
   readonly #end: () => void;
-  #launched: Launched | null = null;
+  #launched: LaunchResult | null = null;
   /** Files of the set in which steps are written, by their real path. */
   #files: ReadonlyMap<string, string> = new Map();
   #given: LaunchArguments = {};
@@ -180,7 +180,7 @@ export class DebugSession {
     }
   }
 
-  get #walk(): Launched {
+  get #walk(): LaunchResult {
     if (this.#launched === null) throw new LaunchError('nothing has been launched');
     return this.#launched;
   }

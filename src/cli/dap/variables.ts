@@ -3,10 +3,10 @@
 
 import { randomBytes } from 'node:crypto';
 import type { WalkStep } from '../../analysis/decision-steps.ts';
-import type { Reading } from '../../language/model/request.ts';
+import type { MeterReading } from '../../language/model/request.ts';
 import { compare, formatDecimal } from '../../language/value/decimal.ts';
 import { createSecretHider } from '../../service/requests/record/secrets.ts';
-import type { Launched } from './launch.ts';
+import type { LaunchResult } from './launch.ts';
 import type { DapScope, DapVariable } from './protocol.ts';
 import { partsOfStep } from './walk-cursor.ts';
 
@@ -28,7 +28,7 @@ export type ShownFacts = Readonly<Record<string, ShownValue>>;
  */
 const hideSecrets = createSecretHider(randomBytes(32));
 
-export function shownFacts({ walked: { facts, set, decision } }: Launched): ShownFacts {
+export function shownFacts({ walked: { facts, set, decision } }: LaunchResult): ShownFacts {
   const shape = set.actions.get(facts.action)?.shape ?? null;
   const isWellShaped = decision.by !== 'invalid_payload';
   return {
@@ -42,7 +42,7 @@ export function shownFacts({ walked: { facts, set, decision } }: Launched): Show
   };
 }
 
-function readingText({ low, high }: Reading): string {
+function readingText({ low, high }: MeterReading): string {
   return compare(low, high) === 0 ? formatDecimal(low) : `${formatDecimal(low)} to ${formatDecimal(high)}`;
 }
 
@@ -50,7 +50,7 @@ function readingText({ low, high }: Reading): string {
 export class DebugVariables {
   readonly #groups: (() => readonly DapVariable[])[] = [];
 
-  scopes(launched: Launched, at: number): readonly DapScope[] {
+  scopes(launched: LaunchResult, at: number): readonly DapScope[] {
     const { steps, walked } = launched;
     const facts = shownFacts(launched);
     const step = steps[at]!;
@@ -103,7 +103,7 @@ export class DebugVariables {
     return { ...this.#plain(text, why === null ? shown : `${shown}: ${why}`), evaluateName: text };
   }
 
-  #soFar(steps: readonly WalkStep[], { walked }: Launched): readonly DapVariable[] {
+  #soFar(steps: readonly WalkStep[], { walked }: LaunchResult): readonly DapVariable[] {
     const last = steps.at(-1)!;
     const rules = steps
       .filter(({ kind, rule }) => kind === 'outcome' && rule !== null)

@@ -45,12 +45,12 @@ function managedOnly(path: string, text: string): readonly string[] {
     : [];
 }
 
-interface Own {
+interface HookEntry {
   readonly isOwn: boolean;
   readonly service: Service;
 }
 
-function ofClaude(path: string, settings: JsonObject, { isOwn, service }: Own): readonly string[] {
+function ofClaude(path: string, settings: JsonObject, { isOwn, service }: HookEntry): readonly string[] {
   const { allowManagedHooksOnly, allowedHttpHookUrls: urls, httpHookAllowedEnvVars: names } = settings;
   const reasons: string[] = [];
   if (isTrue(allowManagedHooksOnly) && !isOwn)

@@ -140,7 +140,7 @@ function isExecutable(path: string): boolean {
   }
 }
 
-type Tried =
+type TrialResult =
   | { readonly kind: 'refused' }
   | { readonly kind: 'not tried' }
   | { readonly kind: 'failed'; readonly why: string };
@@ -148,7 +148,7 @@ type Tried =
 const trialMs = 10_000;
 
 /** Asks about a tool that does not exist, in the way that the hook will ask. */
-async function tryHook({ dialect, trial }: HookedHost, { url, socket }: Service): Promise<Tried> {
+async function tryHook({ dialect, trial }: HookedHost, { url, socket }: Service): Promise<TrialResult> {
   const event = JSON.stringify(trial);
   const form = { waitMs: 0, isDeferring: false, isApart: false };
   if (socket !== null)
@@ -164,19 +164,19 @@ async function tryHook({ dialect, trial }: HookedHost, { url, socket }: Service)
   return triedOf(await answerHook(options, Readable.from([event])));
 }
 
-function triedOf({ code, stderr, isDecided }: HookAnswer): Tried {
+function triedOf({ code, stderr, isDecided }: HookAnswer): TrialResult {
   if (code === 0)
     return { kind: 'failed', why: 'the policies allow a tool that does not exist (WritTrial).' };
   return isDecided ? { kind: 'refused' } : { kind: 'failed', why: stderr.trim() };
 }
 
-interface Installed extends Omit<Change, 'before'> {
+interface Installation extends Omit<Change, 'before'> {
   readonly where: string;
   readonly faults: readonly string[];
-  readonly tried: Tried;
+  readonly tried: TrialResult;
 }
 
-function report({ file, hooked, where, service, faults, tried }: Installed): string {
+function report({ file, hooked, where, service, faults, tried }: Installation): string {
   const { name, asks, limits } = hooked;
   const says =
     faults.length === 0
@@ -195,7 +195,7 @@ function report({ file, hooked, where, service, faults, tried }: Installed): str
   ].join('\n');
 }
 
-function triedText(tried: Tried): string {
+function triedText(tried: TrialResult): string {
   switch (tried.kind) {
     case 'refused':
       return 'Tried with a tool that does not exist: it was refused, as it should be.';

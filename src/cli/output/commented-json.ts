@@ -143,12 +143,12 @@ function readNode(text: string, start: number, depth: number): Node {
   }
 }
 
-interface Reading {
+interface CommentScan {
   readonly depth: number;
   readonly close: '}' | ']';
 }
 
-function readParts(text: string, start: number, { depth, close }: Reading): Node {
+function readParts(text: string, start: number, { depth, close }: CommentScan): Node {
   const parts = new Map<string, Part>();
   let at = skip(text, start + 1);
   while (text[at] !== close) {

@@ -4,7 +4,7 @@
 import type { Diagnostic, Edit, Fix } from '../../language/diagnostic/diagnostic.ts';
 import { type Position, position } from '../../language/diagnostic/render.ts';
 import {
-  type Checked,
+  type CheckResult,
   type CompileCache,
   checkSources,
   createCompileCache,
@@ -14,9 +14,9 @@ import { applyEdits } from '../../testing/mutation/edit.ts';
 
 const roundsMax = 10;
 
-export interface Fixed {
+export interface FixResult {
   readonly sources: PolicySources;
-  readonly compiled: Checked;
+  readonly compiled: CheckResult;
   /** The applied fixes, in their order. */
   readonly applied: readonly AppliedFix[];
   /** The files whose text changed. */
@@ -37,7 +37,7 @@ export interface FileChange {
 }
 
 /** Applies the fixes in memory and writes nothing. Never throws because of the text of a policy. */
-export function fixPolicies(sources: PolicySources, compiled: Checked): Fixed {
+export function fixPolicies(sources: PolicySources, compiled: CheckResult): FixResult {
   const cache = createCompileCache();
   const applied: AppliedFix[] = [];
   let now: State = { sources, compiled };
@@ -53,7 +53,7 @@ export function fixPolicies(sources: PolicySources, compiled: Checked): Fixed {
 
 interface State {
   readonly sources: PolicySources;
-  readonly compiled: Checked;
+  readonly compiled: CheckResult;
 }
 
 interface OfferedFix {
@@ -118,12 +118,12 @@ function extend(round: Round, choice: Choice, offered: readonly OfferedFix[]): C
  * Whether `after` has errors that `before` lacks. Errors are identified by their message, because their
  * places shift.
  */
-function addsError(before: Checked, after: Checked): boolean {
+function addsError(before: CheckResult, after: CheckResult): boolean {
   const allowed = countErrors(before);
   return [...countErrors(after)].some(([key, count]) => count > (allowed.get(key) ?? 0));
 }
 
-function countErrors({ diagnostics }: Checked): ReadonlyMap<string, number> {
+function countErrors({ diagnostics }: CheckResult): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const { code, severity, span, message } of diagnostics) {
     const key = JSON.stringify([code, span.file, message]);

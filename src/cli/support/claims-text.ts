@@ -1,26 +1,26 @@
 // Renders the results for a set's guarantees: a line for each claim, and below a refuted claim the request
 // that refutes it.
 
-import { type JudgedClaim, undecidedLines } from '../../analysis/findings/guarantee-results.ts';
+import { type JudgedClause, undecidedLines } from '../../analysis/findings/guarantee-results.ts';
 import { escapeForTerminal, position, type SourceOf } from '../../language/diagnostic/render.ts';
 import type { Span } from '../../language/diagnostic/span.ts';
 import { isHardlyTried, type Trial } from '../../reasoning/guarantees/try.ts';
 import { requestJson } from '../../reasoning/prove/report/request-json.ts';
-import { claimText } from '../../reasoning/prove/report/wording.ts';
+import { clauseText } from '../../reasoning/prove/report/wording.ts';
 import { createMarks } from '../output/output.ts';
 
 /**
  * A line for each claim; below a refuted claim the request that refutes it, in the form that `writ decide`
  * takes.
  */
-export function renderClaims(judged: readonly JudgedClaim[], sourceOf: SourceOf): string {
-  return judged.map((one) => renderClaim(one, sourceOf)).join('');
+export function renderClauses(judged: readonly JudgedClause[], sourceOf: SourceOf): string {
+  return judged.map((one) => renderClause(one, sourceOf)).join('');
 }
 
-function renderClaim(judged: JudgedClaim, sourceOf: SourceOf): string {
+function renderClause(judged: JudgedClause, sourceOf: SourceOf): string {
   const marks = createMarks();
   const { guarantee, claim, trial } = judged;
-  const start = `${guarantee.name}: ${escapeForTerminal(claimText(claim, sourceOf))}`;
+  const start = `${guarantee.name}: ${escapeForTerminal(clauseText(claim, sourceOf))}`;
   const place = lineText(claim.span, sourceOf);
   const tried = trial === null ? '' : `; ${trialText(trial)}`;
   switch (judged.kind) {

@@ -23,7 +23,7 @@ import {
 } from '../../reasoning/counterfactual/near.ts';
 import { createMarks } from '../output/output.ts';
 
-export interface Explained {
+export interface ExplanationInput {
   readonly set: PolicySet;
   readonly action: string;
   readonly decision: Decision;
@@ -45,7 +45,7 @@ export interface ExplainEngine {
  * Decides twice, by `decide` and by the language's definition. Throws when the two disagree, which is a bug
  * in Writ.
  */
-export function explainDecision({ set, decide }: ExplainEngine, facts: Facts): Explained {
+export function explainDecision({ set, decide }: ExplainEngine, facts: Facts): ExplanationInput {
   const { action } = facts;
   const decision = decide(facts);
   if (!isDeepStrictEqual(decision, authorize(set, facts))) {
@@ -66,7 +66,7 @@ export function explainDecision({ set, decide }: ExplainEngine, facts: Facts): E
 }
 
 /** A few lines about the decision. For an action that is not declared, they name the nearest declared one. */
-export function renderDecision({ set, action, decision }: Explained): string {
+export function renderDecision({ set, action, decision }: ExplanationInput): string {
   const { outcome, by, reason, risk, validForSeconds, requires, withShadow } = decision;
   const marks = createMarks();
   const paint = outcome === 'ALLOW' ? marks.good : marks.bad;
@@ -89,7 +89,10 @@ export interface ShownExplanation {
 }
 
 /** An empty line, then each rule with its condition. Rules that took part come first. */
-export function renderRules({ rules, decision }: Explained, { sourceOf, isWhole }: ShownExplanation): string {
+export function renderRules(
+  { rules, decision }: ExplanationInput,
+  { sourceOf, isWhole }: ShownExplanation,
+): string {
   const marks = createMarks();
   const rank = ({ rule }: ExplainedRule): number =>
     rule === decision.by ? 0 : decision.rules.includes(rule) ? 1 : 2;
@@ -106,7 +109,7 @@ export function renderRules({ rules, decision }: Explained, { sourceOf, isWhole 
 }
 
 /** The source of the deciding rule; empty if no rule decided. */
-export function renderSource({ set, decision }: Explained, sourceOf: SourceOf): string {
+export function renderSource({ set, decision }: ExplanationInput, sourceOf: SourceOf): string {
   const rule = ruleOf(set, decision.by);
   const text = rule === null ? null : sourceOf(rule.span.file);
   if (rule === null || text === null) return '';
@@ -116,7 +119,7 @@ export function renderSource({ set, decision }: Explained, sourceOf: SourceOf): 
 }
 
 /** Rules of which a single part was not true. */
-export function renderNear({ near, decision }: Explained): string {
+export function renderNear({ near, decision }: ExplanationInput): string {
   const missed = near.filter(({ rule }) => !decision.rules.includes(rule));
   const lines = missed.map(
     ({ rule, effect, missing, isUnknown }) =>
@@ -125,7 +128,7 @@ export function renderNear({ near, decision }: Explained): string {
   return section('nearly met', lines);
 }
 
-export function renderUnknown({ unknown }: Explained): string {
+export function renderUnknown({ unknown }: ExplanationInput): string {
   return section(
     'unknown',
     unknown.map(({ name, why }) => `${name}: ${why}`),
@@ -133,7 +136,7 @@ export function renderUnknown({ unknown }: Explained): string {
 }
 
 /** The points of each rule that added to the risk, or may have. */
-export function renderRisk({ set, rules }: Explained): string {
+export function renderRisk({ set, rules }: ExplanationInput): string {
   const lines = rules.flatMap(({ rule: id, truth, isShadow }) => {
     const points = ruleOf(set, id)?.points ?? 0;
     if (points === 0 || truth === 'false' || isShadow) return [];
@@ -143,7 +146,7 @@ export function renderRisk({ set, rules }: Explained): string {
 }
 
 /** One line for each change; changes that the agent does not control come separately. */
-export function renderChanges({ changes, decision }: Explained): string {
+export function renderChanges({ changes, decision }: ExplanationInput): string {
   if (isRefusedByGate(decision)) return '';
   const isOwn = ({ parts }: SmallestChange): boolean => parts.every(({ of }) => of === 'payload');
   const lines = (wanted: readonly SmallestChange[]): readonly string[] => wanted.map(({ text }) => text);
@@ -175,7 +178,7 @@ function ruleOf(set: PolicySet, id: string): Rule | null {
 }
 
 /** Everything except the payloads of changes, which can contain secrets. */
-export function explanationJson(explained: Explained, sourceOf: SourceOf): object {
+export function explanationJson(explained: ExplanationInput, sourceOf: SourceOf): object {
   const { decision, rules, near, unknown, changes } = explained;
   return {
     decision,

@@ -4,9 +4,9 @@ import { existsSync } from 'node:fs';
 import { type Diagnostic, hasErrors, sortDiagnostics } from '../../language/diagnostic/diagnostic.ts';
 import { renderDiagnostics, type SourceOf } from '../../language/diagnostic/render.ts';
 import {
-  type Checked,
-  type Compiled,
+  type CheckResult,
   type CompiledProgram,
+  type CompileResult,
   checkSources,
   compile,
   compileToProgram,
@@ -16,7 +16,7 @@ import { readSources } from '../../service/policies/bundles/read-sources.ts';
 import type { ReadSources } from '../../service/policies/read.ts';
 import { printError, useColor } from '../output/output.ts';
 
-export interface LoadedPolicies<Made extends Checked = Compiled> {
+export interface LoadedPolicies<Made extends CheckResult = CompileResult> {
   readonly path: string;
   readonly read: ReadSources;
   readonly compiled: Made;
@@ -25,7 +25,7 @@ export interface LoadedPolicies<Made extends Checked = Compiled> {
 }
 
 /** Policies that were checked only, without functions that decide. */
-export type CheckedPolicies = LoadedPolicies<Checked>;
+export type CheckedPolicies = LoadedPolicies<CheckResult>;
 
 /** Reads and compiles a directory with everything under it, one file, or a bundle. */
 export function loadCompiled(path: string): Promise<LoadedPolicies> {
@@ -40,7 +40,7 @@ export function loadChecked(path: string): Promise<CheckedPolicies> {
   return load(path, checkSources);
 }
 
-async function load<Made extends Checked>(
+async function load<Made extends CheckResult>(
   path: string,
   make: (sources: PolicySources) => Made,
 ): Promise<LoadedPolicies<Made>> {
@@ -56,9 +56,9 @@ async function load<Made extends Checked>(
 
 /** Policies without an error, with everything compiled from them. */
 export interface WorkingPolicies extends LoadedPolicies {
-  readonly set: NonNullable<Compiled['set']>;
-  readonly program: NonNullable<Compiled['program']>;
-  readonly engine: NonNullable<Compiled['engine']>;
+  readonly set: NonNullable<CompileResult['set']>;
+  readonly program: NonNullable<CompileResult['program']>;
+  readonly engine: NonNullable<CompileResult['engine']>;
 }
 
 /** Reads and compiles policies. Null when they have errors, which are printed then. */

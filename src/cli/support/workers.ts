@@ -2,7 +2,7 @@
 // them.
 
 import cluster from 'node:cluster';
-import { WorkerFailed } from '../../service/http/workers/crew.ts';
+import { WorkerFailure } from '../../service/http/workers/crew.ts';
 import { superviseWorkers } from '../../service/http/workers/supervise.ts';
 import { serveAsWorker } from '../../service/http/workers/worker.ts';
 import type { Config } from '../../service/settings/load.ts';
@@ -21,7 +21,7 @@ export async function startWorkers(config: Config): Promise<ExitCode> {
     print(await superviseWorkers({ config, args: process.argv.slice(2) }));
     return exitCodes.ok;
   } catch (error) {
-    if (!(error instanceof WorkerFailed)) throw error;
+    if (!(error instanceof WorkerFailure)) throw error;
     return error.exitCode === exitCodes.usage ? exitCodes.usage : exitCodes.wrong;
   }
 }

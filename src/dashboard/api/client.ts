@@ -8,11 +8,11 @@ import { type OperationId, type Operations, operations } from './types.ts';
 
 export type Reply<Id extends OperationId> = Operations[Id]['reply'];
 
-export type CallOptions<Id extends OperationId> = Given<'params', Operations[Id]['params']> &
-  Given<'query', Operations[Id]['query']> &
-  Given<'body', Operations[Id]['body']> & { readonly signal?: AbortSignal; readonly isQuiet?: boolean };
+export type CallOptions<Id extends OperationId> = ParameterOf<'params', Operations[Id]['params']> &
+  ParameterOf<'query', Operations[Id]['query']> &
+  ParameterOf<'body', Operations[Id]['body']> & { readonly signal?: AbortSignal; readonly isQuiet?: boolean };
 
-type Given<Name extends string, Value> = [Value] extends [undefined]
+type ParameterOf<Name extends string, Value> = [Value] extends [undefined]
   ? { readonly [name in Name]?: undefined }
   : undefined extends Value
     ? { readonly [name in Name]?: Value }
@@ -47,7 +47,7 @@ export async function call<Id extends OperationId>(
   id: Id,
   ...[options]: Record<string, never> extends CallOptions<Id> ? [CallOptions<Id>?] : [CallOptions<Id>]
 ): Promise<Reply<Id>> {
-  const given = (options ?? {}) as Loose;
+  const given = (options ?? {}) as AnyCall;
   const [method] = operations[id];
   const read = async (reply: Response): Promise<unknown> =>
     reply.status === 204 ? undefined : await bodyOf(reply, method, given.signal);
@@ -63,13 +63,13 @@ export async function callLines<Id extends OperationId>(
   options: CallOptions<Id>,
   onLine: (line: Reply<Id>) => void,
 ): Promise<void> {
-  const given = options as Loose;
+  const given = options as AnyCall;
   await callAndRead(id, given, (reply) => readLines(reply, given.signal, onLine as (line: unknown) => void));
 }
 
 async function callAndRead<T>(
   id: OperationId,
-  given: Loose,
+  given: AnyCall,
   read: (reply: Response) => Promise<T>,
 ): Promise<T> {
   const [method] = operations[id];
@@ -88,7 +88,7 @@ async function callAndRead<T>(
   }
 }
 
-interface Loose {
+interface AnyCall {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string | undefined>>;
   readonly body?: unknown;
@@ -97,7 +97,7 @@ interface Loose {
 }
 
 /** The address of an operation, for a link to its reply. */
-export function addressOf(id: OperationId, { params = {}, query = {} }: Loose): string {
+export function addressOf(id: OperationId, { params = {}, query = {} }: AnyCall): string {
   const path = operations[id][1].replaceAll(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(params[name] ?? ''),
   );
@@ -106,7 +106,7 @@ export function addressOf(id: OperationId, { params = {}, query = {} }: Loose): 
   return text === '' ? path : `${path}?${text}`;
 }
 
-async function send(method: string, address: string, { body, signal }: Loose): Promise<Response> {
+async function send(method: string, address: string, { body, signal }: AnyCall): Promise<Response> {
   const headers: Record<string, string> = {};
   if (body !== undefined) headers['content-type'] = 'application/json';
   if (method !== 'GET' && csrfToken !== null) headers['x-csrf-token'] = csrfToken;

@@ -4,17 +4,17 @@
 
 import { useEffect, useState } from 'preact/hooks';
 
-export type Reachable = 'yes' | 'no';
+export type Reachability = 'yes' | 'no';
 
-let reachable: Reachable = 'yes';
-const listeners = new Set<(reachable: Reachable) => void>();
+let reachable: Reachability = 'yes';
+const listeners = new Set<(reachable: Reachability) => void>();
 
 const pauseMsMin = 1_000;
 const pauseMsMax = 15_000;
 let pauseMs = pauseMsMin;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-export function tellReachable(now: Reachable): void {
+export function tellReachable(now: Reachability): void {
   if (now === reachable) return;
   reachable = now;
   clearTimeout(timer);
@@ -23,7 +23,7 @@ export function tellReachable(now: Reachable): void {
   for (const listener of [...listeners]) listener(now);
 }
 
-export function useReachable(): Reachable {
+export function useReachable(): Reachability {
   const [state, setState] = useState(reachable);
   useEffect(() => {
     setState(reachable);
@@ -36,7 +36,7 @@ export function useReachable(): Reachable {
  * Calls the listener whenever the service becomes reachable or unreachable. Returns a function that removes
  * the listener.
  */
-export function onReachable(listener: (reachable: Reachable) => void): () => void {
+export function onReachable(listener: (reachable: Reachability) => void): () => void {
   listeners.add(listener);
   return () => void listeners.delete(listener);
 }

@@ -3,23 +3,23 @@
 
 import { ApiProblem } from './problem.ts';
 
-type Open = Readonly<Record<string, unknown>>;
+type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Throws an ApiProblem when the person, the browser or the authenticator gives no answer. */
-export async function answerPasskey(options: Open): Promise<Open> {
+export async function answerPasskey(options: JsonObject): Promise<JsonObject> {
   const { startAuthentication } = await import('@simplewebauthn/browser');
   const optionsJSON = options as unknown as Parameters<typeof startAuthentication>[0]['optionsJSON'];
-  return (await startAuthentication({ optionsJSON }).catch(noAnswer)) as unknown as Open;
+  return (await startAuthentication({ optionsJSON }).catch(noAnswer)) as unknown as JsonObject;
 }
 
 /**
  * Makes a new passkey. Throws an ApiProblem when the person, the browser or the authenticator gives no
  * answer.
  */
-export async function makePasskey(options: Open): Promise<Open> {
+export async function makePasskey(options: JsonObject): Promise<JsonObject> {
   const { startRegistration } = await import('@simplewebauthn/browser');
   const optionsJSON = options as unknown as Parameters<typeof startRegistration>[0]['optionsJSON'];
-  return (await startRegistration({ optionsJSON }).catch(noAnswer)) as unknown as Open;
+  return (await startRegistration({ optionsJSON }).catch(noAnswer)) as unknown as JsonObject;
 }
 
 function noAnswer(error: unknown): never {

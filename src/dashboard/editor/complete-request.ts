@@ -1,7 +1,7 @@
 // Completes a request that is tried, which is written as JSON: names of its parts, fields of its action, and
 // values of types with few values.
 
-import type { Completed, Offer } from '../../language/assist/completed.ts';
+import type { CompletionList, Offer } from '../../language/assist/completed.ts';
 import type { Vocabulary } from '../../language/assist/vocabulary.ts';
 
 const parts: readonly Offer[] = [
@@ -37,7 +37,7 @@ export function completeRequest(
   vocabulary: Vocabulary,
   text: string,
   { at, isAsked }: { readonly at: number; readonly isAsked: boolean },
-): Completed | null {
+): CompletionList | null {
   const place = jsonPlaceAt(text.slice(0, at));
   if (place === null || (!isAsked && !place.hasBegun)) return null;
   const action = /"action_key"\s*:\s*"([^"\\]*)"/.exec(text)?.[1];

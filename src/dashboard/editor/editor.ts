@@ -22,7 +22,7 @@ import {
   keymap,
   lineNumbers,
 } from '@codemirror/view';
-import type { Completed } from '../../language/assist/completed.ts';
+import type { CompletionList } from '../../language/assist/completed.ts';
 import { editorColours, editorTheme } from './editor-theme.ts';
 import { jsonLanguage } from './json-language.ts';
 import { type NameAnswers, namesChanged, nameView } from './name-view.ts';
@@ -50,14 +50,14 @@ export interface EditorOptions {
     text: string,
     at: number,
     isAsked: boolean,
-  ) => Completed | null | Promise<Completed | null>;
+  ) => CompletionList | null | Promise<CompletionList | null>;
   /** The other answers about a policy; null for a text that is not a policy. */
   readonly policy: Omit<PolicyAnswers, 'complete'> | null;
 }
 
 /** Answers about a policy while it is being written; null when nothing is known. */
 export interface PolicyAnswers extends NameAnswers {
-  readonly complete: (text: string, at: number, isAsked: boolean) => Promise<Completed | null>;
+  readonly complete: (text: string, at: number, isAsked: boolean) => Promise<CompletionList | null>;
   /** Returns the text in its canonical form. */
   readonly format: (text: string) => Promise<string | null>;
 }

@@ -5,11 +5,11 @@ import { type Extension, StateEffect, StateField } from '@codemirror/state';
 import { Decoration, type DecorationSet, EditorView, hoverTooltip, ViewPlugin } from '@codemirror/view';
 import type { SaidOfName } from '../../language/assist/describe-name.ts';
 import type { ColouredName } from '../../language/assist/name-colours.ts';
-import type { Hovered } from '../../language/assist/policy-desk.ts';
+import type { Hover } from '../../language/assist/policy-desk.ts';
 
 export interface NameAnswers {
   readonly colours: (text: string) => Promise<readonly ColouredName[] | null>;
-  readonly hover: (text: string, at: number) => Promise<Hovered | null>;
+  readonly hover: (text: string, at: number) => Promise<Hover | null>;
 }
 
 /** Makes the editor ask for colours again, for example when names of other files have arrived. */

@@ -1,6 +1,6 @@
 // Completes a place in a policy file: offers fields of the policy's actions, attributes, names and words.
 
-import type { Completed, Offer } from './completed.ts';
+import type { CompletionList, Offer } from './completed.ts';
 import { isPatternOf, withDeclared } from './declared-words.ts';
 import { declarationWords, placeAt, type WrittenPlace } from './policy-place.ts';
 import type { ActionWords, Vocabulary } from './vocabulary.ts';
@@ -16,7 +16,7 @@ export function completePolicy(
   vocabulary: Vocabulary,
   text: string,
   { at, isAsked }: { readonly at: number; readonly isAsked: boolean },
-): Completed | null {
+): CompletionList | null {
   const place = placeAt(text, at);
   if (place.isProse) return null;
   const [path = ''] = pathPattern.exec(place.before) ?? [];

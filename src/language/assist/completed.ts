@@ -12,7 +12,7 @@ export interface Offer {
   readonly boost?: number;
 }
 
-export interface Completed {
+export interface CompletionList {
   /** The offset where the word that an offer replaces begins. */
   readonly from: number;
   readonly options: readonly Offer[];

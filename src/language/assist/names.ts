@@ -36,13 +36,13 @@ export interface Occurrence {
   readonly doc: string | null;
 }
 
-interface Around {
+interface NamesInScope {
   readonly names: ReadonlyMap<string, Declaration['kind']>;
   readonly patterns: readonly string[] | null;
   readonly found: Occurrence[];
 }
 
-type Names = Around['names'];
+type Names = NamesInScope['names'];
 
 /** Names found in a file; valid while the file's tree and the names of the set are the same. */
 const known = new WeakMap<PolicyFile, { readonly names: Names; readonly found: readonly Occurrence[] }>();
@@ -103,22 +103,25 @@ export function sameName(files: readonly PolicyFile[], { kind, name }: Occurrenc
   return occurrencesOf(files).filter((one) => one.kind === kind && one.name === name);
 }
 
-interface Declared {
+interface NamedNode {
   readonly kind: NamedKind;
   readonly node: NameNode;
   readonly name?: string;
   readonly doc?: string | null;
 }
 
-function declare({ kind, node, name = node.text, doc = null }: Declared, { found, patterns }: Around): void {
+function declare(
+  { kind, node, name = node.text, doc = null }: NamedNode,
+  { found, patterns }: NamesInScope,
+): void {
   found.push({ kind, name, span: node.span, isDeclared: true, patterns, doc });
 }
 
-function use(kind: NamedKind, { text, span }: Pick<NameNode, 'text' | 'span'>, around: Around): void {
+function use(kind: NamedKind, { text, span }: Pick<NameNode, 'text' | 'span'>, around: NamesInScope): void {
   around.found.push({ kind, name: text, span, isDeclared: false, patterns: around.patterns, doc: null });
 }
 
-function addDeclaration(declaration: Declaration, around: Around): void {
+function addDeclaration(declaration: Declaration, around: NamesInScope): void {
   const { kind } = declaration;
   if (kind !== 'action') declare({ kind, node: declaration.name, doc: declaration.doc }, around);
   switch (kind) {
@@ -188,12 +191,12 @@ function textsOf(patterns: readonly Pattern[]): readonly string[] {
   return patterns.map(({ text }) => text);
 }
 
-function addPattern({ text, span, isQuoted }: Pattern, around: Around): void {
+function addPattern({ text, span, isQuoted }: Pattern, around: NamesInScope): void {
   if (text.includes('*')) return;
   use(isQuoted || text.includes('.') ? 'action' : 'group', { text, span }, around);
 }
 
-function addClause(clause: Clause, around: Around): void {
+function addClause(clause: Clause, around: NamesInScope): void {
   switch (clause.kind) {
     case 'to':
     case 'after-approval':
@@ -210,11 +213,11 @@ function addClause(clause: Clause, around: Around): void {
   }
 }
 
-function addTemplate({ parts }: TemplateNode, around: Around): void {
+function addTemplate({ parts }: TemplateNode, around: NamesInScope): void {
   for (const part of parts) if (part.kind === 'template-value') addExpression(part.value, around);
 }
 
-function addBody({ fields }: RecordBody, path: string, around: Around): void {
+function addBody({ fields }: RecordBody, path: string, around: NamesInScope): void {
   for (const field of fields) {
     const name = path === '' ? field.name.text : `${path}.${field.name.text}`;
     declare({ kind: 'field', node: field.name, name, doc: field.doc }, around);
@@ -223,7 +226,7 @@ function addBody({ fields }: RecordBody, path: string, around: Around): void {
 }
 
 /** `path` is the path of the field with the type; null for a type outside of a field. */
-function addType(type: TypeNode, path: string | null, around: Around): void {
+function addType(type: TypeNode, path: string | null, around: NamesInScope): void {
   switch (type.kind) {
     case 'named-type':
       if (around.names.get(type.name.text) === 'type') use('type', type.name, around);
@@ -247,7 +250,7 @@ function addType(type: TypeNode, path: string | null, around: Around): void {
 /** Variables by name, with the place that declares each and the list that it iterates over. */
 type Variables = Map<string, { readonly at: Span; readonly list: string | null }>;
 
-function addExpression(expression: ExpressionNode, around: Around): void {
+function addExpression(expression: ExpressionNode, around: NamesInScope): void {
   const variables: Variables = new Map();
   walkExpression(expression, (node) => {
     if (node.kind === 'path') addPath(node, around, variables);
@@ -282,7 +285,7 @@ function fieldPath({ root, steps }: Path, variables: Variables): string | null {
   return [`${variable.list}[]`, ...names].join('.');
 }
 
-function addPath(path: Path, around: Around, variables: Variables): void {
+function addPath(path: Path, around: NamesInScope, variables: Variables): void {
   const { root, steps } = path;
   const variable = variables.get(root.text);
   if (variable !== undefined)

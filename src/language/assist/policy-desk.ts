@@ -6,7 +6,7 @@ import type { SourceText } from '../diagnostic/span.ts';
 import { parse } from '../syntax/parse.ts';
 import type { PolicyFile } from '../syntax/tree/tree.ts';
 import { completePolicy } from './complete-policy.ts';
-import type { Completed } from './completed.ts';
+import type { CompletionList } from './completed.ts';
 import { describeName, type SaidOfName } from './describe-name.ts';
 import { formattedText } from './formatted-text.ts';
 import { type ColouredName, colouredNames } from './name-colours.ts';
@@ -27,15 +27,15 @@ export interface DeskQuestions {
   readonly format: SourceText;
 }
 
-export interface Hovered {
+export interface Hover {
   readonly start: number;
   readonly end: number;
   readonly said: readonly SaidOfName[];
 }
 
 export interface DeskAnswers {
-  readonly complete: Completed | null;
-  readonly hover: Hovered | null;
+  readonly complete: CompletionList | null;
+  readonly hover: Hover | null;
   readonly colours: readonly ColouredName[];
   /** The formatted text; null when the text has an error. */
   readonly format: string | null;

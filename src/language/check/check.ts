@@ -5,9 +5,9 @@
 
 import { inOneList } from '../diagnostic/by-file.ts';
 import type { Diagnostic } from '../diagnostic/diagnostic.ts';
-import type { AskClaim, Claim, Guarantee, OutcomeClaim, PolicySet } from '../model/policy.ts';
+import type { AskClause, Guarantee, GuaranteeClause, OutcomeClause, PolicySet } from '../model/policy.ts';
 import { declarationsOfKind } from '../syntax/tree/by-kind.ts';
-import type { ClaimNode, GuaranteeDeclaration, PolicyFile } from '../syntax/tree/tree.ts';
+import type { GuaranteeClauseNode, GuaranteeDeclaration, PolicyFile } from '../syntax/tree/tree.ts';
 import { resolveActions } from './declarations/actions.ts';
 import { isApprovingGroup, readPeople } from './declarations/asked-people.ts';
 import { resolveHours } from './declarations/hours.ts';
@@ -26,7 +26,7 @@ import { matchedActions } from './expressions/patterns.ts';
 import { contextOver } from './expressions/scope.ts';
 import { createGathering } from './gather.ts';
 import type { Environment } from './incremental/environment.ts';
-import { kept, textOfListFile } from './incremental/kept.ts';
+import { memoized, textOfListFile } from './incremental/kept.ts';
 import type { CheckOutcome } from './incremental/recorder.ts';
 import { rename } from './incremental/rename.ts';
 import type { ResolvedPolicy } from './incremental/resolved.ts';
@@ -80,9 +80,9 @@ export function checkErrorsIn(
   const gathered = createGathering();
   gathered.report(names.problems);
   const examined = files.filter(({ span }) => paths.has(span.file));
-  gathered.gather(env.recorder.apart(() => resolve(files, examined, env)));
+  gathered.gather(env.recorder.detached(() => resolve(files, examined, env)));
   const byFile = new Map(
-    [...gathered.saidAfter(checkState.said)]
+    [...gathered.saidAfter(checkState.fileDiagnostics)]
       .filter(([file]) => paths.has(file))
       .map(([file, { diagnostics }]) => [file, diagnostics] as const),
   );
@@ -99,7 +99,7 @@ function checkFor(lookFor: LastCheck['lookedFor'], { files, readListFile, checkS
   const { last } = checkState;
   if (last?.lookedFor === lookFor && isAsBefore(last, files, readListFile)) return last.checked;
   checkState.last = null;
-  checkState.round += 1;
+  checkState.revision += 1;
   const names = collectNames(files, checkState.names);
   checkState.names = names;
   const env = createEnvironment(declarationsOf(names), readListFile, checkState);
@@ -115,33 +115,35 @@ function isAsBefore(last: LastCheck, files: readonly PolicyFile[], readListFile:
   return [...last.listFiles].every(([path, text]) => textOfListFile(readListFile(path)) === text);
 }
 
-interface Collected extends Pick<ToCheck, 'files'> {
+interface CheckScope extends Pick<ToCheck, 'files'> {
   readonly problems: readonly Diagnostic[];
   readonly lookFor: LastCheck['lookedFor'];
 }
 
-function checkIn(env: Environment, { files, problems, lookFor }: Collected): CheckedSet {
+function checkIn(env: Environment, { files, problems, lookFor }: CheckScope): CheckedSet {
   const gathered = createGathering();
   gathered.report(problems);
-  const resolution = env.recorder.apart(() => resolve(files, files, env));
+  const resolution = env.recorder.detached(() => resolve(files, files, env));
   gathered.gather(resolution);
   const variants = [...gathered.variants.values()];
   const read = new Set(variants.map(({ name }) => name));
-  gathered.gather(env.recorder.apart(() => checkUnusedLets(read, env)));
+  gathered.gather(env.recorder.detached(() => checkUnusedLets(read, env)));
   const { set, policies } = finish(resolution.value, finishLets(variants, env), env);
   remember(gathered.outcomes, set, env);
   // INVARIANT: a set that is returned lacks nothing that its text holds. The parser has already reported gaps
   // in a tree.
   const isWhole = gathered.isWhole();
   if (isWhole && lookFor === 'warnings')
-    gathered.gather(env.recorder.apart(() => warn({ set, files, env, policies, used: gathered.used })));
+    gathered.gather(env.recorder.detached(() => warn({ set, files, env, policies, used: gathered.used })));
   const { checkState } = env;
-  checkState.said = gathered.saidAfter(checkState.said);
-  const byFile = new Map([...checkState.said].map(([file, one]) => [file, one.diagnostics] as const));
+  checkState.fileDiagnostics = gathered.saidAfter(checkState.fileDiagnostics);
+  const byFile = new Map(
+    [...checkState.fileDiagnostics].map(([file, one]) => [file, one.diagnostics] as const),
+  );
   return { set: isWhole ? set : null, byFile, diagnostics: inOneList(byFile) };
 }
 
-interface Resolved {
+interface ResolvedFile {
   readonly policies: readonly FilePolicies[];
   readonly guarantees: readonly Guarantee[];
 }
@@ -150,7 +152,11 @@ interface Resolved {
  * Runs the passes in order, each on the results of those before. Only policies and guarantees of the
  * `examined` files are resolved.
  */
-function resolve(files: readonly PolicyFile[], examined: readonly PolicyFile[], env: Environment): Resolved {
+function resolve(
+  files: readonly PolicyFile[],
+  examined: readonly PolicyFile[],
+  env: Environment,
+): ResolvedFile {
   resolveDeclaredTypes(env);
   resolveActions(files, env);
   resolveApprovers(env);
@@ -170,14 +176,14 @@ function resolveApprovers(env: Environment): void {
   }
 }
 
-interface Finished {
+interface FinalSet {
   readonly set: PolicySet;
   /** The policies of each file, with their declarations. */
   readonly policies: readonly (readonly ResolvedPolicy[])[];
 }
 
 /** Builds the set: everything is sorted by name, and reads of lets get their final ids. */
-function finish(resolved: Resolved, { lets, ids }: FinishedLets, env: Environment): Finished {
+function finish(resolved: ResolvedFile, { lets, ids }: FinishedLets, env: Environment): FinalSet {
   const { checkState } = env;
   const { renamings } = checkState;
   for (const [id, one] of lets) env.lets.set(id, one);
@@ -237,7 +243,7 @@ function resolveGuarantees(files: readonly PolicyFile[], env: Environment): read
   const guarantees: Guarantee[] = [];
   for (const file of files) {
     for (const declaration of declarationsOfKind(file, 'guarantee')) {
-      guarantees.push(kept(env, declaration, () => resolveGuarantee(declaration, env)));
+      guarantees.push(memoized(env, declaration, () => resolveGuarantee(declaration, env)));
     }
   }
   return guarantees.toSorted((a, b) => (a.name < b.name ? -1 : 1));
@@ -246,12 +252,12 @@ function resolveGuarantees(files: readonly PolicyFile[], env: Environment): read
 function resolveGuarantee(declaration: GuaranteeDeclaration, env: Environment): Guarantee {
   const actions = matchedActions(declaration.patterns, [], env);
   const ctx = contextOver(actions, env);
-  const claims = declaration.claims.flatMap((claim) => resolveClaim(claim, ctx));
+  const claims = declaration.claims.flatMap((claim) => resolveClause(claim, ctx));
   return { name: declaration.name.text, actions: actions.keys, claims, span: declaration.span };
 }
 
-function resolveClaim(node: ClaimNode, ctx: Context): readonly Claim[] {
-  const claim = readClaim(node, ctx);
+function resolveClause(node: GuaranteeClauseNode, ctx: Context): readonly GuaranteeClause[] {
+  const claim = readClause(node, ctx);
   const written = node.when === null ? null : inferCondition(node.when, ctx).expression;
   // An `only` claim becomes a `never` claim: what is allowed only when a condition is true is never allowed
   // when the condition is false.
@@ -263,14 +269,14 @@ function resolveClaim(node: ClaimNode, ctx: Context): readonly Claim[] {
 }
 
 /** Returns what the claim states; null once a problem of the claim has been reported. */
-function readClaim(node: ClaimNode, ctx: Context): OutcomeClaim | AskClaim | null {
+function readClause(node: GuaranteeClauseNode, ctx: Context): OutcomeClause | AskClause | null {
   const { mode, effect, isUnapproved } = node;
-  if (effect === 'ask') return readAskClaim(node, ctx);
+  if (effect === 'ask') return readAskClause(node, ctx);
   if (isUnapproved && (mode === 'always' || effect !== 'allow')) ctx.env.report(unapprovedMisplaced(node));
   return { mode: mode === 'only' ? 'never' : mode, effect, isUnapproved };
 }
 
-function readAskClaim({ mode, group, people }: ClaimNode, ctx: Context): AskClaim | null {
+function readAskClause({ mode, group, people }: GuaranteeClauseNode, ctx: Context): AskClause | null {
   const isKnown = group !== null && isApprovingGroup(group, ctx.env);
   const needs = readPeople(people, ctx.env);
   if (!isKnown || needs === null) return null;

@@ -5,10 +5,10 @@ import { type DiagnosticsByFile, groupByFile, hasErrorsIn } from '../diagnostic/
 import { type Diagnostic, sortDiagnostics } from '../diagnostic/diagnostic.ts';
 import type { LetVariant } from './expressions/lets.ts';
 import type { CheckOutcome } from './incremental/recorder.ts';
-import type { SaidByFile, SaidOfFile } from './incremental/state.ts';
+import type { FileDiagnostics, FileDiagnosticsByPath } from './incremental/state.ts';
 import { haveSameParts, sameOrNew } from './logic/same.ts';
 
-export interface Gathering {
+export interface Collector {
   readonly used: Set<string>;
   /** Whether nothing is in error and nothing has been left out. */
   readonly isWhole: () => boolean;
@@ -17,10 +17,10 @@ export interface Gathering {
   readonly report: (diagnostics: readonly Diagnostic[]) => void;
   readonly gather: (outcome: CheckOutcome) => void;
   /** Returns the diagnostics of each file; a file whose diagnostics are those of `before` keeps its list. */
-  readonly saidAfter: (before: SaidByFile) => SaidByFile;
+  readonly saidAfter: (before: FileDiagnosticsByPath) => FileDiagnosticsByPath;
 }
 
-export function createGathering(): Gathering {
+export function createGathering(): Collector {
   const lists = new Map<string, (readonly Diagnostic[])[]>();
   const used = new Set<string>();
   const variants = new Map<string, LetVariant>();
@@ -45,7 +45,7 @@ export function createGathering(): Gathering {
       variants.set(value.id, value);
       outcomes.set(value.id, outcome as CheckOutcome<LetVariant>);
     }
-    if (outcome.said.length === 0) return;
+    if (outcome.diagnostics.length === 0) return;
     const { said, parts } = takenApart(outcome);
     add(said);
     parts.forEach(gather);
@@ -85,14 +85,14 @@ function isOutcome(part: Diagnostic | CheckOutcome): part is CheckOutcome {
 function takenApart(outcome: CheckOutcome): TakenApart {
   const before = known.get(outcome);
   if (before !== undefined) return before;
-  const own = outcome.said.filter((one) => 'code' in one);
+  const own = outcome.diagnostics.filter((one) => 'code' in one);
   const said = own.length === 0 ? nothing : groupByFile(own);
-  const apart = { said, parts: outcome.said.filter(isOutcome) };
+  const apart = { said, parts: outcome.diagnostics.filter(isOutcome) };
   known.set(outcome, apart);
   return apart;
 }
 
-function saidOfFile(lists: SaidOfFile['lists'], before: SaidOfFile | undefined): SaidOfFile {
+function saidOfFile(lists: FileDiagnostics['lists'], before: FileDiagnostics | undefined): FileDiagnostics {
   if (before !== undefined && haveSameParts(lists, before.lists)) return before;
   const all = eachOnce(sortDiagnostics(lists.flat()));
   const then = before?.diagnostics ?? [];

@@ -14,7 +14,7 @@ import { isSilence } from '../syntax/tree/silence.ts';
 import type { Comment, PolicyFile } from '../syntax/tree/tree.ts';
 import { error, warning } from './messages/problem.ts';
 
-export interface Silenced {
+export interface SilenceResult {
   /** The diagnostics that remain, and those about silences themselves; sorted by file and position. */
   readonly diagnostics: readonly Diagnostic[];
   /** The removed diagnostics, each with the reason that the silence gives. */
@@ -25,7 +25,7 @@ export interface Silenced {
  * Diagnostics after silencing, by file, and those that were removed. A file without silences keeps the list
  * that was passed in.
  */
-export interface SilencedByFile extends Pick<Silenced, 'silenced'> {
+export interface SilencedByFile extends Pick<SilenceResult, 'silenced'> {
   readonly byFile: DiagnosticsByFile;
 }
 
@@ -35,7 +35,7 @@ export function applySilences(
   texts: readonly SourceText[],
   diagnostics: readonly Diagnostic[],
   isLookedFor?: (code: string) => boolean,
-): Silenced {
+): SilenceResult {
   const { byFile, silenced } = silenceByFile(files, texts, groupByFile(diagnostics), isLookedFor);
   return { diagnostics: inOneList(byFile), silenced };
 }
@@ -67,7 +67,7 @@ export function silenceByFile(
   const used = new Set<Silence>();
   const left: Diagnostic[] = [];
   const diagnostics = marked.flatMap((file) => said.get(file.span.file) ?? []);
-  const silenced: Silenced['silenced'][number][] = [];
+  const silenced: SilenceResult['silenced'][number][] = [];
   for (const diagnostic of diagnostics) {
     const { file, start } = diagnostic.span;
     const own = byFile.get(file) ?? [];

@@ -5,7 +5,7 @@ import type { MeterUse } from '../model/metering.ts';
 import type { Facts } from '../model/request.ts';
 import type { OpenAction, OpenProgram } from '../program/packed/unpack.ts';
 import type { CacheSession } from './cache.ts';
-import { type Emitted, emitEntries } from './code/emit.ts';
+import { type EmittedFunction, emitEntries } from './code/emit.ts';
 import { forgetTexts } from './runtime/remembered.ts';
 import { createState, forgetLets, type State } from './runtime/state.ts';
 
@@ -19,7 +19,7 @@ export interface EntriesSource {
   readonly program: OpenProgram;
   readonly session: CacheSession;
   /** Turns generated text into a function. */
-  readonly run: (emitted: Emitted) => EntriesCode;
+  readonly run: (emitted: EmittedFunction) => EntriesCode;
 }
 
 /** Returns the function for an action; null when no meter counts or reads the action's requests. */

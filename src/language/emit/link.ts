@@ -6,14 +6,14 @@ import { canonical } from '../model/canonical.ts';
 import type { Decision, PayloadIssue } from '../model/decision.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import type { MeterDefinition } from '../model/metering.ts';
-import { isPushed, keyedRow, type Pushed, pushedKey, strayKey } from '../model/pushed-row.ts';
+import { isPushed, keyedRow, type PushedTable, pushedKey, strayKey } from '../model/pushed-row.ts';
 import type { Facts } from '../model/request.ts';
 import { noTrace, type TracedDecision, tracedRules, tracedWholeMax } from '../model/trace.ts';
 import type { Shape } from '../model/type.ts';
 import { type OpenAction, type OpenProgram, wholeAction } from '../program/packed/unpack.ts';
 import type { Program, RuleHead } from '../program/program.ts';
 import { type CacheSession, createFunctionCache, type FunctionCache } from './cache.ts';
-import { type Emitted, emitAction, rulesInOneTextMax } from './code/emit.ts';
+import { type EmittedFunction, emitAction, rulesInOneTextMax } from './code/emit.ts';
 import { emitPayloadCheck } from './code/payload.ts';
 import { payloadIssues } from './code/payload-issues.ts';
 import { resolvedTexts, resolvePayload } from './code/payload-resolve.ts';
@@ -38,7 +38,7 @@ import type { ReasonCode, State } from './runtime/state.ts';
 import { ruleText, SharedRules, type SharedSource } from './shared.ts';
 import { createTracers, traceDecision } from './tracers.ts';
 
-export interface Linked extends PolicyEngine {
+export interface LinkedFunctions extends PolicyEngine {
   /**
    * Decides like `decide`, for a payload that is known to have the action's shape, with all texts in
    * canonical form.
@@ -103,7 +103,7 @@ export function link(
   program: OpenProgram,
   cache: FunctionCache = createFunctionCache(),
   realisation: Realisation = 'by size',
-): Linked {
+): LinkedFunctions {
   const session = cache.begin(program);
   const ctx: LinkContext = {
     program,
@@ -289,8 +289,8 @@ function gateOf(shape: Shape, { session, shapes, run }: LinkContext): PayloadGat
 }
 
 /** Runs the generated text of traces. Actions with the same text share the result. */
-function shareText(session: CacheSession): <T>(emitted: Emitted) => T {
-  return <T>(emitted: Emitted) => {
+function shareText(session: CacheSession): <T>(emitted: EmittedFunction) => T {
+  return <T>(emitted: EmittedFunction) => {
     const { text, bindings } = emitted;
     return session.shared(`trace ${bindings.keys.join(' ')} ${text}`, () => session.run<T>(emitted));
   };
@@ -333,7 +333,7 @@ function sourceOf(action: OpenAction, ctx: LinkContext): string {
   return [...new Set(texts)].join('\n\n');
 }
 
-function ownText(action: OpenAction, { program, session }: LinkContext): Emitted {
+function ownText(action: OpenAction, { program, session }: LinkContext): EmittedFunction {
   return emitAction(program, wholeAction(action), session.lists);
 }
 
@@ -436,7 +436,7 @@ function ownCode({ beforeRisk, afterRisk, reasons }: ActionCode, action: OpenAct
 
 /** Finds the tables when they are first needed. */
 function createPushedTables({ tables }: Program): Pick<PolicyEngine, 'checkRow' | 'pushedTables'> {
-  let pushed: ReadonlyMap<string, Pushed> | null = null;
+  let pushed: ReadonlyMap<string, PushedTable> | null = null;
   const pushedTables = () => {
     pushed ??= new Map([...tables.values()].filter(isPushed).map((table) => [table.name, table]));
     return pushed;
@@ -450,7 +450,7 @@ function createPushedTables({ tables }: Program): Pick<PolicyEngine, 'checkRow' 
   };
 }
 
-function checkRow(table: Pushed, key: string, row: JsonObject): CheckedRow {
+function checkRow(table: PushedTable, key: string, row: JsonObject): CheckedRow {
   const { shape, record } = keyedRow(table, key, row);
   const issues = [...strayKey(table, row), ...payloadIssues(shape, record)];
   if (issues.length > 0) return { kind: 'unfit', issues };

@@ -2,7 +2,7 @@
 // many traces share are made once: the names of the rules and, for rules that took part, their truths.
 
 import { takesPartUnknown } from '../model/policy.ts';
-import type { Satisfied } from '../model/request.ts';
+import type { MetRequirements } from '../model/request.ts';
 import type { FormRule, TraceForm } from '../model/trace.ts';
 import type { OpenAction } from '../program/packed/unpack.ts';
 import type { RuleHead } from '../program/program.ts';
@@ -19,14 +19,14 @@ const letters = [
   ['F', 'U', 'T'],
 ] as const;
 
-interface Named {
+interface RuleForm {
   readonly form: TraceForm;
   /** The rules of the form that have a requirement; null at the places of the other rules. */
   readonly asking: readonly (RuleHead | null)[];
 }
 
 /** Some rules of an action, with their truths. */
-interface NamedSome extends Named {
+interface NamedSome extends RuleForm {
   readonly truths: readonly Kleene[];
 }
 
@@ -52,14 +52,14 @@ export class NamedRules {
   readonly #parts: TraceParts;
   readonly #kept = new KeptByRules<NamedSome>();
   readonly #rules = new BoundedMap<number, OneRule>(rulesKeptMax);
-  #all: Named | null = null;
+  #all: RuleForm | null = null;
 
   constructor(action: OpenAction, parts: TraceParts) {
     this.#action = action;
     this.#parts = parts;
   }
 
-  all(): Named {
+  all(): RuleForm {
     this.#all ??= this.#name(Array.from({ length: this.#action.ruleCount }, (_, place) => place));
     return this.#all;
   }
@@ -79,7 +79,7 @@ export class NamedRules {
     return truthFired(fired) === 2 || takesPartUnknown(this.#rule(placeFired(fired)).head);
   }
 
-  #name(places: readonly number[]): Named {
+  #name(places: readonly number[]): RuleForm {
     const { paths } = this.#parts;
     const others = this.#action.ruleCount - places.length;
     const named = places.map((place) => this.#rule(place));
@@ -99,7 +99,11 @@ export class NamedRules {
 }
 
 /** Returns one letter for each rule of the form, by its truth. */
-export function lettersOf({ asking }: Named, truths: ArrayLike<Kleene>, satisfied: Satisfied): string {
+export function lettersOf(
+  { asking }: RuleForm,
+  truths: ArrayLike<Kleene>,
+  satisfied: MetRequirements,
+): string {
   const isPlain = isNothing(satisfied);
   let text = '';
   for (let at = 0; at < asking.length; at += 1) {

@@ -1,14 +1,14 @@
 // Runs generated text: as a function of the platform, or with the interpreter when the platform makes no
 // functions from text.
 
-import type { Emitted } from './code/emit.ts';
+import type { EmittedFunction } from './code/emit.ts';
 import { interpret } from './interpret/interpret.ts';
 
 /** Runs a text and returns its result. `T` is what the generator declares that the text returns. */
-export type Run = <T>(emitted: Emitted) => T;
+export type Run = <T>(emitted: EmittedFunction) => T;
 
 /** Runs generated text as a function, with its bindings as arguments. */
-export const runText: Run = <T>({ text, bindings }: Emitted): T => {
+export const runText: Run = <T>({ text, bindings }: EmittedFunction): T => {
   const names = bindings.keys.map((_, at) => `c${at}`);
   return new Function(...names, text)(...bindings.values) as T;
 };

@@ -78,7 +78,7 @@ export class SharedRules {
     return (facts, state) => code(facts, state, layout, base);
   }
 
-  #place({ template, ready }: Placed): number {
+  #place({ template, ready }: TemplateInstance): number {
     const { layout } = this;
     const { program, session, textSets } = this.#source;
     const letAt = (index: number): SharedLet | undefined => this.#lets[index];
@@ -96,22 +96,22 @@ export function ruleText(condition: Condition, source: SharedSource): string {
 }
 
 /** A template with the constants of one rule, and the function that all rules of the template share. */
-interface Placed {
+interface TemplateInstance {
   readonly template: ProgramTemplate;
   readonly ready: ReadyTemplate;
 }
 
-function ruleTemplate(condition: Condition, source: SharedSource): Placed {
+function ruleTemplate(condition: Condition, source: SharedSource): TemplateInstance {
   const template = conditionTemplate(condition, source.program.lists);
   return readyTemplate('rule', template, source, (from) => emitCondition(condition, from));
 }
 
-function letTemplate(value: Term, source: SharedSource): Placed {
+function letTemplate(value: Term, source: SharedSource): TemplateInstance {
   const template = termTemplate(value, source.program.lists);
   return readyTemplate('let', template, source, (from) => emitTerm(value, from));
 }
 
-function reasonCode(reason: RuleHead['reason'], source: SharedSource): Placed {
+function reasonCode(reason: RuleHead['reason'], source: SharedSource): TemplateInstance {
   const template = reasonTemplate(reason, source.program.lists);
   return readyTemplate('reason', template, source, (from) => emitReason(reason, from));
 }
@@ -121,7 +121,7 @@ function readyTemplate(
   template: ProgramTemplate,
   { program, session, run }: SharedSource,
   emit: (from: TemplateSource) => EmittedTemplate,
-): Placed {
+): TemplateInstance {
   const ready = session.shared(`${kind} ${template.key}`, (): ReadyTemplate => {
     const emitted = emit({ program, lists: session.lists, template });
     return { text: emitted.text, code: run(emitted), slots: emitted.slots };

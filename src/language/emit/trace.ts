@@ -15,7 +15,7 @@ import type { Condition, ReadFrom, RequestFact, RuleHead, TableRead, Term } from
 import { placeOf } from '../program/slot.ts';
 import { formatDecimal } from '../value/decimal.ts';
 import { createBindings } from './code/bindings.ts';
-import type { Emitted } from './code/emit.ts';
+import type { EmittedFunction } from './code/emit.ts';
 import { type Js, joinJs, js, render } from './code/js.ts';
 import type { DecidedAll, DecidedSome } from './decide/decide.ts';
 import { lettersOf, NamedRules } from './named-rules.ts';
@@ -64,7 +64,7 @@ export function* createTracerInSteps(
   run: Run | null,
   tables: ReadingSource,
 ): Generator<void, Tracer> {
-  const readings = new Map<string, Reading>();
+  const readings = new Map<string, PathReader>();
   const ofTables = new TableReadings(action, tables);
   const pathsOf = (place: number): Set<string> => {
     const found = new Set<string>();
@@ -117,10 +117,10 @@ type Reader = (facts: Facts, values: TraceValue[], risk: RuntimeQuantity) => voi
  * readings, and a function for each of the others.
  */
 function createReaders(
-  readings: ReadonlyMap<string, Reading>,
+  readings: ReadonlyMap<string, PathReader>,
   run: Run | null,
-): { readonly all: readonly (readonly [string, Reading])[]; readonly readers: readonly Reader[] } {
-  const isWritten = ([, { form }]: readonly [string, Reading]): boolean => form !== null && run !== null;
+): { readonly all: readonly (readonly [string, PathReader])[]; readonly readers: readonly Reader[] } {
+  const isWritten = ([, { form }]: readonly [string, PathReader]): boolean => form !== null && run !== null;
   const sorted = [...readings].sort(([a], [b]) => (a < b ? -1 : 1));
   const written = sorted.filter(isWritten);
   const others = sorted.filter((one) => !isWritten(one));
@@ -139,7 +139,7 @@ function createReaders(
 }
 
 /** How to read the value at a path of one request. */
-interface Reading {
+interface PathReader {
   readonly read: ReadOne;
   /** The form from which equivalent code is generated; null when generating code is not worthwhile. */
   readonly form: ReadingForm | null;
@@ -147,7 +147,7 @@ interface Reading {
 
 type ReadOne = (facts: Facts, risk: RuntimeQuantity) => TraceValue;
 
-function reading(read: ReadOne): Reading {
+function reading(read: ReadOne): PathReader {
   return { read, form: null };
 }
 
@@ -155,12 +155,12 @@ interface Collection {
   readonly action: OpenAction;
   readonly tables: TableReadings;
   /** The readings of all rules, by path. Within an action, equal paths are equal readings. */
-  readonly readings: Map<string, Reading>;
+  readonly readings: Map<string, PathReader>;
   /** The paths of the current rule. */
   readonly found: Set<string>;
 }
 
-function note({ readings, found }: Collection, path: string, make: () => Reading): void {
+function note({ readings, found }: Collection, path: string, make: () => PathReader): void {
   found.add(path);
   if (!readings.has(path)) readings.set(path, make());
 }
@@ -222,7 +222,7 @@ function collectRead(read: ReadFrom, into: Collection): void {
   if (slot !== undefined) note(into, printRead(read), () => payloadReading(read, slot));
 }
 
-function payloadReading(read: ReadFrom, slot: Slot): Reading {
+function payloadReading(read: ReadFrom, slot: Slot): PathReader {
   const [first = '', ...rest] = read.steps;
   const isSecret = read.isSecret || slot.isSecret;
   const isPlain = rest.length === 0 && !read.isSigned && !isSecret && !(first in Object.prototype);
@@ -277,7 +277,7 @@ interface ReadingForm {
 /**
  * Generates the body of a function that returns the reader of these forms, into the places from `from` on.
  */
-function emitReadings(forms: readonly ReadingForm[], from: number): Emitted {
+function emitReadings(forms: readonly ReadingForm[], from: number): EmittedFunction {
   const bindings = createBindings();
   const statements = forms.map(({ field, missing, isText, isNullable }, at) => {
     const shown = isText ? js`${bindings.bind('safeText', () => safeText)}(v)` : js`v`;
@@ -331,7 +331,7 @@ function nowText(nowMs: number): string {
   return new Date(nowMs).toISOString().replace(/\.?0*Z$/, 'Z');
 }
 
-function factReading(fact: RequestFact): Reading {
+function factReading(fact: RequestFact): PathReader {
   return {
     read: (facts) => {
       const value = factAt(facts, fact) as Json | undefined;

@@ -34,7 +34,7 @@ export function createTracers(program: OpenProgram, run: Run, { lists, run: runO
 }
 
 /** The functions that decide an action. */
-interface Deciding {
+interface ActionDeciders {
   readonly decider: Decider;
   /** Makes decisions for traces that name only the rules that took part; null when traces name all rules. */
   readonly decideSome: DecideSome | null;
@@ -42,7 +42,7 @@ interface Deciding {
 
 export function traceDecision(
   tracer: Tracer,
-  { decider, decideSome }: Deciding,
+  { decider, decideSome }: ActionDeciders,
   facts: Facts,
 ): TracedDecision {
   if (decideSome === null) {

@@ -5,7 +5,7 @@
 import type { Json } from '../model/json.ts';
 import { numberFault } from './number.ts';
 
-export type Parsed =
+export type ParseResult =
   | { readonly ok: true; readonly value: Json }
   | { readonly ok: false; readonly fault: Fault };
 
@@ -20,7 +20,7 @@ interface Fault {
 /**
  * Parses a text as one JSON value. Never throws. A value on its own has depth 0, `[]` and `{}` have depth 1.
  */
-export function parseJson(text: string, depthMax: number): Parsed {
+export function parseJson(text: string, depthMax: number): ParseResult {
   const cursor: Cursor = { text, depthMax, index: 0, path: [] };
   try {
     if (text.startsWith('\ufeff')) refuse(cursor, 'the body begins with a byte order mark');

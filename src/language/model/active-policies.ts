@@ -6,7 +6,7 @@ import type { Decision, PayloadIssue } from './decision.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { MeterDefinition, MeterUse } from './metering.ts';
 import type { Possibility } from './possibility.ts';
-import type { Pushed } from './pushed-row.ts';
+import type { PushedTable } from './pushed-row.ts';
 import type { AgentFacts, Facts } from './request.ts';
 import type { Title } from './title.ts';
 import type { TracedDecision, TracedRule } from './trace.ts';
@@ -45,7 +45,7 @@ export interface PolicyEngine {
   /** Checks a row for a pushed table; null when no rule reads such a table. */
   readonly checkRow: (table: string, key: string, row: JsonObject) => CheckedRow | null;
   /** The pushed tables that some rule reads, by name. */
-  readonly pushedTables: () => ReadonlyMap<string, Pushed>;
+  readonly pushedTables: () => ReadonlyMap<string, PushedTable>;
   /** Whether rules of the action read rows of pushed tables. */
   readonly readsPushed: (action: string) => boolean;
   /** Keys of the declared actions, sorted. */

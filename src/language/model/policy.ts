@@ -193,12 +193,12 @@ export type Template = readonly (string | Expression)[];
 export interface Guarantee {
   readonly name: string;
   readonly actions: readonly string[];
-  readonly claims: readonly Claim[];
+  readonly claims: readonly GuaranteeClause[];
   readonly span: Span;
 }
 
 /** A claim about every request for which its condition is not false. */
-export type Claim = (OutcomeClaim | AskClaim) & {
+export type GuaranteeClause = (OutcomeClause | AskClause) & {
   readonly when: Expression | null;
   /**
    * Whether the claim covers only requests for which its condition is true. Policies cannot write this;
@@ -208,7 +208,7 @@ export type Claim = (OutcomeClaim | AskClaim) & {
   readonly span: Span;
 };
 
-export interface OutcomeClaim {
+export interface OutcomeClause {
   readonly mode: 'never' | 'always';
   readonly effect: 'allow' | 'deny' | 'escalate' | 'reauth';
   /** Whether the claim is about requests for which no requirement of a rule has been met. */
@@ -219,7 +219,7 @@ export interface OutcomeClaim {
  * Claims that a request for which no requirement has been met waits, or never waits, for at least `needs`
  * people of `group`.
  */
-export interface AskClaim {
+export interface AskClause {
   readonly mode: 'never' | 'always';
   readonly effect: 'ask';
   readonly isUnapproved: true;

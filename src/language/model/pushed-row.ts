@@ -9,9 +9,9 @@ import type { Facts, PushedRows } from './request.ts';
 import type { Field, Shape } from './type.ts';
 
 /** A table whose rows are pushed. */
-export type Pushed = Table & { readonly pushed: NonNullable<Table['pushed']> };
+export type PushedTable = Table & { readonly pushed: NonNullable<Table['pushed']> };
 
-export function isPushed(table: Table | undefined): table is Pushed {
+export function isPushed(table: Table | undefined): table is PushedTable {
   return table?.pushed != null;
 }
 
@@ -29,7 +29,7 @@ export interface KeyedRow {
 }
 
 /** Returns the row with its key as one record. `key` is a text, as in a URL path. */
-export function keyedRow({ key: type, pushed }: Pushed, key: string, row: JsonObject): KeyedRow {
+export function keyedRow({ key: type, pushed }: PushedTable, key: string, row: JsonObject): KeyedRow {
   const { shape, keyName } = pushed;
   const keyField: Field = {
     name: keyName,
@@ -47,7 +47,7 @@ export function keyedRow({ key: type, pushed }: Pushed, key: string, row: JsonOb
 }
 
 /** Returns an issue when the row itself has the key column: the key is given separately. */
-export function strayKey({ pushed }: Pushed, row: JsonObject): readonly PayloadIssue[] {
+export function strayKey({ pushed }: PushedTable, row: JsonObject): readonly PayloadIssue[] {
   if (!Object.hasOwn(row, pushed.keyName)) return [];
   return [{ pointer: `/${pushed.keyName}`, message: payloadFaults.undeclared }];
 }
@@ -55,7 +55,7 @@ export function strayKey({ pushed }: Pushed, row: JsonObject): readonly PayloadI
 /**
  * Returns the text by which rules find the row. The record must have its declared shape, in canonical form.
  */
-export function pushedKey({ pushed }: Pushed, record: JsonObject): string {
+export function pushedKey({ pushed }: PushedTable, record: JsonObject): string {
   const key = record[pushed.keyName];
   return typeof key === 'number' ? formatDecimal(fromNumber(key)) : String(key);
 }

@@ -12,8 +12,8 @@ export interface Facts {
   /** The time of the decision, in whole milliseconds since 1970-01-01T00:00Z; NaN when unknown. */
   readonly nowMs: number;
   /** Readings by meter name, in the meter's currency if it has one. */
-  readonly meters: Readonly<Record<string, Reading>>;
-  readonly satisfied: Satisfied;
+  readonly meters: Readonly<Record<string, MeterReading>>;
+  readonly satisfied: MetRequirements;
   /** Rows of pushed tables; absent when no row is known. */
   readonly rows?: PushedRows;
   /** Called with each row that a rule reads but that is unknown. */
@@ -108,15 +108,15 @@ export function valueAt(from: unknown, steps: readonly string[]): unknown {
  * The least and the most that a meter can read, because pending requests may or may not be granted. Both ends
  * include the current request.
  */
-export interface Reading {
+export interface MeterReading {
   readonly low: Decimal;
   readonly high: Decimal;
 }
 
 /** Ids (`policy/rule`) of the rules whose requirement has been met. */
-export interface Satisfied {
+export interface MetRequirements {
   readonly escalate: readonly string[];
   readonly reauth: readonly string[];
 }
 
-export const nothingSatisfied: Satisfied = { escalate: [], reauth: [] };
+export const nothingSatisfied: MetRequirements = { escalate: [], reauth: [] };

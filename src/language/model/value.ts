@@ -6,7 +6,7 @@ import type { JsonObject } from './json.ts';
 
 /** A value that is not known. Never `undefined`, which stands for absent. */
 export const unknown = Symbol('unknown');
-export type Unknown = typeof unknown;
+export type UnknownValue = typeof unknown;
 
 export type Value =
   | null

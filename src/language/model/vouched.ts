@@ -5,7 +5,7 @@
 import type { RequestFacts } from './request.ts';
 
 /** A slot, or a read that passes slots. */
-interface Vouching {
+interface SignedSlot {
   readonly isSigned: boolean;
   readonly signers?: readonly string[];
 }
@@ -14,18 +14,18 @@ interface Vouching {
 export const agentSigner = '';
 
 /** Returns the names of points, and `agentSigner`, that must vouch; an empty list when nobody must. */
-export function signersOf({ isSigned, signers }: Vouching): readonly string[] {
+export function signersOf({ isSigned, signers }: SignedSlot): readonly string[] {
   return isSigned ? (signers ?? [agentSigner]) : [];
 }
 
-export function isVouched(vouching: Vouching, { signed, point }: RequestFacts): boolean {
+export function isVouched(vouching: SignedSlot, { signed, point }: RequestFacts): boolean {
   return signersOf(vouching).every((signer) => (signer === agentSigner ? signed === true : signer === point));
 }
 
-const unsigned: Vouching = { isSigned: false };
+const unsigned: SignedSlot = { isSigned: false };
 
 /** Combines the signers of several slots, for a slot within another or beside it. */
-export function allSigners(...vouching: readonly Vouching[]): Vouching {
+export function allSigners(...vouching: readonly SignedSlot[]): SignedSlot {
   if (vouching.every(({ isSigned }) => !isSigned)) return unsigned;
   const signers = [...new Set(vouching.flatMap(signersOf))].sort();
   return signers.length === 1 && signers[0] === agentSigner
@@ -34,7 +34,7 @@ export function allSigners(...vouching: readonly Vouching[]): Vouching {
 }
 
 /** Returns the text that is appended to the key of a signed read; empty when the read is not signed. */
-export function signedMark(vouching: Vouching): string {
+export function signedMark(vouching: SignedSlot): string {
   const signers = signersOf(vouching);
   const points = signers.filter((signer) => signer !== agentSigner);
   return `${signers.length > points.length ? ' signed' : ''}${points.map((point) => ` signed by ${JSON.stringify(point)}`).join('')}`;

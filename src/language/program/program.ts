@@ -240,7 +240,7 @@ export type Condition =
   | TextComparison
   | (Node & { readonly kind: 'mentions-list'; readonly subject: Term; readonly list: string })
   | (Node & { readonly kind: 'mentions-words'; readonly subject: Term; readonly words: readonly string[] })
-  | Quantified;
+  | QuantifiedCondition;
 
 /**
  * A comparison. `!=` is `not` of `==`, and a range is two comparisons. Operands are of one sort and never
@@ -275,7 +275,7 @@ interface TextComparison extends Node {
   readonly right: Term;
 }
 
-export interface Quantified extends Node {
+export interface QuantifiedCondition extends Node {
   readonly kind: 'some' | 'every';
   readonly variable: string;
   readonly sources: readonly Term[];

@@ -57,14 +57,14 @@ export function reasonTemplate(reason: readonly (string | Term)[], lists: Lists)
   });
 }
 
-interface Gathering {
+interface TemplateBuilder {
   readonly lists: Lists;
   readonly constants: Constant[];
   key: string;
 }
 
-function gather(lists: Lists, write: (into: Gathering) => void): ProgramTemplate {
-  const into: Gathering = { lists, constants: [], key: '' };
+function gather(lists: Lists, write: (into: TemplateBuilder) => void): ProgramTemplate {
+  const into: TemplateBuilder = { lists, constants: [], key: '' };
   write(into);
   return into;
 }
@@ -73,20 +73,20 @@ function gather(lists: Lists, write: (into: Gathering) => void): ProgramTemplate
  * Adds a constant to the template. A constant that occurs again refers to its first place, because code finds
  * constants by identity.
  */
-function writeConstant(constant: Constant, form: string, into: Gathering): void {
+function writeConstant(constant: Constant, form: string, into: TemplateBuilder): void {
   const known = into.constants.indexOf(constant);
   if (known < 0) into.constants.push(constant);
   into.key += known < 0 ? `#${form};` : `#${form}=${known};`;
 }
 
-function writeCondition(condition: Condition, into: Gathering): void {
+function writeCondition(condition: Condition, into: TemplateBuilder): void {
   const { kind } = condition;
   into.key += condition.mayBeUnknown ? `${kind}?(` : `${kind}(`;
   writeParts(condition, into);
   into.key += ')';
 }
 
-function writeParts(condition: Condition, into: Gathering): void {
+function writeParts(condition: Condition, into: TemplateBuilder): void {
   switch (condition.kind) {
     case 'constant':
       into.key += condition.truth;
@@ -158,7 +158,7 @@ function writeParts(condition: Condition, into: Gathering): void {
   }
 }
 
-function writeTerm(term: Term, into: Gathering): void {
+function writeTerm(term: Term, into: TemplateBuilder): void {
   into.key += term.mayBeUnknown ? `${term.kind}?${term.sort}` : `${term.kind} ${term.sort}`;
   if (term.element !== null) into.key += elementForm(term.element);
   into.key += '(';
@@ -166,7 +166,7 @@ function writeTerm(term: Term, into: Gathering): void {
   into.key += ')';
 }
 
-function writeTermParts(term: Term, into: Gathering): void {
+function writeTermParts(term: Term, into: TemplateBuilder): void {
   switch (term.kind) {
     case 'literal':
       writeLiteral(term, into);
@@ -233,7 +233,7 @@ function writeTermParts(term: Term, into: Gathering): void {
 
 function writeLoop(
   loop: { readonly variable: string; readonly sources: readonly Term[] },
-  into: Gathering,
+  into: TemplateBuilder,
   writeBody: () => void,
 ): void {
   into.key += `${loop.variable} in ${loop.sources.length} `;
@@ -245,7 +245,7 @@ function writeLoop(
  * Truth values and null are part of the code. For other literals, the form in the key decides how they are
  * compared.
  */
-function writeLiteral(term: LiteralTerm, into: Gathering): void {
+function writeLiteral(term: LiteralTerm, into: TemplateBuilder): void {
   const { value } = term;
   if (value === null || typeof value === 'boolean') into.key += String(value);
   else writeConstant(term, valueForm(value), into);
@@ -259,7 +259,7 @@ function valueForm(value: Value): string {
   return 'value';
 }
 
-function writeRead(read: ReadFrom, into: Gathering): void {
+function writeRead(read: ReadFrom, into: TemplateBuilder): void {
   const flags = [read.isDeclared, read.isSigned, read.isSecret, read.mayBeAbsent];
   into.key += flags.reduce((form, flag) => form + (flag ? '1' : '0'), read.root) + signedMark(read);
   // The length comes first, because a name may contain any character.

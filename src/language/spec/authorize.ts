@@ -13,7 +13,7 @@ import {
 } from '../model/decision.ts';
 import { payloadReason } from '../model/describe.ts';
 import type { PolicySet, Requirement, Rule, Template } from '../model/policy.ts';
-import type { Facts, Satisfied } from '../model/request.ts';
+import type { Facts, MetRequirements } from '../model/request.ts';
 import { unknown } from '../model/value.ts';
 import { cut, escapeControls } from '../value/text.ts';
 import { type EvaluationScope, evaluate, evaluateCondition } from './evaluate.ts';
@@ -48,13 +48,13 @@ function hasShadow({ policies }: PolicySet, action: string): boolean {
 }
 
 /** A rule with the truth of its condition. */
-interface Judged {
+interface EvaluatedRule {
   readonly rule: Rule;
   readonly truth: SpecTruth;
 }
 
 interface Judgement {
-  readonly judged: readonly Judged[];
+  readonly judged: readonly EvaluatedRule[];
   readonly scope: EvaluationScope;
 }
 
@@ -85,25 +85,25 @@ export function judge(set: PolicySet, asked: Facts, isTaken: (rule: Rule) => boo
 interface Verdict extends Judgement {
   readonly outcome: Outcome;
   /** The deciding rule; null when no `allow` is true and no `deny` is true either. */
-  readonly decider: Judged | null;
+  readonly decider: EvaluatedRule | null;
   /** The granting `allow`, and the guards that still demand something. */
-  readonly demanding: readonly Judged[];
+  readonly demanding: readonly EvaluatedRule[];
 }
 
-function combine(judgement: Judgement, satisfied: Satisfied): Verdict {
+function combine(judgement: Judgement, satisfied: MetRequirements): Verdict {
   const { judged } = judgement;
   const allows = judged.filter(({ rule, truth }) => rule.effect === 'allow' && truth === true);
   if (allows.length === 0) {
     const denies = judged.filter(({ rule, truth }) => rule.effect === 'deny' && truth === true);
     return { ...judgement, outcome: 'DENY', decider: first(denies), demanding: [] };
   }
-  const demand = ({ rule }: Judged): Outcome => demandOf(rule, satisfied);
+  const demand = ({ rule }: EvaluatedRule): Outcome => demandOf(rule, satisfied);
   const grant = allows.toSorted(
     (a, b) =>
       strictness(demand(a)) - strictness(demand(b)) ||
       peopleOf(a.rule) - peopleOf(b.rule) ||
       compareText(a.rule.id, b.rule.id),
-  )[0] as Judged;
+  )[0] as EvaluatedRule;
   const guards = judged.filter(
     ({ rule, truth }) => isGuard(rule) && truth !== false && demandOf(rule, satisfied) !== 'ALLOW',
   );
@@ -118,7 +118,7 @@ function combine(judgement: Judgement, satisfied: Satisfied): Verdict {
 }
 
 /** Returns what a rule demands while its requirement has not been met; ALLOW once it has. */
-function demandOf(rule: Rule, satisfied: Satisfied): Outcome {
+function demandOf(rule: Rule, satisfied: MetRequirements): Outcome {
   if (rule.effect === 'deny') return 'DENY';
   if (rule.requirement === null) return 'ALLOW';
   const isApproval = rule.requirement.kind === 'approval';
@@ -128,7 +128,7 @@ function demandOf(rule: Rule, satisfied: Satisfied): Outcome {
 }
 
 /** Returns the first candidate: definite before unknown, then the most own points, then the smallest id. */
-function first(candidates: readonly Judged[]): Judged | null {
+function first(candidates: readonly EvaluatedRule[]): EvaluatedRule | null {
   const sorted = candidates.toSorted(
     (a, b) =>
       Number(a.truth === unknown) - Number(b.truth === unknown) ||
@@ -138,7 +138,7 @@ function first(candidates: readonly Judged[]): Judged | null {
   return sorted[0] ?? null;
 }
 
-function describe(verdict: Verdict, withShadow: Outcome, satisfied: Satisfied): Decision {
+function describe(verdict: Verdict, withShadow: Outcome, satisfied: MetRequirements): Decision {
   const { outcome, decider, judged, scope } = verdict;
   const isPending = outcome === 'ESCALATE' || outcome === 'REAUTH_REQUIRED';
   const unmet = verdict.demanding
@@ -183,7 +183,7 @@ function clamp(points: number): number {
   return Math.min(100, Math.max(0, points));
 }
 
-function validFor(judged: readonly Judged[]): number {
+function validFor(judged: readonly EvaluatedRule[]): number {
   const said = judged.flatMap(({ rule, truth }) =>
     rule.effect === 'allow' && truth === true && rule.validForSeconds !== null ? [rule.validForSeconds] : [],
   );
@@ -223,7 +223,7 @@ function shortest(times: readonly (number | null)[]): number | null {
   return times.includes(null) ? null : Math.min(...(times as readonly number[]));
 }
 
-function tookPart({ rule, truth }: Judged): boolean {
+function tookPart({ rule, truth }: EvaluatedRule): boolean {
   return isGuard(rule) ? truth !== false : truth === true;
 }
 

@@ -1,7 +1,7 @@
 // Defines what each function of the language returns for known arguments.
 
 import type { Builtin } from '../model/builtins.ts';
-import { type Unknown, unknown, type Value } from '../model/value.ts';
+import { type UnknownValue, unknown, type Value } from '../model/value.ts';
 import { monthsLater } from '../value/calendar.ts';
 import { type Decimal, fromNumber, multiply, toNumber } from '../value/decimal.ts';
 import { domain } from '../value/email.ts';
@@ -13,9 +13,9 @@ import { dateInZone } from '../value/time.ts';
 import { parseWebAddress, type Url } from '../value/url.ts';
 import { absoluteOf, extreme, isInterval } from './quantity.ts';
 
-type Meaning = (args: readonly Value[], nowMs: number) => Value | Unknown;
+type BuiltinFunction = (args: readonly Value[], nowMs: number) => Value | UnknownValue;
 
-export const calls: Readonly<Record<Builtin, Meaning>> = {
+export const calls: Readonly<Record<Builtin, BuiltinFunction>> = {
   length: ([subject]) =>
     fromNumber(typeof subject === 'string' ? length(subject) : (subject as readonly Value[]).length),
   lower: ([text]) => lower(text as string),
@@ -49,7 +49,7 @@ export const calls: Readonly<Record<Builtin, Meaning>> = {
  * Reads a part of a `url` or a web address; a `url` is a web address with a scheme. Rules see only addresses
  * that parse.
  */
-function ofUrl(address: Value | undefined, part: (url: Url) => Value | Unknown): Value | Unknown {
+function ofUrl(address: Value | undefined, part: (url: Url) => Value | UnknownValue): Value | UnknownValue {
   const url = parseWebAddress(address as string);
   return url === null ? unknown : part(url);
 }

@@ -2,13 +2,13 @@
 // claim.
 
 import type { Decision, Outcome } from '../model/decision.ts';
-import type { Claim, PolicySet } from '../model/policy.ts';
+import type { GuaranteeClause, PolicySet } from '../model/policy.ts';
 import { type Facts, nothingSatisfied } from '../model/request.ts';
 import { authorize } from './authorize.ts';
 import { evaluateCondition } from './evaluate.ts';
 import { resolveFacts } from './payload.ts';
 
-export const claimedOutcomes = {
+export const clauseOutcomes = {
   allow: 'ALLOW',
   deny: 'DENY',
   escalate: 'ESCALATE',
@@ -19,7 +19,7 @@ export const claimedOutcomes = {
  * Returns the request as the claim considers it: without any approval or step-up, for a claim about
  * unapproved requests.
  */
-export function asClaimed({ isUnapproved }: Claim, facts: Facts): Facts {
+export function withClauseFacts({ isUnapproved }: GuaranteeClause, facts: Facts): Facts {
   return isUnapproved ? { ...facts, satisfied: nothingSatisfied } : facts;
 }
 
@@ -27,7 +27,12 @@ export function asClaimed({ isUnapproved }: Claim, facts: Facts): Facts {
  * Whether the claim covers the request: one of the declared shape for which the claim's condition is not
  * false.
  */
-export function isSpokenOf(set: PolicySet, claim: Claim, asked: Facts, { by, risk }: Decision): boolean {
+export function isSpokenOf(
+  set: PolicySet,
+  claim: GuaranteeClause,
+  asked: Facts,
+  { by, risk }: Decision,
+): boolean {
   const { when, isDefinite = false } = claim;
   if (by === 'invalid_payload' || by === 'undeclared_action') return false;
   if (when === null) return true;
@@ -37,8 +42,8 @@ export function isSpokenOf(set: PolicySet, claim: Claim, asked: Facts, { by, ris
 }
 
 /** Whether the claim rules out the decision. */
-export function isAgainst(claim: Claim, { outcome, requires }: Decision): boolean {
-  if (claim.effect !== 'ask') return (outcome === claimedOutcomes[claim.effect]) === (claim.mode === 'never');
+export function isAgainst(claim: GuaranteeClause, { outcome, requires }: Decision): boolean {
+  if (claim.effect !== 'ask') return (outcome === clauseOutcomes[claim.effect]) === (claim.mode === 'never');
   const { mode, group, needs } = claim;
   const isAsked = requires?.approvals.some((asked) => asked.group === group && asked.needs >= needs) === true;
   // A refused request asks nobody, so it does not fail to ask anybody either.
@@ -46,8 +51,8 @@ export function isAgainst(claim: Claim, { outcome, requires }: Decision): boolea
 }
 
 /** Returns the decision about the request if it refutes the claim, else null. */
-export function refutation(set: PolicySet, claim: Claim, asked: Facts): Decision | null {
-  const facts = asClaimed(claim, asked);
+export function refutation(set: PolicySet, claim: GuaranteeClause, asked: Facts): Decision | null {
+  const facts = withClauseFacts(claim, asked);
   const decision = authorize(set, facts);
   return isSpokenOf(set, claim, facts, decision) && isAgainst(claim, decision) ? decision : null;
 }

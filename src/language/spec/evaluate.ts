@@ -15,7 +15,7 @@ import type { JsonObject } from '../model/json.ts';
 import { elementRoundsMax, textRoundsMax } from '../model/limits.ts';
 import type { PolicySet, Table } from '../model/policy.ts';
 import { type Facts, pushedRow as givenRow } from '../model/request.ts';
-import { type Money, type Unknown, unknown, type Value } from '../model/value.ts';
+import { type Money, type UnknownValue, unknown, type Value } from '../model/value.ts';
 import { type Decimal, formatDecimal, fromNumber, multiply, zero } from '../value/decimal.ts';
 import { compileGlob } from '../value/glob.ts';
 import { isWithinHours } from '../value/hours.ts';
@@ -49,7 +49,7 @@ export interface EvaluationScope {
 }
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one switch over all expressions is the definition, to be read from top to bottom.
-export function evaluate(expression: Expression, scope: EvaluationScope): Value | Unknown {
+export function evaluate(expression: Expression, scope: EvaluationScope): Value | UnknownValue {
   switch (expression.kind) {
     case 'literal':
       return expression.value;
@@ -112,7 +112,7 @@ export function evaluate(expression: Expression, scope: EvaluationScope): Value 
       const elements = boundedList(expression.elements, evaluate(expression.elements, scope), scope);
       return elements === unknown
         ? unknown
-        : isAmong(evaluate(expression.subject, scope), elements as readonly (Value | Unknown)[]);
+        : isAmong(evaluate(expression.subject, scope), elements as readonly (Value | UnknownValue)[]);
     }
     case 'in-range': {
       const subject = evaluate(expression.subject, scope);
@@ -207,15 +207,15 @@ const textTests: Readonly<Record<TextTest['operator'], (left: string, right: str
  * nothing to compare.
  */
 function withKnown(
-  operands: readonly (Value | Unknown)[],
-  result: (known: readonly Value[]) => Value | Unknown,
-): Value | Unknown {
+  operands: readonly (Value | UnknownValue)[],
+  result: (known: readonly Value[]) => Value | UnknownValue,
+): Value | UnknownValue {
   return operands.some((operand) => operand === unknown || operand === null)
     ? unknown
     : result(operands as readonly Value[]);
 }
 
-function evaluateCompare({ operator, left, right }: Compare, scope: EvaluationScope): Value | Unknown {
+function evaluateCompare({ operator, left, right }: Compare, scope: EvaluationScope): Value | UnknownValue {
   const a = evaluate(left, scope);
   const b = evaluate(right, scope);
   // A null operand cannot be compared.
@@ -226,7 +226,7 @@ function evaluateCompare({ operator, left, right }: Compare, scope: EvaluationSc
 }
 
 /** The Kleene `or` of `subject == element`: false for no elements, whatever the subject. */
-function isAmong(subject: Value | Unknown, elements: readonly (Value | Unknown)[]): SpecTruth {
+function isAmong(subject: Value | UnknownValue, elements: readonly (Value | UnknownValue)[]): SpecTruth {
   return some(elements, (element) =>
     subject === unknown || element === unknown ? unknown : equals(subject, element),
   );
@@ -241,7 +241,7 @@ function equals(a: Value, b: Value): SpecTruth {
   return typeof a === 'object' ? compareQuantities('==', a, b) : a === b;
 }
 
-function readFact({ fact }: FactRead, { action, agent, request }: Facts): Value | Unknown {
+function readFact({ fact }: FactRead, { action, agent, request }: Facts): Value | UnknownValue {
   const segments = action.split('.');
   switch (fact) {
     case 'agent.id':
@@ -279,7 +279,7 @@ function readFact({ fact }: FactRead, { action, agent, request }: Facts): Value 
   }
 }
 
-function readMeter({ meter }: MeterRead, scope: EvaluationScope): Value | Unknown {
+function readMeter({ meter }: MeterRead, scope: EvaluationScope): Value | UnknownValue {
   const { set, facts } = scope;
   const reading = Object.hasOwn(facts.meters, meter) ? facts.meters[meter] : undefined;
   if (reading === undefined) return unknown;
@@ -293,9 +293,9 @@ function readMeter({ meter }: MeterRead, scope: EvaluationScope): Value | Unknow
 /** Returns the cell; unknown when there is no row, or when the row lacks the cell. */
 function readColumn(
   { table: name, column }: ColumnRead,
-  subject: Value | Unknown,
+  subject: Value | UnknownValue,
   scope: EvaluationScope,
-): Value | Unknown {
+): Value | UnknownValue {
   const table = scope.set.tables.get(name);
   const key = keyText(subject);
   if (table === undefined || key === unknown) return unknown;
@@ -311,7 +311,7 @@ function readColumn(
  * Returns the row in canonical form; null when there is none, unknown when it no longer has the declared
  * shape.
  */
-function pushedRow(table: Table, key: string, { facts }: EvaluationScope): JsonObject | null | Unknown {
+function pushedRow(table: Table, key: string, { facts }: EvaluationScope): JsonObject | null | UnknownValue {
   const row = givenRow(facts, table.name, key);
   if (row === undefined || row === null) return row === null ? null : unknown;
   const { shape } = table.pushed!;
@@ -319,7 +319,7 @@ function pushedRow(table: Table, key: string, { facts }: EvaluationScope): JsonO
 }
 
 /** Returns the value of a cell of a pushed row; unknown when the cell is absent. */
-function readCell({ pushed }: Table, column: string, row: JsonObject): Value | Unknown {
+function readCell({ pushed }: Table, column: string, row: JsonObject): Value | UnknownValue {
   const { type } = pushed!.shape.fields.find(({ name }) => name === column)!;
   const json = Object.hasOwn(row, column) ? row[column] : undefined;
   return json === undefined || json === null
@@ -328,7 +328,7 @@ function readCell({ pushed }: Table, column: string, row: JsonObject): Value | U
 }
 
 /** Returns the text by which a row is found: a text itself, a whole number as its digits. */
-function keyText(key: Value | Unknown): string | Unknown {
+function keyText(key: Value | UnknownValue): string | UnknownValue {
   if (typeof key === 'string') return key;
   const isNumber = typeof key === 'object' && key !== null && 'coefficient' in key;
   return isNumber ? formatDecimal(key as Decimal) : unknown;
@@ -338,14 +338,17 @@ function keyText(key: Value | Unknown): string | Unknown {
  * Returns the value of a field. An amount that may be missing can be present without its currency: its value
  * is then unknown.
  */
-function fieldValue(field: FieldRead, scope: EvaluationScope): Value | Unknown | null | undefined {
+function fieldValue(field: FieldRead, scope: EvaluationScope): Value | UnknownValue | null | undefined {
   const value = readField(field, scope);
   if (field.type.kind !== 'money' || value === unknown || value == null) return boundedText(value, scope);
   return typeof (value as Money).currency === 'string' ? value : unknown;
 }
 
 /** Returns unknown for a text inside quantifiers that would take too long to read round after round. */
-function boundedText<T extends Value | Unknown | undefined>(value: T, scope: EvaluationScope): T | Unknown {
+function boundedText<T extends Value | UnknownValue | undefined>(
+  value: T,
+  scope: EvaluationScope,
+): T | UnknownValue {
   const { variables, rounds = 1 } = scope;
   const isTooLong = variables.size > 0 && typeof value === 'string' && rounds * value.length > textRoundsMax;
   return isTooLong ? unknown : value;
@@ -355,7 +358,11 @@ function boundedText<T extends Value | Unknown | undefined>(value: T, scope: Eva
  * Returns unknown for a list inside quantifiers that would take too long to iterate; a list that the policy
  * writes out is exempt.
  */
-function boundedList(source: Expression, value: Value | Unknown, scope: EvaluationScope): Value | Unknown {
+function boundedList(
+  source: Expression,
+  value: Value | UnknownValue,
+  scope: EvaluationScope,
+): Value | UnknownValue {
   const { variables, rounds = 1 } = scope;
   if (variables.size === 0 || !Array.isArray(value) || isWrittenOut(source, scope)) return value;
   return rounds * value.length > elementRoundsMax ? unknown : value;
@@ -380,7 +387,7 @@ function isWrittenOut(expression: Expression, scope: EvaluationScope): boolean {
 function evaluateQuantify(
   { quantifier, variable, sources, body, type }: Quantify,
   scope: EvaluationScope,
-): Value | Unknown {
+): Value | UnknownValue {
   const lists = sources.map((source) =>
     boundedList(
       source,

@@ -3,8 +3,8 @@
 
 import { type Contribution, isAnew, startsAnew } from '../model/metering.ts';
 import type { Meter, MeterKey, PolicySet } from '../model/policy.ts';
-import type { Facts, Reading } from '../model/request.ts';
-import { type Unknown, unknown, type Value } from '../model/value.ts';
+import type { Facts, MeterReading } from '../model/request.ts';
+import { type UnknownValue, unknown, type Value } from '../model/value.ts';
 import { add, type Decimal, fromNumber, zero } from '../value/decimal.ts';
 import { type DistinctValue, distinctText, distinctTexts } from '../value/distinct-text.ts';
 import { grantCountsAt } from '../value/meter-window.ts';
@@ -33,7 +33,7 @@ export function meterShare(set: PolicySet, meter: Meter, asked: Facts): MeterSha
   return { key, contribution: { isCertain: counts === true, value: addedValue(meter, scope) } };
 }
 
-function keyValue(key: MeterKey, scope: EvaluationScope): Value | Unknown {
+function keyValue(key: MeterKey, scope: EvaluationScope): Value | UnknownValue {
   const { agent, request } = scope.facts;
   switch (key.kind) {
     case 'agent':
@@ -60,7 +60,7 @@ function addedValue({ aggregate, argument, currency }: Meter, scope: EvaluationS
   return isOfMeter ? value.amount : null;
 }
 
-function valueText(value: Value | Unknown): string | null {
+function valueText(value: Value | UnknownValue): string | null {
   if (value === unknown || value === null || Array.isArray(value)) return null;
   return distinctText(value as DistinctValue);
 }
@@ -85,7 +85,7 @@ export function meterReading(
   { aggregate, over, readsResult = false }: MeterTotal,
   requests: readonly MeteredRequest[],
   { nowMs, current }: ReadingMoment,
-): Reading | null {
+): MeterReading | null {
   const isCounted = grantCountsAt(over, nowMs);
   const inWindow = requests.filter(({ grantedAtMs }) => grantedAtMs === null || isCounted(grantedAtMs));
   const counted = sinceRestart(inWindow);

@@ -3,7 +3,7 @@
 // currencies, is unknown.
 
 import type { ComparisonOperator } from '../model/expression.ts';
-import { type Interval, type Money, type Unknown, unknown, type Value } from '../model/value.ts';
+import { type Interval, type Money, type UnknownValue, unknown, type Value } from '../model/value.ts';
 import {
   absolute,
   add,
@@ -46,7 +46,7 @@ export function compareQuantities(operator: ComparisonOperator, left: Value, rig
 }
 
 /** Returns the hull of the results for the ends; unknown when one of them has no exact result. */
-export function calculate(operator: '+' | '-' | '*' | '/', left: Value, right: Value): Value | Unknown {
+export function calculate(operator: '+' | '-' | '*' | '/', left: Value, right: Value): Value | UnknownValue {
   const [a, b] = [ends(left), ends(right)];
   if (a === null || b === null) return unknown;
   if (operator === '/' && order(b.low, zero) <= 0 && order(b.high, zero) >= 0) return unknown;
@@ -56,14 +56,14 @@ export function calculate(operator: '+' | '-' | '*' | '/', left: Value, right: V
   return hull(corners);
 }
 
-export function negationOf(operand: Value): Value | Unknown {
+export function negationOf(operand: Value): Value | UnknownValue {
   const interval = ends(operand);
   return interval === null
     ? unknown
     : hull([withAmount(interval.high, negate), withAmount(interval.low, negate)]);
 }
 
-export function absoluteOf(operand: Value): Value | Unknown {
+export function absoluteOf(operand: Value): Value | UnknownValue {
   const interval = ends(operand);
   if (interval === null) return unknown;
   const corners = [withAmount(interval.low, absolute), withAmount(interval.high, absolute)];
@@ -72,7 +72,7 @@ export function absoluteOf(operand: Value): Value | Unknown {
 }
 
 /** Returns the smallest (-1) or largest (1) of one or more quantities. */
-export function extreme(direction: -1 | 1, operands: readonly Value[]): Value | Unknown {
+export function extreme(direction: -1 | 1, operands: readonly Value[]): Value | UnknownValue {
   const intervals = operands.map(ends);
   if (intervals.includes(null)) return unknown;
   const known = intervals as readonly { low: Scalar; high: Scalar }[];
@@ -83,8 +83,8 @@ export function extreme(direction: -1 | 1, operands: readonly Value[]): Value | 
 }
 
 /** Returns the sum; a sum of no money has no currency and can be compared with any. */
-export function total(start: Scalar, operands: readonly Value[]): Value | Unknown {
-  return operands.reduce<Value | Unknown>(
+export function total(start: Scalar, operands: readonly Value[]): Value | UnknownValue {
+  return operands.reduce<Value | UnknownValue>(
     (sum, operand) => (sum === unknown ? unknown : calculate('+', sum, operand)),
     start,
   );
@@ -126,7 +126,7 @@ function withAmount(scalar: Scalar, change: (amount: Decimal) => Decimal): Scala
   return isMoney(scalar) ? { ...scalar, amount: change(scalar.amount) } : change(scalar);
 }
 
-function calculateScalars(operator: '+' | '-' | '*' | '/', x: Scalar, y: Scalar): Scalar | Unknown {
+function calculateScalars(operator: '+' | '-' | '*' | '/', x: Scalar, y: Scalar): Scalar | UnknownValue {
   if (!shareCurrency([x, y])) return unknown;
   const amount = arithmetic[operator](amountOf(x), amountOf(y));
   if (amount === null) return unknown;
@@ -139,7 +139,7 @@ function calculateScalars(operator: '+' | '-' | '*' | '/', x: Scalar, y: Scalar)
   };
 }
 
-function hull(scalars: readonly (Scalar | Unknown)[]): Value | Unknown {
+function hull(scalars: readonly (Scalar | UnknownValue)[]): Value | UnknownValue {
   if (scalars.includes(unknown)) return unknown;
   const sorted = (scalars as readonly Scalar[]).toSorted(order);
   return interval(sorted[0] as Scalar, sorted.at(-1) as Scalar);

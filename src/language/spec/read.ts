@@ -7,7 +7,7 @@ import type { PolicySet } from '../model/policy.ts';
 import { unknownPayload } from '../model/possibility.ts';
 import type { Facts } from '../model/request.ts';
 import type { Field, Shape, Type } from '../model/type.ts';
-import { type Unknown, unknown, type Value } from '../model/value.ts';
+import { type UnknownValue, unknown, type Value } from '../model/value.ts';
 import { isVouched } from '../model/vouched.ts';
 import { fromNumber } from '../value/decimal.ts';
 import { parseIp } from '../value/ip.ts';
@@ -30,7 +30,7 @@ export interface FieldScope {
 export function readField(
   field: FieldRead,
   { set, facts, variables }: FieldScope,
-): Value | Unknown | undefined {
+): Value | UnknownValue | undefined {
   const isResult = field.root === 'result' && !variables.has(field.root);
   if (isResult && facts.result === undefined) return unknown;
   if (!isVouched(field, facts.request)) return unknown;
@@ -80,14 +80,14 @@ function fieldsAlong(steps: readonly string[], shape: Shape | undefined): readon
 }
 
 /** Where the currency of an amount is looked up. */
-interface Around {
+interface CurrencyContext {
   /** The record that holds the value. */
   readonly parent: JsonObject | null;
   readonly payload: JsonObject | null;
 }
 
 /** Returns the value of JSON in a record whose shape has been checked. */
-export function valueOfJson(type: Type, json: Json, around: Around): Value | Unknown {
+export function valueOfJson(type: Type, json: Json, around: CurrencyContext): Value | UnknownValue {
   switch (type.kind) {
     case 'boolean':
     case 'text':

@@ -2,7 +2,7 @@
 // are escaped and the length is bounded, so that no payload can pose as a part of the sentence around it.
 
 import type { Type } from '../model/type.ts';
-import { type Unknown, unknown, type Value } from '../model/value.ts';
+import { type UnknownValue, unknown, type Value } from '../model/value.ts';
 import { type Decimal, formatDecimal } from '../value/decimal.ts';
 import { formatIp, type Ip } from '../value/ip.ts';
 import { cut, escapeControls } from '../value/text.ts';
@@ -11,11 +11,11 @@ import { isInterval, isMoney } from './quantity.ts';
 
 const shownCodePointsMax = 200;
 
-export function showValue(type: Type, value: Value | Unknown): string {
+export function showValue(type: Type, value: Value | UnknownValue): string {
   return cut(escapeControls(plainText(type, value)), shownCodePointsMax);
 }
 
-function plainText(type: Type, value: Value | Unknown): string {
+function plainText(type: Type, value: Value | UnknownValue): string {
   if (value === unknown) return 'unknown';
   if (value === null) return 'nothing';
   if (isInterval(value)) return plainText(type, value.high);

@@ -1,8 +1,8 @@
 // Kleene's three-valued logic: unknown stands for "true or false", and only what holds for both is known.
 
-import { type Unknown, unknown } from '../model/value.ts';
+import { type UnknownValue, unknown } from '../model/value.ts';
 
-export type SpecTruth = boolean | Unknown;
+export type SpecTruth = boolean | UnknownValue;
 
 export function not(a: SpecTruth): SpecTruth {
   return a === unknown ? unknown : !a;

@@ -38,7 +38,7 @@ import type { Comment, ExpressionNode, PolicyFile } from './tree/tree.ts';
 // library would otherwise compute at each start. The parser that recovers reads the rest.
 
 /** What the parser library derives from the rules of a parser; its public types leave this out. */
-export interface Analysed {
+export interface ParserAnalysis {
   selfAnalysisDone: boolean;
   readonly fullRuleNameToShort: Readonly<Record<string, number>>;
   /** Choices by the number of a rule, then by the key of a choice in that rule. */
@@ -51,7 +51,7 @@ export class WholeTextParser extends PolicyParser {
   }
 
   protected override performSelfAnalysis(): void {
-    const analysed = this as unknown as Analysed;
+    const analysed = this as unknown as ParserAnalysis;
     analysed.selfAnalysisDone = true;
     for (const [rule, own] of Object.entries(choices as unknown as LookaheadTable)) {
       const byKey: Choose[] = [];
@@ -199,13 +199,13 @@ function readTokens<P extends ParsedTokens>(tokens: Token[], reader: Reader, rea
   return asMeant ?? readRecovering(repaired, reader, read);
 }
 
-interface Between {
+interface TokenGap {
   readonly from: number;
   readonly to: number;
 }
 
 /** Reads a placeholder like `readPlaceholder`, but each word in it names a field. */
-function readFieldName(text: UnescapedText, between: Between, reader: Reader): ExpressionNode {
+function readFieldName(text: UnescapedText, between: TokenGap, reader: Reader): ExpressionNode {
   return readPlaceholder(text, between, reader, (token) =>
     isAnyWord(token) ? retype(token, NameToken, token.image) : token,
   );
@@ -217,7 +217,7 @@ function readFieldName(text: UnescapedText, between: Between, reader: Reader): E
  */
 function readPlaceholder(
   text: UnescapedText,
-  { from, to }: Between,
+  { from, to }: TokenGap,
   reader: Reader,
   meant: (token: Token) => Token = (token) => token,
 ): ExpressionNode {

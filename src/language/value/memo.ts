@@ -3,7 +3,7 @@
 // `undefined`.
 
 /** A `Map`, or a `WeakMap`, which keeps a value for as long as its key is in use. */
-interface Kept<Key, Value> {
+interface AnyMap<Key, Value> {
   get(key: Key): Value | undefined;
   set(key: Key, value: Value): unknown;
 }
@@ -31,7 +31,7 @@ export class BoundedMap<Key, Value> extends Map<Key, Value> {
  * keeps it.
  */
 export function memo<Key, Value extends NonNullable<unknown> | null>(
-  map: Kept<Key, Value>,
+  map: AnyMap<Key, Value>,
   key: Key,
   make: (key: Key) => Value,
 ): Value {

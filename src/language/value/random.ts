@@ -1,7 +1,7 @@
 /**
  * A seeded sequence of random numbers: the same seed gives the same sequence, and so the same tried requests.
  */
-export interface Random {
+export interface RandomSource {
   /** A number from 0, included, to 1, excluded. */
   readonly next: () => number;
   /** A whole number from 0, included, to `end`, excluded. */
@@ -13,7 +13,7 @@ export interface Random {
 }
 
 /** Returns the mulberry32 sequence of a 32-bit seed. */
-export function createRandom(seed: number): Random {
+export function createRandom(seed: number): RandomSource {
   let state = seed >>> 0;
   const next = (): number => {
     state = (state + 0x6d2b79f5) >>> 0;

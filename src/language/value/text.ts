@@ -104,7 +104,7 @@ function cutMarks(text: string, { most, form }: typeof longMarks): string {
   return text;
 }
 
-interface Folding {
+interface FoldingRules {
   /** The folded form of each code point that folds to something else. */
   readonly folds: ReadonlyMap<number, string>;
   /**
@@ -114,10 +114,10 @@ interface Folding {
   readonly isFolded: Uint8Array;
 }
 
-let folding: Folding | undefined;
+let folding: FoldingRules | undefined;
 
 /** Called for the first text that is not plain ASCII, because many programs never have such a text. */
-function makeFolding(): Folding {
+function makeFolding(): FoldingRules {
   const folds = new Map([...readCaseFolding()].map(([from, to]) => [from.codePointAt(0)!, to] as const));
   const isFolded = new Uint8Array(Math.max(...folds.keys()) + 1);
   for (const code of folds.keys()) isFolded[code] = 1;

@@ -4,7 +4,7 @@
 import type { NamedKind, Occurrence } from '../../language/assist/names.ts';
 import type { SourceText, Span } from '../../language/diagnostic/span.ts';
 import { find } from '../../testing/fields.ts';
-import { type Located, type LocatedMap, readYaml } from '../../testing/yaml.ts';
+import { type LocatedMap, type LocatedValue, readYaml } from '../../testing/yaml.ts';
 
 const known = new WeakMap<SourceText, readonly Occurrence[]>();
 
@@ -21,14 +21,14 @@ export function namesInTests(source: SourceText): readonly Occurrence[] {
   return names;
 }
 
-interface Reading {
+interface NameReader {
   readonly text: string;
   /** The action that the part of the file is about; null when the file does not name one. */
   readonly action: string | null;
   readonly found: Occurrence[];
 }
 
-function addFile(file: LocatedMap, reading: Reading): void {
+function addFile(file: LocatedMap, reading: NameReader): void {
   const defaults = find(file, 'defaults');
   const action = actionOf(defaults, null);
   if (defaults !== null) addPart(defaults, { ...reading, action });
@@ -42,24 +42,24 @@ function addFile(file: LocatedMap, reading: Reading): void {
   }
 }
 
-function mapOf(located: Located | null): LocatedMap | null {
+function mapOf(located: LocatedValue | null): LocatedMap | null {
   return located?.kind === 'map' ? located : null;
 }
 
-function itemsOf(located: Located | null): readonly Located[] {
+function itemsOf(located: LocatedValue | null): readonly LocatedValue[] {
   return located?.kind === 'list' ? located.items : [];
 }
 
-function textOf(located: Located | null): string | null {
+function textOf(located: LocatedValue | null): string | null {
   return located?.kind === 'scalar' && typeof located.value === 'string' ? located.value : null;
 }
 
-function actionOf(part: Located | null, inherited: string | null): string | null {
+function actionOf(part: LocatedValue | null, inherited: string | null): string | null {
   return textOf(find(mapOf(part), 'action')) ?? inherited;
 }
 
 /** Adds the names in a test, a case or a step: in its facts and in what is expected of it. */
-function addPart(part: Located, reading: Reading): void {
+function addPart(part: LocatedValue, reading: NameReader): void {
   const map = mapOf(part);
   addText('action', find(map, 'action'), reading);
   addFields(find(map, 'payload'), '', reading);
@@ -74,7 +74,7 @@ function addPart(part: Located, reading: Reading): void {
   addExpectation(mapOf(find(map, 'expect')), reading);
 }
 
-function addExpectation(expect: LocatedMap | null, reading: Reading): void {
+function addExpectation(expect: LocatedMap | null, reading: NameReader): void {
   const by = find(expect, 'by');
   if (by !== null) addRule(by, reading);
   addText('policy', find(expect, 'matched_policy'), reading);
@@ -83,7 +83,7 @@ function addExpectation(expect: LocatedMap | null, reading: Reading): void {
     addText('approvers', find(mapOf(approval), 'group'), reading);
 }
 
-function addFields(located: Located | null, path: string, reading: Reading): void {
+function addFields(located: LocatedValue | null, path: string, reading: NameReader): void {
   if (located?.kind === 'list') for (const item of located.items) addFields(item, `${path}[]`, reading);
   for (const { key, keySpan, value } of mapOf(located)?.entries ?? []) {
     const name = path === '' ? key : `${path}.${key}`;
@@ -96,7 +96,7 @@ function addFields(located: Located | null, path: string, reading: Reading): voi
  * Adds the names in a path such as `payload.amount` or `meters.paid`. Paths with quoted steps or places of
  * lists are skipped.
  */
-function addPath(text: string, span: Span, reading: Reading): void {
+function addPath(text: string, span: Span, reading: NameReader): void {
   const [root = '', ...steps] = text.split('.');
   const isPlain = steps.every((step) => /^[A-Za-z_]\w*$/.test(step));
   if (!isPlain || steps.length === 0) return;
@@ -114,7 +114,7 @@ function addPath(text: string, span: Span, reading: Reading): void {
 }
 
 /** Adds the names in `payments/large`: the policy, and the rule in it. */
-function addRule(located: Located, reading: Reading): void {
+function addRule(located: LocatedValue, reading: NameReader): void {
   const text = textOf(located) ?? '';
   const [policy = '', rule] = text.split('/');
   const from = placeOf(text, located.span, reading);
@@ -126,7 +126,7 @@ function addRule(located: Located, reading: Reading): void {
   add({ kind: 'rule', name: text, span, written: rule }, reading);
 }
 
-function addText(kind: NamedKind, located: Located | null, reading: Reading): void {
+function addText(kind: NamedKind, located: LocatedValue | null, reading: NameReader): void {
   const name = textOf(located);
   if (name !== null && located !== null) add({ kind, name, span: located.span, written: name }, reading);
 }
@@ -139,7 +139,7 @@ interface Mention {
   readonly written: string;
 }
 
-function add({ kind, name, span, written }: Mention, reading: Reading): void {
+function add({ kind, name, span, written }: Mention, reading: NameReader): void {
   const start = placeOf(written, span, reading);
   if (start === null) return;
   const { action, found } = reading;
@@ -157,7 +157,7 @@ function add({ kind, name, span, written }: Mention, reading: Reading): void {
  * The offset of a text in the file, behind its quote; null when the file writes the text in another way, as
  * with escapes.
  */
-function placeOf(written: string, { start, end }: Span, { text }: Reading): number | null {
+function placeOf(written: string, { start, end }: Span, { text }: NameReader): number | null {
   const at = text.indexOf(written, start);
   return written !== '' && at >= start && at <= start + 1 && at + written.length <= end ? at : null;
 }

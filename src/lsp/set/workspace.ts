@@ -10,7 +10,7 @@ import type { SourceText } from '../../language/diagnostic/span.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import type { PolicyFile } from '../../language/syntax/tree/tree.ts';
 import {
-  type Checked,
+  type CheckResult,
   type CompileCache,
   checkSources,
   createCompileCache,
@@ -52,7 +52,7 @@ interface OpenSet {
   last: {
     readonly files: readonly SourceText[];
     readonly read: ReadSources;
-    readonly checked: Checked;
+    readonly checked: CheckResult;
   } | null;
 }
 
@@ -197,7 +197,11 @@ function layOver({ read, tests }: SavedTexts, { root }: OpenSet, open: OpenTexts
   };
 }
 
-function snapshotFrom(one: OpenSet, { read, files, tests, open }: SetTexts, checked: Checked): SetSnapshot {
+function snapshotFrom(
+  one: OpenSet,
+  { read, files, tests, open }: SetTexts,
+  checked: CheckResult,
+): SetSnapshot {
   // A folder whose first policy file is not saved yet does have a policy file.
   const ofReading = read.diagnostics.filter(({ code }) => code !== 'no-policy-files' || files.length === 0);
   one.lastSet = checked.set ?? one.lastSet;
@@ -213,7 +217,7 @@ function snapshotFrom(one: OpenSet, { read, files, tests, open }: SetTexts, chec
   };
 }
 
-function checkedOf(one: OpenSet, { files, read }: SetTexts): Checked {
+function checkedOf(one: OpenSet, { files, read }: SetTexts): CheckResult {
   const { last, cache } = one;
   const isSame =
     last?.read === read &&

@@ -12,7 +12,7 @@ import { RevisionError } from '../../analysis/diff/git-revision.ts';
 import { knownRequests } from '../../analysis/diff/test-file-requests.ts';
 import {
   deciderOf,
-  type JudgedClaim,
+  type JudgedClause,
   judgeGuarantees,
   undecidedLines,
 } from '../../analysis/findings/guarantee-results.ts';
@@ -23,7 +23,7 @@ import type { PolicySet } from '../../language/model/policy.ts';
 import { authorize } from '../../language/spec/authorize.ts';
 import { explain } from '../../language/spec/explain.ts';
 import {
-  type Checked,
+  type CheckResult,
   type CompileCache,
   checkSources,
   compile,
@@ -46,7 +46,7 @@ import type {
   SetState,
   ShownCase,
   ShownChanges,
-  ShownClaim,
+  ShownClause,
   ShownTestFile,
   ShownTests,
   ShownWalk,
@@ -55,26 +55,26 @@ import type {
   ThreadQuestion,
 } from './questions.ts';
 
-type Answering = {
+type ThreadHandlers = {
   readonly [Q in ThreadQuestion]: (asked: ThreadAsk[Q]) => Promise<ThreadAnswers[Q]>;
 };
 
 /** Caches and results for one set. */
-interface Known {
+interface SetCache {
   readonly memory: ReadCache;
   readonly cache: CompileCache;
-  claims: { readonly of: string; readonly judged: readonly ShownClaim[] | null } | null;
+  claims: { readonly of: string; readonly judged: readonly ShownClause[] | null } | null;
 }
 
-export function createAnswers(): Answering {
-  const sets = new Map<string, Known>();
-  const knownOf = (root: string): Known => {
+export function createAnswers(): ThreadHandlers {
+  const sets = new Map<string, SetCache>();
+  const knownOf = (root: string): SetCache => {
     const known = sets.get(root) ?? { memory: createReadCache(), cache: createCompileCache(), claims: null };
     sets.set(root, known);
     return known;
   };
   return {
-    claims: (state) => claimsOf(state, knownOf(state.root)),
+    claims: (state) => clausesOf(state, knownOf(state.root)),
     tests: testsOf,
     changes: (state) => changesOf(state, knownOf(state.root)),
     walk: (asked) => walkOf(asked, knownOf(asked.root)),
@@ -82,7 +82,7 @@ export function createAnswers(): Answering {
 }
 
 interface CheckedState {
-  readonly checked: Checked;
+  readonly checked: CheckResult;
   readonly read: ReadSources;
   readonly sourceOf: ReadSources['sourceOf'];
   /** A hash of all texts and of the list files that they name. */
@@ -91,7 +91,7 @@ interface CheckedState {
 
 async function checkedOf(
   { root, open }: SetState,
-  { memory, cache }: Known,
+  { memory, cache }: SetCache,
   check: typeof checkSources,
 ): Promise<CheckedState> {
   const read = await readPolicies(root, memory);
@@ -108,7 +108,7 @@ function isPolicy({ path }: SourceText): boolean {
 
 // ---- guarantees
 
-async function claimsOf(state: SetState, known: Known): Promise<readonly ShownClaim[] | null> {
+async function clausesOf(state: SetState, known: SetCache): Promise<readonly ShownClause[] | null> {
   const { checked, mark, sourceOf } = await checkedOf(state, known, checkSources);
   if (known.claims?.of === mark) return known.claims.judged;
   const { set } = checked;
@@ -117,7 +117,7 @@ async function claimsOf(state: SetState, known: Known): Promise<readonly ShownCl
   return judged;
 }
 
-function judgedOf(set: PolicySet, sourceOf: ReadSources['sourceOf']): readonly ShownClaim[] {
+function judgedOf(set: PolicySet, sourceOf: ReadSources['sourceOf']): readonly ShownClause[] {
   return judgeGuarantees(set, { decide: deciderOf(set) }).map((one) => ({
     file: one.claim.span.file,
     start: one.claim.span.start,
@@ -127,7 +127,7 @@ function judgedOf(set: PolicySet, sourceOf: ReadSources['sourceOf']): readonly S
   }));
 }
 
-function whyOf(judged: JudgedClaim, sourceOf: ReadSources['sourceOf']): string | null {
+function whyOf(judged: JudgedClause, sourceOf: ReadSources['sourceOf']): string | null {
   const { counterexample, kind } = judged;
   if (counterexample !== null) {
     const { facts, decision } = counterexample;
@@ -211,7 +211,7 @@ function createLoader({ root, open }: SetState, counter: CoverageCounter): LoadP
 
 // ---- what changes
 
-async function changesOf(state: SetState, known: Known): Promise<ShownChanges> {
+async function changesOf(state: SetState, known: SetCache): Promise<ShownChanges> {
   const { root } = state;
   const { checked, sourceOf } = await checkedOf(state, known, findErrors);
   const { set, files } = checked;
@@ -245,7 +245,7 @@ async function headOf(root: string): Promise<LoadedSide | string> {
 
 // ---- a request, step by step
 
-async function walkOf(asked: ThreadAsk['walk'], known: Known): Promise<ShownWalk> {
+async function walkOf(asked: ThreadAsk['walk'], known: SetCache): Promise<ShownWalk> {
   const { checked, sourceOf } = await checkedOf(asked, known, findErrors);
   const { set } = checked;
   if (set === null) return { steps: null, issues: [] };

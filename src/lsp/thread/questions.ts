@@ -28,7 +28,7 @@ export interface ThreadAsk {
 
 export interface ThreadAnswers {
   /** The judged claims; null when the set has errors. */
-  readonly claims: readonly ShownClaim[] | null;
+  readonly claims: readonly ShownClause[] | null;
   readonly tests: ShownTests;
   readonly changes: ShownChanges;
   readonly walk: ShownWalk;
@@ -37,7 +37,7 @@ export interface ThreadAnswers {
 export type ThreadQuestion = keyof ThreadAsk;
 
 /** The verdict of `writ check` on a claim. */
-export interface ShownClaim {
+export interface ShownClause {
   readonly file: string;
   readonly start: number;
   readonly result: 'proved' | 'refuted' | 'undecided';

@@ -57,7 +57,7 @@ export async function openSession(url: string, account: DemoAccount): Promise<De
   return createCaller(url, { cookie: cookie ?? '', 'x-csrf-token': body.csrf_token });
 }
 
-interface Joining {
+interface NewPerson {
   readonly admin: DemoCaller;
   readonly name: Colleague;
 }
@@ -66,7 +66,7 @@ interface Joining {
  * Lets a colleague join, with a token. A session would end when nothing happens in it for long, and the past
  * of a demo is a week.
  */
-async function join(url: string, { admin, name }: Joining): Promise<DemoCaller> {
+async function join(url: string, { admin, name }: NewPerson): Promise<DemoCaller> {
   const account = { email: addressOf(name), password: newPassword() };
   const invited = await admin.done('/v1/invitations', { email: account.email, ...colleagues[name] });
   await createCaller(url).done('/v1/invitations/accept', {

@@ -10,7 +10,7 @@ import { type RunningServer, type ServeOptions, serve } from '../../service/http
 import type { DemoAccount } from '../../service/http/resources/dashboard/dashboard.ts';
 import { askOf, createChance } from './asks.ts';
 import { type Cast, colleagueNames, demoAccount, gatherCast, openSession } from './cast.ts';
-import { createDemoClock, leaveWaiting, liveThrough, nextAgent, type Shown } from './past.ts';
+import { createDemoClock, type DemoRequests, leaveWaiting, liveThrough, nextAgent } from './past.ts';
 
 // Runs the demo while a visitor looks at it: agents ask at a human pace, and colleagues answer part of the
 // waiting requests, late enough for the visitor to be first. INVARIANT: no error ends the demo; a request
@@ -47,7 +47,7 @@ async function goOn(cast: Cast, signal: AbortSignal): Promise<void> {
   await Promise.all(answering);
 }
 
-interface Answering {
+interface ApproverAgent {
   readonly id: string;
   readonly chance: () => number;
   readonly pause: (ms: number) => Promise<void>;
@@ -57,7 +57,7 @@ interface Answering {
  * Lets the colleagues vote one after the other. The service refuses the vote of a person who is not asked,
  * which changes nothing.
  */
-async function answer({ colleagues }: Cast, { id, chance, pause }: Answering): Promise<void> {
+async function answer({ colleagues }: Cast, { id, chance, pause }: ApproverAgent): Promise<void> {
   const isApproved = chance() < 0.8;
   const comment = isApproved ? 'Checked against the order' : 'Nobody ordered this';
   for (const name of colleagueNames) {
@@ -125,7 +125,7 @@ export interface Demo {
   readonly account: DemoAccount;
   /** The copy of the shipped policies that decides in the demo. */
   readonly policies: string;
-  readonly shown: Shown;
+  readonly shown: DemoRequests;
 }
 
 const countDefault = 700;

@@ -47,7 +47,7 @@ export function nextAgent(part: number): DemoAgent {
   return 'invoice-payer';
 }
 
-export interface Living {
+export interface DemoWorld {
   readonly cast: Cast;
   readonly clock: DemoClock;
   /** The number of requests in the whole week. */
@@ -58,7 +58,7 @@ export interface Living {
 const changedAfter = 0.6;
 
 export async function liveThrough(
-  { cast, clock, count }: Living,
+  { cast, clock, count }: DemoWorld,
   changePolicies: () => Promise<void>,
 ): Promise<void> {
   const chance = createChance(7);
@@ -132,7 +132,7 @@ async function giveDue(votes: Vote[], cast: Cast, nowMs: number): Promise<void> 
   }
 }
 
-export interface Shown {
+export interface DemoRequests {
   readonly request: string;
   readonly approval: string;
   readonly agent: string;
@@ -143,9 +143,9 @@ export interface Shown {
  * the ids of some of them.
  */
 export async function leaveWaiting(
-  { cast, clock }: Living,
+  { cast, clock }: DemoWorld,
   admin: () => Promise<DemoCaller>,
-): Promise<Shown> {
+): Promise<DemoRequests> {
   const nowMs = Date.now();
   const asked: string[] = [];
   for (const [minutes, agent, what] of waiting) {

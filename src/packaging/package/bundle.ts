@@ -35,14 +35,18 @@ export async function bundle(root: string, folder: string): Promise<void> {
   await bundleModules({ root, modules: Object.values(doors), inPlace: {} }, folder, {});
 }
 
-interface Bundled {
+interface ModuleBundle {
   readonly root: string;
   readonly modules: readonly string[];
   /** Code that is loaded in place of a package, by the package's name. */
   readonly inPlace: Readonly<Record<string, string>>;
 }
 
-async function bundleModules({ root, modules, inPlace }: Bundled, folder: string, how: How): Promise<void> {
+async function bundleModules(
+  { root, modules, inPlace }: ModuleBundle,
+  folder: string,
+  how: BundleOptions,
+): Promise<void> {
   const { preserveEntrySignatures, ...output } = how;
   const bundled = await rolldown({
     input: Object.fromEntries(modules.map((module) => [module, join(root, `${module}.ts`)])),
@@ -66,7 +70,7 @@ async function bundleModules({ root, modules, inPlace }: Bundled, folder: string
   await bundled.close();
 }
 
-type How = Pick<InputOptions, 'preserveEntrySignatures'> & Pick<OutputOptions, 'codeSplitting'>;
+type BundleOptions = Pick<InputOptions, 'preserveEntrySignatures'> & Pick<OutputOptions, 'codeSplitting'>;
 
 interface Graph {
   getModuleInfo(id: string): ModuleInfo | null;

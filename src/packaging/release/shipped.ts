@@ -18,7 +18,7 @@ export interface ShippedPackage {
   readonly by: readonly Owner[];
 }
 
-interface Locked {
+interface LockEntry {
   readonly version: string;
   readonly license?: string;
   readonly integrity?: string;
@@ -29,7 +29,7 @@ interface Locked {
 }
 
 /** The locked packages by path, such as `node_modules/a/node_modules/b`; the checkout's own path is ''. */
-type Lock = Readonly<Record<string, Locked>>;
+type Lock = Readonly<Record<string, LockEntry>>;
 
 /** Packages that are bundled into the pages, by name; other facts about them come from the lock file. */
 export const ofTheDashboard = [
@@ -93,7 +93,7 @@ function closure(lock: Lock, names: readonly string[]): ReadonlySet<string> {
   return found;
 }
 
-function neededBy({ dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta }: Locked) {
+function neededBy({ dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta }: LockEntry) {
   const peers = Object.keys(peerDependencies ?? {}).filter(
     (name) => peerDependenciesMeta?.[name]?.optional !== true,
   );

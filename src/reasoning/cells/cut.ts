@@ -2,7 +2,7 @@
 // condition is true and in which it is false. The truth of a condition in a cell is its truth, by the
 // definition (`src/language/spec`), for the cell's value.
 
-import { type Unknown, unknown, type Value } from '../../language/model/value.ts';
+import { type UnknownValue, unknown, type Value } from '../../language/model/value.ts';
 import type { SpecTruth } from '../../language/spec/truth.ts';
 import { compare, type Decimal } from '../../language/value/decimal.ts';
 import type { Cidr, Ip } from '../../language/value/ip.ts';
@@ -52,7 +52,7 @@ function after({ family, bits, prefix }: Cidr): Ip {
   return { family, bits: bits + (1n << BigInt(widths[family] - prefix)) };
 }
 
-export interface Cutting {
+export interface CutState {
   readonly circuit: Circuit;
   readonly faults: Faults;
 }
@@ -60,7 +60,7 @@ export interface Cutting {
 /**
  * Cuts the leaf and connects its conditions to the cells. Afterwards no condition may be added to the leaf.
  */
-export function cutLeaf(leaf: Leaf, cutting: Cutting): void {
+export function cutLeaf(leaf: Leaf, cutting: CutState): void {
   const states = stateCells(leaf, cutting.faults);
   leaf.cells = [...states, ...valueCells(leaf, states.length, cutting.faults)];
   leaf.order = orderOf(leaf.cells.length, cutting.circuit);
@@ -69,7 +69,7 @@ export function cutLeaf(leaf: Leaf, cutting: Cutting): void {
 }
 
 /** The index of the cell that a value lies in; -1 if it lies in no cell of a named value. */
-export function cellPlaceOf(leaf: Leaf, value: Value | Unknown | undefined): number {
+export function cellPlaceOf(leaf: Leaf, value: Value | UnknownValue | undefined): number {
   if (value === undefined || value === null || value === unknown)
     return leaf.cells.findIndex((cell) => cell.value === value);
   if (leaf.domain === 'text') return leaf.places.get(value as string) ?? -1;

@@ -5,16 +5,16 @@
 
 import type { PolicySet } from '../../language/model/policy.ts';
 import type { Range } from '../../language/model/type.ts';
-import { type Unknown, unknown, type Value } from '../../language/model/value.ts';
+import { type UnknownValue, unknown, type Value } from '../../language/model/value.ts';
 import type { SpecTruth } from '../../language/spec/truth.ts';
 import type { Decimal } from '../../language/value/decimal.ts';
 import type { Circuit, Pair } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import type { TextPlaces } from './text-cells.ts';
-import type { Understood } from './understand.ts';
+import type { ConditionMeaning } from './understand.ts';
 
 /** A value of a leaf; `undefined` stands for absent, as it does where the definition reads fields. */
-export type CellValue = Value | Unknown | undefined;
+export type CellValue = Value | UnknownValue | undefined;
 
 export interface Cell {
   readonly value: CellValue;
@@ -40,7 +40,7 @@ export interface LeafAtom {
   /** The condition in the words of the language. */
   readonly text: string;
   readonly pair: Pair;
-  readonly understood: Understood;
+  readonly understood: ConditionMeaning;
   /** The truth of the condition, by the definition, when the leaf has the value. */
   readonly truthAt: (value: CellValue) => SpecTruth;
 }
@@ -59,7 +59,7 @@ export interface Leaf {
   /** How long the text or the list may be by its declaration. */
   readonly lengths: Range;
   /** The leaf that this leaf is a function of, and the function; null for any other leaf. */
-  readonly base: { readonly leaf: Leaf; readonly of: (value: Value) => Value | Unknown } | null;
+  readonly base: { readonly leaf: Leaf; readonly of: (value: Value) => Value | UnknownValue } | null;
   readonly atoms: LeafAtom[];
   readonly atomsByText: Map<string, LeafAtom>;
   /**

@@ -110,15 +110,15 @@ export function isWordCharacter(codePoint: number): boolean {
   return isDigit || codePoint === 0x5f || (codePoint < 0x80 && letter >= 0x61 && letter <= 0x7a);
 }
 
-interface Compiled {
+interface RegexProgram {
   readonly inst: readonly Instruction[];
   readonly start: number;
 }
 
 /** Compiles the pattern as `value/regex.ts` does; null if it is invalid. */
-function compile(pattern: string): Compiled | null {
+function compile(pattern: string): RegexProgram | null {
   try {
-    const regex = RE2JS.compile(pattern) as unknown as { re2Input: { prog: Compiled } };
+    const regex = RE2JS.compile(pattern) as unknown as { re2Input: { prog: RegexProgram } };
     return regex.re2Input.prog;
   } catch {
     return null;

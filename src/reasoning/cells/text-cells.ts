@@ -76,7 +76,7 @@ function longTexts(values: readonly Value[], leaf: Leaf): LongTexts {
   return memo(byFits, leaf.fits, () => ({ values, texts: textsOf(values, leaf), answers: new Map() }));
 }
 
-function membershipIn({ values, texts, answers: known }: LongTexts, own: Keyed): Uint8Array {
+function membershipIn({ values, texts, answers: known }: LongTexts, own: KeyedTexts): Uint8Array {
   return memo(known, own.keys, () =>
     own.values === values
       ? new Uint8Array(texts.length).fill(1)
@@ -137,7 +137,7 @@ interface Signatures {
 function signatures({ atoms }: Leaf): Signatures {
   const short = new Map<string, number>();
   const marked = sequenceNumbers();
-  const keyed: Keyed[] = [];
+  const keyed: KeyedTexts[] = [];
   const asked: LeafAtom[] = [];
   for (const [at, atom] of atoms.entries()) {
     const { understood } = atom;
@@ -180,7 +180,7 @@ function signatures({ atoms }: Leaf): Signatures {
 const answers = 3;
 const answersAtOnce = 16;
 
-interface Keyed {
+interface KeyedTexts {
   readonly values: readonly Value[];
   readonly keys: Keys;
   readonly isFolded: boolean;

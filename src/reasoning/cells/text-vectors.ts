@@ -21,16 +21,16 @@ const visitsMax = 3;
  */
 export function textVectors(
   patterns: readonly string[],
-  avoid: Avoided = new Map(),
+  avoid: ExcludedTexts = new Map(),
 ): readonly TextVector[] | null {
   const vectors = remembered(patterns, avoid.size > 0);
   return vectors?.map(({ answers, texts }) => ({ answers, texts: pickTexts(texts, avoid) })) ?? null;
 }
 
 /** Texts that must not stand for others. */
-type Avoided = Pick<ReadonlyMap<string, unknown>, 'has' | 'size'>;
+type ExcludedTexts = Pick<ReadonlyMap<string, unknown>, 'has' | 'size'>;
 
-function pickTexts(texts: readonly string[], avoid: Avoided): readonly string[] {
+function pickTexts(texts: readonly string[], avoid: ExcludedTexts): readonly string[] {
   const picked: string[] = [];
   for (const text of texts) {
     if (!avoid.has(text)) picked.push(text);

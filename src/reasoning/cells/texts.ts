@@ -4,7 +4,7 @@
 
 import type { Circuit, Pair } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
-import type { Cutting } from './cut.ts';
+import type { CutState } from './cut.ts';
 import { isWhere, type Leaf, type LeafAtom, type Rest } from './leaf.ts';
 import { textVectors } from './text-vectors.ts';
 
@@ -13,7 +13,7 @@ export const jointPatternsMax = 8;
 const pairedPatternsMax = 30;
 
 /** Returns the truth of each condition for the texts that no condition names. */
-export function cutRest(leaf: Leaf, cutting: Cutting): (atom: LeafAtom) => Pair {
+export function cutRest(leaf: Leaf, cutting: CutState): (atom: LeafAtom) => Pair {
   const { circuit } = cutting;
   const patterns = [
     ...new Set(
@@ -45,7 +45,7 @@ function constant(truth: boolean, circuit: Circuit): Pair {
 }
 
 /** Requires of the rest's tests that some text gives their answers together. */
-function requireVectors(leaf: Leaf, { circuit, faults }: Cutting): void {
+function requireVectors(leaf: Leaf, { circuit, faults }: CutState): void {
   const { patterns, literals } = leaf.rest!;
   const isRest = isWhere(leaf, ({ isOther }) => isOther, circuit);
   if (faults.has('texts-lack-the-rest')) circuit.require([notLiteral(isRest)]);

@@ -138,7 +138,7 @@ function settingsOf(zone: string): Clock['settings'] {
   return found;
 }
 
-interface Sought {
+interface TimeQuery {
   readonly zone: string;
   readonly fortnight: readonly [before: number, after: number];
 }
@@ -147,7 +147,11 @@ interface Sought {
  * The instant at which the clock was set, guessed from the year before: most clocks are set on the same
  * weekday, 52 or 53 weeks later. Null if the guess is wrong.
  */
-function asYearBefore(found: Clock['settings'], offset: number, { zone, fortnight }: Sought): number | null {
+function asYearBefore(
+  found: Clock['settings'],
+  offset: number,
+  { zone, fortnight }: TimeQuery,
+): number | null {
   const before = found.at(-2)?.at ?? 0;
   const [after, end] = fortnight;
   const isSet = (at: number) => offsetAt(zone, at) === offset && offsetAt(zone, at - 1) !== offset;

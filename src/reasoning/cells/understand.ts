@@ -5,7 +5,7 @@
 import type { Expression } from '../../language/model/expression.ts';
 import type { List, PolicySet } from '../../language/model/policy.ts';
 import { isPushed } from '../../language/model/pushed-row.ts';
-import { type Unknown, unknown, type Value } from '../../language/model/value.ts';
+import { type UnknownValue, unknown, type Value } from '../../language/model/value.ts';
 import type { EvaluationScope } from '../../language/spec/evaluate.ts';
 import { evaluate } from '../../language/spec/evaluate.ts';
 import { globLiteralParts } from '../../language/value/glob.ts';
@@ -16,7 +16,7 @@ import { scriptExamples } from '../../language/value/scripts.ts';
 import type { Domain } from './leaf.ts';
 import { anythingForProgram as anything, quotedForProgram } from './programs.ts';
 
-export type Understood =
+export type ConditionMeaning =
   | { readonly kind: 'presence' }
   /** Any condition over a leaf all of whose values are cells. */
   | { readonly kind: 'every-value' }
@@ -30,9 +30,9 @@ export type Understood =
   | { readonly kind: 'local-date'; readonly zone: string; readonly days: readonly Value[] }
   | { readonly kind: 'pattern'; readonly pattern: string }
   /** A condition over a text whose truth is known for named values only, and open for others. */
-  | Loose;
+  | LooseReading;
 
-interface Loose {
+interface LooseReading {
   readonly kind: 'loose';
   readonly values: readonly Value[];
   /** Whether texts that fold to one of the values count as values too. */
@@ -48,7 +48,7 @@ interface Loose {
 
 export const placeholder = '$leaf';
 
-export function understand(expression: Expression, set: PolicySet, domain: Domain): Understood | null {
+export function understand(expression: Expression, set: PolicySet, domain: Domain): ConditionMeaning | null {
   if (isPlaceholderRead(expression)) return domain === 'boolean' ? { kind: 'every-value' } : null;
   if (expression.kind === 'has' || expression.kind === 'is-null') return { kind: 'presence' };
   switch (domain) {
@@ -72,7 +72,7 @@ export function understand(expression: Expression, set: PolicySet, domain: Domai
 }
 
 /** The value of an expression that reads nothing; null if it reads something. */
-export function constantOf(expression: Expression, set: PolicySet): Value | Unknown | null {
+export function constantOf(expression: Expression, set: PolicySet): Value | UnknownValue | null {
   if (!isConstant(expression, set)) return null;
   const facts = { action: '', payload: {}, agent: {}, request: {}, nowMs: 0, meters: {} };
   const satisfied = { escalate: [], reauth: [] };
@@ -115,14 +115,14 @@ function isPlaceholderRead(expression: Expression): boolean {
   return expression.kind === 'field' && expression.root === placeholder;
 }
 
-type Values = Extract<Understood, { readonly kind: 'values' }>;
+type Values = Extract<ConditionMeaning, { readonly kind: 'values' }>;
 
 /**
  * The values of a comparison with constants, or of membership among constants. `isRead` tells which
  * expression is the leaf.
  */
 function valuesOf(expression: Expression, set: PolicySet, isRead = isPlaceholderRead): Values | null {
-  const of = (values: Value | Unknown | null, otherwise: boolean): Values | null => {
+  const of = (values: Value | UnknownValue | null, otherwise: boolean): Values | null => {
     if (values === null || values === unknown) return null;
     const list = Array.isArray(values) ? values.flat() : [values];
     // If one of the values is unknown, the condition is certain for no other value.
@@ -148,7 +148,7 @@ function listed(list: List | undefined): Values | null {
   return list === undefined ? null : { kind: 'values', values: list.entries, otherwise: false };
 }
 
-function ofTime(expression: Expression, set: PolicySet): Understood | null {
+function ofTime(expression: Expression, set: PolicySet): ConditionMeaning | null {
   if (expression.kind === 'in-hours') {
     const hours = set.hours.get(expression.hours);
     return hours === undefined || !isInstant(expression.subject) ? null : { kind: 'hours', hours };
@@ -206,7 +206,7 @@ function withDate(expression: Expression): Expression {
   }
 }
 
-function ofText(expression: Expression, set: PolicySet): Understood | null {
+function ofText(expression: Expression, set: PolicySet): ConditionMeaning | null {
   const pattern = patternOf(expression, set);
   if (pattern !== null) return { kind: 'pattern', pattern };
   // Texts other than the entries may fold to an entry. The language knows no order of texts.
@@ -216,7 +216,7 @@ function ofText(expression: Expression, set: PolicySet): Understood | null {
   return valuesOf(expression, set);
 }
 
-function looseOf(expression: Expression, set: PolicySet): Loose {
+function looseOf(expression: Expression, set: PolicySet): LooseReading {
   const isFolded = expression.kind === 'in-list' && isPlaceholderRead(expression.subject);
   const isOverPlainText =
     ((expression.kind === 'mentions' || expression.kind === 'single-script') &&

@@ -69,12 +69,12 @@ function recordInUnits(shape: Shape, record: JsonObject, payload: JsonObject): J
   return Object.fromEntries(entries);
 }
 
-interface Around {
+interface UnitContext {
   readonly record: JsonObject;
   readonly payload: JsonObject;
 }
 
-function valueInUnits(type: Type, json: Json, { record, payload }: Around): Json {
+function valueInUnits(type: Type, json: Json, { record, payload }: UnitContext): Json {
   if (type.kind === 'record' && isJsonObject(json)) return recordInUnits(type.shape, json, payload);
   if (type.kind === 'list' && Array.isArray(json))
     return json.map((element: Json) => valueInUnits(type.element.type, element, { record, payload }));

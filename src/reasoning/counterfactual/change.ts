@@ -86,7 +86,7 @@ export function smallestChange(
 const singleShare = 0.5;
 const pairShare = 0.8;
 
-interface Try {
+interface ChangeTrial {
   readonly candidate: Candidate;
   readonly facts: Facts;
   readonly decision: Decision;
@@ -94,7 +94,7 @@ interface Try {
 
 interface TriedPlace {
   readonly place: ChangePlace;
-  readonly tries: readonly Try[];
+  readonly tries: readonly ChangeTrial[];
 }
 
 /** One try for each combination of truths of the conditions, and for each value that has a name. */
@@ -103,7 +103,7 @@ function tryPlace(search: Search, place: ChangePlace): TriedPlace {
   const signature = (facts: Facts): string =>
     atoms.map((atom) => String(atomTruth(atom, search.set, facts))).join();
   const seen = new Set(place.subject === 'people' ? [] : [signature(search.facts)]);
-  const tries = place.candidates.flatMap((candidate): Try[] => {
+  const tries = place.candidates.flatMap((candidate): ChangeTrial[] => {
     const facts = candidate.apply(search.facts);
     // Conditions are evaluated only on payloads of the declared shape.
     if (place.subject === 'payload' && !search.isWellShaped(facts)) return [];
@@ -119,7 +119,7 @@ function tryPlace(search: Search, place: ChangePlace): TriedPlace {
 }
 
 /** A change with the keys that rank it. */
-interface Ranked {
+interface RankedChange {
   readonly change: SmallestChange;
   /** The distance of the change as a share of the current value; 1 if the place has no scale. */
   readonly distance: number;
@@ -127,7 +127,7 @@ interface Ranked {
   readonly places: number;
 }
 
-function singleChanges(search: Search, { place, tries }: TriedPlace): readonly Ranked[] {
+function singleChanges(search: Search, { place, tries }: TriedPlace): readonly RankedChange[] {
   const wanted = tries.filter(({ decision }) => isWanted(search, decision));
   return outcomes.flatMap((outcome) => {
     const towards = wanted.filter(({ decision }) => decision.outcome === outcome);
@@ -140,15 +140,19 @@ function singleChanges(search: Search, { place, tries }: TriedPlace): readonly R
   });
 }
 
-interface Phrased {
+interface ChangePhrase {
   readonly phrase: Phrase;
-  readonly instance: Try;
+  readonly instance: ChangeTrial;
 }
 
 /** The nearest change on each side of the current value, and the changes that have no point on the scale. */
-function nearestPhrases(search: Search, place: ChangePlace, tries: readonly Try[]): readonly Phrased[] {
+function nearestPhrases(
+  search: Search,
+  place: ChangePlace,
+  tries: readonly ChangeTrial[],
+): readonly ChangePhrase[] {
   const current = place.scale?.current ?? null;
-  const isAbove = ({ candidate: { at } }: Try): boolean =>
+  const isAbove = ({ candidate: { at } }: ChangeTrial): boolean =>
     at !== null && current !== null && toNumber(at) > toNumber(current);
   const onScale = tries.filter(({ candidate }) => candidate.at !== null);
   const nearest = [onScale.find((one) => !isAbove(one)), onScale.find(isAbove)].filter(
@@ -162,15 +166,19 @@ function nearestPhrases(search: Search, place: ChangePlace, tries: readonly Try[
 }
 
 /** Merges the tries that one phrase describes, and the values that have names. */
-function plainPhrases(search: Search, place: ChangePlace, tries: readonly Try[]): readonly Phrased[] {
-  const groups = new Map<string, Try[]>();
+function plainPhrases(
+  search: Search,
+  place: ChangePlace,
+  tries: readonly ChangeTrial[],
+): readonly ChangePhrase[] {
+  const groups = new Map<string, ChangeTrial[]>();
   for (const one of tries) {
     const key = phraseKey(search, place, one);
     groups.set(key, [...(groups.get(key) ?? []), one]);
   }
   return [...groups.values()].map((group) => ({
     phrase: createPhrase(search, place, group),
-    instance: group[0] as Try,
+    instance: group[0] as ChangeTrial,
   }));
 }
 
@@ -178,7 +186,7 @@ function plainPhrases(search: Search, place: ChangePlace, tries: readonly Try[])
  * Changes of two places at once, if no change of one place reaches the mildest outcome. Approvals and
  * step-ups are no part of them.
  */
-function pairChanges(search: Search, tried: readonly TriedPlace[]): readonly Ranked[] {
+function pairChanges(search: Search, tried: readonly TriedPlace[]): readonly RankedChange[] {
   const own = tried.filter(({ place }) => place.subject !== 'people');
   const best = Math.min(...own.flatMap(({ tries }) => tries.map(({ decision }) => rankOf(decision.outcome))));
   if (search.direction === 1 || best === 0) return [];
@@ -201,7 +209,7 @@ function pairChanges(search: Search, tried: readonly TriedPlace[]): readonly Ran
 type FoundPair = readonly PlacedTry[];
 
 /** The ranked change for pairs that one phrase describes. */
-function rankedPair(search: Search, group: readonly FoundPair[]): Ranked {
+function rankedPair(search: Search, group: readonly FoundPair[]): RankedChange {
   const [first] = group as readonly [FoundPair];
   const parts = first.map(({ place }, index) => ({
     place,
@@ -216,7 +224,7 @@ function rankedPair(search: Search, group: readonly FoundPair[]): Ranked {
 
 interface PlacedTry {
   readonly place: ChangePlace;
-  readonly one: Try;
+  readonly one: ChangeTrial;
 }
 
 /** The first candidate of every place, then the second of every place, and so on. */
@@ -249,7 +257,7 @@ interface PhrasedPart {
   readonly phrase: Phrase;
 }
 
-function rankedChange(phrased: readonly PhrasedPart[], { facts, decision }: Try): Ranked {
+function rankedChange(phrased: readonly PhrasedPart[], { facts, decision }: ChangeTrial): RankedChange {
   const { outcome, by } = decision;
   const said = new Set<string>();
   const parts = phrased.flatMap(({ place, phrase }): ChangePart[] => {
@@ -270,9 +278,9 @@ function rankedChange(phrased: readonly PhrasedPart[], { facts, decision }: Try)
 
 const subjects: readonly ChangeSubject[] = ['payload', 'people', 'time', 'meters', 'request', 'agent'];
 
-function compareChanges({ direction }: Search, a: Ranked, b: Ranked): number {
+function compareChanges({ direction }: Search, a: RankedChange, b: RankedChange): number {
   const outcome = rankOf(a.change.outcome) - rankOf(b.change.outcome);
-  const subject = ({ change }: Ranked): number =>
+  const subject = ({ change }: RankedChange): number =>
     Math.max(...change.parts.map(({ of }) => subjects.indexOf(of)));
   const places = a.places - b.places;
   // The nearest boundary ends an ALLOW, whatever lies beyond it.

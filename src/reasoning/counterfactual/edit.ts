@@ -3,9 +3,9 @@
 
 import { isJsonObject, type Json, type JsonObject } from '../../language/model/json.ts';
 import type { Meter, PolicySet } from '../../language/model/policy.ts';
-import type { Facts, Reading } from '../../language/model/request.ts';
+import type { Facts, MeterReading } from '../../language/model/request.ts';
 import type { Slot, TextKind, Type } from '../../language/model/type.ts';
-import { type Unknown, unknown, type Value } from '../../language/model/value.ts';
+import { type UnknownValue, unknown, type Value } from '../../language/model/value.ts';
 import { type EvaluationScope, evaluate, evaluateCondition } from '../../language/spec/evaluate.ts';
 import { resolveFacts } from '../../language/spec/payload.ts';
 import { add, type Decimal, fromNumber, subtract, toNumber, zero } from '../../language/value/decimal.ts';
@@ -80,7 +80,7 @@ export const textSamples: Readonly<Record<TextKind, string>> = {
 const sampleLengthMax = 1_000;
 const plainSlot = { isNullable: false, isSecret: false, isSigned: false } as const;
 
-interface Put {
+interface Assignment {
   readonly steps: Steps;
   readonly value: Json | undefined;
 }
@@ -89,7 +89,7 @@ interface Put {
  * The value with another value at a place inside it. Records that are missing on the path are made from
  * samples.
  */
-function setIn(slot: Slot, json: Json | undefined, { steps, value }: Put): Json | undefined {
+function setIn(slot: Slot, json: Json | undefined, { steps, value }: Assignment): Json | undefined {
   const [step, ...rest] = steps;
   const { type } = slot;
   if (step === undefined) return value;
@@ -108,7 +108,7 @@ function setIn(slot: Slot, json: Json | undefined, { steps, value }: Put): Json 
 }
 
 function settledMeters(set: PolicySet, before: Facts, after: Facts): Facts['meters'] {
-  const settled = Object.entries(before.meters).flatMap(([name, reading]): [string, Reading][] => {
+  const settled = Object.entries(before.meters).flatMap(([name, reading]): [string, MeterReading][] => {
     const meter = set.meters.get(name);
     if (meter?.actions.includes(before.action) !== true || meter.readsResult) return [[name, reading]];
     const moved = settle(reading, [share(set, meter, before), share(set, meter, after)]);
@@ -118,7 +118,7 @@ function settledMeters(set: PolicySet, before: Facts, after: Facts): Facts['mete
 }
 
 /** The reading after a request's share of the meter has changed; null if it cannot be computed. */
-function settle(reading: Reading, [before, after]: readonly [Share, Share]): Reading | null {
+function settle(reading: MeterReading, [before, after]: readonly [Share, Share]): MeterReading | null {
   if (before.of === after.of) return reading;
   if (before.amount === null || after.amount === null || before.window !== after.window) return null;
   const difference = subtract(after.amount, before.amount);
@@ -150,7 +150,7 @@ function share(set: PolicySet, meter: Meter, given: Facts): Share {
   return { of, amount, window };
 }
 
-function amountOf(meter: Meter, argument: Value | Unknown): Decimal | null {
+function amountOf(meter: Meter, argument: Value | UnknownValue): Decimal | null {
   if (meter.aggregate === 'count') return fromNumber(1);
   if (meter.aggregate === 'distinct' || argument === unknown || argument === null) return null;
   if (typeof argument !== 'object' || 'low' in argument) return null;
@@ -160,7 +160,7 @@ function amountOf(meter: Meter, argument: Value | Unknown): Decimal | null {
   return currency === null || currency === meter.currency ? amount : null;
 }
 
-function textOf(value: Value | Unknown): string {
+function textOf(value: Value | UnknownValue): string {
   return JSON.stringify(value, (_, part: unknown) =>
     typeof part === 'bigint' ? String(part) : part === unknown ? { unknown: true } : part,
   );

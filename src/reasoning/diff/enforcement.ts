@@ -44,7 +44,7 @@ export function enforcementOf(ctx: ProofContext, decided: EnforcedOutcome): Enfo
   };
 }
 
-interface Granting {
+interface GrantLiteral {
   readonly rule: Rule;
   /** The allow is true, and no allow that comes before it is true. */
   readonly isChosen: SolverLiteral;
@@ -53,7 +53,7 @@ interface Granting {
 const demandOrder = ['nothing', 'approval', 'reauth'] as const;
 
 /** The allows in the definition's order: the least demand first, then the fewest people, then by id. */
-function grantingAllows({ circuit }: ProofContext, truths: readonly Truth[]): readonly Granting[] {
+function grantingAllows({ circuit }: ProofContext, truths: readonly Truth[]): readonly GrantLiteral[] {
   const rank = ({ requirement }: Rule): number => demandOrder.indexOf(requirement?.kind ?? 'nothing');
   const people = ({ requirement }: Rule): number =>
     requirement?.kind === 'approval' ? requirement.needs * requirement.groups.length : 0;
@@ -73,7 +73,7 @@ function grantingAllows({ circuit }: ProofContext, truths: readonly Truth[]): re
 
 function asksOf(
   { circuit }: ProofContext,
-  granting: readonly Granting[],
+  granting: readonly GrantLiteral[],
   guards: readonly Truth[],
 ): Pick<Enforcement, 'demands' | 'isAsked'> {
   const demanding = [
@@ -153,9 +153,9 @@ function lengthsOf(
   };
 }
 
-interface Deciding {
+interface DecidedCandidate {
   readonly truths: readonly Truth[];
-  readonly granting: readonly Granting[];
+  readonly granting: readonly GrantLiteral[];
   readonly decided: EnforcedOutcome;
 }
 
@@ -179,7 +179,7 @@ const outcomeOfDemand = {
  */
 function namedOf(
   ctx: ProofContext,
-  deciding: Deciding,
+  deciding: DecidedCandidate,
   ids: ReadonlySet<string>,
 ): ReadonlyMap<string, SolverLiteral> {
   const { circuit } = ctx;
@@ -213,7 +213,7 @@ function namedOf(
 
 function candidatesFor(
   { circuit }: ProofContext,
-  { truths, granting }: Deciding,
+  { truths, granting }: DecidedCandidate,
   demand: DemandKind,
 ): readonly Candidate[] {
   const allows = granting.map(({ rule, isChosen }) => ({

@@ -143,12 +143,16 @@ function holdsOf(set: PolicySet, facts: Facts, { outcome, validForSeconds }: Dec
   return authorize(set, { ...facts, satisfied: { escalate: ids, reauth: ids } }).validForSeconds;
 }
 
-interface Asked {
+interface AskedSide {
   readonly asked: BothSides<Facts>;
   readonly decided: BothSides<SidedDecision>;
 }
 
-function truthOf(joint: JointSet, { expression, side }: FindingTerm, { asked, decided }: Asked): SpecTruth {
+function truthOf(
+  joint: JointSet,
+  { expression, side }: FindingTerm,
+  { asked, decided }: AskedSide,
+): SpecTruth {
   const facts = resolveFacts(joint.original[side], jointFacts(joint, asked[side], asked));
   const { risk } = decided[side].decision;
   if (!isReadable(expression, facts)) return unknown;

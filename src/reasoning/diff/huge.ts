@@ -15,7 +15,7 @@ import { sampleOf } from '../prove/sample.ts';
  * `itself`.
  */
 const fillings = ['another', 'sample', 'itself'] as const;
-type Filling = (typeof fillings)[number];
+type FillPattern = (typeof fillings)[number];
 
 const elementsMax = 1_000;
 /** UTF-16 code units of the longest text that is still worth showing. */
@@ -35,12 +35,12 @@ export function enlarged(ctx: ProofContext, facts: Facts): readonly Facts[] {
   );
 }
 
-interface Growing {
+interface GrowthPlan {
   readonly part: GrowingPart;
-  readonly filling: Filling;
+  readonly filling: FillPattern;
 }
 
-function withPart(ctx: ProofContext, facts: Facts, { part, filling }: Growing): Facts {
+function withPart(ctx: ProofContext, facts: Facts, { part, filling }: GrowthPlan): Facts {
   if (part.kind === 'addends') return withAddends(ctx, facts, part);
   const keys = [...new Set([...part.around, ...(part.kind === 'list' ? [part.key] : [])])];
   const lists = keys.flatMap((key) => ctx.lists.get(key) ?? []);
@@ -90,7 +90,7 @@ function withPayload(facts: Facts, payload: Json): Facts {
 
 interface Fill {
   readonly count: number;
-  readonly filling: Filling;
+  readonly filling: FillPattern;
   /** Key of the part that becomes large; an element that holds it is not copied as an example. */
   readonly spared: string;
 }

@@ -45,12 +45,12 @@ export function hullsOf(ctx: ProofContext, must: SolverClause, confirm: Confirm)
   return numbers.slice(0, leavesMax).flatMap((leaf) => hullOf(ctx, leaf, { must, confirm }) ?? []);
 }
 
-interface Asking {
+interface HullQuery {
   readonly must: SolverClause;
   readonly confirm: Confirm;
 }
 
-function hullOf(ctx: ProofContext, leaf: Leaf, { must, confirm }: Asking): Hull | null {
+function hullOf(ctx: ProofContext, leaf: Leaf, { must, confirm }: HullQuery): Hull | null {
   const first = leaf.cells.findIndex(({ value }) => isValue(value));
   const last = leaf.cells.length - 1;
   if (first < 0 || first === last) return null;
@@ -76,7 +76,7 @@ function hullOf(ctx: ProofContext, leaf: Leaf, { must, confirm }: Asking): Hull 
   };
 }
 
-function currencyOf(ctx: ProofContext, key: string, { must, confirm }: Asking): string | null {
+function currencyOf(ctx: ProofContext, key: string, { must, confirm }: HullQuery): string | null {
   const steps = key.split('.').slice(1);
   const type = typeAt(ctx.action.shape, steps);
   const at = type === null ? null : currencyPlace(type, { root: 'payload', steps });

@@ -8,7 +8,7 @@ import type { Expression, FieldRead } from '../../language/model/expression.ts';
 import type { PolicySet, Rule } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
 import type { Shape } from '../../language/model/type.ts';
-import type { Money, Unknown, Value } from '../../language/model/value.ts';
+import type { Money, UnknownValue, Value } from '../../language/model/value.ts';
 import { judge } from '../../language/spec/authorize.ts';
 import { evaluateCondition } from '../../language/spec/evaluate.ts';
 import { resolveFacts } from '../../language/spec/payload.ts';
@@ -84,13 +84,17 @@ export function createJointProblem(
   return { ...problem, rules, isClosed, regions, differs };
 }
 
-interface Begun {
+interface ProblemSetup {
   readonly problem: ChangedProblem;
   readonly contexts: BothSides<ProofContext>;
 }
 
 /** Starts the formula; its leaves are not cut yet. */
-function begin({ joint, action }: ActionOf, { rules, open: left }: WrittenRules, isCoarse: boolean): Begun {
+function begin(
+  { joint, action }: ActionOf,
+  { rules, open: left }: WrittenRules,
+  isCoarse: boolean,
+): ProblemSetup {
   const ctx = createContext(joint.set, action, { isCoarse, rules: [] });
   countElements(ctx, conditionsOf(joint, rules));
   const open = left.map((one) => ({ rules: one.rules, pair: guess(ctx, one, joint) }));
@@ -243,7 +247,7 @@ function comparisonsOf(part: Expression): readonly (readonly [Expression, Expres
   ];
 }
 
-function mark(ctx: ProofContext, subject: Expression, constant: Value | Unknown | null): void {
+function mark(ctx: ProofContext, subject: Expression, constant: Value | UnknownValue | null): void {
   const field = subject.kind === 'else' ? subject.subject : subject;
   if (!isNumber(field) || typeof constant !== 'object' || constant === null) return;
   const leaf = fieldLeaf(ctx, field, noElements);

@@ -53,11 +53,11 @@ export interface SidedDecision {
   readonly holdsSeconds: number | null;
 }
 
-type Both = BothSides<SidedDecision>;
+type DecisionPair = BothSides<SidedDecision>;
 
 export interface Region extends RegionKind {
   readonly literal: SolverLiteral;
-  readonly isMetBy: (decisions: Both) => boolean;
+  readonly isMetBy: (decisions: DecisionPair) => boolean;
 }
 
 const milder = [
@@ -165,11 +165,11 @@ export function regionsOf(
   ];
 }
 
-function wasRefused({ before: { decision } }: Both): boolean {
+function wasRefused({ before: { decision } }: DecisionPair): boolean {
   return decision.by === 'invalid_payload' || decision.by === 'undeclared_action';
 }
 
-function isNamedOtherwise({ before, after }: Both): boolean {
+function isNamedOtherwise({ before, after }: DecisionPair): boolean {
   return before.decision.by !== after.decision.by;
 }
 
@@ -213,11 +213,11 @@ function changesOf(
 // ---- the same questions about two decisions
 
 /** Whether something is asked for before that is not asked for after. */
-function asksLess({ before, after }: Both): boolean {
+function asksLess({ before, after }: DecisionPair): boolean {
   return !asksAll(after.decision.requires, before.decision.requires);
 }
 
-function asksMore({ before, after }: Both): boolean {
+function asksMore({ before, after }: DecisionPair): boolean {
   return !asksAll(before.decision.requires, after.decision.requires);
 }
 
@@ -242,10 +242,10 @@ function strictestStepUp(requires: Requirements | null): number {
   return reauth === null ? Number.POSITIVE_INFINITY : (reauth.withinSeconds ?? -1);
 }
 
-function holdsLonger({ before, after }: Both): boolean {
+function holdsLonger({ before, after }: DecisionPair): boolean {
   return (after.holdsSeconds ?? 0) > (before.holdsSeconds ?? 0);
 }
 
-function holdsShorter({ before, after }: Both): boolean {
+function holdsShorter({ before, after }: DecisionPair): boolean {
   return (after.holdsSeconds ?? 0) < (before.holdsSeconds ?? 0);
 }

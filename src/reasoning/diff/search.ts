@@ -90,7 +90,7 @@ interface Description {
 
 type IsOne = (asked: BothSides<Facts>) => boolean;
 
-interface Searched {
+interface RegionResult {
   readonly region: Region;
   readonly found: FoundChange[];
   /** If this literal holds, no finding of the region covers the request. */
@@ -140,7 +140,7 @@ class Search {
     return result();
   }
 
-  #knownIn(region: Region): Searched {
+  #knownIn(region: Region): RegionResult {
     const found = foundIn(region, this.#options.found);
     return { region, found, own: elsewhereThanAll(this.#ctx, found) };
   }
@@ -151,7 +151,7 @@ class Search {
   }
 
   /** Proves that no region has a request left, for payloads of any size; else notes the limit. */
-  #prove(searched: readonly Searched[]): void {
+  #prove(searched: readonly RegionResult[]): void {
     if (this.#limits.has('too many findings') || this.#limits.has('too much search')) return;
     const left = searched.map(({ region, own }) => [region.literal, own]);
     // A search first turns what is needed about sums into clauses, which the proof then reads.
@@ -185,7 +185,7 @@ class Search {
   }
 
   /** `small`: literals that hold for payloads that are not huge; empty if payloads may be huge. */
-  #searchIn({ region, found, own }: Searched, small: SolverClause): void {
+  #searchIn({ region, found, own }: RegionResult, small: SolverClause): void {
     const must = [region.literal, own, ...small];
     while (this.#needed.size === 0 && this.#canHold(must)) {
       if (found.length >= this.#options.findingsMax || this.#limits.has('too much search')) {
@@ -202,7 +202,7 @@ class Search {
     }
   }
 
-  #isNew(asked: BothSides<Facts>, { region, found }: Pick<Searched, 'region' | 'found'>): boolean {
+  #isNew(asked: BothSides<Facts>, { region, found }: Pick<RegionResult, 'region' | 'found'>): boolean {
     const { joint } = this.#problem;
     const isOf = (one: Pick<FoundChange, 'region' | 'terms'>): boolean => isOfRegion(joint, one, asked);
     return isOf({ region, terms: [] }) && !found.some(isOf);
@@ -257,10 +257,10 @@ class Search {
    * By literal, what the literal tells of a condition in the model. "True" tells more than "not false".
    * Literals that tell less come first, so that they are used wherever they are enough.
    */
-  #partsOf(causes: readonly Cause[]): ReadonlyMap<SolverLiteral, Told> {
+  #partsOf(causes: readonly Cause[]): ReadonlyMap<SolverLiteral, CoreReason> {
     const { solver } = this.#ctx.circuit;
     const parts = causes.flatMap((cause) => cause.parts);
-    const found = new Map<SolverLiteral, Told>();
+    const found = new Map<SolverLiteral, CoreReason>();
     for (const { pair, ...part } of parts) {
       if (!solver.holds(pair.isTrue))
         add(found, notLiteral(pair.isTrue), { term: { ...part, truths: [false, unknown] } });
@@ -405,12 +405,12 @@ class Search {
 }
 
 /** What a literal of the core tells: a condition, or words about the shape. */
-interface Told {
+interface CoreReason {
   readonly term?: FindingTerm;
   readonly words?: string;
   readonly fault?: ShapeFault;
 }
 
-function add(found: Map<SolverLiteral, Told>, literal: SolverLiteral, told: Told): void {
+function add(found: Map<SolverLiteral, CoreReason>, literal: SolverLiteral, told: CoreReason): void {
   if (!found.has(literal)) found.set(literal, told);
 }

@@ -185,9 +185,9 @@ function differs({ before, after }: BothSides<Field | null>): boolean {
  * How JSON writes the values of a type. `writingOf` returns null for a type whose values may be written in
  * any way.
  */
-type Writing = 'boolean' | 'string' | 'number' | 'list' | 'record';
+type JsonForm = 'boolean' | 'string' | 'number' | 'list' | 'record';
 
-function writingOf({ kind }: Type): Writing | null {
+function writingOf({ kind }: Type): JsonForm | null {
   switch (kind) {
     case 'boolean':
     case 'list':

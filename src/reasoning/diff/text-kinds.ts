@@ -101,7 +101,7 @@ function tieTruths(
     ctx.circuit.require([notLiteral(isOfKind), pair.isTrue, pair.isFalse]);
 }
 
-interface Tied {
+interface TextGroup {
   readonly condition: Condition;
   /** All conditions that read only this field, as either kind. */
   readonly conditions: readonly Condition[];
@@ -110,7 +110,7 @@ interface Tied {
 /**
  * If the text is one of a few named texts, each condition has the truth that it has for all of these texts.
  */
-function tieNamedTexts(ctx: ProofContext, other: OtherKind, { condition, conditions }: Tied): void {
+function tieNamedTexts(ctx: ProofContext, other: OtherKind, { condition, conditions }: TextGroup): void {
   const named = namedTexts(ctx, condition);
   if (named === null) return;
   const { texts, holds } = named;
@@ -189,7 +189,7 @@ function truthOf(
 /**
  * An end that starts with a separator and is canonical itself is also the end of the text's canonical form.
  */
-function tieEnds(ctx: ProofContext, other: OtherKind, { condition, conditions }: Tied): void {
+function tieEnds(ctx: ProofContext, other: OtherKind, { condition, conditions }: TextGroup): void {
   const end = endOf(condition.expression);
   const fits = other.fits.get(other.canonicalSide);
   if (end === null || fits === undefined || !isWholeEnd(other.kind, end)) return;

@@ -202,14 +202,14 @@ function holderIsGone(ctx: ProofContext, { steps, field }: ShapeDifference): Sol
   return isGone;
 }
 
-interface Fitting {
+interface LeafValidity {
   readonly leaf: Leaf | null;
   readonly own: Field;
   readonly other: Field | null;
 }
 
 /** Whether the value, if there is one, has the side's type. */
-function valueFits(ctx: ProofContext, { leaf, own, other }: Fitting): SolverLiteral {
+function valueFits(ctx: ProofContext, { leaf, own, other }: LeafValidity): SolverLiteral {
   const { circuit } = ctx;
   if (other === null || own.type.kind === 'any' || isSameType(own.type, other.type)) return circuit.yes;
   const fits = circuit.free();

@@ -10,7 +10,7 @@ import { mayHaveCommonText } from '../cells/common-text.ts';
 import { type Cell, isValue, keyOf, type Leaf, marksOf, namedCount } from '../cells/leaf.ts';
 import { textVectors } from '../cells/text-vectors.ts';
 import { jointPatternsMax } from '../cells/texts.ts';
-import type { Understood } from '../cells/understand.ts';
+import type { ConditionMeaning } from '../cells/understand.ts';
 import type { ProofContext } from '../prove/context.ts';
 import { type LeafCondition, leafCondition } from '../prove/leaf-atom.ts';
 import { comparisonCall, firstElse } from '../prove/rewrite.ts';
@@ -133,7 +133,7 @@ function excludes(pattern: string): (others: readonly string[]) => boolean {
  * condition's constants, and the first cell beyond each. Null when the condition is not constant on each
  * cell.
  */
-function toldApart(understood: Understood, { cells, marks }: Line): readonly Cell[] | null {
+function toldApart(understood: ConditionMeaning, { cells, marks }: Line): readonly Cell[] | null {
   if (understood.kind === 'presence') return cells.slice(0, 1);
   if (understood.kind !== 'values' || !understood.values.every((value) => marks.has(keyOf(value))))
     return null;

@@ -9,8 +9,8 @@ import { rowsKnown } from '../../language/model/pushed-row.ts';
 import {
   type AgentFacts,
   type Facts,
+  type MeterReading,
   nothingSatisfied,
-  type Reading,
   riskTiers,
   type UserFacts,
 } from '../../language/model/request.ts';
@@ -28,7 +28,7 @@ import {
   zero,
 } from '../../language/value/decimal.ts';
 import { windowMsMax } from '../../language/value/meter-window.ts';
-import { createRandom, type Random } from '../../language/value/random.ts';
+import { createRandom, type RandomSource } from '../../language/value/random.ts';
 import { formatDate, formatDatetime, formatTimestamp } from '../../language/value/time.ts';
 import { textVectors } from '../cells/text-vectors.ts';
 import { inUnits } from '../cells/units.ts';
@@ -38,7 +38,7 @@ import { type Constants, constantsOf } from './constants.ts';
 export interface RequestSource {
   readonly set: PolicySet;
   readonly constants: Constants;
-  readonly random: Random;
+  readonly random: RandomSource;
   /** Ids of the rules that ask for people or a step-up. */
   readonly requirements: readonly string[];
   /** Ids of the rules that grant. */
@@ -115,8 +115,8 @@ function agent({ random, constants }: RequestSource): Required<AgentFacts> {
   };
 }
 
-function readings(source: RequestSource, set: PolicySet, facts: Facts): Record<string, Reading> {
-  const drawn: Record<string, Reading> = {};
+function readings(source: RequestSource, set: PolicySet, facts: Facts): Record<string, MeterReading> {
+  const drawn: Record<string, MeterReading> = {};
   for (const { meter, inner } of metersInOrder(set)) {
     const one = reading(source, meter, facts);
     const within = inner.flatMap((name) => drawn[name] ?? []);
@@ -154,7 +154,7 @@ function shorterFirst({ over: a }: Meter, { over: b }: Meter): number {
   return windowMsMax(a) - windowMsMax(b) || Number(a.kind === 'last') - Number(b.kind === 'last');
 }
 
-function atLeast(a: Reading, b: Reading): Reading {
+function atLeast(a: MeterReading, b: MeterReading): MeterReading {
   return { low: larger(a.low, b.low), high: larger(a.high, b.high) };
 }
 
@@ -166,7 +166,7 @@ function larger(a: Decimal, b: Decimal): Decimal {
  * A random reading of a meter; null if it is not known what the request adds, since then the reading is
  * unknown too.
  */
-function reading(source: RequestSource, meter: Meter, facts: Facts): Reading | null {
+function reading(source: RequestSource, meter: Meter, facts: Facts): MeterReading | null {
   const { random } = source;
   const { key, contribution: entered } = meterShare(source.set, meter, facts);
   const contribution = entered === null || isAnew(entered) || meter.readsResult ? null : entered;
@@ -325,7 +325,7 @@ function quantity({ random, constants }: RequestSource, kind: Quantity, { low, h
 const steps = ['-1', '-0.01', '0', '0.01', '1'].map((text) => parseDecimal(text) as Decimal);
 
 /** One of the values, or a small or large step to either side of it; or one of `others`. */
-function neighbour(random: Random, values: readonly Decimal[], others: readonly Decimal[]): Decimal {
+function neighbour(random: RandomSource, values: readonly Decimal[], others: readonly Decimal[]): Decimal {
   const at = random.below(steps.length * values.length + others.length);
   const value = values[Math.floor(at / steps.length)];
   if (value === undefined) return others[at - steps.length * values.length]!;

@@ -2,15 +2,15 @@
 // which the definition confirms. A claim that does not fail is "not refuted", which is no proof.
 
 import type { Decision } from '../../language/model/decision.ts';
-import type { Claim, Guarantee, PolicySet } from '../../language/model/policy.ts';
+import type { Guarantee, GuaranteeClause, PolicySet } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
-import { asClaimed, isAgainst, isSpokenOf, refutation } from '../../language/spec/claim.ts';
+import { isAgainst, isSpokenOf, refutation, withClauseFacts } from '../../language/spec/claim.ts';
 import { checkPayload } from '../../language/spec/payload.ts';
 import { type RequestSource, randomRequest, requestSource } from './request.ts';
 
 export interface Trial {
   readonly guarantee: Guarantee;
-  readonly claim: Claim;
+  readonly claim: GuaranteeClause;
   /** How many requests of the declared shapes met the claim's condition. */
   readonly tried: number;
   /** How many of the tried requests an `allow` granted, so that only guards could stop them. */
@@ -26,7 +26,7 @@ export interface TrialOptions {
   readonly requests?: number;
   readonly seed?: number;
   /** The claims to try; all claims if left out. */
-  readonly claims?: ReadonlySet<Claim>;
+  readonly claims?: ReadonlySet<GuaranteeClause>;
 }
 
 export const trialRequestsDefault = 10_000;
@@ -54,13 +54,13 @@ export function tryGuarantees(set: PolicySet, options: TrialOptions): readonly T
   return set.guarantees.flatMap((guarantee) =>
     guarantee.claims
       .filter((claim) => options.claims?.has(claim) ?? true)
-      .map((claim) => tryClaim(guarantee, claim, { ...options, source })),
+      .map((claim) => tryClause(guarantee, claim, { ...options, source })),
   );
 }
 
-function tryClaim(
+function tryClause(
   guarantee: Guarantee,
-  claim: Claim,
+  claim: GuaranteeClause,
   options: TrialOptions & { readonly source: RequestSource },
 ): Trial {
   const { source, decide, requests = trialRequestsDefault } = options;
@@ -70,7 +70,7 @@ function tryClaim(
   for (let attempt = 0; generated < requests && attempt < requests * attemptsPerRequest; attempt++) {
     const action = source.set.actions.get(source.random.pick(guarantee.actions));
     if (action === undefined) continue;
-    const facts = asClaimed(claim, randomRequest(source, action));
+    const facts = withClauseFacts(claim, randomRequest(source, action));
     if (checkPayload(action.shape, facts.payload).length > 0) continue;
     generated++;
     const decision = decide(facts);

@@ -24,7 +24,7 @@ export interface AskedPart {
 /** The parts of the conditions that may be constant, with two questions for each part. */
 export function askedParts(ctx: ProofContext, conditions: readonly Expression[]): readonly AskedPart[] {
   return conditions
-    .filter((condition) => !readsSwitch(ctx.set, condition))
+    .filter((condition) => !readsConstantLet(ctx.set, condition))
     .flatMap(partsIn)
     .flatMap((part) => questionsOf(ctx, part));
 }
@@ -97,9 +97,9 @@ function questionsOf(ctx: ProofContext, expression: Expression): readonly AskedP
  * Recognises constant conditions: a let whose value is a literal is changed on purpose, so what it makes of
  * rules today is intended.
  */
-export function readsSwitch(set: PolicySet, condition: Expression): boolean {
+export function readsConstantLet(set: PolicySet, condition: Expression): boolean {
   return descendants(condition).some((part) => {
     const value = part.kind === 'let' ? set.lets.get(part.id)?.expression : undefined;
-    return value !== undefined && (value.kind === 'literal' || readsSwitch(set, value));
+    return value !== undefined && (value.kind === 'literal' || readsConstantLet(set, value));
   });
 }

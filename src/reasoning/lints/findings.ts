@@ -11,7 +11,7 @@ import type { ProofContext } from '../prove/context.ts';
 import { createProblem } from '../prove/problem.ts';
 import { solveFor } from '../prove/search.ts';
 import { witnessOf } from '../prove/witness.ts';
-import { askedParts, type ConstantTruth, constantParts, readsSwitch } from './conditions.ts';
+import { askedParts, type ConstantTruth, constantParts, readsConstantLet } from './conditions.ts';
 import { effortMax, Questions } from './questions.ts';
 import { type ActionRules, actionRules, actsOf, findingsOfRules, type RuleFinding } from './rules.ts';
 
@@ -45,7 +45,7 @@ export function findingsOfAction(set: PolicySet, action: string, effort = effort
   const parts = askedParts(ctx, conditions);
   questions.watch(parts.flatMap(({ literals }) => literals));
   const findings = findingsOfRules(of)
-    .filter((finding) => !isOfSwitch(finding, of))
+    .filter((finding) => !dependsOnConstantLet(finding, of))
     .map((finding) => ({ ...finding, example: exampleOf(finding, of) }));
   const constants = constantParts(parts, questions);
   const rules = new Map(findings.map((finding) => [finding.rule, finding]));
@@ -66,10 +66,10 @@ function contextOf(
   return isBounded ? createProblem(set, action, { claims, isCoarse: true }).ctx : ctx;
 }
 
-function isOfSwitch({ kind, rule, by }: RuleFinding, { ctx, judged }: ActionRules): boolean {
+function dependsOnConstantLet({ kind, rule, by }: RuleFinding, { ctx, judged }: ActionRules): boolean {
   const allows = judged.map((one) => one.rule).filter(({ effect }) => effect === 'allow');
   const all = [rule, ...by, ...(kind === 'guard-without-allow' ? allows : [])];
-  return all.some(({ condition }) => readsSwitch(ctx.set, condition));
+  return all.some(({ condition }) => readsConstantLet(ctx.set, condition));
 }
 
 function exampleOf(

@@ -139,7 +139,7 @@ function findingsOfActions(set: PolicySet, looked: ReadonlySet<string>, isThorou
   return new Map([...set.actions.keys()].map((action) => [action, findings.get(action) ?? null]));
 }
 
-interface Examined {
+interface LintInput {
   readonly set: PolicySet;
   readonly files: readonly PolicyFile[];
   readonly byAction: ByAction;
@@ -148,7 +148,7 @@ interface Examined {
 /**
  * The proved warnings. `known` holds the warnings that exist already, so that no place gets a warning twice.
  */
-function lintSet({ set, files, byAction }: Examined, known: readonly Diagnostic[]): readonly Diagnostic[] {
+function lintSet({ set, files, byAction }: LintInput, known: readonly Diagnostic[]): readonly Diagnostic[] {
   const said = known.filter(({ code }) => alsoProved.has(code));
   const constants = constantsOf(set, byAction).filter(({ span }) => !said.some((one) => isSaidOf(one, span)));
   const names = nameSpans(files);

@@ -4,7 +4,7 @@
 
 import { isGuard, type Rule } from '../../language/model/policy.ts';
 import type { ProofContext } from '../prove/context.ts';
-import { type Judged, judgedRules } from '../prove/outcomes.ts';
+import { judgedRules, type RuleOutcome } from '../prove/outcomes.ts';
 import { notLiteral, type SolverClause, type SolverLiteral } from '../solver/literal.ts';
 import type { Questions } from './questions.ts';
 
@@ -24,8 +24,8 @@ export interface RuleFinding {
  * A rule with the literal under which it has its effect: an `allow` if it is true, a guard unless it is
  * false.
  */
-interface Asked {
-  readonly one: Judged;
+interface RuleQuery {
+  readonly one: RuleOutcome;
   readonly acts: SolverLiteral;
   readonly literals: readonly SolverLiteral[];
 }
@@ -33,7 +33,7 @@ interface Asked {
 export interface ActionRules {
   readonly ctx: ProofContext;
   readonly questions: Questions;
-  readonly judged: readonly Judged[];
+  readonly judged: readonly RuleOutcome[];
   /** Holds when some `allow` is true. */
   readonly granted: SolverLiteral;
 }
@@ -48,7 +48,7 @@ export function findingsOfRules(of: ActionRules): readonly RuleFinding[] {
   const settled = rulesThatDecide(of);
   const asked = of.judged
     .filter(({ rule }) => !settled.has(rule))
-    .map((one): Asked => ({ one, acts: actsOf(one), literals: [actsOf(one)] }));
+    .map((one): RuleQuery => ({ one, acts: actsOf(one), literals: [actsOf(one)] }));
   const dead = of.questions.amongExcluded(asked).map(({ one }) => finding('never-true', one.rule));
   const live = without(asked, dead).filter(
     ({ one: { rule } }) => rule.effect !== 'risk' && rule.points === 0,
@@ -78,20 +78,24 @@ function rulesThatDecide({ judged, granted, questions }: ActionRules): ReadonlyS
  * The rules that can have their effect when none of the other given rules has. The rules are split into
  * halves, which share the assumption about the other half.
  */
-function alone(judged: readonly Judged[], assumed: SolverClause, questions: Questions): readonly Judged[] {
+function alone(
+  judged: readonly RuleOutcome[],
+  assumed: SolverClause,
+  questions: Questions,
+): readonly RuleOutcome[] {
   const [first] = judged;
   if (first === undefined) return [];
   if (judged.length === 1) return questions.canHold([...assumed, actsOf(first)]) ? [first] : [];
   const middle = judged.length >> 1;
   const [left, right] = [judged.slice(0, middle), judged.slice(middle)];
-  const without = (others: readonly Judged[]): SolverClause => [
+  const without = (others: readonly RuleOutcome[]): SolverClause => [
     ...assumed,
     ...others.map((one) => notLiteral(actsOf(one))),
   ];
   return [...alone(left, without(right), questions), ...alone(right, without(left), questions)];
 }
 
-function without(asked: readonly Asked[], findings: readonly RuleFinding[]): readonly Asked[] {
+function without(asked: readonly RuleQuery[], findings: readonly RuleFinding[]): readonly RuleQuery[] {
   const found = new Set(findings.map(({ rule }) => rule));
   return asked.filter(({ one }) => !found.has(one.rule));
 }
@@ -100,12 +104,15 @@ function finding(kind: RuleFinding['kind'], rule: Rule, by: readonly Rule[] = []
   return { kind, rule, by };
 }
 
-export function actsOf({ rule, pair }: Judged): SolverLiteral {
+export function actsOf({ rule, pair }: RuleOutcome): SolverLiteral {
   return rule.effect === 'allow' ? pair.isTrue : notLiteral(pair.isFalse);
 }
 
 /** Guards that are false for every request that an `allow` grants. */
-function strayGuards(asked: readonly Asked[], { questions, granted }: ActionRules): readonly RuleFinding[] {
+function strayGuards(
+  asked: readonly RuleQuery[],
+  { questions, granted }: ActionRules,
+): readonly RuleFinding[] {
   const guards = asked.filter(({ one }) => isGuard(one.rule));
   return questions
     .amongExcluded(guards.map(({ one, acts }) => ({ one, literals: [acts, granted] })))
@@ -113,7 +120,7 @@ function strayGuards(asked: readonly Asked[], { questions, granted }: ActionRule
 }
 
 /** Rules that have their effect only on requests that are denied. */
-function deniedRules(asked: readonly Asked[], of: ActionRules): readonly RuleFinding[] {
+function deniedRules(asked: readonly RuleQuery[], of: ActionRules): readonly RuleFinding[] {
   const denials = of.judged.filter(({ rule }) => rule.effect === 'deny');
   const others = asked.filter(({ one }) => one.rule.effect !== 'deny');
   return replacedBy(others, () => denials, of).map(({ one, by }) =>
@@ -121,17 +128,17 @@ function deniedRules(asked: readonly Asked[], of: ActionRules): readonly RuleFin
   );
 }
 
-interface Replaced {
-  readonly one: Judged;
+interface Replacement {
+  readonly one: RuleOutcome;
   readonly by: readonly Rule[];
 }
 
 /** Rules that have no effect when none of the others has: what they do happens anyway. */
 function replacedBy(
-  asked: readonly Asked[],
-  othersOf: (rule: Rule) => readonly Judged[],
+  asked: readonly RuleQuery[],
+  othersOf: (rule: Rule) => readonly RuleOutcome[],
   of: ActionRules,
-): readonly Replaced[] {
+): readonly Replacement[] {
   const candidates = asked.flatMap(({ one, acts }) => {
     const others = othersOf(one.rule);
     if (others.length === 0) return [];
@@ -146,7 +153,7 @@ function replacedBy(
 
 const minimizedMax = 12;
 
-interface Excluded {
+interface Exclusion {
   readonly literals: SolverClause;
   /** Some of the literals that cannot hold together. */
   readonly core: SolverClause;
@@ -157,9 +164,9 @@ interface Excluded {
  * limited.
  */
 function neededOf(
-  one: Judged,
-  others: readonly Judged[],
-  { literals, core }: Excluded,
+  one: RuleOutcome,
+  others: readonly RuleOutcome[],
+  { literals, core }: Exclusion,
   { questions }: ActionRules,
 ): readonly Rule[] {
   const base = literals.slice(0, literals.length - others.length);
@@ -178,12 +185,12 @@ function neededOf(
 
 /** Rules that others make needless; of two rules that do the same, the later one. */
 function impliedRules(
-  asked: readonly Asked[],
+  asked: readonly RuleQuery[],
   found: readonly RuleFinding[],
   of: ActionRules,
 ): readonly RuleFinding[] {
   const gone = new Set(found.map(({ rule }) => rule));
-  const coverersOf = (rule: Rule): readonly Judged[] =>
+  const coverersOf = (rule: Rule): readonly RuleOutcome[] =>
     of.judged.filter((other) => !gone.has(other.rule) && covers(other.rule, rule));
   // All other rules are considered at first: a rule that they do not replace is not replaced by fewer of
   // them.
@@ -229,7 +236,7 @@ function lastsNoLonger({ validForSeconds: a }: Rule, { validForSeconds: b }: Rul
   return b === null || (a !== null && a <= b);
 }
 
-function areSame(a: Judged, b: Judged, { questions }: ActionRules): boolean {
+function areSame(a: RuleOutcome, b: RuleOutcome, { questions }: ActionRules): boolean {
   if (!covers(a.rule, b.rule) || !covers(b.rule, a.rule) || a.rule.effect !== b.rule.effect) return false;
   if (b.rule.points !== 0) return false;
   return (['isTrue', 'isFalse'] as const).every(

@@ -13,13 +13,13 @@ import type { Pair } from '../solver/circuit.ts';
 import type { SolverLiteral } from '../solver/literal.ts';
 import type { Elements, GrowingPart, ProofContext } from './context.ts';
 
-interface Bounded {
+interface BoundedPair {
   readonly pair: Pair;
   readonly elements: Elements;
 }
 
 /** Limits a condition that reads texts for each element. */
-export function boundText(ctx: ProofContext, expression: Expression, { pair, elements }: Bounded): Pair {
+export function boundText(ctx: ProofContext, expression: Expression, { pair, elements }: BoundedPair): Pair {
   if (elements.size === 0) return pair;
   const texts = descendants(expression).filter(
     (part) => textUnits(part) > 0 && !(roundsOf(elements) * textUnits(part) <= textRoundsMax),
@@ -34,7 +34,7 @@ export function boundText(ctx: ProofContext, expression: Expression, { pair, ele
 }
 
 /** Limits a condition that goes through a list for each element. */
-export function boundList(ctx: ProofContext, list: Expression, { pair, elements }: Bounded): Pair {
+export function boundList(ctx: ProofContext, list: Expression, { pair, elements }: BoundedPair): Pair {
   if (elements.size === 0 || constantOf(list, ctx.set) !== null) return pair;
   if (roundsOf(elements) * longestOf(list) <= elementRoundsMax) return pair;
   const key = `${canonicalMeaning(list)} ${overOf(elements)}`;
@@ -56,13 +56,17 @@ function growing(kind: GrowingPart['kind'], part: Expression, elements: Elements
   return { kind, key: [element?.key ?? 'payload', ...read.steps].join('.'), around };
 }
 
-interface Sized {
+interface ElementBound {
   readonly at: Expression;
   readonly grows: GrowingPart | undefined;
 }
 
 /** One literal for all conditions that the same size makes unknown. */
-function smallEnough({ circuit, bounds }: ProofContext, key: string, { at, grows }: Sized): SolverLiteral {
+function smallEnough(
+  { circuit, bounds }: ProofContext,
+  key: string,
+  { at, grows }: ElementBound,
+): SolverLiteral {
   const known = bounds.get(key);
   if (known !== undefined) return known.literal;
   const literal = circuit.free(true);

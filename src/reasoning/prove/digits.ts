@@ -4,7 +4,7 @@
 
 import type { Expression, Quantify } from '../../language/model/expression.ts';
 import type { Type } from '../../language/model/type.ts';
-import type { Unknown, Value } from '../../language/model/value.ts';
+import type { UnknownValue, Value } from '../../language/model/value.ts';
 import {
   absolute,
   compare,
@@ -26,7 +26,7 @@ import { fieldLeaf, placeOfField } from './leaves.ts';
 import { elementPlaces } from './quantifiers.ts';
 import { expressionMeaning } from './rewrite.ts';
 
-interface Calculated {
+interface DigitSum {
   readonly side: Expression;
   readonly leaves: readonly Leaf[];
   readonly elements: Elements;
@@ -36,7 +36,7 @@ interface Calculated {
  * A literal that holds if the calculation is exact: constantly true when the digits are few, free when they
  * may be too many.
  */
-export function exactLiteral(ctx: ProofContext, { side, leaves, elements }: Calculated): SolverLiteral {
+export function exactLiteral(ctx: ProofContext, { side, leaves, elements }: DigitSum): SolverLiteral {
   if (isShort(ctx, side, elements) || isShortProduct(ctx, side, elements)) return ctx.circuit.yes;
   const places = [...elements.values()].map((one) => (one.kind === 'slot' ? one.key : ''));
   const key = `digits ${places.join()} ${expressionMeaning(side)}`;
@@ -126,7 +126,7 @@ function digitsOf(amount: Decimal | null): number {
  * 1 divided by `divisor`; null when that is inexact, or when the divisor is no number or is an amount of
  * money.
  */
-export function inverseOf(divisor: Value | Unknown | null): Decimal | null {
+export function inverseOf(divisor: Value | UnknownValue | null): Decimal | null {
   if (typeof divisor !== 'object' || divisor === null || !('coefficient' in divisor)) return null;
   const number = divisor as Decimal;
   const inverse = divide(one, number);
@@ -135,7 +135,7 @@ export function inverseOf(divisor: Value | Unknown | null): Decimal | null {
 
 const one = fromNumber(1);
 
-function amountOf(constant: Value | Unknown): Decimal | null {
+function amountOf(constant: Value | UnknownValue): Decimal | null {
   if (typeof constant !== 'object' || constant === null) return null;
   if ('amount' in constant) return constant.amount as Decimal;
   return 'coefficient' in constant ? (constant as Decimal) : null;

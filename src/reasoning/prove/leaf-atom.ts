@@ -8,7 +8,7 @@ import type { Value } from '../../language/model/value.ts';
 import { type EvaluationScope, evaluateCondition } from '../../language/spec/evaluate.ts';
 import { type Decimal, toNumber } from '../../language/value/decimal.ts';
 import { isValue, type Leaf, type LeafAtom } from '../cells/leaf.ts';
-import { placeholder, type Understood, understand } from '../cells/understand.ts';
+import { type ConditionMeaning, placeholder, understand } from '../cells/understand.ts';
 import type { Pair } from '../solver/circuit.ts';
 import { type Elements, noElements, type ProofContext } from './context.ts';
 import { leafOf } from './leaves.ts';
@@ -19,7 +19,7 @@ export interface LeafCondition {
   readonly leaf: Leaf;
   /** The condition with the placeholder in place of the leaf. */
   readonly rewritten: Expression;
-  readonly understood: Understood;
+  readonly understood: ConditionMeaning;
   readonly truthAt: LeafAtom['truthAt'];
 }
 
@@ -64,7 +64,7 @@ export function addAtom(ctx: ProofContext, leaf: Leaf, rewritten: Expression): P
 
 interface NewAtom {
   readonly rewritten: Expression;
-  readonly understood: Understood;
+  readonly understood: ConditionMeaning;
   /** Equal for conditions that mean the same for the leaf. */
   readonly text: string;
 }

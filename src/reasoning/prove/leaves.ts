@@ -14,7 +14,7 @@ import {
   type Slot,
   type Type,
 } from '../../language/model/type.ts';
-import { type Unknown, unknown, type Value } from '../../language/model/value.ts';
+import { type UnknownValue, unknown, type Value } from '../../language/model/value.ts';
 import { signedMark } from '../../language/model/vouched.ts';
 import { calls } from '../../language/spec/calls.ts';
 import { isOfTextType } from '../../language/spec/payload.ts';
@@ -324,7 +324,7 @@ function callLeaf(
   if (known !== undefined) return known;
   base.isEachApart = true;
   const isNumber = builtin === 'length' || builtin === 'port';
-  const of = (value: Value): Value | Unknown =>
+  const of = (value: Value): Value | UnknownValue =>
     calls[builtin]([counted === null ? value : (calls.links([value], 0) as Value)], 0);
   const lengths = builtin === 'length' && counted === null ? base.lengths : noLengths;
   const derived = addLeaf(ctx, {
@@ -371,7 +371,7 @@ function tieToBase(ctx: ProofContext, leaf: Leaf, isKnown: boolean): void {
   }
 }
 
-function derivedPlace(leaf: Leaf, value: Value | Unknown): number {
+function derivedPlace(leaf: Leaf, value: Value | UnknownValue): number {
   const own = cellPlaceOf(leaf, value);
   return own >= 0 ? own : leaf.cells.findIndex(({ isOther }) => isOther);
 }

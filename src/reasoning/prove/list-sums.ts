@@ -31,7 +31,7 @@ export interface SumParts {
 export function listSum(ctx: ProofContext, { sources, ...sum }: Quantify, parts: SumParts): Sum | null {
   const made = sources.map((source) => sumOfSource(ctx, { ...sum, source }, parts));
   if (made.includes(null)) return null;
-  const sums = made as readonly Added[];
+  const sums = made as readonly ListTotal[];
   const leaves = sums.flatMap(({ addends, rest }) => [
     ...addends.map(({ leaf }) => leaf),
     ...(rest === null ? [] : [rest.leaf]),
@@ -53,13 +53,13 @@ export function listSum(ctx: ProofContext, { sources, ...sum }: Quantify, parts:
 
 type OfSource = Omit<Quantify, 'sources'> & { readonly source: Expression };
 
-interface Added {
+interface ListTotal {
   readonly isListKnown: SolverLiteral;
   readonly addends: readonly Addend[];
   readonly rest: RestOfList | null;
 }
 
-function sumOfSource(ctx: ProofContext, sum: OfSource, parts: SumParts): Added | null {
+function sumOfSource(ctx: ProofContext, sum: OfSource, parts: SumParts): ListTotal | null {
   const list = elementPlaces(ctx, [sum.source]);
   if (list === null) return null;
   const addends = list.places.map((place) => addendAt(ctx, sum, { place, parts }));
@@ -74,7 +74,7 @@ function sumOfSource(ctx: ProofContext, sum: OfSource, parts: SumParts): Added |
  */
 function exactLiteral(
   { circuit }: ProofContext,
-  sums: readonly Added[],
+  sums: readonly ListTotal[],
   isExact: (reads: readonly Leaf[]) => SolverLiteral,
 ): SolverLiteral {
   const addends = sums.flatMap((one) => one.addends);
@@ -84,7 +84,10 @@ function exactLiteral(
 }
 
 /** Literals for each element being known, elements without a place included. */
-function knownOf({ circuit }: ProofContext, { isListKnown, addends, rest }: Added): readonly SolverLiteral[] {
+function knownOf(
+  { circuit }: ProofContext,
+  { isListKnown, addends, rest }: ListTotal,
+): readonly SolverLiteral[] {
   return [
     isListKnown,
     ...addends.map(({ isThere, known }) => circuit.or([notLiteral(isThere), circuit.and(known)])),
@@ -99,12 +102,16 @@ interface Addend {
   readonly reads: readonly Leaf[];
 }
 
-interface At {
+interface ListPosition {
   readonly place: PlaceOfElement;
   readonly parts: SumParts;
 }
 
-function addendAt(ctx: ProofContext, { variable, body }: OfSource, { place, parts }: At): Addend | null {
+function addendAt(
+  ctx: ProofContext,
+  { variable, body }: OfSource,
+  { place, parts }: ListPosition,
+): Addend | null {
   const sum = parts.sumOf(body, new Map([[variable, place.element]]));
   if (sum === null || sum.currencies.length > 0) return null;
   const reads = [...sum.terms.keys()].flatMap((term) => ('isKnown' in term ? [] : [term]));
@@ -123,7 +130,11 @@ function placeKey(element: SlotElement): string {
 }
 
 /** The addend is the element's own number if the place has an element, else 0. */
-function tieToPlace(ctx: ProofContext, leaf: Leaf, { place, sum, parts }: At & { readonly sum: Sum }): void {
+function tieToPlace(
+  ctx: ProofContext,
+  leaf: Leaf,
+  { place, sum, parts }: ListPosition & { readonly sum: Sum },
+): void {
   const { circuit } = ctx;
   const own = sum.terms as ReadonlyMap<Leaf, Fraction>;
   const less = new Map([[leaf, wholeFraction], ...[...own].map(([one, by]) => [one, opposite(by)] as const)]);
@@ -172,13 +183,17 @@ function restOf(ctx: ProofContext, sum: OfSource, places: readonly PlaceOfElemen
   return rest;
 }
 
-interface Longest {
+interface LengthLimit {
   readonly places: readonly PlaceOfElement[];
   readonly longest: number;
 }
 
 /** The range of the rest; bounded only if a single declared number is added up. */
-function rangeOfRest(ctx: ProofContext, { body, variable }: OfSource, { places, longest }: Longest): Range {
+function rangeOfRest(
+  ctx: ProofContext,
+  { body, variable }: OfSource,
+  { places, longest }: LengthLimit,
+): Range {
   const [first] = places;
   const open: Range = { low: null, high: null };
   if (first === undefined || body.kind !== 'field') return open;

@@ -13,7 +13,7 @@ import { evaluateCondition } from '../../language/spec/evaluate.ts';
 import type { SpecTruth } from '../../language/spec/truth.ts';
 import { type Decimal, toNumber } from '../../language/value/decimal.ts';
 import { constantOf } from '../cells/understand.ts';
-import { negatedLiteral, type Pair, type Weighted } from '../solver/circuit.ts';
+import { negatedLiteral, type Pair, type WeightedLiteral } from '../solver/circuit.ts';
 import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import { boundText } from './bounds.ts';
 import { type Elements, noElements, type ProofContext } from './context.ts';
@@ -58,7 +58,7 @@ function riskAtom(ctx: ProofContext, { operator, constant }: Comparison): Pair |
 /** True if the lower end of the risk reaches `least`, false if the upper end does not. */
 function isAtLeast(ctx: ProofContext, least: number): Pair {
   const { circuit } = ctx;
-  const reached = (terms: readonly Weighted[]): SolverLiteral => {
+  const reached = (terms: readonly WeightedLiteral[]): SolverLiteral => {
     if (least <= 0) return circuit.yes;
     return least > riskMax ? circuit.no : circuit.atLeast(terms, least);
   };

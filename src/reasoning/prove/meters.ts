@@ -215,13 +215,13 @@ function requireAtMost(
   }
 }
 
-interface From {
+interface LowerEnd {
   readonly mark: Decimal;
   /** Whether the number lies above the mark, not at it. */
   readonly isOpen: boolean;
 }
 
-function isFrom({ circuit }: ProofContext, leaf: Leaf, { mark, isOpen }: From): SolverLiteral {
+function isFrom({ circuit }: ProofContext, leaf: Leaf, { mark, isOpen }: LowerEnd): SolverLiteral {
   const least = isOpen ? 1 : 0;
   return isWhere(
     leaf,

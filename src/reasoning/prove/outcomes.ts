@@ -10,7 +10,7 @@ import { noElements, type ProofContext } from './context.ts';
 
 export type OutcomeLiterals = Readonly<Record<Outcome, SolverLiteral>>;
 
-export interface Judged {
+export interface RuleOutcome {
   readonly rule: Rule;
   readonly pair: Pair;
   /** Whether the rule's requirement has been met. */
@@ -18,7 +18,7 @@ export interface Judged {
 }
 
 /** `isUnapproved`: no requirement of any rule has been met. */
-export function judgedRules(ctx: ProofContext, isUnapproved: boolean): readonly Judged[] {
+export function judgedRules(ctx: ProofContext, isUnapproved: boolean): readonly RuleOutcome[] {
   return ctx.rules.map((rule) => ({
     rule,
     pair: ctx.lower(rule.condition, noElements),
@@ -68,7 +68,7 @@ export function demandOf({ effect, requirement }: Rule): DemandKind {
 }
 
 /** A guard that is not false makes its demand until the demand is met; a deny cannot be met. */
-function asked(circuit: Circuit, guards: readonly Judged[], demand: DemandKind): SolverLiteral {
+function asked(circuit: Circuit, guards: readonly RuleOutcome[], demand: DemandKind): SolverLiteral {
   return circuit.or(
     guards
       .filter(({ rule }) => demandOf(rule) === demand)
@@ -81,7 +81,7 @@ function asked(circuit: Circuit, guards: readonly Judged[], demand: DemandKind):
 /** Whether some true allow asks for nothing, has its requirement met, or asks only for one of `demands`. */
 function grantedFor(
   circuit: Circuit,
-  allows: readonly Judged[],
+  allows: readonly RuleOutcome[],
   demands: readonly DemandKind[],
 ): SolverLiteral {
   return circuit.or(

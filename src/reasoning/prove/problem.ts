@@ -7,14 +7,14 @@ import { descendants } from '../../language/model/children.ts';
 import { outcomes } from '../../language/model/decision.ts';
 import type { Expression } from '../../language/model/expression.ts';
 import {
-  type AskClaim,
-  type Claim,
+  type AskClause,
+  type GuaranteeClause,
   isGuard,
   type Policy,
   type PolicySet,
   type Rule,
 } from '../../language/model/policy.ts';
-import { claimedOutcomes } from '../../language/spec/claim.ts';
+import { clauseOutcomes } from '../../language/spec/claim.ts';
 import { memo } from '../../language/value/memo.ts';
 import { cutLeaf } from '../cells/cut.ts';
 import { type Faults, noFaults } from '../cells/faults.ts';
@@ -24,7 +24,7 @@ import { notLiteral, type SolverLiteral } from '../solver/literal.ts';
 import { noElements, type ProofContext } from './context.ts';
 import { linkEqualities, shareTexts } from './equality.ts';
 import { lowerCondition } from './lower.ts';
-import { type Judged, judgedRules, type OutcomeLiterals, outcomesOf } from './outcomes.ts';
+import { judgedRules, type OutcomeLiterals, outcomesOf, type RuleOutcome } from './outcomes.ts';
 import { countElements } from './quantifiers.ts';
 
 export interface ProofProblem {
@@ -45,7 +45,7 @@ export interface ProofProblemOptions {
 export function createProblem(
   set: PolicySet,
   action: string,
-  { claims = [], ...options }: ProofProblemOptions & { readonly claims?: readonly Claim[] } = {},
+  { claims = [], ...options }: ProofProblemOptions & { readonly claims?: readonly GuaranteeClause[] } = {},
 ): ProofProblem {
   const ctx = createContext(set, action, options);
   countElements(ctx, conditionsOf(ctx, claims));
@@ -143,7 +143,10 @@ function isCostly({ condition }: Rule): boolean {
   return descendants(condition).some(({ kind }) => costly.has(kind));
 }
 
-function conditionsOf({ rules, set }: ProofContext, claims: readonly Claim[]): readonly Expression[] {
+function conditionsOf(
+  { rules, set }: ProofContext,
+  claims: readonly GuaranteeClause[],
+): readonly Expression[] {
   return [
     ...rules.map(({ condition }) => condition),
     ...claims.flatMap(({ when }) => when ?? []),
@@ -151,22 +154,22 @@ function conditionsOf({ rules, set }: ProofContext, claims: readonly Claim[]): r
   ];
 }
 
-function breaks(ctx: ProofContext, claim: Claim): SolverLiteral {
+function breaks(ctx: ProofContext, claim: GuaranteeClause): SolverLiteral {
   return ctx.circuit.and([isSpokenOf(ctx, claim), isRuledOut(ctx, claim)]);
 }
 
 /** Whether a claim covers the request, as `isSpokenOf` of the definition decides. */
-function isSpokenOf(ctx: ProofContext, { when, isDefinite = false }: Claim): SolverLiteral {
+function isSpokenOf(ctx: ProofContext, { when, isDefinite = false }: GuaranteeClause): SolverLiteral {
   if (when === null) return ctx.circuit.yes;
   const { isTrue, isFalse } = ctx.lower(when, noElements);
   return isDefinite ? isTrue : notLiteral(isFalse);
 }
 
 /** Whether the decision is against the claim, as `isAgainst` of the definition decides. */
-function isRuledOut(ctx: ProofContext, claim: Claim): SolverLiteral {
+function isRuledOut(ctx: ProofContext, claim: GuaranteeClause): SolverLiteral {
   const outcomes = outcomesOf(ctx, claim.isUnapproved);
   if (claim.effect !== 'ask') {
-    const isDecided = outcomes[claimedOutcomes[claim.effect]];
+    const isDecided = outcomes[clauseOutcomes[claim.effect]];
     return claim.mode === 'never' ? isDecided : notLiteral(isDecided);
   }
   const isAsked = asksOf(ctx, claim);
@@ -191,7 +194,7 @@ function depthOf({ base }: Leaf): number {
 }
 
 /** A literal that holds if the decision asks the group for at least `needs` people. */
-function asksOf(ctx: ProofContext, asked: Pick<AskClaim, 'group' | 'needs'>): SolverLiteral {
+function asksOf(ctx: ProofContext, asked: Pick<AskClause, 'group' | 'needs'>): SolverLiteral {
   const { circuit } = ctx;
   const judged = judgedRules(ctx, true);
   const guards = judged.filter(({ rule }) => isGuard(rule) && isAsking(rule, asked));
@@ -202,15 +205,15 @@ function asksOf(ctx: ProofContext, asked: Pick<AskClaim, 'group' | 'needs'>): So
   return circuit.and([isAsked, notLiteral(outcomesOf(ctx, true).DENY)]);
 }
 
-function isAsking({ requirement }: Rule, { group, needs }: Pick<AskClaim, 'group' | 'needs'>): boolean {
+function isAsking({ requirement }: Rule, { group, needs }: Pick<AskClause, 'group' | 'needs'>): boolean {
   return requirement?.kind === 'approval' && requirement.groups.includes(group) && requirement.needs >= needs;
 }
 
 /** At most one allow grants a request: the first that is true. */
 function grantsAsking(
   { circuit }: ProofContext,
-  judged: readonly Judged[],
-  asked: Pick<AskClaim, 'group' | 'needs'>,
+  judged: readonly RuleOutcome[],
+  asked: Pick<AskClause, 'group' | 'needs'>,
 ): readonly SolverLiteral[] {
   const asking: SolverLiteral[] = [];
   let isNoneBefore = circuit.yes;
@@ -222,7 +225,7 @@ function grantsAsking(
 }
 
 /** Allows that ask for less come first, then those that ask fewer people, then by id. */
-function byPreference({ rule: a }: Judged, { rule: b }: Judged): number {
+function byPreference({ rule: a }: RuleOutcome, { rule: b }: RuleOutcome): number {
   return strictness(a) - strictness(b) || peopleOf(a) - peopleOf(b) || (a.id < b.id ? -1 : 1);
 }
 

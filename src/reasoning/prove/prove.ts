@@ -5,15 +5,15 @@
 import type { Span } from '../../language/diagnostic/span.ts';
 import type { Decision } from '../../language/model/decision.ts';
 import {
-  type Claim,
   type Guarantee,
+  type GuaranteeClause,
   isGuard,
   type PolicySet,
   type Rule,
 } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
 import { authorize } from '../../language/spec/authorize.ts';
-import { asClaimed, refutation } from '../../language/spec/claim.ts';
+import { refutation, withClauseFacts } from '../../language/spec/claim.ts';
 import { evaluateCondition } from '../../language/spec/evaluate.ts';
 import { resolveFacts } from '../../language/spec/payload.ts';
 import type { Lemma } from '../linear/inequality.ts';
@@ -30,10 +30,10 @@ import { witnessOf } from './witness.ts';
 export type Verdict =
   | { readonly kind: 'proved'; readonly proof: Proof }
   | { readonly kind: 'refuted'; readonly facts: Facts; readonly decision: Decision }
-  | { readonly kind: 'undecided'; readonly why: Why; readonly terms: readonly Span[] };
+  | { readonly kind: 'undecided'; readonly why: UnknownReason; readonly terms: readonly Span[] };
 
 /** What keeps a claim from being decided. */
-export type Why = 'guessed conditions' | 'long lists' | Bound['why'] | 'too much search';
+export type UnknownReason = 'guessed conditions' | 'long lists' | Bound['why'] | 'too much search';
 
 /** Clauses that cannot hold together with the assumptions, and the steps that show it. */
 export interface Proof {
@@ -50,9 +50,9 @@ export interface Proof {
   readonly assumptions: SolverClause;
 }
 
-export interface ClaimVerdict {
+export interface ClauseVerdict {
   readonly guarantee: Guarantee;
-  readonly claim: Claim;
+  readonly claim: GuaranteeClause;
   /** One verdict per action. With `isEachAsked` false, no action follows one that refutes the claim. */
   readonly verdicts: readonly (Verdict & { readonly action: string })[];
   /** Refuted if one action refutes the claim; proved if all actions prove it. */
@@ -63,7 +63,7 @@ const witnessesMax = 30;
 const conflictsMax = 20_000;
 
 /** Returns a verdict on the claim and action that is known beforehand, or null. */
-export type KnownVerdict = (claim: Claim, action: string) => Verdict | null;
+export type KnownVerdict = (claim: GuaranteeClause, action: string) => Verdict | null;
 
 export interface ProveOptions {
   readonly known?: KnownVerdict;
@@ -75,12 +75,12 @@ export interface ProveOptions {
 export function proveGuarantees(
   set: PolicySet,
   { known = () => null, isEachAsked = true }: ProveOptions = {},
-): readonly ClaimVerdict[] {
+): readonly ClauseVerdict[] {
   const asked = set.guarantees.flatMap((guarantee) =>
     guarantee.claims.map((claim) => ({
       guarantee,
       claim,
-      verdicts: [] as ClaimVerdict['verdicts'][number][],
+      verdicts: [] as ClauseVerdict['verdicts'][number][],
     })),
   );
   for (const action of new Set(set.guarantees.flatMap(({ actions }) => actions))) {
@@ -90,7 +90,7 @@ export function proveGuarantees(
         (isEachAsked || !verdicts.some(({ kind }) => kind === 'refuted')),
     );
     const claims = open.map(({ claim }) => claim);
-    const found = decideClaims(set, action, claims, known);
+    const found = decideClauses(set, action, claims, known);
     for (const { claim, verdicts } of open) verdicts.push({ action, ...found.get(claim)! });
   }
   return asked.map((one) => ({ ...one, kind: verdictOfAll(one.verdicts.map(({ kind }) => kind)) }));
@@ -100,18 +100,18 @@ export function proveGuarantees(
  * Decides claims about an action: first by known verdicts, then with few of many rules, then the rest of the
  * claims together.
  */
-export function decideClaims(
+export function decideClauses(
   set: PolicySet,
   action: string,
-  claims: readonly Claim[],
+  claims: readonly GuaranteeClause[],
   known: KnownVerdict = () => null,
-): ReadonlyMap<Claim, Verdict> {
+): ReadonlyMap<GuaranteeClause, Verdict> {
   const before = claims.flatMap((claim) => {
     const verdict = known(claim, action);
     return verdict === null ? [] : [[claim, verdict] as const];
   });
   const found = new Map(before);
-  const isOpen = (claim: Claim): boolean => !found.has(claim);
+  const isOpen = (claim: GuaranteeClause): boolean => !found.has(claim);
   if (enforcedOf(set, action).length >= manyRules)
     for (const [claim, verdict] of decideWithFew(set, action, claims.filter(isOpen)))
       found.set(claim, verdict);
@@ -131,8 +131,8 @@ function verdictOfAll(kinds: readonly Verdict['kind'][]): Verdict['kind'] {
 export function proveAction(
   set: PolicySet,
   action: string,
-  claims: readonly Claim[],
-): ReadonlyMap<Claim, Verdict> {
+  claims: readonly GuaranteeClause[],
+): ReadonlyMap<GuaranteeClause, Verdict> {
   const problem = createProblem(set, action, { claims, isCoarse: true });
   const coarse = decideAll(problem, claims);
   if (problem.ctx.leftOpen.size === 0) return coarse;
@@ -154,8 +154,8 @@ const fewRounds = 8;
 export function decideWithFew(
   set: PolicySet,
   action: string,
-  claims: readonly Claim[],
-): ReadonlyMap<Claim, Verdict> {
+  claims: readonly GuaranteeClause[],
+): ReadonlyMap<GuaranteeClause, Verdict> {
   const asked = claims.filter(({ effect }) => effect !== 'ask');
   const all = enforcedOf(set, action);
   const guards = all.filter(canBeLeftOut);
@@ -187,9 +187,12 @@ interface FewRules {
 }
 
 /** Decides claims that all hold with more guards, or of which none does, with one formula per round. */
-function decideGroup(few: FewRules, claims: readonly Claim[]): ReadonlyMap<Claim, Verdict> {
+function decideGroup(
+  few: FewRules,
+  claims: readonly GuaranteeClause[],
+): ReadonlyMap<GuaranteeClause, Verdict> {
   const { set, action, all } = few;
-  const found = new Map<Claim, Verdict>();
+  const found = new Map<GuaranteeClause, Verdict>();
   const left = new Set(few.left);
   let open = claims;
   for (let round = 0; round < fewRounds && open.length > 0; round += 1) {
@@ -197,7 +200,7 @@ function decideGroup(few: FewRules, claims: readonly Claim[]): ReadonlyMap<Claim
     const problem = createProblem(set, action, { claims: open, isCoarse: true, rules });
     const prover = new Prover(problem);
     const acting = new Set<Rule>();
-    const next: Claim[] = [];
+    const next: GuaranteeClause[] = [];
     for (const [at, claim] of open.entries()) {
       const settled = settledBy(prover, claim, problem.broken[at]!);
       if (settled === null) continue;
@@ -221,10 +224,10 @@ function decideGroup(few: FewRules, claims: readonly Claim[]): ReadonlyMap<Claim
  * A proof with these rules, or a request that breaks the claim with them; null when neither tells anything
  * about all rules.
  */
-function settledBy(prover: Prover, claim: Claim, broken: SolverLiteral): Verdict | Facts | null {
+function settledBy(prover: Prover, claim: GuaranteeClause, broken: SolverLiteral): Verdict | Facts | null {
   const example = prover.example(broken);
   if (example === 'open') return null;
-  if (example !== null) return asClaimed(claim, example);
+  if (example !== null) return withClauseFacts(claim, example);
   if (!holdsWithMoreGuards(claim)) return null;
   const verdict = prover.decide(claim, broken);
   return verdict.kind === 'proved' ? verdict : null;
@@ -238,7 +241,7 @@ export function canBeLeftOut(rule: Rule): boolean {
   return isGuard(rule) && rule.points === 0;
 }
 
-export function holdsWithMoreGuards({ mode, effect }: Claim): boolean {
+export function holdsWithMoreGuards({ mode, effect }: GuaranteeClause): boolean {
   return effect === (mode === 'never' ? 'allow' : 'deny');
 }
 
@@ -249,7 +252,7 @@ function actingOn(set: PolicySet, facts: Facts, guards: ReadonlySet<Rule>): read
   return [...guards].filter(({ condition }) => evaluateCondition(condition, scope) !== false);
 }
 
-function decideAll(problem: ProofProblem, claims: readonly Claim[]): Map<Claim, Verdict> {
+function decideAll(problem: ProofProblem, claims: readonly GuaranteeClause[]): Map<GuaranteeClause, Verdict> {
   const prover = new Prover(problem);
   return new Map(claims.map((claim, at) => [claim, prover.decide(claim, problem.broken[at]!)]));
 }
@@ -276,7 +279,7 @@ class Prover {
     return answer === null || leftOpen.size > 0 ? 'open' : witnessOf(this.#ctx);
   }
 
-  decide(claim: Claim, broken: SolverLiteral): Verdict {
+  decide(claim: GuaranteeClause, broken: SolverLiteral): Verdict {
     const { circuit, bounds, leftOpen } = this.#ctx;
     // Under this literal, clauses rule out models for this claim alone.
     const own = circuit.free(true);
@@ -287,7 +290,7 @@ class Prover {
       if (answer === null) return undecided('too much search', []);
       if (!answer) return round > 0 ? this.#guessed(broken, guessed) : this.#held(claim, [broken, own]);
       if (leftOpen.size > 0) return this.#guessed(broken, guessed);
-      const facts = asClaimed(claim, witnessOf(this.#ctx));
+      const facts = withClauseFacts(claim, witnessOf(this.#ctx));
       const decision = refutation(this.#ctx.set, claim, facts);
       if (decision !== null) return { kind: 'refuted', facts, decision };
       for (const span of this.#wronglyGuessed(broken, facts)) guessed.set(JSON.stringify(span), span);
@@ -299,7 +302,7 @@ class Prover {
   /**
    * The verdict when no model with a small payload breaks the claim; asks about payloads of any size next.
    */
-  #held(claim: Claim, assumptions: SolverClause): Verdict {
+  #held(claim: GuaranteeClause, assumptions: SolverClause): Verdict {
     const { circuit, bounds, bounded, lists, isCoarse } = this.#ctx;
     this.#log.check(circuit.solver.core);
     if (bounds.size > 0) {
@@ -318,9 +321,9 @@ class Prover {
    * A refutation that exceeds a bound, or null. Numbers with many digits are easily written down; huge
    * payloads are not, so their refutation may be missed.
    */
-  #odd(claim: Claim): Verdict | null {
+  #odd(claim: GuaranteeClause): Verdict | null {
     if (this.#ctx.leftOpen.size > 0) return null;
-    const facts = asClaimed(claim, witnessOf(this.#ctx));
+    const facts = withClauseFacts(claim, witnessOf(this.#ctx));
     const decision = refutation(this.#ctx.set, claim, facts);
     return decision === null ? null : { kind: 'refuted', facts, decision };
   }
@@ -397,7 +400,7 @@ function proofOf(ctx: ProofContext, formulaCount: number): Proof {
   };
 }
 
-function undecided(why: Why, terms: readonly Span[]): Verdict {
+function undecided(why: UnknownReason, terms: readonly Span[]): Verdict {
   return { kind: 'undecided', why, terms };
 }
 

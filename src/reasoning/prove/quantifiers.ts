@@ -34,7 +34,7 @@ export function quantifierAtom(ctx: ProofContext, expression: Quantify, elements
   return expression.sources.reduce((bounded, one) => boundList(ctx, one, { pair: bounded, elements }), pair);
 }
 
-interface At {
+interface QuantifierPlace {
   readonly place: PlaceOfElement;
   readonly elements: Elements;
 }
@@ -45,7 +45,11 @@ export interface PlaceOfElement {
 }
 
 /** Whether the place has an element that meets the body; for `every`, one that fails the body. */
-function bodyAt(ctx: ProofContext, { quantifier, body, variable }: Quantify, { place, elements }: At): Pair {
+function bodyAt(
+  ctx: ProofContext,
+  { quantifier, body, variable }: Quantify,
+  { place, elements }: QuantifierPlace,
+): Pair {
   const met = ctx.lower(body, new Map(elements).set(variable, place.element));
   const wanted = quantifier === 'every' ? negatedLiteral(met) : met;
   return {
@@ -306,7 +310,7 @@ export function countElements(ctx: ProofContext, conditions: readonly Expression
   for (const key of ctx.elementsOf.keys()) ctx.bounded.add(key);
 }
 
-interface Need {
+interface ElementNeed {
   readonly rounds: number;
   readonly more: number;
   /**
@@ -317,7 +321,7 @@ interface Need {
   readonly needs: Map<string, Map<string, number>>;
 }
 
-function need(ctx: ProofContext, part: Expression, around: Need): void {
+function need(ctx: ProofContext, part: Expression, around: ElementNeed): void {
   const sources =
     part.kind === 'quantify' ? part.sources : part.kind === 'in-elements' ? [part.elements] : [];
   // A sum needs no place for each addend: elements without a place add to the rest.

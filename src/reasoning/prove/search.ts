@@ -99,7 +99,7 @@ function startOf(ctx: ProofContext, leaf: Leaf): Fraction {
   return fractionOf(cellOf(ctx, leaf).value as Decimal);
 }
 
-interface Holding {
+interface ActiveInequality {
   readonly says: SolverLiteral;
   readonly inequality: Inequality;
 }
@@ -108,7 +108,7 @@ interface Holding {
 function sumVariables(
   simplex: Simplex<Reason>,
   variables: ReadonlyMap<string, number>,
-  holding: readonly Holding[],
+  holding: readonly ActiveInequality[],
 ): ReadonlyMap<string, number> {
   const sums = new Map<string, number>();
   for (const { inequality } of holding) {
@@ -152,7 +152,7 @@ function oppositeOf(inequality: Inequality): Inequality {
 function boundSums(
   simplex: Simplex<Reason>,
   sums: ReadonlyMap<string, number>,
-  holding: readonly Holding[],
+  holding: readonly ActiveInequality[],
 ): readonly Farkas<Reason>[] | null {
   for (const { says, inequality } of holding) {
     const { terms, constant, isStrict, isUpper } = upright(inequality);

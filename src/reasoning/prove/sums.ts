@@ -42,14 +42,18 @@ export interface Sum {
   readonly reads: readonly Leaf[];
 }
 
-interface Compared {
+interface SumComparison {
   readonly operator: ComparisonOperator;
   readonly left: Expression;
   readonly right: Expression;
 }
 
 /** Null when a side is no sum. */
-export function sumAtom(ctx: ProofContext, compared: Compared & Expression, elements: Elements): Pair | null {
+export function sumAtom(
+  ctx: ProofContext,
+  compared: SumComparison & Expression,
+  elements: Elements,
+): Pair | null {
   // A reading minus itself may be any number that its two ends admit, so a meter may appear only once.
   const meters = descendants(compared).flatMap((part) => (part.kind === 'meter' ? [part.meter] : []));
   if (new Set(meters).size < meters.length) return null;
@@ -76,8 +80,8 @@ export function sumAtom(ctx: ProofContext, compared: Compared & Expression, elem
 function comparedWithZero(ctx: ProofContext, operator: ComparisonOperator, sum: Sum): Pair {
   const { circuit } = ctx;
   const [low, high] = [endOf(sum, 'low'), endOf(sum, 'high')];
-  const isBelow = (end: Ended): SolverLiteral => inequalityLiteral(ctx, end, true);
-  const isAtMost = (end: Ended): SolverLiteral => inequalityLiteral(ctx, end, false);
+  const isBelow = (end: ClosedSum): SolverLiteral => inequalityLiteral(ctx, end, true);
+  const isAtMost = (end: ClosedSum): SolverLiteral => inequalityLiteral(ctx, end, false);
   switch (operator) {
     case '<':
       return { isTrue: isBelow(high), isFalse: notLiteral(isBelow(low)) };
@@ -96,12 +100,12 @@ function comparedWithZero(ctx: ProofContext, operator: ComparisonOperator, sum: 
   }
 }
 
-interface Ended {
+interface ClosedSum {
   readonly terms: ReadonlyMap<Leaf, Fraction>;
   readonly constant: Fraction;
 }
 
-function endOf({ terms, constant }: Sum, end: 'low' | 'high'): Ended {
+function endOf({ terms, constant }: Sum, end: 'low' | 'high'): ClosedSum {
   const other = end === 'low' ? 'high' : 'low';
   const leaves = [...terms]
     .filter(([, factor]) => signOf(factor) !== 0)
@@ -116,7 +120,11 @@ function endOf({ terms, constant }: Sum, end: 'low' | 'high'): Ended {
  * A literal that holds if the sum is 0 or less, or below 0 if strict. Sums that differ only by a factor share
  * one literal.
  */
-function inequalityLiteral(ctx: ProofContext, { terms, constant }: Ended, isStrict: boolean): SolverLiteral {
+function inequalityLiteral(
+  ctx: ProofContext,
+  { terms, constant }: ClosedSum,
+  isStrict: boolean,
+): SolverLiteral {
   const sorted = [...terms].toSorted(([a], [b]) => (a.key < b.key ? -1 : 1));
   const first = sorted[0]?.[1];
   if (first === undefined) {

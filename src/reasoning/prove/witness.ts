@@ -5,7 +5,7 @@
 import type { ListFact } from '../../language/model/expression.ts';
 import type { Json, JsonObject } from '../../language/model/json.ts';
 import { rowsKnown } from '../../language/model/pushed-row.ts';
-import type { Facts, Reading } from '../../language/model/request.ts';
+import type { Facts, MeterReading } from '../../language/model/request.ts';
 import type { Field, Shape, Slot } from '../../language/model/type.ts';
 import { unknown } from '../../language/model/value.ts';
 import { type Decimal, toNumber } from '../../language/value/decimal.ts';
@@ -97,12 +97,12 @@ function isText(ctx: ProofContext, leaf: Leaf): boolean {
   return typeof cellOf(ctx, leaf).value === 'string';
 }
 
-interface Building {
+interface WitnessBuilder {
   readonly ctx: ProofContext;
   readonly values: Values;
 }
 
-function recordOf(building: Building, { fields }: Shape, path: string): JsonObject {
+function recordOf(building: WitnessBuilder, { fields }: Shape, path: string): JsonObject {
   const entries = fields.map(
     (field) => [field.name, slotJson(building, field, `${path}.${field.name}`)] as const,
   );
@@ -110,7 +110,7 @@ function recordOf(building: Building, { fields }: Shape, path: string): JsonObje
 }
 
 /** The JSON of a place; `undefined` when the field is absent. */
-function slotJson(building: Building, slot: Slot | Field, path: string): Json | undefined {
+function slotJson(building: WitnessBuilder, slot: Slot | Field, path: string): Json | undefined {
   const value = valueAt(building.values, path);
   const isOptional = 'isOptional' in slot && slot.isOptional;
   if (value === 'not asked' || value === unknown)
@@ -134,11 +134,11 @@ function valueAt(values: Values, path: string): CellValue | 'not asked' {
 }
 
 /** The JSON of a place that no condition reads; conditions may still read parts of it. */
-function plainJson(building: Building, slot: Slot, path: string): Json {
+function plainJson(building: WitnessBuilder, slot: Slot, path: string): Json {
   return slot.type.kind === 'record' ? recordOf(building, slot.type.shape, path) : sampleOf(slot);
 }
 
-function listJson({ ctx, values }: Building, slot: Slot, path: string): Json {
+function listJson({ ctx, values }: WitnessBuilder, slot: Slot, path: string): Json {
   const list = ctx.lists.get(path) ?? ctx.lists.get(`${path} signed`);
   const element = list?.element ?? (slot.type.kind === 'list' ? slot.type.element : slot);
   const wanted = leastLength(ctx, slot, list?.key ?? path);
@@ -209,7 +209,7 @@ function requestOf(ctx: ProofContext, values: Values): Facts['request'] {
   };
 }
 
-function metersOf(ctx: ProofContext): Readonly<Record<string, Reading>> {
+function metersOf(ctx: ProofContext): Readonly<Record<string, MeterReading>> {
   const known = [...ctx.meters.values()].filter(({ isKnown }) => ctx.circuit.solver.holds(isKnown));
   const end = (leaf: Leaf): Decimal => ctx.numbers.get(leaf.key) ?? (cellOf(ctx, leaf).value as Decimal);
   return Object.fromEntries(known.map(({ name, low, high }) => [name, { low: end(low), high: end(high) }]));

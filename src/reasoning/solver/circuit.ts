@@ -13,7 +13,7 @@ export interface Pair {
   readonly isFalse: SolverLiteral;
 }
 
-export interface Weighted {
+export interface WeightedLiteral {
   readonly literal: SolverLiteral;
   readonly weight: number;
 }
@@ -118,20 +118,20 @@ export class Circuit {
   }
 
   /** A literal that holds if the weights of the terms that hold add up to at least `least`. */
-  atLeast(terms: readonly Weighted[], least: number): SolverLiteral {
+  atLeast(terms: readonly WeightedLiteral[], least: number): SolverLiteral {
     const { positive, bound } = withoutNegatives(terms, least);
     const sorted = positive.filter(({ weight }) => weight > 0).toSorted((a, b) => b.weight - a.weight);
     return this.#sum(sorted, bound, new Map());
   }
 
   /** A decision diagram with one node for each term and each weight that is still needed there. */
-  #sum(terms: readonly Weighted[], needed: number, nodes: Map<string, SolverLiteral>): SolverLiteral {
+  #sum(terms: readonly WeightedLiteral[], needed: number, nodes: Map<string, SolverLiteral>): SolverLiteral {
     if (needed <= 0) return this.yes;
     if (terms.reduce((sum, { weight }) => sum + weight, 0) < needed) return this.no;
     const key = `${terms.length} ${needed}`;
     const known = nodes.get(key);
     if (known !== undefined) return known;
-    const [{ literal, weight }, ...rest] = terms as readonly [Weighted, ...Weighted[]];
+    const [{ literal, weight }, ...rest] = terms as readonly [WeightedLiteral, ...WeightedLiteral[]];
     const node = this.choose(
       literal,
       this.#sum(rest, needed - weight, nodes),
@@ -151,7 +151,7 @@ export class Circuit {
     // A gate has a higher variable than its inputs.
     for (const [variable, inputs] of this.#inputs.entries())
       if (inputs !== undefined)
-        phases.keep(inputs.every((input) => this.#isPreferred(input)) ? 2 * variable : 2 * variable + 1);
+        phases.save(inputs.every((input) => this.#isPreferred(input)) ? 2 * variable : 2 * variable + 1);
   }
 
   #isPreferred(literal: SolverLiteral): boolean {
@@ -200,9 +200,9 @@ function groupsOf(sorted: readonly SolverLiteral[]): readonly (readonly SolverLi
  * accordingly.
  */
 function withoutNegatives(
-  terms: readonly Weighted[],
+  terms: readonly WeightedLiteral[],
   least: number,
-): { readonly positive: readonly Weighted[]; readonly bound: number } {
+): { readonly positive: readonly WeightedLiteral[]; readonly bound: number } {
   const negative = terms.filter(({ weight }) => weight < 0);
   return {
     positive: terms.map(({ literal, weight }) =>

@@ -7,17 +7,17 @@
 
 import { notLiteral, openLiterals, type SolverClause, type SolverLiteral, variableOf } from './literal.ts';
 
-// Orders variables by their part in recent conflicts: a binary heap with the most active variable on top.
+// VSIDS: orders variables by their part in recent conflicts: a binary heap with the most active variable on top.
 
-const decay = 0.95;
+const decayFactor = 0.95;
 const activityMax = 1e100;
 
-class ActivityOrder {
+class VsidsOrder {
   readonly #heap: number[] = [];
   /** By variable, its place in the heap; -1 when the variable is not in the heap. */
   readonly #places: number[] = [];
   readonly #activities: number[] = [];
-  #bump = 1;
+  #increment = 1;
 
   /** Adds the next variable; variables are numbered from 0. */
   append(): void {
@@ -47,17 +47,17 @@ class ActivityOrder {
   }
 
   /** Notes that the variable took part in a conflict. */
-  touch(variable: number): void {
-    this.#activities[variable]! += this.#bump;
+  bump(variable: number): void {
+    this.#activities[variable]! += this.#increment;
     if (this.#places[variable]! >= 0) this.#rise(variable);
   }
 
   /** Ends a conflict: earlier conflicts count less from now on. */
-  age(): void {
-    this.#bump /= decay;
-    if (this.#bump < activityMax) return;
+  decay(): void {
+    this.#increment /= decayFactor;
+    if (this.#increment < activityMax) return;
     for (const at of this.#activities.keys()) this.#activities[at]! /= activityMax;
-    this.#bump /= activityMax;
+    this.#increment /= activityMax;
   }
 
   #rise(variable: number): void {
@@ -95,10 +95,10 @@ class ActivityOrder {
   }
 }
 
-// The literal with which the solver tries each variable: the one that held last, and at first the one chosen
+// Phase saving: the literal with which the solver tries each variable: the one that held last, and at first the one chosen
 // when the variable was made.
 
-class Phases {
+class SavedPhases {
   /** By variable, the literal to try. */
   readonly #last: SolverLiteral[] = [];
 
@@ -111,7 +111,7 @@ class Phases {
     return this.#last[variable]!;
   }
 
-  keep(literal: SolverLiteral): void {
+  save(literal: SolverLiteral): void {
     this.#last[variableOf(literal)] = literal;
   }
 }
@@ -135,48 +135,48 @@ class Model {
   }
 
   /** Gives variables that are newer than the model the value with which the solver would try them. */
-  grow(variables: number, phases: Phases): void {
+  grow(variables: number, phases: SavedPhases): void {
     for (let variable = this.#truths.length >> 1; variable < variables; variable += 1)
       this.turn(phases.of(variable));
   }
 }
 
 // The clauses to examine when a literal becomes true, because they contain its opposite. For a clause of two
-// literals, the other literal is kept. For a longer clause a literal is kept that makes examining it needless
+// literals, the other literal is kept. For a longer clause a blocker literal is kept that makes examining it needless
 // while the literal holds.
 
 export class Watchers {
   /** For clauses of two literals: the other literal, and the clause at the same index of `pairs`. */
   readonly partners: SolverLiteral[] = [];
-  readonly pairs: KeptClause[] = [];
+  readonly pairs: WatchedClause[] = [];
   /** For longer clauses: one of the literals, and the clause at the same index of `clauses`. */
-  readonly sparing: SolverLiteral[] = [];
-  readonly clauses: KeptClause[] = [];
+  readonly blockers: SolverLiteral[] = [];
+  readonly clauses: WatchedClause[] = [];
 
-  watch(clause: KeptClause, other: SolverLiteral): void {
+  watch(clause: WatchedClause, other: SolverLiteral): void {
     const isOfTwo = clause.literals.length === 2;
-    (isOfTwo ? this.partners : this.sparing).push(other);
+    (isOfTwo ? this.partners : this.blockers).push(other);
     (isOfTwo ? this.pairs : this.clauses).push(clause);
   }
 
   /** Drops the longer clauses from a place on. */
   cut(place: number): void {
     if (place === this.clauses.length) return;
-    this.sparing.length = place;
+    this.blockers.length = place;
     this.clauses.length = place;
   }
 }
 
 // A clause in the form in which the solver keeps it during the search.
 
-export interface KeptClause {
+export interface WatchedClause {
   /**
    * The first two literals are watched; in a clause of more than two, the literal that the clause implies
    * comes first.
    */
   readonly literals: SolverLiteral[];
   /** The literal block distance: the number of decision levels in the clause. Null for a given clause. */
-  readonly levels: number | null;
+  readonly lbd: number | null;
   isDropped: boolean;
 }
 
@@ -184,14 +184,14 @@ export interface KeptClause {
  * Drops the half of the learnt clauses with the highest LBD, except clauses with an LBD of at most 2. Returns
  * the kept ones.
  */
-function usefulOf(learned: readonly KeptClause[]): KeptClause[] {
-  const sorted = learned.toSorted((a, b) => a.levels! - b.levels!);
-  for (const clause of sorted.slice(sorted.length >> 1)) clause.isDropped = clause.levels! > 2;
+function bestByLbd(learned: readonly WatchedClause[]): WatchedClause[] {
+  const sorted = learned.toSorted((a, b) => a.lbd! - b.lbd!);
+  for (const clause of sorted.slice(sorted.length >> 1)) clause.isDropped = clause.lbd! > 2;
   return sorted.filter(({ isDropped }) => !isDropped);
 }
 
 /** Grows with the given clauses, which are never removed. */
-class ClausePlaces {
+class OccurrenceLists {
   readonly #places: SolverClause[][] = [];
   #read = 0;
 
@@ -229,24 +229,24 @@ export class Solver {
   readonly #watchers: Watchers[] = [];
   /** By variable, the number of decisions when it got its value. */
   readonly #levels: number[] = [];
-  readonly #reasons: (KeptClause | null)[] = [];
+  readonly #reasons: (WatchedClause | null)[] = [];
   /** The values with which variables are tried first, until a search sets others. */
-  readonly phases = new Phases();
+  readonly phases = new SavedPhases();
   readonly #isSeen: boolean[] = [];
-  readonly #order = new ActivityOrder();
+  readonly #order = new VsidsOrder();
 
   /** The literals that hold now, and the places in the trail at which decisions begin. */
   readonly #trail: SolverLiteral[] = [];
   readonly #decisions: number[] = [];
   #propagated = 0;
-  #kept: KeptClause[] = [];
+  #kept: WatchedClause[] = [];
   #isImpossible = false;
   #conflicts = 0;
-  readonly #places = new ClausePlaces();
+  readonly #places = new OccurrenceLists();
   /** How many of the given clauses the last model satisfies. */
   #met = 0;
   /** True while repairs run: undone values are then not saved as phases for the next search. */
-  #isMending = false;
+  #isRepairing = false;
   /** The assumptions of the last question; what follows from those that the next question shares is kept. */
   #assumed: SolverClause = [];
 
@@ -273,7 +273,7 @@ export class Solver {
     this.#undo(0);
     const literals = openLiterals(clause, this.#values);
     if (literals === null) return;
-    if (literals.length > 1) this.#watch({ literals, levels: null, isDropped: false });
+    if (literals.length > 1) this.#watch({ literals, lbd: null, isDropped: false });
     else if (literals.length === 0) this.#isImpossible = true;
     else {
       this.#assign(literals[0]!, null);
@@ -286,14 +286,14 @@ export class Solver {
     this.core = [];
     const end = this.#conflicts + conflictsMax;
     this.#undo(this.#sharedWith(assumptions));
-    this.#isMending = false;
+    this.#isRepairing = false;
     this.#assumed = assumptions;
     for (let run = 1; !this.#isImpossible; run += 1) {
       const answer = this.#search(assumptions, Math.min(end, this.#conflicts + restartUnit * luby(run)));
       if (answer !== null) return answer;
       this.#undo(0);
       if (this.#conflicts >= end) return null;
-      this.#forget();
+      this.#reduceDb();
     }
     return false;
   }
@@ -310,7 +310,7 @@ export class Solver {
   /** For each literal, its truth by propagation from the assumptions; null when that does not settle it. */
   implied(assumptions: SolverClause, literals: SolverClause): readonly (boolean | null)[] {
     this.#undo(this.#sharedWith(assumptions));
-    this.#isMending = true;
+    this.#isRepairing = true;
     this.#assumed = assumptions;
     if (this.#isImpossible || this.#assumeAll(assumptions) !== true) this.#undoAll();
     return literals.map((literal) => (this.#values[literal] === free ? null : this.#values[literal] === 1));
@@ -319,14 +319,14 @@ export class Solver {
   /** Makes the next search try these literals first. */
   prefer(literals: Iterable<SolverLiteral>): void {
     this.#undo(0);
-    for (const literal of literals) this.phases.keep(literal);
+    for (const literal of literals) this.phases.save(literal);
   }
 
   /** True if the last model was repaired, false if the assumptions conflict, null if a search is needed. */
   #repair(assumptions: SolverClause): boolean | null {
     this.core = [];
     this.#undo(this.#sharedWith(assumptions));
-    this.#isMending = true;
+    this.#isRepairing = true;
     this.#assumed = assumptions;
     this.#places.read(this.given);
     const canAssume = this.#assumeAll(assumptions);
@@ -433,7 +433,7 @@ export class Solver {
     return null;
   }
 
-  #assign(literal: SolverLiteral, reason: KeptClause | null): void {
+  #assign(literal: SolverLiteral, reason: WatchedClause | null): void {
     this.#values[literal] = 1;
     this.#values[notLiteral(literal)] = 0;
     this.#levels[variableOf(literal)] = this.#decisions.length;
@@ -446,7 +446,7 @@ export class Solver {
     if (start === undefined) return;
     for (let at = start; at < this.#trail.length; at += 1) {
       const literal = this.#trail[at]!;
-      if (!this.#isMending) this.phases.keep(literal);
+      if (!this.#isRepairing) this.phases.save(literal);
       this.#values[literal] = free;
       this.#values[notLiteral(literal)] = free;
       this.#order.insert(variableOf(literal));
@@ -456,7 +456,7 @@ export class Solver {
     this.#propagated = start;
   }
 
-  #watch(clause: KeptClause): void {
+  #watch(clause: WatchedClause): void {
     const first = clause.literals[0]!;
     const second = clause.literals[1]!;
     this.#watchers[notLiteral(first)]!.watch(clause, second);
@@ -464,7 +464,7 @@ export class Solver {
   }
 
   /** The clause that can no longer hold; null when there is none. */
-  #propagate(): KeptClause | null {
+  #propagate(): WatchedClause | null {
     while (this.#propagated < this.#trail.length) {
       const literal = this.#trail[this.#propagated]!;
       this.#propagated += 1;
@@ -475,7 +475,7 @@ export class Solver {
   }
 
   /** A clause of two literals needs its other literal; a longer clause looks for another one to watch. */
-  #visit(literal: SolverLiteral): KeptClause | null {
+  #visit(literal: SolverLiteral): WatchedClause | null {
     const watchers = this.#watchers[literal]!;
     const { partners, pairs } = watchers;
     for (let at = 0; at < partners.length; at += 1) {
@@ -487,22 +487,22 @@ export class Solver {
     return this.#visitLonger(notLiteral(literal), watchers);
   }
 
-  #visitLonger(lost: SolverLiteral, watchers: Watchers): KeptClause | null {
-    const { sparing, clauses } = watchers;
+  #visitLonger(lost: SolverLiteral, watchers: Watchers): WatchedClause | null {
+    const { blockers, clauses } = watchers;
     const values = this.#values;
-    let [kept, conflict] = [0, null as KeptClause | null];
+    let [kept, conflict] = [0, null as WatchedClause | null];
     for (let at = 0; at < clauses.length; at += 1) {
       const clause = clauses[at]!;
-      let sparingNow = sparing[at]!;
-      if (values[sparingNow] !== 1 && conflict === null) {
+      let blocker = blockers[at]!;
+      if (values[blocker] !== 1 && conflict === null) {
         if (clause.isDropped || this.#moveWatch(clause, lost)) continue;
-        sparingNow = clause.literals[0]!;
-        const value = values[sparingNow]!;
+        blocker = clause.literals[0]!;
+        const value = values[blocker]!;
         if (value === 0) conflict = clause;
-        else if (value === free) this.#assign(sparingNow, clause);
+        else if (value === free) this.#assign(blocker, clause);
       }
       clauses[kept] = clause;
-      sparing[kept] = sparingNow;
+      blockers[kept] = blocker;
       kept += 1;
     }
     watchers.cut(kept);
@@ -510,7 +510,7 @@ export class Solver {
   }
 
   /** Whether the clause found another literal to watch instead of the lost one. */
-  #moveWatch(clause: KeptClause, lost: SolverLiteral): boolean {
+  #moveWatch(clause: WatchedClause, lost: SolverLiteral): boolean {
     const { literals } = clause;
     if (literals[0] === lost) {
       literals[0] = literals[1]!;
@@ -529,7 +529,7 @@ export class Solver {
   }
 
   /** Learns a clause from the conflict and undoes decisions. False when no decision is left to undo. */
-  #learnFrom(conflict: KeptClause): boolean {
+  #learnFrom(conflict: WatchedClause): boolean {
     this.#conflicts += 1;
     if (this.#decisions.length === 0) {
       this.#isImpossible = true;
@@ -541,21 +541,21 @@ export class Solver {
     this.#undo(literals.length > 1 ? this.#levelOf(literals[1]!) : 0);
     if (literals.length === 1) this.#assign(literals[0]!, null);
     else {
-      const levels = new Set(literals.map((literal) => this.#levelOf(literal))).size;
-      const clause: KeptClause = { literals, levels, isDropped: false };
+      const lbd = new Set(literals.map((literal) => this.#levelOf(literal))).size;
+      const clause: WatchedClause = { literals, lbd, isDropped: false };
       this.#kept.push(clause);
       this.#watch(clause);
       this.#assign(literals[0]!, clause);
     }
-    this.#order.age();
+    this.#order.decay();
     return true;
   }
 
   /** The learnt clause: its first literal is implied once all decisions but the last stand. */
-  #analyze(conflict: KeptClause): SolverLiteral[] {
+  #analyze(conflict: WatchedClause): SolverLiteral[] {
     const others: SolverLiteral[] = [];
     const seen: number[] = [];
-    let reason: KeptClause | null = conflict;
+    let reason: WatchedClause | null = conflict;
     let open = 0;
     let implied: SolverLiteral = free;
     let at = this.#trail.length;
@@ -565,7 +565,7 @@ export class Solver {
         if (literal === implied || this.#isSeen[variable] || this.#levels[variable] === 0) continue;
         this.#isSeen[variable] = true;
         seen.push(variable);
-        this.#order.touch(variable);
+        this.#order.bump(variable);
         if (this.#levels[variable] === this.#decisions.length) open += 1;
         else others.push(literal);
       }
@@ -612,8 +612,8 @@ export class Solver {
   }
 
   /** Drops the less useful learnt clauses when there are many; no decision may be open. */
-  #forget(): void {
-    if (this.#kept.length >= learnedKept + this.#conflicts / 3) this.#kept = usefulOf(this.#kept);
+  #reduceDb(): void {
+    if (this.#kept.length >= learnedKept + this.#conflicts / 3) this.#kept = bestByLbd(this.#kept);
   }
 }
 

@@ -3,10 +3,10 @@
 
 import type { Span } from '../../language/diagnostic/span.ts';
 import type { Expression } from '../../language/model/expression.ts';
-import type { Claim, PolicySet, Rule } from '../../language/model/policy.ts';
+import type { GuaranteeClause, PolicySet, Rule } from '../../language/model/policy.ts';
 import type { Clause, ExpressionNode, PolicyFile, RuleNode } from '../../language/syntax/tree/tree.ts';
 import { textAt } from '../prove/report/wording.ts';
-import { conditionWords, enumerated, nameWords, type Wording } from './words.ts';
+import { conditionWords, enumerated, nameWords, type WordingContext } from './words.ts';
 
 export type SentenceKind = 'passes' | 'asks' | 'refuses' | 'rest';
 
@@ -21,7 +21,7 @@ export interface Sentence {
 
 export interface SentenceReading {
   readonly text: string;
-  readonly claims: readonly Claim[];
+  readonly claims: readonly GuaranteeClause[];
 }
 
 export interface ActionSentences {
@@ -74,20 +74,20 @@ function enforced({ policies }: PolicySet, key: string): readonly Rule[] {
     .filter(({ isShadow, effect }) => !isShadow && effect !== 'risk');
 }
 
-interface Written {
+interface SentenceContext {
   readonly rule: RuleNode;
   readonly policyWhen: ExpressionNode | null;
 }
 
 interface Speaker {
   readonly set: PolicySet;
-  readonly wording: Wording;
-  readonly nodes: ReadonlyMap<string, Written>;
+  readonly wording: WordingContext;
+  readonly nodes: ReadonlyMap<string, SentenceContext>;
   readonly rules: readonly Rule[];
 }
 
-function nodesOf(files: readonly PolicyFile[]): ReadonlyMap<string, Written> {
-  const found = new Map<string, Written>();
+function nodesOf(files: readonly PolicyFile[]): ReadonlyMap<string, SentenceContext> {
+  const found = new Map<string, SentenceContext>();
   for (const { declarations } of files)
     for (const one of declarations)
       if (one.kind === 'policy')
@@ -96,7 +96,7 @@ function nodesOf(files: readonly PolicyFile[]): ReadonlyMap<string, Written> {
   return found;
 }
 
-export function wordingOf({ files, sourceOf }: SummarySource, mentioned: Set<string>): Wording {
+export function wordingOf({ files, sourceOf }: SummarySource, mentioned: Set<string>): WordingContext {
   const lets = new Map<string, ExpressionNode>();
   for (const one of files.flatMap(({ declarations }) => declarations))
     if (one.kind === 'let') lets.set(one.name.text, one.value);
@@ -121,7 +121,7 @@ function ruleSentence(rule: Rule, speaker: Speaker): Sentence {
       return {
         kind: 'refuses',
         readings: [
-          { text: `Is refused${where}.`, claims: [claim(rule, { mode: 'always', effect: 'deny' })] },
+          { text: `Is refused${where}.`, claims: [outcomeClause(rule, { mode: 'always', effect: 'deny' })] },
         ],
         ...said,
       };
@@ -196,7 +196,7 @@ function asking(rule: Rule, where: string, speaker: Speaker): readonly SentenceR
   ];
 }
 
-function neverRefused(rule: Rule): Claim {
+function neverRefused(rule: Rule): GuaranteeClause {
   return {
     mode: 'never',
     effect: 'deny',
@@ -213,8 +213,8 @@ function holding(rule: Rule, where: string, speaker: Speaker): readonly Sentence
 }
 
 /** Claims that nothing is granted before these people have been asked. */
-function heldBy(rule: Rule, when: Expression, isDefinite: boolean): readonly Claim[] {
-  const definitely: Pick<Claim, 'isDefinite'> = isDefinite ? { isDefinite } : {};
+function heldBy(rule: Rule, when: Expression, isDefinite: boolean): readonly GuaranteeClause[] {
+  const definitely: Pick<GuaranteeClause, 'isDefinite'> = isDefinite ? { isDefinite } : {};
   const base = {
     isUnapproved: true,
     when: isAlways(when) ? null : when,
@@ -224,7 +224,10 @@ function heldBy(rule: Rule, when: Expression, isDefinite: boolean): readonly Cla
   const never = { mode: 'never', effect: 'allow', ...base } as const;
   if (rule.requirement?.kind !== 'approval') return [never, { mode: 'never', effect: 'escalate', ...base }];
   const { groups, needs } = rule.requirement;
-  return [never, ...groups.map((group): Claim => ({ mode: 'always', effect: 'ask', group, needs, ...base }))];
+  return [
+    never,
+    ...groups.map((group): GuaranteeClause => ({ mode: 'always', effect: 'ask', group, needs, ...base })),
+  ];
 }
 
 function whoOf({ requirement }: Rule, { set }: Speaker): string {
@@ -244,7 +247,7 @@ function restSentence(action: string, { set, rules }: Speaker): Sentence {
   const allows = rules.filter(({ effect }) => effect === 'allow');
   const open = allows.filter(({ requirement }) => requirement === null);
   const { span } = set.actions.get(action)!;
-  const never = (some: readonly Rule[], isUnapproved: boolean): Claim => ({
+  const never = (some: readonly Rule[], isUnapproved: boolean): GuaranteeClause => ({
     mode: 'never',
     effect: 'allow',
     isUnapproved,
@@ -277,11 +280,18 @@ interface Outcome {
   readonly isUnapproved?: boolean;
 }
 
-function claim({ condition, span }: Rule, { mode, effect, isUnapproved = false }: Outcome): Claim {
+function outcomeClause(
+  { condition, span }: Rule,
+  { mode, effect, isUnapproved = false }: Outcome,
+): GuaranteeClause {
   return { mode, effect, isUnapproved, when: isAlways(condition) ? null : condition, span };
 }
 
-function definite({ span }: Rule, when: Expression, { mode, effect, isUnapproved = false }: Outcome): Claim {
+function definite(
+  { span }: Rule,
+  when: Expression,
+  { mode, effect, isUnapproved = false }: Outcome,
+): GuaranteeClause {
   return { mode, effect, isUnapproved, when, isDefinite: true, span };
 }
 

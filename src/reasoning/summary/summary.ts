@@ -4,8 +4,8 @@
 // nothing passes by it.
 
 import type { Span } from '../../language/diagnostic/span.ts';
-import type { Claim, PolicySet } from '../../language/model/policy.ts';
-import { decideClaims, type Verdict } from '../prove/prove.ts';
+import type { GuaranteeClause, PolicySet } from '../../language/model/policy.ts';
+import { decideClauses, type Verdict } from '../prove/prove.ts';
 import { whyUndecided } from '../prove/report/wording.ts';
 import {
   type ActionSentences,
@@ -68,12 +68,12 @@ function titleOf({ actions: declared }: PolicySet, actions: readonly string[]): 
 }
 
 function confirmed(set: PolicySet, { actions, sentences }: ActionSentences): readonly SaidSentence[] {
-  const witnesses = new Map(sentences.map((one) => [one, witnessClaim(one)]));
+  const witnesses = new Map(sentences.map((one) => [one, witnessClause(one)]));
   const claims = [
     ...sentences.flatMap(({ readings }) => readings.flatMap((reading) => reading.claims)),
     ...[...witnesses.values()].filter((one) => one !== null),
   ];
-  const found = actions.map((action) => decideClaims(set, action, claims));
+  const found = actions.map((action) => decideClauses(set, action, claims));
   return sentences.flatMap((sentence): readonly SaidSentence[] => {
     const { kind, readings, rule, span } = sentence;
     const witness = witnesses.get(sentence) ?? null;
@@ -90,19 +90,19 @@ function confirmed(set: PolicySet, { actions, sentences }: ActionSentences): rea
  * A claim that a request refutes if the request passes as the sentence states; null for sentences about
  * anything else.
  */
-function witnessClaim({ kind, readings, span }: Sentence): Claim | null {
+function witnessClause({ kind, readings, span }: Sentence): GuaranteeClause | null {
   const claim = readings.at(-1)!.claims[0]!;
   if (kind !== 'passes') return null;
   return { mode: 'never', effect: 'allow', isUnapproved: true, when: claim.when, isDefinite: true, span };
 }
 
-type Found = readonly ReadonlyMap<Claim, Verdict>[];
+type Verdicts = readonly ReadonlyMap<GuaranteeClause, Verdict>[];
 
-function isProved({ claims }: SentenceReading, found: Found): boolean {
+function isProved({ claims }: SentenceReading, found: Verdicts): boolean {
   return claims.every((claim) => found.every((of) => of.get(claim)?.kind === 'proved'));
 }
 
-function whyNot({ claims }: SentenceReading, found: Found): string {
+function whyNot({ claims }: SentenceReading, found: Verdicts): string {
   const verdicts = claims.flatMap((claim) => found.map((of) => of.get(claim)));
   if (verdicts.some((one) => one?.kind === 'refuted')) return 'a request was found of which it is not true';
   const undecided = verdicts.find((one) => one?.kind === 'undecided');

@@ -3,7 +3,7 @@
 import type { Span } from '../../language/diagnostic/span.ts';
 import type { Declaration, DeclarationOf } from '../../language/syntax/tree/tree.ts';
 import { type SummarySource, wordingOf } from './sentences.ts';
-import { conditionWords, enumerated, nounWords, type Wording } from './words.ts';
+import { conditionWords, enumerated, nounWords, type WordingContext } from './words.ts';
 
 export interface NameMeaning {
   readonly name: string;
@@ -30,14 +30,14 @@ export function explanations(source: SummarySource, mentioned: ReadonlySet<strin
   return words.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-interface Explaining {
+interface ConditionContext {
   readonly source: SummarySource;
-  readonly wording: Wording;
+  readonly wording: WordingContext;
 }
 
 const entriesShown = 6;
 
-function explained(declaration: Declaration, explaining: Explaining): string | null {
+function explained(declaration: Declaration, explaining: ConditionContext): string | null {
   const { wording, source } = explaining;
   switch (declaration.kind) {
     case 'list':
@@ -62,7 +62,7 @@ function explained(declaration: Declaration, explaining: Explaining): string | n
 
 function listWords(
   { name, source: written }: DeclarationOf<'list'>,
-  { wording, source }: Explaining,
+  { wording, source }: ConditionContext,
 ): string {
   if (written.kind === 'entries') {
     const shown = written.entries.slice(0, entriesShown).map((entry) => nounWords(entry, wording));
@@ -78,7 +78,7 @@ function listWords(
   return `the ${count} entries of ${written.path.value}`;
 }
 
-function noted(name: string, wording: Wording): string {
+function noted(name: string, wording: WordingContext): string {
   wording.mention(name);
   return `‘${name.replaceAll('_', ' ')}’`;
 }
@@ -94,7 +94,7 @@ function hoursWords(
   return `${times} in ${zone.value}${except === null ? '' : `, but for ${except.text.replaceAll('_', ' ')}`}`;
 }
 
-function meterWords(meter: DeclarationOf<'meter'>, explaining: Explaining): string {
+function meterWords(meter: DeclarationOf<'meter'>, explaining: ConditionContext): string {
   const { wording, source } = explaining;
   const { aggregate, argument, when, since, per, over } = meter;
   const what = argument === null ? '' : nounWords(argument, wording);
@@ -118,7 +118,10 @@ function meterWords(meter: DeclarationOf<'meter'>, explaining: Explaining): stri
   ].join('');
 }
 
-function patternWords(patterns: DeclarationOf<'meter'>['patterns'], { wording, source }: Explaining): string {
+function patternWords(
+  patterns: DeclarationOf<'meter'>['patterns'],
+  { wording, source }: ConditionContext,
+): string {
   const isGroup = (name: string): boolean =>
     [...source.set.actions.values()].some(({ groups }) => groups.includes(name));
   return enumerated(

@@ -5,7 +5,7 @@
 import { oppositeComparison } from '../../language/model/expression.ts';
 import { writtenEntries } from '../../language/syntax/tree/lists.ts';
 import type {
-  Binary,
+  BinaryExpression,
   BinaryOperator,
   CallNode,
   ExpressionNode,
@@ -13,7 +13,7 @@ import type {
   Quantifier,
 } from '../../language/syntax/tree/tree.ts';
 
-export interface Wording {
+export interface WordingContext {
   /** The node's source text on one line. */
   readonly textOf: (node: ExpressionNode) => string;
   /** The expression of a `let`; null when the name is no `let`. */
@@ -25,7 +25,7 @@ export interface Wording {
 }
 
 /** A clause such as "the amount is at most 10,000 USD"; with `isNot`, its opposite. */
-export function conditionWords(node: ExpressionNode, wording: Wording, isNot = false): string {
+export function conditionWords(node: ExpressionNode, wording: WordingContext, isNot = false): string {
   switch (node.kind) {
     case 'unary':
       return node.operator === 'not'
@@ -50,11 +50,11 @@ export function conditionWords(node: ExpressionNode, wording: Wording, isNot = f
   }
 }
 
-function asWritten(node: ExpressionNode, { textOf }: Wording, isNot: boolean): string {
+function asWritten(node: ExpressionNode, { textOf }: WordingContext, isNot: boolean): string {
   return `\`${textOf(node)}\` ${isNot ? 'does not hold' : 'holds'}`;
 }
 
-function pathCondition(node: Path, wording: Wording, isNot: boolean): string {
+function pathCondition(node: Path, wording: WordingContext, isNot: boolean): string {
   const { root, steps } = node;
   if (steps.length === 0 && wording.letOf(root.text) !== null) {
     wording.mention(root.text);
@@ -97,7 +97,7 @@ const textTests: Partial<Record<BinaryOperator, readonly [string, string]>> = {
   'inside any of': ['lies in one of', 'lies in none of'],
 };
 
-function binaryWords(node: Binary, wording: Wording, isNot: boolean): string {
+function binaryWords(node: BinaryExpression, wording: WordingContext, isNot: boolean): string {
   const { left, right } = node;
   if (node.operator === 'and' || node.operator === 'or') {
     const isAnd = (node.operator === 'and') !== isNot;
@@ -132,7 +132,7 @@ function isJoined(part: ExpressionNode, isAnd: boolean, isNot: boolean): boolean
   return ((part.operator === 'and') !== isNot) !== isAnd;
 }
 
-function membership({ left, right }: Binary, isIn: boolean, wording: Wording): string {
+function membership({ left, right }: BinaryExpression, isIn: boolean, wording: WordingContext): string {
   const [subject, not] = [nounWords(left, wording), isIn ? '' : 'not '];
   if (right.kind === 'range') {
     const [low, high] = [nounWords(right.low, wording), nounWords(right.high, wording)];
@@ -151,7 +151,7 @@ function be(subject: string): 'is' | 'are' {
   return /[^sui]s$/.test(subject.replace(/ (of|in) .*/, '')) ? 'are' : 'is';
 }
 
-function quantifierWords(node: Quantifier, wording: Wording, isNot: boolean): string {
+function quantifierWords(node: Quantifier, wording: WordingContext, isNot: boolean): string {
   const { quantifier, variable, sources, body } = node;
   if (quantifier === 'count' || quantifier === 'sum') return asWritten(node, wording, isNot);
   const inner = { ...wording, variables: new Set([...wording.variables, variable.text]) };
@@ -167,7 +167,7 @@ function quantifierWords(node: Quantifier, wording: Wording, isNot: boolean): st
 }
 
 /** Words for an operand, such as "the amount" or "10,000 USD". */
-export function nounWords(node: ExpressionNode, wording: Wording): string {
+export function nounWords(node: ExpressionNode, wording: WordingContext): string {
   switch (node.kind) {
     case 'text':
       return node.isRaw ? `\`${node.value}\`` : JSON.stringify(node.value);
@@ -195,7 +195,7 @@ export function nounWords(node: ExpressionNode, wording: Wording): string {
   }
 }
 
-function pathNoun({ root, steps }: Path, wording: Wording): string {
+function pathNoun({ root, steps }: Path, wording: WordingContext): string {
   const names = steps.map(({ text }) => text);
   if (wording.variables.has(root.text)) return names.length === 0 ? 'it' : `its ${plain(names.join(' '))}`;
   if (root.text === 'payload') return fieldWords(names);
@@ -233,7 +233,7 @@ const spellings: Readonly<Record<string, string>> = {
   trim: 'without blanks at its ends',
 };
 
-function callWords(node: CallNode, wording: Wording): string {
+function callWords(node: CallNode, wording: WordingContext): string {
   const [argument] = node.args;
   if (argument === undefined || node.args.length > 1) return `\`${wording.textOf(node)}\``;
   const noun = nounWords(argument, wording);

@@ -17,7 +17,7 @@ export interface AgentCache {
   isCurrent(headerText: string, found: AgentWithKey, now: Moment): boolean;
 }
 
-interface Looking {
+interface PendingLookup {
   readonly begun: LookBegun;
   readonly found: Promise<Authentication>;
 }
@@ -27,7 +27,7 @@ export function createAgentCache(store: Store): AgentCache {
   /**
    * Look-ups under way, by key: when many callers of one agent come at once, one look-up answers all of them.
    */
-  const underWay = new Map<string, Looking>();
+  const underWay = new Map<string, PendingLookup>();
 
   async function find(headerText: string | undefined, begun: LookBegun): Promise<Authentication> {
     const found = await authenticate(store, headerText, begun.nowMs);

@@ -44,7 +44,7 @@ export interface FoundKeys<Found extends FoundByKey> {
   isCurrent(name: string, found: Found, now: Moment): boolean;
 }
 
-interface Kept<Found> {
+interface CachedKey<Found> {
   readonly found: Found;
   /** The digest of the key, in hexadecimal, as bytes. */
   readonly digest: Buffer;
@@ -53,11 +53,11 @@ interface Kept<Found> {
 }
 
 export function createFoundKeys<Found extends FoundByKey>(changesHere: () => number): FoundKeys<Found> {
-  const byName = new Map<string, Kept<Found>>();
+  const byName = new Map<string, CachedKey<Found>>();
   const sent = Buffer.alloc(sha256HexLength);
 
   /** The kept entry, if it may still be relied on; null otherwise. */
-  function fresh(name: string, { nowMs, steadyMs }: Moment): Kept<Found> | null {
+  function fresh(name: string, { nowMs, steadyMs }: Moment): CachedKey<Found> | null {
     const entry = byName.get(name);
     if (entry === undefined || steadyMs - entry.foundAtMs >= cachedMsMax) return null;
     if (entry.changesHere !== changesHere()) return null;

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { type RiskTier, riskTiers } from '../../language/model/request.ts';
 import { nameProblem } from '../../language/value/visible-text.ts';
 import type { AgentRow, KeyRow, SigningMode } from '../store/contract/records.ts';
-import type { Named, Store } from '../store/contract/store.ts';
+import type { ChangeAuthor, Store } from '../store/contract/store.ts';
 import { createApiKey, isSameDigest, parseApiKey } from './keys.ts';
 import { deriveKey, seal } from './sealing.ts';
 import { createSigningSecret, sealingPurpose } from './signature.ts';
@@ -83,7 +83,7 @@ export async function addAgent(
   store: Store,
   draft: AgentDraft,
   nowMs: number = Date.now(),
-  by: Named = {},
+  by: ChangeAuthor = {},
 ): Promise<AddAgentResult> {
   const made = newAgent(draft, nowMs);
   if (made.kind === 'invalid') return made;
@@ -109,7 +109,7 @@ export async function describeAgent(
     nowMs,
     who,
     ...changes
-  }: Partial<AgentDraft> & Named & { readonly agentId: string; readonly nowMs: number },
+  }: Partial<AgentDraft> & ChangeAuthor & { readonly agentId: string; readonly nowMs: number },
 ): Promise<DescribeAgentResult> {
   const present = await store.agents.find(agentId);
   if (present === null || present.id !== agentId) return { kind: 'unknown-agent' };
@@ -165,7 +165,7 @@ export async function authenticate(
   return { kind: agent.status === 'active' ? 'ok' : agent.status, agent, key };
 }
 
-export interface RotateOptions extends Named {
+export interface RotateOptions extends ChangeAuthor {
   readonly agentId: string;
   /** How long the old key stays valid, in milliseconds; 0 ends it now. */
   readonly graceMs: number;
@@ -186,7 +186,7 @@ export async function rotateKey(store: Store, options: RotateOptions): Promise<R
   return result === 'added' ? { kind: 'rotated', apiKey: text } : { kind: result };
 }
 
-export interface SigningOptions extends Named {
+export interface SigningOptions extends ChangeAuthor {
   readonly agentId: string;
   /** `off` also deletes the secret. */
   readonly signing: SigningMode;

@@ -97,14 +97,14 @@ export function createSigningSecret(): string {
 
 const mismatch: SignatureState = { invalid: 'the signature does not match' };
 
-interface Recommended {
+interface SignatureCheck {
   readonly input: SignatureInput;
   readonly isHmac: IsHmac;
   readonly nonces: NonceCache;
   readonly match: RegExpExecArray;
 }
 
-function verifyRecommended({ input, isHmac, nonces, match }: Recommended): SignatureState {
+function verifyRecommended({ input, isHmac, nonces, match }: SignatureCheck): SignatureState {
   const [, time = '', nonce = '', digest = ''] = match;
   if (nonces.isStale(Number(time) * 1000, input.nowMs)) {
     return { invalid: `the signature's time is more than ${skewSecondsMax} seconds away` };

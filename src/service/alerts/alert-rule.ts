@@ -51,9 +51,9 @@ export type AlertRuleDraft = Omit<AlertRule, 'id' | 'createdAtMs'>;
 /** A rule with its stored version; 0 for a shipped rule that nobody has changed. */
 export type ReadRule = ReadDocument<AlertRule>;
 
-type Shipped = Pick<AlertRule, 'id' | 'name' | 'kind' | 'threshold' | 'windowMinutes'>;
+type BuiltinRule = Pick<AlertRule, 'id' | 'name' | 'kind' | 'threshold' | 'windowMinutes'>;
 
-const shipped: readonly Shipped[] = [
+const shipped: readonly BuiltinRule[] = [
   { id: 'denials', name: 'Many denials', kind: 'denials', threshold: 50, windowMinutes: 15 },
   { id: 'refusals', name: 'Many refusals', kind: 'refusals', threshold: 100, windowMinutes: 5 },
   { id: 'unanswered', name: 'Requests unanswered', kind: 'unanswered', threshold: 1, windowMinutes: 60 },
@@ -122,13 +122,13 @@ export interface InvalidRule {
   readonly problems: readonly { readonly field: string; readonly detail: string }[];
 }
 
-export type RuleStored = { readonly kind: 'stored'; readonly rule: AlertRule } | InvalidRule;
+export type RuleWriteResult = { readonly kind: 'stored'; readonly rule: AlertRule } | InvalidRule;
 
 export async function makeRule(
   directory: Directory,
   actor: Actor,
   draft: AlertRuleDraft,
-): Promise<RuleStored | { readonly kind: 'conflict' }> {
+): Promise<RuleWriteResult | { readonly kind: 'conflict' }> {
   const problems = [...(await ruleProblems(directory, draft))];
   if ((await rulesOf(directory).list({ countMax: rulesMax })).length >= rulesMax)
     problems.push({ field: 'name', detail: `remove one of the ${rulesMax} rules first` });
@@ -141,7 +141,7 @@ export async function changeRule(
   directory: Directory,
   actor: Actor,
   { id, ...change }: Partial<Omit<AlertRuleDraft, 'kind'>> & { readonly id: string },
-): Promise<RuleStored | { readonly kind: 'unknown' | 'conflict' }> {
+): Promise<RuleWriteResult | { readonly kind: 'unknown' | 'conflict' }> {
   const before = await findRule(directory, id);
   if (before === null) return { kind: 'unknown' };
   const rule: AlertRule = { ...before.value, ...change };
@@ -154,7 +154,7 @@ async function storeRule(
   directory: Directory,
   { person }: Actor,
   { rule, before }: { readonly rule: AlertRule; readonly before: ReadRule | null },
-): Promise<RuleStored | { readonly kind: 'conflict' }> {
+): Promise<RuleWriteResult | { readonly kind: 'conflict' }> {
   const put = rulesOf(directory).put(rule, before?.version ?? 0);
   const result = await directory.change([put], {
     who: recordName(person),

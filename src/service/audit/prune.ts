@@ -17,7 +17,7 @@ export interface PruneOptions {
   readonly onProgress?: (deletedCount: number) => void;
 }
 
-export interface Pruned {
+export interface PruneResult {
   readonly deletedCount: number;
   /** The first record that stays, and why; null when all records are deleted. */
   readonly kept: { readonly sequence: number; readonly because: 'date' | 'still-counts' } | null;
@@ -34,11 +34,11 @@ const recordsPerDeletion = 2_000;
 /**
  * Deletes records. Rejects with a StoreError; records deleted before the error are covered by a checkpoint.
  */
-export async function pruneRecords(store: Store, options: PruneOptions): Promise<Pruned> {
+export async function pruneRecords(store: Store, options: PruneOptions): Promise<PruneResult> {
   const signer = createCheckpointSigner(store.masterKey);
   let deletedCount = 0;
   let due: { readonly last: ChainPlace; readonly count: number } | null = null;
-  let kept: Pruned['kept'] = null;
+  let kept: PruneResult['kept'] = null;
 
   async function deleteDue(): Promise<void> {
     if (due === null) return;

@@ -57,7 +57,7 @@ function endOf(begin: Link, checked: readonly CheckedStretch[]): Link {
   return end;
 }
 
-interface Checking {
+interface ThreadedVerification {
   readonly data: VerifyThreadData;
   readonly threads: number;
   readonly lastSequence: number;
@@ -67,7 +67,7 @@ interface Checking {
 /** What the threads say of each stretch, in order; none is begun after one that is not whole. */
 async function checkAll(
   stretches: readonly AskedStretch[],
-  { data, threads, lastSequence, onChecked }: Checking,
+  { data, threads, lastSequence, onChecked }: ThreadedVerification,
 ): Promise<readonly CheckedStretch[]> {
   const checked: CheckedStretch[] = stretches.map(() => null);
   let next = 0;

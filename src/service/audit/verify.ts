@@ -181,7 +181,7 @@ export function witnessesOf(checkpoints: readonly SignedCheckpoint[]): Witnesses
   return Map.groupBy(checkpoints, ({ sequence }) => sequence);
 }
 
-interface Checking {
+interface VerificationKeys {
   readonly witnesses: Witnesses;
   readonly sealKey: SealKey;
 }
@@ -195,7 +195,7 @@ const hashOf = createLinkHasher();
 export function checkStretch(
   ends: LaneEnds,
   { records }: ChainStretch,
-  { witnesses, sealKey }: Checking,
+  { witnesses, sealKey }: VerificationKeys,
 ): ChainBreak | null {
   const contradicted = findContradicted(ends, witnesses);
   if (contradicted !== null) return contradicted;

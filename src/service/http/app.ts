@@ -47,7 +47,7 @@ import { scimRoutes } from './resources/scim/scim.ts';
 import { type Base, createParts, type ServiceParts } from './service-parts.ts';
 import { addCommon, createShell, type LogOptions } from './shell.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
-import type { Tracing } from './telemetry/tracing.ts';
+import type { RequestTracing } from './telemetry/tracing.ts';
 
 const groups = { publicUrl: 'http://localhost', sso: null, users: null, smtp: null };
 const plain = configDefaults as Omit<AppSettings, keyof typeof groups>;
@@ -82,7 +82,7 @@ export interface AppDeps extends Partial<AppSettings> {
    */
   readonly shareMetrics?: ShareMetrics | null;
   /** Traces requests for decisions; nothing is traced by default. */
-  readonly tracing?: Tracing | null;
+  readonly tracing?: RequestTracing | null;
   /** The account that the sign-in page offers; only a demo sets it. */
   readonly demo?: DemoAccount | null;
   /** How often browsers receive the change feed; times that are absent are as documented. */
@@ -191,13 +191,13 @@ function addLifecycle(app: FastifyInstance, parts: ServiceParts): void {
   app.addHook('onClose', async () => waits.close());
 }
 
-interface Furnished {
+interface AppParts {
   readonly deps: ConfiguredDeps;
   readonly base: Base;
   readonly parts: ServiceParts;
 }
 
-function addRoutes(app: FastifyInstance, furnished: Furnished): void {
+function addRoutes(app: FastifyInstance, furnished: AppParts): void {
   const { deps, base, parts } = furnished;
   const { store, shutdown, metrics, clock } = base;
   const routes = describedRoutes(deps.bodyBytesMax);
@@ -228,7 +228,7 @@ function addRoutes(app: FastifyInstance, furnished: Furnished): void {
  * All that the routes of the management API use, in one object; each file of routes names the parts that it
  * takes.
  */
-function managementDeps({ deps, base: { store, clock }, parts }: Furnished): ManagementDeps {
+function managementDeps({ deps, base: { store, clock }, parts }: AppParts): ManagementDeps {
   const { policies, rate, areWebhooksPrivate, publicUrl } = deps;
   const { outgoing } = parts;
   return {
@@ -275,16 +275,16 @@ export function aboutSelf(startedAtMs: number): ReplicaAbout {
 // so that code which relies on an earlier read looks again at once. INVARIANT: a change is reported after it
 // is durable.
 
-type Changed = 'agents' | 'documents';
+type ChangedPart = 'agents' | 'documents';
 
 export interface WatchedStore {
   readonly store: Store;
-  onChange(listener: (what: Changed) => void): void;
+  onChange(listener: (what: ChangedPart) => void): void;
 }
 
 export function watchStore(store: Store): WatchedStore {
-  const listeners: ((what: Changed) => void)[] = [];
-  const tell = (what: Changed) => {
+  const listeners: ((what: ChangedPart) => void)[] = [];
+  const tell = (what: ChangedPart) => {
     for (const listener of listeners) listener(what);
   };
   const agents: AgentStore = Object.create(store.agents, {

@@ -44,7 +44,7 @@ export interface ServeOptions extends Partial<ConfigSources> {
   /** Takes the log, one line of JSON at a time; standard error by default. */
   readonly logStream?: { write(line: string): void };
   /** Called when the service stops, after everything that the service itself has opened is closed. */
-  readonly closings?: readonly Closing[];
+  readonly closings?: readonly CloseStep[];
   /** The machine's clock; `Date.now` by default. */
   readonly wall?: Clock;
   /** How often requests whose wait is over are looked for, in milliseconds. */
@@ -64,7 +64,7 @@ export interface RunningServer {
   /** The link that sets up the first admin, when this start has made it; else null. */
   readonly setUpUrl: string | null;
   /** Registers something to close before all else when the service stops. */
-  readonly onStop: (closing: Closing) => void;
+  readonly onStop: (closing: CloseStep) => void;
   /** Resolves when the service stops by itself, because it can store nothing any more. */
   readonly ended: Promise<void>;
   /**
@@ -99,7 +99,7 @@ export async function serveConfigured(
   config: Config,
   options: Omit<ServeOptions, keyof ConfigSources> = {},
 ): Promise<RunningServer> {
-  const opened: Closing[] = [...(options.closings ?? [])];
+  const opened: CloseStep[] = [...(options.closings ?? [])];
   try {
     return await start(config, options, opened);
   } catch (error) {
@@ -125,19 +125,19 @@ export function endWithService({ ended }: Pick<RunningServer, 'ended'>): void {
 /** The longest that a start waits until the past of meters is filled in. */
 const meterFillWaitMs = 2_000;
 
-export type Closing = () => Promise<unknown>;
+export type CloseStep = () => Promise<unknown>;
 
 /**
  * Closes the latest first: the server before the store that it writes to. When one fails, the rest is closed
  * all the same; then the first failure is thrown.
  */
-async function closeAll(opened: readonly Closing[]): Promise<void> {
+async function closeAll(opened: readonly CloseStep[]): Promise<void> {
   const failures: unknown[] = [];
   for (const close of opened.toReversed()) await close().catch((error: unknown) => failures.push(error));
   if (failures.length > 0) throw failures[0];
 }
 
-async function start(config: Config, options: ServeOptions, opened: Closing[]): Promise<RunningServer> {
+async function start(config: Config, options: ServeOptions, opened: CloseStep[]): Promise<RunningServer> {
   const place = storePlaceOf({
     data: config.data,
     database: config.store,
@@ -249,7 +249,10 @@ interface UpkeepSources {
 }
 
 /** Ends waits that are over, and deletes what nobody needs any more. */
-function startUpkeep({ store, clock, log, metering, expiryEveryMs }: UpkeepSources, opened: Closing[]): void {
+function startUpkeep(
+  { store, clock, log, metering, expiryEveryMs }: UpkeepSources,
+  opened: CloseStep[],
+): void {
   const expiry = startExpiry({
     requests: store.requests,
     clock,
@@ -275,7 +278,7 @@ interface PolicySources {
 }
 
 /** Begins to compile the policies; if the start fails meanwhile, compiling is ended. */
-function startPolicies({ config, log, wall, slot }: PolicySources, opened: Closing[]): Promise<PolicyHost> {
+function startPolicies({ config, log, wall, slot }: PolicySources, opened: CloseStep[]): Promise<PolicyHost> {
   const ending = new AbortController();
   const keptIn = join(config.data, 'compiled.writ');
   const common = { timeoutMs: config.compileTimeoutMs, keptIn, log, now: wall, signal: ending.signal };
@@ -299,7 +302,7 @@ function bundleFolder({ data }: Config, slot: number): string {
   return join(data, slot === 0 ? 'bundle' : `bundle-${slot}`);
 }
 
-interface Agreeing {
+interface AgreementOptions {
   readonly config: Config;
   readonly store: Store;
   readonly clock: Clock;
@@ -311,8 +314,8 @@ interface Agreeing {
  */
 async function agreedPolicies(
   host: PolicyHost,
-  { config, store, clock, log }: Agreeing,
-  opened: Closing[],
+  { config, store, clock, log }: AgreementOptions,
+  opened: CloseStep[],
 ): Promise<PolicyHost> {
   const { replicas: agreement } = store;
   if (agreement === null) return host;
@@ -413,7 +416,7 @@ function setUpUrl(store: Store, clock: Clock, base: string): () => Promise<strin
  */
 function superviseSignals(
   policies: PolicyHost,
-  opened: readonly Closing[],
+  opened: readonly CloseStep[],
   log: PolicyLog,
 ): () => Promise<void> {
   let stopped: Promise<void> | null = null;

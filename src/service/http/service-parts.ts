@@ -14,7 +14,7 @@ import { createPolicyHistory } from '../policies/policy-history.ts';
 import type { PolicyState } from '../policies/policy-host.ts';
 import { createReceipts } from '../receipts/issue-receipt.ts';
 import { createReceiptKeys } from '../receipts/receipt-keys.ts';
-import { createVoteJudge } from '../requests/approvals/votes-now.ts';
+import { createVoteEvaluator } from '../requests/approvals/votes-now.ts';
 import { createAuthorizer } from '../requests/authorize.ts';
 import { createDecisions } from '../requests/decisions.ts';
 import { createMetering } from '../requests/metering/metering.ts';
@@ -235,15 +235,15 @@ function createDeciding(deps: ConfiguredDeps, { store, clock }: Base, upkeep: Up
     issuer: new URL(deps.publicUrl).origin,
     isOn: deps.areReceiptsOn,
   });
-  return { authorizer, switches, decisions, receipts, judge: createVoteJudge(deciding) };
+  return { authorizer, switches, decisions, receipts, judge: createVoteEvaluator(deciding) };
 }
 
-type Deciding = ReturnType<typeof createDeciding> & ReturnType<typeof createIdentifier> & Upkeep;
+type DecidingParts = ReturnType<typeof createDeciding> & ReturnType<typeof createIdentifier> & Upkeep;
 
 function createHandler(
   deps: ConfiguredDeps,
   { store, clock, metrics }: Base,
-  parts: Deciding & { readonly tokenReader: TokenReader },
+  parts: DecidingParts & { readonly tokenReader: TokenReader },
 ) {
   const { authorizer, identifyAgain, statistics, tokenReader } = parts;
   const recordRefusal = createRefusalRecorder(store);

@@ -102,7 +102,7 @@ function lostKeyLines(facts: Welcome): readonly string[] {
   return [`The key of \`${firstAgentName}\`, which nobody has used yet, anew: ${rotating}`];
 }
 
-interface Asking {
+interface WelcomeOptions {
   readonly url: string;
   readonly key: string;
   /** Keys of the declared actions. */
@@ -110,7 +110,7 @@ interface Asking {
 }
 
 /** A command to paste that asks for a decision, in several lines. */
-export function askLines({ url, key, actionKeys }: Asking): readonly string[] {
+export function askLines({ url, key, actionKeys }: WelcomeOptions): readonly string[] {
   return [
     `  curl -sS ${url}/v1/authorize \\`,
     `    -H 'Content-Type: application/json' \\`,

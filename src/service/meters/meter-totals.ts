@@ -3,7 +3,7 @@
 // synchronous, so that reading, deciding and reserving are one step that no other request comes between.
 
 import type { Contribution, MeterDefinition, MeterEntry } from '../../language/model/metering.ts';
-import type { Reading } from '../../language/model/request.ts';
+import type { MeterReading } from '../../language/model/request.ts';
 import { memo } from '../../language/value/memo.ts';
 import { type ReadingOf, Window } from './window.ts';
 
@@ -17,7 +17,7 @@ export interface PastEntry {
 }
 
 /** A meter, by definition and key, that a request has entered. */
-export interface Entered {
+export interface EnteredMeter {
   readonly definition: string;
   readonly key: string;
 }
@@ -29,7 +29,7 @@ export interface MeterTotals {
    * Returns the reading of the meter, including the request that asks. Null (unknown) when the meter's past
    * has not been filled in, or when its key or some value is unknown.
    */
-  read(entry: MeterEntry, at: ReadingAt): Reading | null;
+  read(entry: MeterEntry, at: ReadingAt): MeterReading | null;
   /** Enters a pending request into every meter that counts it. */
   reserve(requestId: string, entries: readonly MeterEntry[]): void;
   /** Enters a granted request; if it was pending, its wait ends. */
@@ -44,7 +44,7 @@ export interface MeterTotals {
    * Takes back a grant that is not used. It no longer counts in the windows it has entered, and is skipped
    * when a past is filled in.
    */
-  withdraw(requestId: string, grantedAtMs: number, entered: readonly Entered[]): void;
+  withdraw(requestId: string, grantedAtMs: number, entered: readonly EnteredMeter[]): void;
   /**
    * Makes an entry stand as it does elsewhere, whatever its state here; an entry that is gone no longer
    * counts.
@@ -66,10 +66,10 @@ export interface MeterTotals {
 interface Meter {
   readonly windows: Map<string, Window>;
   /** What happened to requests before the past was filled in; null afterwards. */
-  meanwhile: Meanwhile | null;
+  meanwhile: ConcurrentChanges | null;
 }
 
-interface Meanwhile {
+interface ConcurrentChanges {
   /** Ids of requests whose entries are already in the totals. */
   readonly entered: Set<string>;
   /**

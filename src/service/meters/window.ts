@@ -5,7 +5,7 @@
 // restart may count or not, and so may all entries while a restart is pending.
 
 import { type Aggregate, type Contribution, isAnew, startsAnew } from '../../language/model/metering.ts';
-import type { Reading } from '../../language/model/request.ts';
+import type { MeterReading } from '../../language/model/request.ts';
 import {
   countsFrom,
   grantCountsAt,
@@ -102,7 +102,7 @@ export interface ReadingOf {
   readonly grantedAtMs?: number | undefined;
 }
 
-interface Granted {
+interface GrantEntry {
   readonly requestId: string;
   readonly atMs: number;
   readonly contribution: Contribution;
@@ -119,7 +119,7 @@ export class Window {
   readonly #options: WindowOptions;
   readonly #totals: RunningTotals;
   /** Granted entries, sorted by time; those from `#start` on are in the totals. */
-  #granted: Granted[] = [];
+  #granted: GrantEntry[] = [];
   #start = 0;
   readonly #pending = new Map<string, Contribution>();
   readonly #restarts = new Restarts();
@@ -134,7 +134,7 @@ export class Window {
   }
 
   /** Returns the reading; null when it is unknown. */
-  read({ nowMs, current, requestId, grantedAtMs }: ReadingOf): Reading | null {
+  read({ nowMs, current, requestId, grantedAtMs }: ReadingOf): MeterReading | null {
     // A granted request restarts the meter for others, not for itself.
     this.#moveTo(nowMs, grantedAtMs === undefined ? null : requestId);
     const pending = requestId === null ? undefined : this.#pending.get(requestId);
@@ -182,7 +182,7 @@ export class Window {
   }
 
   /** Enters a grant, also of a request that was pending. */
-  grant(granted: Granted): void {
+  grant(granted: GrantEntry): void {
     this.release(granted.requestId);
     if (isAnew(granted.contribution)) return void this.#restarts.grant(granted);
     const at = placeAfter(this.#granted, granted.atMs);
@@ -249,7 +249,7 @@ export class Window {
     this.#drop(startMs - keptBeyondMs);
   }
 
-  #countsFrom(startMs: number, { atMs }: Granted): boolean {
+  #countsFrom(startMs: number, { atMs }: GrantEntry): boolean {
     return atMs >= this.#restartMs && countsFrom(this.#options.over, startMs, atMs);
   }
 
@@ -264,7 +264,7 @@ export class Window {
   }
 
   /** Entries granted at the exact moment of the last restart, except one. */
-  #tied(except: Granted | undefined): readonly Contribution[] {
+  #tied(except: GrantEntry | undefined): readonly Contribution[] {
     const tied: Contribution[] = [];
     for (let at = this.#start; this.#granted[at]?.atMs === this.#restartMs; at += 1)
       if (this.#granted[at] !== except) tied.push(this.#granted[at]!.contribution);
@@ -272,7 +272,7 @@ export class Window {
   }
 
   /** The entry of a request that was granted at that time, if the totals hold it. */
-  #countedGrant(requestId: string | null, atMs: number): Granted | undefined {
+  #countedGrant(requestId: string | null, atMs: number): GrantEntry | undefined {
     for (let at = placeAfter(this.#granted, atMs) - 1; at >= this.#start; at -= 1) {
       const granted = this.#granted[at]!;
       if (granted.atMs < atMs) return undefined;
@@ -312,7 +312,7 @@ function uncertain({ value }: Contribution): Contribution {
 }
 
 /** The place behind the last entry of this time or an earlier one. */
-function placeAfter(granted: readonly Granted[], atMs: number): number {
+function placeAfter(granted: readonly GrantEntry[], atMs: number): number {
   const last = granted.at(-1);
   if (last === undefined || last.atMs <= atMs) return granted.length;
   let [low, high] = [0, granted.length];

@@ -10,7 +10,7 @@ import { isSameDigest } from '../agents/keys.ts';
 import { askedOwner } from '../store/contract/asked-owner.ts';
 import type { ReadDocument } from '../store/contract/collection.ts';
 import type { DocumentRow } from '../store/contract/documents.ts';
-import type { WaitNeeded } from './attempts.ts';
+import type { RetryDelay } from './attempts.ts';
 import type { Directory } from './directory.ts';
 import { grantOf, type Role, rolesOfAdmins, rolesOfSessions } from './operations.ts';
 import { hashPassword, passwordProblem } from './passwords.ts';
@@ -48,7 +48,7 @@ export function rolesProblems({ roles, groups }: RolesAndGroups): FieldProblem[]
 }
 
 /** Too many passwords wait to be hashed; the caller may try again in a moment. */
-const busy: WaitNeeded = { kind: 'wait', waitMs: 1_000 };
+const busy: RetryDelay = { kind: 'wait', waitMs: 1_000 };
 
 const dayMs = 24 * 60 * 60 * 1000;
 const invitationMs = 7 * dayMs;
@@ -61,7 +61,7 @@ export interface FieldProblem {
   readonly detail: string;
 }
 
-export type Invalid = { readonly kind: 'invalid'; readonly problems: readonly FieldProblem[] };
+export type InvalidInput = { readonly kind: 'invalid'; readonly problems: readonly FieldProblem[] };
 /** Another change came first; read again. */
 type Conflict = { readonly kind: 'conflict' };
 
@@ -75,7 +75,7 @@ export interface RolesAndGroups {
   readonly groups: readonly string[];
 }
 
-export type Joined = { readonly kind: 'joined'; readonly person: Person };
+export type JoinResult = { readonly kind: 'joined'; readonly person: Person };
 
 /**
  * Makes the first admin. Returns `no-link` when the secret is wrong or was used, or when there are people
@@ -84,7 +84,7 @@ export type Joined = { readonly kind: 'joined'; readonly person: Person };
 export async function setUpFirstAdmin(
   directory: Directory,
   { secret, email, name, password }: Newcomer & { readonly secret: string; readonly password: string },
-): Promise<Joined | Invalid | WaitNeeded | { readonly kind: 'no-link' }> {
+): Promise<JoinResult | InvalidInput | RetryDelay | { readonly kind: 'no-link' }> {
   const link = await setUpLink(directory);
   const isLink = link !== null && isSameDigest(digestIn(link), digestOf(secret));
   if (!isLink || !(await isEmpty(directory))) return { kind: 'no-link' };
@@ -160,20 +160,20 @@ function digestIn({ json }: DocumentRow): string {
   return (JSON.parse(json) as { readonly digest: string }).digest;
 }
 
-export type Invited = {
+export type InviteResult = {
   readonly kind: 'invited';
   readonly invitation: Invitation;
   /** The secret of the link, shown once. */
   readonly secret: string;
 };
-export type NotAllowed = { readonly kind: 'not-allowed'; readonly detail: string };
+export type AccessRefusal = { readonly kind: 'not-allowed'; readonly detail: string };
 
 /** Makes an invitation. The caller has checked that the actor may invite. */
 export async function invite(
   directory: Directory,
   actor: Actor,
   newcomer: Newcomer & RolesAndGroups,
-): Promise<Invited | Invalid | NotAllowed> {
+): Promise<InviteResult | InvalidInput | AccessRefusal> {
   const refused = rolesProblem(actor, newcomer);
   if (refused !== null) return { kind: 'not-allowed', detail: refused };
   const problems = [...newcomerProblems(newcomer), ...rolesProblems(newcomer)];
@@ -222,7 +222,7 @@ export async function withdrawInvitation(
   directory: Directory,
   actor: Actor,
   id: string,
-): Promise<{ readonly kind: 'withdrawn' | 'unknown' } | NotAllowed> {
+): Promise<{ readonly kind: 'withdrawn' | 'unknown' } | AccessRefusal> {
   const found = await directory.invitations.find(id);
   if (found === null || !isOpen(found.value, directory.clock())) return { kind: 'unknown' };
   const { value: invitation, version } = found;
@@ -271,7 +271,7 @@ export async function lookAtInvitation(directory: Directory, secret: string): Pr
 export async function acceptInvitation(
   directory: Directory,
   { secret, password }: { readonly secret: string; readonly password: string },
-): Promise<Joined | Invalid | WaitNeeded | { readonly kind: 'no-invitation' }> {
+): Promise<JoinResult | InvalidInput | RetryDelay | { readonly kind: 'no-invitation' }> {
   const found = await lookAtInvitation(directory, secret);
   if (found === null) return { kind: 'no-invitation' };
   const { email, name, roles, groups } = found.invitation;
@@ -310,7 +310,7 @@ function join(directory: Directory, seen: SeenInvitation, person: Person) {
 export async function apply(
   directory: Directory,
   { email, name, reason }: Newcomer & { readonly reason: string },
-): Promise<{ readonly kind: 'applied'; readonly application: Application } | Invalid> {
+): Promise<{ readonly kind: 'applied'; readonly application: Application } | InvalidInput> {
   const problems = [...newcomerProblems({ email, name }), ...reasonProblems(reason)];
   if (problems.length > 0) return { kind: 'invalid', problems };
   const createdAtMs = Math.trunc(directory.clock());
@@ -339,7 +339,7 @@ export async function grantApplication(
   directory: Directory,
   actor: Actor,
   { id, ...rolesAndGroups }: RolesAndGroups & { readonly id: string },
-): Promise<Invited | Invalid | NotAllowed | Conflict | { readonly kind: 'not-open' }> {
+): Promise<InviteResult | InvalidInput | AccessRefusal | Conflict | { readonly kind: 'not-open' }> {
   const refused = rolesProblem(actor, rolesAndGroups);
   if (refused !== null) return { kind: 'not-allowed', detail: refused };
   const problems = rolesProblems(rolesAndGroups);
@@ -367,7 +367,7 @@ export async function declineApplication(
   { id, reason }: { readonly id: string; readonly reason: string },
 ): Promise<
   | { readonly kind: 'declined'; readonly application: Application }
-  | Invalid
+  | InvalidInput
   | Conflict
   | { readonly kind: 'not-open' }
 > {

@@ -32,10 +32,10 @@ export interface Reservation {
   succeeded(): void;
 }
 
-export type WaitNeeded = { readonly kind: 'wait'; readonly waitMs: number };
+export type RetryDelay = { readonly kind: 'wait'; readonly waitMs: number };
 
 export interface Attempts {
-  reserve(subjects: readonly AttemptSubject[], nowMs: number): Reservation | WaitNeeded;
+  reserve(subjects: readonly AttemptSubject[], nowMs: number): Reservation | RetryDelay;
 }
 
 interface Count {

@@ -8,7 +8,7 @@ import { type Person, recordName } from './person.ts';
 import { endings } from './sessions.ts';
 import type { SignInDeps } from './sign-in.ts';
 
-export type PasswordChanged =
+export type PasswordChangeResult =
   | { readonly kind: 'changed'; readonly person: Person }
   | { readonly kind: 'invalid'; readonly detail: string }
   | { readonly kind: 'conflict' };
@@ -21,7 +21,7 @@ export async function changePassword(
   { directory, notify }: SignInDeps,
   person: Person,
   newPassword: string,
-): Promise<PasswordChanged> {
+): Promise<PasswordChangeResult> {
   const detail = await passwordProblem(newPassword, person);
   if (detail !== null) return { kind: 'invalid', detail };
   const passwordHash = await hashPassword(newPassword);

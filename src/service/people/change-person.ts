@@ -3,9 +3,9 @@
 
 import type { DocumentWrite } from '../store/contract/documents.ts';
 import {
+  type AccessRefusal,
   type FieldProblem,
-  type Invalid,
-  type NotAllowed,
+  type InvalidInput,
   nameProblems,
   type RolesAndGroups,
   rolesProblem,
@@ -23,17 +23,17 @@ export interface PersonChange {
   readonly status?: Person['status'];
 }
 
-export type PersonChanged =
+export type PersonChangeResult =
   | { readonly kind: 'changed'; readonly person: Person }
-  | Invalid
-  | NotAllowed
+  | InvalidInput
+  | AccessRefusal
   | { readonly kind: 'unknown' | 'conflict' };
 
 export async function changePerson(
   directory: Directory,
   actor: Actor,
   { id, ...change }: PersonChange & { readonly id: string },
-): Promise<PersonChanged> {
+): Promise<PersonChangeResult> {
   const found = await directory.people.find(id);
   if (found === null) return { kind: 'unknown' };
   const { value: before, version } = found;

@@ -21,7 +21,7 @@ export function offerTotp(person: Person): { readonly secret: string; readonly u
   return { secret, uri: totpUri(secret, { issuer: 'Writ', account: person.email }) };
 }
 
-export type CodesConfirmed =
+export type CodeSetupResult =
   /** The recovery codes are shown only this once. */
   | { readonly kind: 'set-up'; readonly recoveryCodes: readonly string[] }
   | { readonly kind: 'wrong' | 'conflict' };
@@ -31,7 +31,7 @@ export async function confirmTotp(
   deps: SignInDeps,
   person: Person,
   { secret, code }: { readonly secret: string; readonly code: string },
-): Promise<CodesConfirmed> {
+): Promise<CodeSetupResult> {
   const { directory, masterKey } = deps;
   const isSecret = /^[A-Z2-7]{32}$/.test(secret);
   const nowMs = directory.clock();

@@ -3,7 +3,7 @@
 // known device of a person are judged, and so is the first attempt from a network that has not guessed at the
 // account; how many strangers' guesses at one account are judged in a day is bounded.
 
-import type { AttemptSubject, Attempts, Limit, Reservation, WaitNeeded } from './attempts.ts';
+import type { AttemptSubject, Attempts, Limit, Reservation, RetryDelay } from './attempts.ts';
 
 export interface Guess {
   /** Address of the account, as sent. */
@@ -36,7 +36,7 @@ const codesOfStrangers: Limit = { kind: 'budget', size: 50, everyMs: dayMs / 50 
 const unguessable: Limit = { kind: 'budget', size: 30, everyMs: 2_000 };
 
 /** Reserves an attempt at a password. */
-export function reservePassword(attempts: Attempts, guess: Guess, nowMs: number): Reservation | WaitNeeded {
+export function reservePassword(attempts: Attempts, guess: Guess, nowMs: number): Reservation | RetryDelay {
   const { address, known } = guess;
   const account = accountKey(guess);
   if (known !== null) return attempts.reserve([subject('known', `${known} ${account}`, backoff)], nowMs);
@@ -53,7 +53,7 @@ export function reservePassword(attempts: Attempts, guess: Guess, nowMs: number)
 }
 
 /** Reserves an attempt at a one-time code, once the password was right. */
-export function reserveCode(attempts: Attempts, guess: Guess, nowMs: number): Reservation | WaitNeeded {
+export function reserveCode(attempts: Attempts, guess: Guess, nowMs: number): Reservation | RetryDelay {
   const subjects = guess.known === null ? [subject('codes', accountKey(guess), codesOfStrangers)] : [];
   return attempts.reserve(subjects, nowMs);
 }
@@ -63,7 +63,7 @@ export function reserveUnguessable(
   attempts: Attempts,
   { what, address }: { readonly what: 'link' | 'passkey'; readonly address: string },
   nowMs: number,
-): Reservation | WaitNeeded {
+): Reservation | RetryDelay {
   return attempts.reserve([subject(what, blockOf(address), unguessable)], nowMs);
 }
 
@@ -72,7 +72,7 @@ export function reserveApplication(
   attempts: Attempts,
   address: string,
   nowMs: number,
-): Reservation | WaitNeeded {
+): Reservation | RetryDelay {
   return attempts.reserve([subject('application', blockOf(address), backoff)], nowMs);
 }
 

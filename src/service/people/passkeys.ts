@@ -4,7 +4,7 @@
 
 import { nameProblem } from '../../language/value/visible-text.ts';
 import type { DocumentPut } from '../store/contract/documents.ts';
-import type { Invalid } from './access.ts';
+import type { InvalidInput } from './access.ts';
 import { answeredOnce, createChallenge, isChallenge } from './challenges.ts';
 import { asProved, type Directory } from './directory.ts';
 import { type Notify, newNotice } from './notices.ts';
@@ -49,16 +49,16 @@ export async function passkeyCreationOptions({ directory, masterKey, origin }: P
   };
 }
 
-export type PasskeyAdded =
+export type PasskeyResult =
   | { readonly kind: 'added'; readonly passkey: Passkey }
-  | Invalid
+  | InvalidInput
   | { readonly kind: 'wrong' | 'too-many' };
 
 export async function addPasskey(
   deps: PasskeyDeps,
   person: Person,
   { response, name }: { readonly response: unknown; readonly name: string },
-): Promise<PasskeyAdded> {
+): Promise<PasskeyResult> {
   const { directory, notify } = deps;
   const asked = expectAnswer(deps, creationPurpose(person));
   const ofName = nameProblem(name, nameLengthMax);

@@ -5,7 +5,7 @@
 import { reserveUnguessable } from './guesses.ts';
 import { checkPasskey, passkeysMax } from './passkeys.ts';
 import type { Person, Session } from './person.ts';
-import { checkCredentials, type Refused, type SignInDeps } from './sign-in.ts';
+import { checkCredentials, type SignInDeps, type SignInRefusal } from './sign-in.ts';
 
 /**
  * What a person shows as proof: `password` and `code`, or `passkey`, which is the browser's answer to a
@@ -17,7 +17,7 @@ export interface ShownProof {
   readonly passkey?: unknown;
 }
 
-export interface Showing {
+export interface ProofInput {
   readonly shown: ShownProof;
   /** The purpose of the question that the passkey answers. */
   readonly purpose: string;
@@ -33,7 +33,7 @@ export interface Showing {
 }
 
 /** `factorSinceMs` is when the second factor shown was set up; null when none was shown. */
-export type Reauthenticated =
+export type ReauthenticationResult =
   | {
       readonly kind: 'right';
       readonly person: Person;
@@ -41,14 +41,14 @@ export type Reauthenticated =
       /** The name of the passkey shown; null when none was. */
       readonly passkey: string | null;
     }
-  | Refused
+  | SignInRefusal
   | { readonly kind: 'nothing-shown' };
 
 export async function reauthenticate(
   deps: SignInDeps,
   person: Person,
-  { shown: { password, code, passkey }, purpose, address, session, takesRecoveryCode }: Showing,
-): Promise<Reauthenticated> {
+  { shown: { password, code, passkey }, purpose, address, session, takesRecoveryCode }: ProofInput,
+): Promise<ReauthenticationResult> {
   const { directory, attempts } = deps;
   if (passkey !== undefined) {
     const reserved = reserveUnguessable(attempts, { what: 'passkey', address }, directory.clock());
@@ -70,17 +70,17 @@ export async function reauthenticate(
   return { kind: 'right', person: checkedPerson, factorSinceMs, passkey: null };
 }
 
-export type Proved =
+export type ProofResult =
   | { readonly kind: 'right'; readonly person: Person }
-  | Refused
+  | SignInRefusal
   | { readonly kind: 'nothing-shown' | 'passkey-needed' | 'passkey-too-new' };
 
 /** Proves a change of the person's sign-in methods. */
 export async function prove(
   deps: SignInDeps,
   person: Person,
-  showing: Omit<Showing, 'takesRecoveryCode'>,
-): Promise<Proved> {
+  showing: Omit<ProofInput, 'takesRecoveryCode'>,
+): Promise<ProofResult> {
   const result = await reauthenticate(deps, person, { ...showing, takesRecoveryCode: true });
   if (result.kind !== 'right') return result;
   if (showing.shown.passkey !== undefined) {

@@ -16,12 +16,12 @@ const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 const codeLength = 10;
 
 /** `codes` are shown only this once; earlier codes stop working. */
-export type RecoveryCodesMade =
+export type NewRecoveryCodes =
   | { readonly kind: 'made'; readonly codes: readonly string[] }
   | { readonly kind: 'no-codes' | 'conflict' };
 
 /** Makes ten new recovery codes. The caller has had the person prove who they are. */
-export async function makeRecoveryCodes(deps: SignInDeps, person: Person): Promise<RecoveryCodesMade> {
+export async function makeRecoveryCodes(deps: SignInDeps, person: Person): Promise<NewRecoveryCodes> {
   const { directory, notify } = deps;
   const found = await asProved(directory, person);
   if (found === null) return { kind: 'conflict' };

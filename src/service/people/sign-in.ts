@@ -4,7 +4,7 @@
 
 import { deriveKey, unseal } from '../agents/sealing.ts';
 import type { ReadDocument } from '../store/contract/collection.ts';
-import type { Attempts, Reservation, WaitNeeded } from './attempts.ts';
+import type { Attempts, Reservation, RetryDelay } from './attempts.ts';
 import { knownDevice } from './device.ts';
 import { blockOf, type Guess, reserveCode, reservePassword } from './guesses.ts';
 import type { PasskeyDeps } from './passkeys.ts';
@@ -40,12 +40,12 @@ export interface Credentials {
  * `wrong`: the address, the password or the code is wrong. `code-needed`: the password is right, and the
  * person has one-time codes set up.
  */
-export type Refused = { readonly kind: 'wrong' } | { readonly kind: 'code-needed' } | WaitNeeded;
+export type SignInRefusal = { readonly kind: 'wrong' } | { readonly kind: 'code-needed' } | RetryDelay;
 
-export type Right = { readonly kind: 'right'; readonly person: Person; readonly way: SignInWay };
+export type SignInSuccess = { readonly kind: 'right'; readonly person: Person; readonly way: SignInWay };
 
 /** Too many passwords wait to be hashed; the caller may try again in a moment. */
-const busy: WaitNeeded = { kind: 'wait', waitMs: 1_000 };
+const busy: RetryDelay = { kind: 'wait', waitMs: 1_000 };
 
 /**
  * Signs a person in. `device` is what the browser has kept from an earlier sign-in; null when it has kept
@@ -54,7 +54,7 @@ const busy: WaitNeeded = { kind: 'wait', waitMs: 1_000 };
 export async function signIn(
   deps: SignInDeps,
   { device = null, ...credentials }: Credentials & { readonly device?: string | null },
-): Promise<SignedIn | Refused | { readonly kind: 'sso-only' }> {
+): Promise<SignedIn | SignInRefusal | { readonly kind: 'sso-only' }> {
   const found = await deps.directory.people.findByName(credentials.email);
   const name = found === null ? null : knownDevice(deps.masterKey, found.value, device);
   const known = name === null ? null : `device ${name}`;
@@ -80,7 +80,7 @@ export async function checkCredentials(
   deps: SignInDeps,
   found: ReadDocument<Person> | null,
   { known, takesRecoveryCode, ...credentials }: CheckedCredentials,
-): Promise<Right | Refused> {
+): Promise<SignInSuccess | SignInRefusal> {
   const { email: account, address, password } = credentials;
   const guess: Guess = { account, isAccount: found !== null, address, known };
   const reserved = reservePassword(deps.attempts, guess, deps.directory.clock());
@@ -111,7 +111,7 @@ async function checkCode(
   deps: SignInDeps,
   { value: person, version }: ReadDocument<Person>,
   { reserved, guess, code, takesRecoveryCode }: CodeGuess,
-): Promise<Right | Refused> {
+): Promise<SignInSuccess | SignInRefusal> {
   const { directory, attempts } = deps;
   const nowMs = directory.clock();
   const ofCodes = reserveCode(attempts, guess, nowMs);
@@ -136,7 +136,7 @@ async function checkCode(
   return right(reserved, used, 'password-and-code');
 }
 
-function right(reserved: Reservation, person: Person, way: SignInWay): Right {
+function right(reserved: Reservation, person: Person, way: SignInWay): SignInSuccess {
   reserved.succeeded();
   return { kind: 'right', person, way };
 }

@@ -8,7 +8,7 @@ import type { RiskTier } from '../../language/model/request.ts';
 import { textProblem } from '../../language/value/visible-text.ts';
 import { createCollection } from '../store/contract/collection.ts';
 import { switchKind } from '../store/contract/grant-basis.ts';
-import type { Invalid } from './access.ts';
+import type { InvalidInput } from './access.ts';
 import type { Directory } from './directory.ts';
 import { type Actor, recordName } from './person.ts';
 
@@ -52,24 +52,24 @@ export function stops({ scope }: Switch, { agentId, tier, actionKey }: SwitchSub
 
 export interface SwitchBoard {
   /** Returns the switches that are on; looks them up when the last look-up is too old. */
-  seen(): SwitchesSeen | Promise<SwitchesSeen>;
+  seen(): SwitchSnapshot | Promise<SwitchSnapshot>;
   /** Looks the switches up now, after the store has found a change that was not seen. */
-  lookAgain(): Promise<SwitchesSeen>;
+  lookAgain(): Promise<SwitchSnapshot>;
   /** Returns all switches that are on, the latest first. */
   list(): Promise<readonly Switch[]>;
-  turnOn(actor: Actor, draft: Pick<Switch, 'scope' | 'reason'>): Promise<Turned | Invalid>;
+  turnOn(actor: Actor, draft: Pick<Switch, 'scope' | 'reason'>): Promise<SwitchResult | InvalidInput>;
   /** Turns a switch off; like turning it on, this needs a reason. */
-  turnOff(actor: Actor, id: string, reason: string): Promise<'off' | 'unknown' | 'conflict' | Invalid>;
+  turnOff(actor: Actor, id: string, reason: string): Promise<'off' | 'unknown' | 'conflict' | InvalidInput>;
 }
 
-export interface SwitchesSeen {
+export interface SwitchSnapshot {
   /** Grows with every change of a switch. */
   readonly generation: number;
   /** Returns the switch that stops the action; null when none does. */
   readonly stoppedBy: (asked: SwitchSubject) => Switch | null;
 }
 
-export interface Turned {
+export interface SwitchResult {
   readonly kind: 'on';
   readonly switch: Switch;
 }
@@ -93,7 +93,7 @@ const reasonLengthMax = 500;
 
 export function createSwitchBoard({ directory, steadyMs }: SwitchBoardDeps): SwitchBoard {
   const switches = createCollection<Switch>(directory.documents, switchKind, () => ({}));
-  let seen: SwitchesSeen = { generation: -1, stoppedBy: () => null };
+  let seen: SwitchSnapshot = { generation: -1, stoppedBy: () => null };
   let seenAtMs = Number.NEGATIVE_INFINITY;
   let looking: Promise<void> | null = null;
 
@@ -116,7 +116,7 @@ export function createSwitchBoard({ directory, steadyMs }: SwitchBoardDeps): Swi
     return looking;
   }
 
-  async function countProblem(): Promise<Invalid | null> {
+  async function countProblem(): Promise<InvalidInput | null> {
     const on = await switches.list({ countMax: switchesMax });
     if (on.length < switchesMax) return null;
     const detail = `${switchesMax} switches are on: turn one off, or stop \`all\` in place of several`;
@@ -167,7 +167,7 @@ export function createSwitchBoard({ directory, steadyMs }: SwitchBoardDeps): Swi
   };
 }
 
-function reasonProblem(reason: string): Invalid | null {
+function reasonProblem(reason: string): InvalidInput | null {
   const problem = textProblem(reason, reasonLengthMax);
   if (problem === null) return null;
   return { kind: 'invalid', problems: [{ field: 'reason', detail: `the reason ${problem}` }] };

@@ -3,7 +3,7 @@
 
 import { nameProblem } from '../../language/value/visible-text.ts';
 import { createApiKey, isSameDigest, parseApiKey } from '../agents/keys.ts';
-import type { FieldProblem, Invalid } from './access.ts';
+import type { FieldProblem, InvalidInput } from './access.ts';
 import type { Directory } from './directory.ts';
 import { type Notice, newNotice } from './notices.ts';
 import { roles as allRoles, type Role } from './operations.ts';
@@ -23,7 +23,7 @@ export interface TokenDraft {
   readonly days: number;
 }
 
-export type TokenMade = {
+export type NewToken = {
   readonly kind: 'made';
   readonly token: PersonalToken;
   readonly text: string;
@@ -38,7 +38,7 @@ export async function createToken(
   directory: Directory,
   actor: Actor,
   draft: TokenDraft,
-): Promise<TokenMade | Invalid> {
+): Promise<NewToken | InvalidInput> {
   const problems = await draftProblems(directory, actor, draft);
   if (problems.length > 0) return { kind: 'invalid', problems };
   const { id, text, digest } = createApiKey(tokenPrefix);

@@ -10,7 +10,7 @@ import type { HostedPolicies, PolicyHost, PolicyLog, PolicyState } from './polic
 
 /** What the processes tell each other through the store. */
 export interface Agreement {
-  now(): Promise<AgreementNow>;
+  now(): Promise<AgreementState>;
   tell(word: Word): Promise<void>;
   activate(
     set: { readonly digest: string; readonly filesJson: string },
@@ -20,7 +20,7 @@ export interface Agreement {
   onOtherPolicies(listener: () => Promise<boolean>): void;
 }
 
-interface AgreementNow {
+interface AgreementState {
   readonly epoch: number;
   readonly active: string | null;
   readonly replicas: readonly { readonly wants: string | null }[];

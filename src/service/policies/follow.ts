@@ -7,7 +7,7 @@ import { realpath, stat } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Look, look, type ReadSources, readPolicies } from './read.ts';
 import { createReadCache } from './read-cache.ts';
-import { quickMs, Settling } from './settle.ts';
+import { FileSettler, quickMs } from './settle.ts';
 import { bytesOfText } from './text-bytes.ts';
 import { type Watch, watch } from './watch.ts';
 
@@ -47,7 +47,7 @@ export const patienceMs = 10_000;
 export class Follower {
   readonly #directory: string;
   readonly #listener: FollowListener;
-  readonly #settling = new Settling();
+  readonly #settling = new FileSettler();
   readonly #cache = createReadCache();
   #listFiles: readonly string[];
   /** Mark of the state that was reported last; null when the next state must be reported, whatever it is. */

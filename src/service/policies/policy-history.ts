@@ -83,12 +83,12 @@ export function createPolicyHistory(options: PolicyHistoryOptions): PolicyHistor
   };
 }
 
-interface Noting extends PolicyHistoryOptions {
+interface HistoryOptions extends PolicyHistoryOptions {
   readonly limits: HistoryLimits;
 }
 
 /** Tries again when another process notes an activation at the same time. */
-async function noteCurrent(options: Noting): Promise<void> {
+async function noteCurrent(options: HistoryOptions): Promise<void> {
   const { documents, current, limits } = options;
   const { digest, texts } = current();
   const packed = await packedTexts(texts);
@@ -99,15 +99,15 @@ async function noteCurrent(options: Noting): Promise<void> {
   }
 }
 
-interface Noted {
+interface HistoryEntry {
   readonly rows: readonly DocumentRow[];
   readonly digest: string;
   readonly packed: PackedTexts;
 }
 
 async function writesFor(
-  options: Noting,
-  { rows, digest, packed }: Noted,
+  options: HistoryOptions,
+  { rows, digest, packed }: HistoryEntry,
 ): Promise<readonly DocumentWrite[]> {
   const { documents, limits } = options;
   const isLatest = rows[0]?.parent === digest;
@@ -121,7 +121,7 @@ async function writesFor(
   return [...added, ...put, ...(await removals(options, after, kept))];
 }
 
-function activationPut({ current, clock }: Noting, { rows, digest, packed }: Noted) {
+function activationPut({ current, clock }: HistoryOptions, { rows, digest, packed }: HistoryEntry) {
   const { commit, about } = current();
   const { policies, actions } = about();
   const number = Number(rows[0]?.id ?? 0) + 1;
@@ -145,7 +145,7 @@ function activationPut({ current, clock }: Noting, { rows, digest, packed }: Not
 }
 
 function textsPut(
-  { clock }: Noting,
+  { clock }: HistoryOptions,
   { digest, packed, seen }: { readonly digest: string; readonly packed: PackedTexts; readonly seen: number },
 ): DocumentWrite {
   const createdAtMs = Math.trunc(clock());
@@ -155,7 +155,7 @@ function textsPut(
 
 /** Removals of what is beyond the limits: old activations, and texts that no kept activation needs. */
 async function removals(
-  { documents, limits }: Noting,
+  { documents, limits }: HistoryOptions,
   rows: readonly DocumentRow[],
   kept: ReadonlySet<string>,
 ): Promise<readonly DocumentWrite[]> {

@@ -7,7 +7,7 @@ import { totalmem } from 'node:os';
 import { resolve } from 'node:path';
 import { setImmediate as pause } from 'node:timers/promises';
 import { createFunctionCache, type FunctionCache } from '../../language/emit/cache.ts';
-import { type Linked, link } from '../../language/emit/link.ts';
+import { type LinkedFunctions, link } from '../../language/emit/link.ts';
 import type { ActivePolicies } from '../../language/model/active-policies.ts';
 import type { AskedRule } from '../../language/model/asked.ts';
 import { unpack } from '../../language/program/packed/unpack.ts';
@@ -348,7 +348,7 @@ function takeSteps(steps: Iterator<void>): boolean {
 
 function activate(
   set: CompiledSet,
-  engine: Linked,
+  engine: LinkedFunctions,
   loadedAt: string,
 ): HostedPolicies & { readonly counts: Counts } {
   const { digest, commit, actions, rules, texts, titles } = set;

@@ -25,7 +25,7 @@ interface ListPlace {
   readonly read: () => ListFile;
 }
 
-interface Remembered<T> {
+interface CacheEntry<T> {
   readonly mark: string;
   readonly value: T;
 }
@@ -36,8 +36,8 @@ interface Remembered<T> {
 const tickMs = 2_000;
 
 export function createReadCache(): ReadCache {
-  let files = new Map<string, Remembered<SourceText | Diagnostic>>();
-  let lists = new Map<string, Remembered<ListFile>>();
+  let files = new Map<string, CacheEntry<SourceText | Diagnostic>>();
+  let lists = new Map<string, CacheEntry<ListFile>>();
 
   return {
     async files(found, readerOf) {
@@ -80,7 +80,7 @@ function remembered<T extends object>(
   value: T,
   { mark, stamp }: ListPlace['place'],
   readAtMs: number,
-): Remembered<T> {
+): CacheEntry<T> {
   const isSure = 'text' in value && stamp !== null && stamp.changedAtMs < readAtMs - tickMs;
   return { mark: isSure ? mark : never, value };
 }

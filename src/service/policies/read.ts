@@ -14,6 +14,7 @@ import type { PolicySources } from '../../pipeline.ts';
 import { createReadCache, type ReadCache } from './read-cache.ts';
 import { bytesOfText, createTextRoom, type TextRoom, textOverBytes } from './text-bytes.ts';
 import {
+  type DirectoryListing,
   type FoundFile,
   firstPolicyHelp,
   isInsideFolder,
@@ -22,7 +23,6 @@ import {
   type Stamp,
   sourceDiagnostic,
   stampOf,
-  type Walked,
   walk,
   why,
 } from './walk.ts';
@@ -161,7 +161,7 @@ function placeOf(root: string | null, path: string): PolicyPath {
 }
 
 async function snapshot(
-  { root, files: found, diagnostics, notRead }: Walked,
+  { root, files: found, diagnostics, notRead }: DirectoryListing,
   cache = createReadCache(),
 ): Promise<ReadSources> {
   const read = await cache.files(found, (files) => {
@@ -248,7 +248,7 @@ async function kindOf(path: string): Promise<NamedPath> {
 }
 
 /** A file that the caller names is read wherever it leads: the caller chose the file, not a link. */
-async function findOne(path: string): Promise<Omit<Walked, 'root'>> {
+async function findOne(path: string): Promise<Omit<DirectoryListing, 'root'>> {
   const stats = await stat(path, { bigint: true });
   if (!stats.isFile()) {
     const failure = sourceDiagnostic('file-unreadable', path, `\`${path}\` is not a regular file`);

@@ -10,7 +10,7 @@ import type { PolicyState } from './policy-host.ts';
 import { entriesOf, type SetTexts, textOfFile } from './texts.ts';
 
 /** Why nothing was written, as the end of a sentence about a roll-back. */
-export class RollBackRefused extends Error {
+export class RollBackRefusal extends Error {
   constructor(why: string) {
     super(why);
     this.name = 'RollBackRefused';
@@ -47,7 +47,7 @@ interface Change {
  */
 export async function rollBackFiles({ directory, present, wanted }: RollBack): Promise<readonly string[]> {
   const root = await realpath(directory).catch(() => {
-    throw new RollBackRefused('the policy directory is not there');
+    throw new RollBackRefusal('the policy directory is not there');
   });
   const changes = changesBetween(present, wanted);
   for (const change of changes) await checkPlace(root, change);
@@ -89,16 +89,16 @@ async function checkPlace(root: string, { path, before }: Change): Promise<void>
   const found = await textAt(place);
   if (found !== before) {
     const what = before === null ? 'is there and belongs to no set' : 'has changed since it was read';
-    throw new RollBackRefused(`\`${path}\` ${what}: what it holds would be lost`);
+    throw new RollBackRefusal(`\`${path}\` ${what}: what it holds would be lost`);
   }
   const folder = await existingFolder(dirname(place));
   const real = await realpath(folder);
   const isInside = real === root || real.startsWith(`${root}${sep}`);
   const isLinked = (await lstat(place).catch(() => null))?.isSymbolicLink() === true;
   if (!isInside || real !== folder || isLinked)
-    throw new RollBackRefused(`\`${path}\` is reached by a link: change it where it comes from`);
+    throw new RollBackRefusal(`\`${path}\` is reached by a link: change it where it comes from`);
   await access(folder, constants.W_OK).catch(() => {
-    throw new RollBackRefused(`the folder \`${relative(root, folder) || '.'}\` cannot be written here`);
+    throw new RollBackRefusal(`the folder \`${relative(root, folder) || '.'}\` cannot be written here`);
   });
 }
 
@@ -142,7 +142,7 @@ async function putBack(root: string, changes: readonly Change[]): Promise<void> 
 }
 
 function refusalOf(error: unknown): Error {
-  if (error instanceof RollBackRefused) return error;
+  if (error instanceof RollBackRefusal) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'an error';
-  return new RollBackRefused(`the disk refused it (${code}): the files are as they were`);
+  return new RollBackRefusal(`the disk refused it (${code}): the files are as they were`);
 }

@@ -80,16 +80,16 @@ export function askedRulesOf({ rules }: Policy): readonly AskedRule[] {
 }
 
 /** The parts of the summary about one policy, in JSON; `ruleNames` and `asks` are lists without brackets. */
-interface Written {
+interface PolicyJson {
   readonly policy: string;
   readonly ruleNames: string;
   readonly asks: string;
 }
 
 /** A policy never changes, and compiling keeps the object of a policy whose text has not changed. */
-const written = new WeakMap<Policy, Written>();
+const written = new WeakMap<Policy, PolicyJson>();
 
-function write(of: Policy): Written {
+function write(of: Policy): PolicyJson {
   const { name, owner, doc, rules, span } = of;
   const policy: PolicySummary = { name, owner, doc, rules: rules.length, file: span.file };
   const ruleNames = rules.map(

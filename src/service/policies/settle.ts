@@ -19,8 +19,8 @@ const newMs = 300;
 export const carefulMs = 1_000;
 
 /** A class because it holds what was seen before. Times are milliseconds of one clock that only rises. */
-export class Settling {
-  readonly #seen = new Map<string, Seen>();
+export class FileSettler {
+  readonly #seen = new Map<string, FileState>();
   #lookedAtMs: number | null = null;
   #eventAtMs = Number.NEGATIVE_INFINITY;
   /** The files of the active set as they were seen; empty before a set is active. */
@@ -77,7 +77,7 @@ export class Settling {
     return missing;
   }
 
-  #change(before: Seen | undefined, place: PolicyPath, nowMs: number): Seen {
+  #change(before: FileState | undefined, place: PolicyPath, nowMs: number): FileState {
     const { stamp } = place;
     if (before === undefined && this.#lookedAtMs === null) {
       // At the first look, the file's own stamp alone tells how long ago it was touched.
@@ -92,7 +92,7 @@ export class Settling {
     return { place, changedAtMs, isGrowing, isFirst: false };
   }
 
-  #restMs({ place, isGrowing, isFirst }: Seen): number {
+  #restMs({ place, isGrowing, isFirst }: FileState): number {
     const { stamp } = place;
     const before = this.#active.get(place.path);
     if (isFirst || before?.mark === place.mark) return quickMs;
@@ -104,7 +104,7 @@ export class Settling {
   }
 }
 
-interface Seen {
+interface FileState {
   readonly place: PolicyPath;
   readonly changedAtMs: number;
   /** Whether this same file changed shortly before, to a state that was not taken. */

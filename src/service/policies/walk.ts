@@ -34,7 +34,7 @@ export interface Stamp {
   readonly changedAtMs: number;
 }
 
-export interface Walked {
+export interface DirectoryListing {
   /** The real directory, links resolved; null when there is no such directory. */
   readonly root: string | null;
   /** The files that were found, sorted by path. */
@@ -49,7 +49,7 @@ export interface Walked {
  * read is a diagnostic. Calls are synchronous, because waiting for the disk costs a fraction of ten thousand
  * turns of the event loop.
  */
-export async function walk(directory: string, ending: string): Promise<Walked> {
+export async function walk(directory: string, ending: string): Promise<DirectoryListing> {
   const search: Search = { root: '', ending, files: [], diagnostics: [], notRead: [], entries: 0 };
   try {
     search.root = realpathSync.native(directory);

@@ -19,7 +19,7 @@ export interface ReceiptDeps {
   readonly isOn: boolean;
 }
 
-export type Issued =
+export type IssueResult =
   | { readonly kind: 'issued'; readonly receipt: string; readonly expiresAtMs: number }
   | { readonly kind: 'unknown' }
   /** `detail` tells why there is no receipt: one sentence in lower case. */
@@ -28,7 +28,7 @@ export type Issued =
 export interface Receipts {
   readonly isOn: boolean;
   readonly keys: ReceiptKeys;
-  issue(requestId: string, by: AgentCaller): Promise<Issued>;
+  issue(requestId: string, by: AgentCaller): Promise<IssueResult>;
 }
 
 export function createReceipts(deps: ReceiptDeps): Receipts {
@@ -36,7 +36,7 @@ export function createReceipts(deps: ReceiptDeps): Receipts {
   return { isOn, keys, issue: (requestId, by) => issue(deps, requestId, by) };
 }
 
-async function issue(deps: ReceiptDeps, requestId: string, by: AgentCaller): Promise<Issued> {
+async function issue(deps: ReceiptDeps, requestId: string, by: AgentCaller): Promise<IssueResult> {
   if (!deps.isOn) return { kind: 'conflict', detail: 'receipts are turned off' };
   const seen = await deps.decisions.look(requestId);
   if (seen === null || !hasAsked(by, seen.state.record)) return { kind: 'unknown' };
@@ -62,13 +62,13 @@ async function issue(deps: ReceiptDeps, requestId: string, by: AgentCaller): Pro
   return { kind: 'issued', receipt: jwt(claims, await deps.keys.current()), expiresAtMs: endsAt * 1000 };
 }
 
-const notTaken: Issued = {
+const notTaken: IssueResult = {
   kind: 'conflict',
   detail:
     'nobody has taken this approval: ask again with `Prefer: attach, receipt`, or with the same idempotency key',
 };
 
-const receiptOver: Issued = {
+const receiptOver: IssueResult = {
   kind: 'conflict',
   detail: `the receipt of this grant has ended: it holds for ${receiptSeconds} seconds from the grant, so ask for the action again`,
 };
@@ -93,8 +93,8 @@ function timesOf({ record, taken, expiresAtMs }: RequestState): readonly [number
 }
 
 function claimsOf({ record, decision, policySet, votes }: RequestState, digest: string) {
-  const groups = votes.flatMap(({ isApproved, group, fellAway }) =>
-    isApproved && group !== null && fellAway === null ? [group] : [],
+  const groups = votes.flatMap(({ isApproved, group, invalidReason }) =>
+    isApproved && group !== null && invalidReason === null ? [group] : [],
   );
   const what = { type: 'writ_action', action_key: record.actionKey, payload_digest: digest };
   return {

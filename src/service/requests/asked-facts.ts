@@ -1,6 +1,6 @@
 // A call into the facts that rules read, but for rows and meters, which are read for each decision.
 
-import type { AgentFacts, Facts, RequestFacts, Satisfied } from '../../language/model/request.ts';
+import type { AgentFacts, Facts, MetRequirements, RequestFacts } from '../../language/model/request.ts';
 import { memo } from '../../language/value/memo.ts';
 import { agentFacts } from '../agents/agent-facts.ts';
 import type { AgentRow } from '../store/contract/records.ts';
@@ -14,7 +14,7 @@ export type AskedFacts = Pick<
   'agent' | 'actionKey' | 'payload' | 'clientAddress' | 'isSigned' | 'session' | 'point' | 'onBehalf'
 >;
 
-export function requestedFacts(input: AskedFacts, nowMs: number, satisfied: Satisfied): Facts {
+export function requestedFacts(input: AskedFacts, nowMs: number, satisfied: MetRequirements): Facts {
   return {
     action: input.actionKey,
     payload: input.payload,

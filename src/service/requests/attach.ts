@@ -16,7 +16,7 @@ import {
   takerOf,
 } from './resume.ts';
 
-interface Attaching extends ReturningCall {
+interface AttachOptions extends ReturningCall {
   /** The id of the request that the caller has waited for; no other request will do in its place. */
   readonly awaitedId?: string;
 }
@@ -25,7 +25,7 @@ interface Attaching extends ReturningCall {
 const heldMax = 100;
 
 /** The request that the agent may go on with; null when there is none and a new one has to be made. */
-export async function attach(deps: ResumeDeps, asking: Attaching): Promise<ResumeResult> {
+export async function attach(deps: ResumeDeps, asking: AttachOptions): Promise<ResumeResult> {
   if (asking.awaitedId !== undefined) return await resume(deps, asking, asking.awaitedId);
   for (const { record } of inOrder((await heldOf(deps, asking)).map(requestStateOf), asking)) {
     const resumed = await resume(deps, asking, record.id);
@@ -36,7 +36,7 @@ export async function attach(deps: ResumeDeps, asking: Attaching): Promise<Resum
 }
 
 /** What the call has taken already comes first, then approved requests, then those that wait. */
-function inOrder(held: readonly RequestState[], asking: Attaching): readonly RequestState[] {
+function inOrder(held: readonly RequestState[], asking: AttachOptions): readonly RequestState[] {
   const isOwn = (state: RequestState) => isTakenBy(state, asking);
   return [
     ...held.filter(isOwn),
@@ -46,7 +46,7 @@ function inOrder(held: readonly RequestState[], asking: Attaching): readonly Req
 }
 
 /** Requests of exactly this agent, action, payload and person that are not over. */
-async function heldOf(deps: ResumeDeps, asking: Attaching): Promise<readonly RequestHistory[]> {
+async function heldOf(deps: ResumeDeps, asking: AttachOptions): Promise<readonly RequestHistory[]> {
   const { agent, actionKey } = asking;
   const nowMs = Math.trunc(deps.clock());
   const taker = takerOf(asking);

@@ -13,16 +13,16 @@ import type { AppendResult, Store } from '../store/contract/store.ts';
 import { isUncertain } from '../store/contract/store-error.ts';
 import { type RowsRead, readPushedRows } from '../tables/read-rows.ts';
 import type { OnBehalf } from '../users/on-behalf.ts';
-import type { SeenSwitches, SwitchesNow } from './approvals/change-request.ts';
+import type { KillSwitchSnapshot, SwitchSource } from './approvals/change-request.ts';
 import { askedBy } from './approvals/decide-again.ts';
 import type { FindPeople } from './approvals/people-now.ts';
 import { freshReauths, lastStepUp } from './approvals/step-up.ts';
-import { createVoteJudge, type VoteJudge } from './approvals/votes-now.ts';
+import { createVoteEvaluator, type VoteEvaluator } from './approvals/votes-now.ts';
 import { requestedFacts } from './asked-facts.ts';
 import { attach, turnOf } from './attach.ts';
-import { type DecideDeps, type Decided, decide } from './decide.ts';
+import { type DecideDeps, type DecidedRequest, decide } from './decide.ts';
 import { findEarlier, findWinner, resumedReply } from './idempotency.ts';
-import { type Asker, identifyAgain, type NotAllowedNow } from './identify-again.ts';
+import { type Asker, type IdentityRefusal, identifyAgain } from './identify-again.ts';
 import { entryRows, meterPlaces } from './metering/entry-rows.ts';
 import { type Metering, metered } from './metering/metering.ts';
 import { createReceiptBases, type ReceiptBases } from './record/receipt-basis.ts';
@@ -82,7 +82,7 @@ export type AuthorizeResult =
   /** An operator has stopped what the request asks for. */
   | { readonly kind: 'stopped' }
   /** The agent, its key or its enforcement point has changed since the caller was identified. */
-  | NotAllowedNow
+  | IdentityRefusal
   | { readonly kind: 'idempotency-mismatch' }
   | { readonly kind: 'too-many-open' };
 
@@ -92,7 +92,7 @@ export interface AuthorizerOptions {
   readonly policies: () => ActivePolicies;
   /** Milliseconds since 1970-01-01T00:00Z. */
   readonly clock: () => number;
-  readonly switches: SwitchesNow;
+  readonly switches: SwitchSource;
   readonly findPeople: FindPeople;
   /** The maximum number of pending requests per agent. */
   readonly openRequestsMax: number;
@@ -118,7 +118,7 @@ const triesMax = 50;
 interface Deps extends AuthorizerOptions, DecideDeps {
   readonly openRequestsMax: number;
   readonly metering: Metering;
-  readonly judge: VoteJudge['judge'];
+  readonly judge: VoteEvaluator['judge'];
   readonly receiptBases: ReceiptBases;
 }
 
@@ -128,7 +128,7 @@ export function createAuthorizer(options: AuthorizerOptions): Authorizer {
     openRequestsMax: options.openRequestsMax,
     hideSecrets: createSecretHider(options.store.masterKey),
     keyedDigest: createBodyDigest(options.store.masterKey),
-    judge: createVoteJudge(options),
+    judge: createVoteEvaluator(options),
     receiptBases: createReceiptBases(options.store.masterKey),
   };
   const inTurn = createTurns();
@@ -179,7 +179,7 @@ async function onceSettled(
 async function decideAndStore(
   deps: Deps,
   input: AuthorizeInput,
-  prepared: Prepared,
+  prepared: DecisionBasis,
 ): Promise<AuthorizeResult | 'basis-changed'> {
   const facts = requestedFacts(input, prepared.nowMs, nothingSatisfied);
   const look = readPushedRows(deps.store.documents, prepared.active, { facts, by: 'decideTraced' });
@@ -207,9 +207,9 @@ async function decideAndStore(
   }
 }
 
-const nonceUsed: NotAllowedNow = { kind: 'not-allowed-now', why: 'nonce-used' };
+const nonceUsed: IdentityRefusal = { kind: 'not-allowed-now', why: 'nonce-used' };
 
-type PreparedOrResult = Prepared | AuthorizeResult | 'basis-changed';
+type PreparedOrResult = DecisionBasis | AuthorizeResult | 'basis-changed';
 
 /**
  * What is settled before the decision. Returns without a promise when nothing has to be looked up, as for
@@ -218,7 +218,7 @@ type PreparedOrResult = Prepared | AuthorizeResult | 'basis-changed';
 function prepare(
   deps: Deps,
   input: AuthorizeInput,
-  switches: SeenSwitches,
+  switches: KillSwitchSnapshot,
 ): PreparedOrResult | Promise<PreparedOrResult> {
   const { agent, actionKey } = input;
   if (agent.status !== 'active') return { kind: 'not-allowed-now', why: agent.status };
@@ -231,7 +231,7 @@ function prepare(
 }
 
 /** When a request is decided, and under which kill switches. */
-type Moment = Omit<Prepared, 'active'>;
+type Moment = Omit<DecisionBasis, 'active'>;
 
 /**
  * Prepares a request only if no earlier one answers it: one that waits or is approved, or the one made under
@@ -246,7 +246,7 @@ async function prepareOnce(deps: Deps, input: AuthorizeInput, moment: Moment): P
   return (await findEarlier(deps, input, moment.nowMs)) ?? (await prepareNew(deps, moment));
 }
 
-function prepareNew(deps: Deps, { nowMs, switches }: Moment): Prepared | Promise<Prepared> {
+function prepareNew(deps: Deps, { nowMs, switches }: Moment): DecisionBasis | Promise<DecisionBasis> {
   const look = activeMetered(deps);
   return look instanceof Promise
     ? look.then((active) => ({ active, nowMs, switches }))
@@ -255,7 +255,7 @@ function prepareNew(deps: Deps, { nowMs, switches }: Moment): Prepared | Promise
 
 function basisOf(
   { agent, key, nonce, point }: AuthorizeInput,
-  { switches: { generation }, active }: Prepared,
+  { switches: { generation }, active }: DecisionBasis,
   documents: readonly SeenDocument[],
 ): GrantBasis {
   const basis: GrantBasis = {
@@ -287,10 +287,10 @@ function activeMetered({ policies, metering }: Deps): ActivePolicies | Promise<A
 }
 
 /** What a request is decided by. */
-interface Prepared {
+interface DecisionBasis {
   readonly active: ActivePolicies;
   readonly nowMs: number;
-  readonly switches: SeenSwitches;
+  readonly switches: KillSwitchSnapshot;
 }
 
 interface FoundStepUp {
@@ -300,11 +300,11 @@ interface FoundStepUp {
   readonly documents: readonly SeenDocument[];
 }
 
-interface Spent {
+interface SpendResult {
   /** `nothing` means that nothing was stored: a rule asks for a step-up, and a fresh one may exist. */
   readonly result: AppendResult | 'nothing';
   /** The outcome of the last try. */
-  readonly decided: Decided;
+  readonly decided: DecidedRequest;
 }
 
 const noDocuments: readonly SeenDocument[] = [];
@@ -324,9 +324,9 @@ interface SpendInput {
 async function spend(
   deps: Deps,
   input: AuthorizeInput,
-  prepared: Prepared,
+  prepared: DecisionBasis,
   { facts: plain, rows, stepUp }: SpendInput,
-): Promise<Spent> {
+): Promise<SpendResult> {
   const { active } = prepared;
   const { store, openRequestsMax: openMax, metering } = deps;
   const satisfied = { escalate: [], reauth: stepUp?.reauth ?? [] };
@@ -337,10 +337,10 @@ async function spend(
     ...(stepUp?.documents ?? noDocuments),
     ...(rows?.seen ?? noDocuments),
   ]);
-  let decided: Decided | null = null;
+  let decided: DecidedRequest | null = null;
   /** The uses that the last try has entered in meters. */
-  let entered: Decided['uses'] = [];
-  let result: Spent['result'];
+  let entered: DecidedRequest['uses'] = [];
+  let result: SpendResult['result'];
   const takeBack = () => {
     if (entered.length > 0) metering.takeBack(input.requestId, entered);
     entered = [];
@@ -362,7 +362,7 @@ async function spend(
     // When it is uncertain whether the request is stored, nothing is taken back: the store does so once it
     // knows, or all meters are read again.
     if (!isUncertain(error)) takeBack();
-    else if (decided !== null) deps.onUncertain?.((decided as Decided).record);
+    else if (decided !== null) deps.onUncertain?.((decided as DecidedRequest).record);
     throw error;
   }
   if (result !== 'stored') takeBack();
@@ -381,8 +381,8 @@ function stepUpRules({ status, decision }: RequestRecord, active: ActivePolicies
 async function freshStepUp(
   { store, findPeople }: Deps,
   { agent }: AuthorizeInput,
-  { record }: Decided,
-  { active }: Prepared,
+  { record }: DecidedRequest,
+  { active }: DecisionBasis,
 ): Promise<FoundStepUp> {
   const stepUp = await lastStepUp({ documents: store.documents, findPeople }, agent);
   const reauth = freshReauths(stepUpRules(record, active), stepUp, record.createdAtMs);

@@ -37,7 +37,7 @@ export function decide(
   deps: DecideDeps,
   input: AuthorizeInput,
   { active, facts: asked, uses }: DecideOptions,
-): Decided {
+): DecidedRequest {
   const { metering } = deps;
   const { nowMs } = asked;
   const readings =
@@ -127,7 +127,7 @@ function rareParts(
   };
 }
 
-export interface Decided {
+export interface DecidedRequest {
   readonly record: RequestRecord;
   /** What the request adds to meters; empty when it is refused. */
   readonly uses: readonly MeterUse[];

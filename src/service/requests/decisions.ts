@@ -3,14 +3,14 @@
 // that it rests on has changed since; otherwise it is judged again.
 
 import {
-  type Changed,
+  type ChangeResult,
   changeRequest,
   type DecisionsDeps,
   type Events,
-  lookAtAll,
+  loadMany,
   type RefusedChange,
+  type RequestSnapshot,
   readRequest,
-  type Seen,
 } from './approvals/change-request.ts';
 import { decideAgain } from './approvals/decide-again.ts';
 import { decidedEvent, overAs, todayFor } from './approvals/decide-now.ts';
@@ -18,7 +18,7 @@ import { approve, reject, type VoteDraft } from './approvals/give-vote.ts';
 import { mayComment } from './approvals/may.ts';
 import { type OutcomeReport, reportOutcome } from './approvals/report-outcome.ts';
 import { type Caller, isWithin } from './approvals/rights.ts';
-import type { Stepping } from './approvals/step-up.ts';
+import type { StepUpPerson } from './approvals/step-up.ts';
 import { type SteppedUpAgent, type SteppingUp, stepUp, stepUpAgent } from './approvals/take-step-up.ts';
 import { lastApproval } from './approvals/votes-now.ts';
 import {
@@ -32,29 +32,29 @@ import {
 } from './record/request-state.ts';
 
 export interface Decisions {
-  approve(id: string, draft: VoteDraft): Promise<Changed>;
-  reject(id: string, draft: VoteDraft): Promise<Changed>;
+  approve(id: string, draft: VoteDraft): Promise<ChangeResult>;
+  reject(id: string, draft: VoteDraft): Promise<ChangeResult>;
   /** Takes the person's own approval back while the request waits for other approvals. */
-  takeBack(id: string, caller: Caller): Promise<Changed>;
+  takeBack(id: string, caller: Caller): Promise<ChangeResult>;
   /** Adds a comment, a question or an answer without deciding the request. */
-  comment(id: string, draft: CommentDraft): Promise<Changed>;
+  comment(id: string, draft: CommentDraft): Promise<ChangeResult>;
   /** Steps up for a request. The caller has made sure that the person has just re-authenticated. */
-  stepUp(id: string, person: SteppingUp): Promise<Changed>;
+  stepUp(id: string, person: SteppingUp): Promise<ChangeResult>;
   /** Steps up for an agent, whose waiting requests are then decided again. */
-  stepUpAgent(agentId: string, person: Stepping): Promise<RefusedChange | SteppedUpAgent>;
-  report(id: string, report: OutcomeReport): Promise<Changed>;
+  stepUpAgent(agentId: string, person: StepUpPerson): Promise<RefusedChange | SteppedUpAgent>;
+  report(id: string, report: OutcomeReport): Promise<ChangeResult>;
   /** Gives up the wait, for the agent that made the request. */
-  withdraw(id: string, by: AgentCaller): Promise<Changed>;
+  withdraw(id: string, by: AgentCaller): Promise<ChangeResult>;
   /**
    * The request now, with everything that decides what may be done about it; null when there is no such
    * request.
    */
-  look(id: string): Promise<Seen | null>;
+  look(id: string): Promise<RequestSnapshot | null>;
   /**
    * The same as `look`, for requests that have already been read. What they share, such as agents and people,
    * is read once.
    */
-  lookAll(states: readonly RequestState[]): Promise<readonly Seen[]>;
+  lookAll(states: readonly RequestState[]): Promise<readonly RequestSnapshot[]>;
 }
 
 export function createDecisions(deps: DecisionsDeps): Decisions {
@@ -67,8 +67,8 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
     stepUpAgent: (agentId, person) => stepUpAgent(deps, agentId, person),
     report: (id, report) => reportOutcome(deps, id, report),
     withdraw: (id, by) => withdrawRequest(deps, id, by),
-    look: async (id) => (await readRequest(deps, { id, asker: null }))?.seen ?? null,
-    lookAll: (states) => lookAtAll(deps, states),
+    look: async (id) => (await readRequest(deps, { id, asker: null }))?.snapshot ?? null,
+    lookAll: (states) => loadMany(deps, states),
   };
 }
 
@@ -76,11 +76,11 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
 // and only while it waits; nothing is granted.
 
 /** Withdraws a request; doing so again changes nothing. */
-function withdrawRequest(deps: DecisionsDeps, id: string, by: AgentCaller): Promise<Changed> {
+function withdrawRequest(deps: DecisionsDeps, id: string, by: AgentCaller): Promise<ChangeResult> {
   return changeRequest(deps, {
     id,
     asker: null,
-    judge: async ({ state, nowMs }) => {
+    handler: async ({ state, nowMs }) => {
       if (!hasAsked(by, state.record)) return { kind: 'unknown' };
       if (state.status === 'withdrawn') return 'nothing';
       const over = overAs(state, 'withdraw', nowMs);
@@ -101,11 +101,15 @@ export interface CommentDraft {
   readonly text: string;
 }
 
-function comment(deps: DecisionsDeps, id: string, { caller, kind, text }: CommentDraft): Promise<Changed> {
+function comment(
+  deps: DecisionsDeps,
+  id: string,
+  { caller, kind, text }: CommentDraft,
+): Promise<ChangeResult> {
   return changeRequest(deps, {
     id,
     asker: caller.id,
-    judge: async ({ state, agent, people, nowMs }) => {
+    handler: async ({ state, agent, people, nowMs }) => {
       const { id: person, email, who } = caller;
       if (!isWithin(caller.view, { person: caller, state, agent })) return { kind: 'unknown' };
       const over = overAs(state, 'reject', nowMs);
@@ -126,11 +130,11 @@ function comment(deps: DecisionsDeps, id: string, { caller, kind, text }: Commen
  * never grants anything, and a granted request cannot be taken back; the caller is active and has given the
  * approval at the moment the change is stored.
  */
-function takeBack(deps: DecisionsDeps, id: string, caller: Caller): Promise<Changed> {
+function takeBack(deps: DecisionsDeps, id: string, caller: Caller): Promise<ChangeResult> {
   return changeRequest(deps, {
     id,
     asker: caller.id,
-    judge: async (seen) => {
+    handler: async (seen) => {
       const { state, agent, people, nowMs } = seen;
       if (!isWithin(caller.view, { person: caller, state, agent })) return { kind: 'unknown' };
       const over = overAs(state, 'approve', nowMs);
@@ -150,7 +154,7 @@ function takeBack(deps: DecisionsDeps, id: string, caller: Caller): Promise<Chan
 }
 
 /** What the request waits for without the approval. If it would no longer wait, it waits as before. */
-async function askedAgain(deps: DecisionsDeps, seen: Seen, state: RequestState): Promise<Events> {
+async function askedAgain(deps: DecisionsDeps, seen: RequestSnapshot, state: RequestState): Promise<Events> {
   const today = await todayFor(deps, seen, 'approve');
   if ('kind' in today) return [];
   const again = decideAgain(state, today);

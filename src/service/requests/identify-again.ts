@@ -17,7 +17,7 @@ export interface Asker {
   readonly point?: ActingPoint;
 }
 
-export interface NotAllowedNow {
+export interface IdentityRefusal {
   readonly kind: 'not-allowed-now';
   readonly why: 'disabled' | 'revoked' | 'key-ended' | 'not-signed' | 'nonce-used' | 'point-stopped';
 }
@@ -27,7 +27,7 @@ export async function identifyAgain(
   { agents, documents }: Pick<Store, 'agents' | 'documents'>,
   before: Asker,
   nowMs: number,
-): Promise<Asker | NotAllowedNow> {
+): Promise<Asker | IdentityRefusal> {
   if (before.point !== undefined)
     return await identifyByPoint({ agents, documents }, { ...before, point: before.point }, nowMs);
   const found = await agents.findByKeyId(before.key.id);
@@ -48,7 +48,7 @@ async function identifyByPoint(
   { agents, documents }: Pick<Store, 'agents' | 'documents'>,
   before: Asker & { readonly point: ActingPoint },
   nowMs: number,
-): Promise<Asker | NotAllowedNow> {
+): Promise<Asker | IdentityRefusal> {
   // Read the point before its key: a change between the two reads then shows in the point's version.
   const { stopped, ...point } = await pointNow(documents, before.point, before.agent.id);
   const key = await keyNow(documents, before.key.id);
@@ -61,6 +61,6 @@ async function identifyByPoint(
   return { agent, key, isSigned: before.isSigned, point };
 }
 
-function notAllowedNow(why: NotAllowedNow['why']): NotAllowedNow {
+function notAllowedNow(why: IdentityRefusal['why']): IdentityRefusal {
   return { kind: 'not-allowed-now', why };
 }

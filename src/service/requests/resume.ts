@@ -11,8 +11,8 @@ import {
   type DecisionsDeps,
   type Events,
   type RefusedChange,
+  type RequestSnapshot,
   readRequest,
-  type Seen,
 } from './approvals/change-request.ts';
 import { type DecidedCall, decideCall } from './approvals/decide-call.ts';
 import { overAs } from './approvals/decide-now.ts';
@@ -68,28 +68,28 @@ export async function resume(deps: ResumeDeps, asking: ReturningCall, id: string
   await metered(deps.metering, deps.policies);
   await deps.metering.settled();
   const read = await readRequest(deps, { id, asker: null, call: factsOf(deps, asking) });
-  if (read === null || !samenessOf(deps, asking)(read.seen.state.record)) return null;
-  const { seen } = read;
-  switch (statusAt(seen.state, seen.nowMs)) {
+  if (read === null || !samenessOf(deps, asking)(read.snapshot.state.record)) return null;
+  const { snapshot } = read;
+  switch (statusAt(snapshot.state, snapshot.nowMs)) {
     case 'approved':
       return await take(deps, asking, id);
     case 'pending':
-      return joined(deps, asking, seen);
+      return joined(deps, asking, snapshot);
     case 'auto_approved':
-      return againGranted(deps, asking, seen);
+      return againGranted(deps, asking, snapshot);
     case 'consumed':
-      return isTakenBy(seen.state, asking) && seen.nowMs < seen.state.expiresAtMs
-        ? againGranted(deps, asking, { ...seen, state: asTaken(seen.state) })
-        : { kind: 'over', state: seen.state };
+      return isTakenBy(snapshot.state, asking) && snapshot.nowMs < snapshot.state.expiresAtMs
+        ? againGranted(deps, asking, { ...snapshot, state: asTaken(snapshot.state) })
+        : { kind: 'over', state: snapshot.state };
     case 'rejected':
     case 'expired':
     case 'withdrawn':
-      return { kind: 'over', state: seen.state };
+      return { kind: 'over', state: snapshot.state };
   }
 }
 
 /** Joins a wait that asks people for all that the call needs of them. */
-function joined(deps: ResumeDeps, asking: ReturningCall, seen: Seen): ResumeResult {
+function joined(deps: ResumeDeps, asking: ReturningCall, seen: RequestSnapshot): ResumeResult {
   const { state } = seen;
   const { decision, countsAlike, asksMore } = decided(deps, asking, seen);
   const isRefused = decision.outcome === 'DENY';
@@ -98,7 +98,7 @@ function joined(deps: ResumeDeps, asking: ReturningCall, seen: Seen): ResumeResu
 }
 
 /** A grant that the call, or one under the same idempotency key, has got already. */
-function againGranted(deps: ResumeDeps, asking: ReturningCall, seen: Seen): ResumeResult {
+function againGranted(deps: ResumeDeps, asking: ReturningCall, seen: RequestSnapshot): ResumeResult {
   if (!isCurrent(asking, seen) || seen.stopped !== null) return 'basis-changed';
   const call = decided(deps, asking, seen);
   return isGrant(call) ? { kind: 'granted', state: seen.state } : refusedCall(seen.state, call);
@@ -111,7 +111,7 @@ async function take(deps: ResumeDeps, asking: ReturningCall, requestId: string):
     id: requestId,
     asker: null,
     call: factsOf(deps, asking),
-    judge: async (seen) => {
+    handler: async (seen) => {
       taken = { kind: 'granted', state: seen.state };
       const judged = judgeTaking(deps, asking, seen);
       if ('kind' in judged && judged.kind === 'refused') {
@@ -121,7 +121,7 @@ async function take(deps: ResumeDeps, asking: ReturningCall, requestId: string):
       return judged as Events | RefusedChange;
     },
     // The meters have counted the request since it was approved.
-    follow: () => undefined,
+    afterCommit: () => undefined,
   });
   if (changed.kind === 'changed') return taken;
   const isBasis =
@@ -130,7 +130,7 @@ async function take(deps: ResumeDeps, asking: ReturningCall, requestId: string):
   // Another call was faster, or the grant has ended.
   const now = await readRequest(deps, { id: requestId, asker: null });
   if (now === null) return null;
-  const { state } = now.seen;
+  const { state } = now.snapshot;
   return isTakenBy(state, asking) ? { kind: 'granted', state: asTaken(state) } : { kind: 'over', state };
 }
 
@@ -139,7 +139,7 @@ const otherAgent = 'the agent, its keys or the enforcement point have changed';
 function judgeTaking(
   deps: ResumeDeps,
   asking: ReturningCall,
-  seen: Seen,
+  seen: RequestSnapshot,
 ): Events | RefusedChange | RefusedCall {
   const { state, agent, stopped, nowMs } = seen;
   if (!isCurrent(asking, seen)) return { kind: 'conflict', detail: otherAgent };
@@ -168,7 +168,7 @@ function judgeTaking(
 }
 
 /** Whether agent, key and enforcement point are as they were when the caller was identified. */
-function isCurrent({ agent, point, key }: ReturningCall, seen: Seen): boolean {
+function isCurrent({ agent, point, key }: ReturningCall, seen: RequestSnapshot): boolean {
   return (
     seen.agent.version === agent.version &&
     seen.point?.version === point?.version &&
@@ -176,7 +176,11 @@ function isCurrent({ agent, point, key }: ReturningCall, seen: Seen): boolean {
   );
 }
 
-function decided({ policies, metering }: ResumeDeps, asking: ReturningCall, seen: Seen): DecidedCall {
+function decided(
+  { policies, metering }: ResumeDeps,
+  asking: ReturningCall,
+  seen: RequestSnapshot,
+): DecidedCall {
   const active = policies();
   return decideCall({ active, metering }, factsOf({ clock: () => seen.nowMs }, asking), seen);
 }

@@ -73,18 +73,18 @@ export interface RowPlace {
   readonly key: string;
 }
 
-export type RowChanged =
+export type RowChangeResult =
   /** `unchanged`: the stored row was equal already, and nothing was recorded. */
   | { readonly kind: 'changed' | 'unchanged'; readonly stored: ReadDocument<TableRow> }
   | { readonly kind: 'unknown' | 'conflict' };
 
 /** Adds a row that fits its table, or replaces the row with the same key. */
-export function pushRow(by: RowChanger, place: RowPlace, row: JsonObject): Promise<RowChanged> {
+export function pushRow(by: RowChanger, place: RowPlace, row: JsonObject): Promise<RowChangeResult> {
   return change(by, place, row);
 }
 
 /** Removes a row; `unknown` when there is none with the key. */
-export function removeRow(by: RowChanger, place: RowPlace): Promise<RowChanged> {
+export function removeRow(by: RowChanger, place: RowPlace): Promise<RowChangeResult> {
   return change(by, place, null);
 }
 
@@ -92,7 +92,7 @@ async function change(
   { documents, who, nowMs }: RowChanger,
   { table, key }: RowPlace,
   row: JsonObject | null,
-): Promise<RowChanged> {
+): Promise<RowChangeResult> {
   const rows = rowsIn(documents);
   const id = rowId(table, key);
   for (let tries = 0; tries < triesMax; tries += 1) {

@@ -66,7 +66,7 @@ const knownMax = 1_000;
 /** How far the issuer's clock may be ahead, so that a token that it has just made is valid. */
 const earlySeconds = 60;
 
-interface Known {
+interface CachedUser {
   /** The keys with which the token was checked. */
   readonly keys: object;
   readonly user: UserFacts;
@@ -82,7 +82,7 @@ export const noTokenReader: TokenReader = {
 
 export function createTokenReader(settings: UserSettings, onFailure: (error: unknown) => void): TokenReader {
   const issuerKeys = watchIssuerKeys({ ...settings, onFailure });
-  const known = new Map<string, Known>();
+  const known = new Map<string, CachedUser>();
   return {
     read(token, nowMs) {
       if (token.length > tokenLengthMax || !tokenForm.test(token)) return { unknown: 'malformed' };
@@ -105,16 +105,16 @@ export function createTokenReader(settings: UserSettings, onFailure: (error: unk
   };
 }
 
-interface Checking {
+interface TokenCheck {
   readonly settings: UserSettings;
   readonly issuerKeys: IssuerKeys;
   readonly token: string;
   readonly nowMs: number;
 }
 
-type Checked = Pick<Known, 'user' | 'expiresAtMs'> | { readonly unknown: UserUnknown };
+type TokenCheckResult = Pick<CachedUser, 'user' | 'expiresAtMs'> | { readonly unknown: UserUnknown };
 
-async function check({ settings, issuerKeys, token, nowMs }: Checking): Promise<Checked> {
+async function check({ settings, issuerKeys, token, nowMs }: TokenCheck): Promise<TokenCheckResult> {
   const keys = issuerKeys.current();
   if (keys === null) return { unknown: 'keyless' };
   const { jwtVerify } = await import('jose');

@@ -70,7 +70,7 @@ export interface Dispatcher {
   /** Never throws, and returns at once. */
   emit(news: WebhookNews): void;
   /** Makes the messages for an event, to be stored together with the event; stored messages are sent. */
-  prepare(news: WebhookNews): Promise<Prepared>;
+  prepare(news: WebhookNews): Promise<PreparedEvent>;
   /**
    * Sends a test message to one webhook, whatever it subscribes to. Returns null when there is no such
    * webhook.
@@ -88,13 +88,13 @@ export interface Dispatcher {
   close(): Promise<void>;
 }
 
-export interface Prepared {
+export interface PreparedEvent {
   readonly writes: readonly DocumentPut[];
   /** To be called once the messages are stored. */
   taken(): void;
 }
 
-interface Unstored {
+interface UnstoredChanges {
   readonly newsCount: number;
   readonly made: readonly Delivery[];
   /** The messages for which there is room. */
@@ -115,11 +115,11 @@ const closeMs = 2_000;
 const gone = 410;
 
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
-  return new Outgoing(options);
+  return new OutgoingQueue(options);
 }
 
 /** A class because waiting messages and attempts under way change. */
-class Outgoing implements Dispatcher {
+class OutgoingQueue implements Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #directory: Directory;
   readonly #emitted: WebhookNews[] = [];
@@ -134,7 +134,7 @@ class Outgoing implements Dispatcher {
    * Messages made of the first emitted events. Kept the same until they are stored, so that each is stored
    * once.
    */
-  #unstored: Unstored | null = null;
+  #unstored: UnstoredChanges | null = null;
   #isClosed = false;
 
   constructor(options: DispatcherOptions) {
@@ -157,7 +157,7 @@ class Outgoing implements Dispatcher {
     void this.#storeTold();
   }
 
-  async prepare(news: WebhookNews): Promise<Prepared> {
+  async prepare(news: WebhookNews): Promise<PreparedEvent> {
     const made = (await allWebhooks(this.#directory))
       .filter(({ value }) => isTold(value, news))
       .map(({ value }) => newDelivery(value, news));
@@ -259,7 +259,7 @@ class Outgoing implements Dispatcher {
     if (this.#timer !== null) this.#launch();
   }
 
-  async #nextMessages(): Promise<Unstored> {
+  async #nextMessages(): Promise<UnstoredChanges> {
     const webhooks = await allWebhooks(this.#directory);
     const batch = this.#emitted.slice(0, storedAtOnce);
     const made = batch.flatMap((news) =>

@@ -5,7 +5,7 @@
 import type { Directory } from '../people/directory.ts';
 import type { DocumentWrite } from '../store/contract/documents.ts';
 import type { ChainStore } from '../store/contract/store.ts';
-import type { Prepared } from './dispatch.ts';
+import type { PreparedEvent } from './dispatch.ts';
 
 export interface Revocation {
   readonly agentId: string;
@@ -15,7 +15,7 @@ export interface Revocation {
 interface Deps {
   readonly directory: Directory;
   readonly chain: Pick<ChainStore, 'changes'>;
-  readonly prepare: (revocation: Revocation) => Promise<Prepared>;
+  readonly prepare: (revocation: Revocation) => Promise<PreparedEvent>;
 }
 
 const changesAtOnce = 100;

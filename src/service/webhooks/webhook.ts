@@ -61,12 +61,12 @@ export interface WebhookDraft {
 }
 
 /** Problems by field, as sentences in lower case without a final period. */
-interface Invalid {
+interface InvalidWebhook {
   readonly kind: 'invalid';
   readonly problems: readonly { readonly field: string; readonly detail: string }[];
 }
 
-export type WebhookMade = {
+export type NewWebhook = {
   readonly kind: 'made';
   readonly webhook: Webhook;
   /** Shown only this once; null for a chat channel. */
@@ -89,7 +89,7 @@ export async function makeWebhook(
   deps: WebhookDeps,
   { person }: Actor,
   draft: WebhookDraft,
-): Promise<WebhookMade | Invalid> {
+): Promise<NewWebhook | InvalidWebhook> {
   const { directory } = deps;
   const target = readTarget(draft.url, deps);
   const problems = [...draftProblems(target, draft)];
@@ -123,9 +123,9 @@ export async function makeWebhook(
   return { kind: 'made', webhook, secret };
 }
 
-export type WebhookChanged =
+export type WebhookChangeResult =
   | { readonly kind: 'changed'; readonly webhook: Webhook }
-  | Invalid
+  | InvalidWebhook
   | { readonly kind: 'unknown' | 'conflict' };
 
 export async function changeWebhook(
@@ -136,7 +136,7 @@ export async function changeWebhook(
     url,
     ...change
   }: Partial<Omit<WebhookDraft, 'format'> & Pick<Webhook, 'status'>> & { readonly id: string },
-): Promise<WebhookChanged> {
+): Promise<WebhookChangeResult> {
   const { directory } = deps;
   const found = await webhooksOf(directory).find(id);
   if (found === null) return { kind: 'unknown' };
@@ -161,7 +161,7 @@ export async function rotateWebhookSecret(
   deps: WebhookDeps,
   { person }: Actor,
   id: string,
-): Promise<WebhookMade | { readonly kind: 'unknown' | 'conflict' | 'not-signed' }> {
+): Promise<NewWebhook | { readonly kind: 'unknown' | 'conflict' | 'not-signed' }> {
   const { directory } = deps;
   const found = await webhooksOf(directory).find(id);
   if (found === null) return { kind: 'unknown' };
@@ -236,7 +236,7 @@ export function shownInRecords({ origin, format, events, status, disabledBecause
   return { origin, format, events: [...events], status, because: disabledBecause };
 }
 
-function draftProblems(target: Target, { events }: Pick<WebhookDraft, 'events'>): Invalid['problems'] {
+function draftProblems(target: Target, { events }: Pick<WebhookDraft, 'events'>): InvalidWebhook['problems'] {
   return [
     ...(target.kind === 'target' ? [] : [{ field: 'url', detail: target.detail }]),
     ...(events.length > 0 ? [] : [{ field: 'events', detail: 'name one event at least' }]),

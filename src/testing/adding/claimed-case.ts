@@ -3,9 +3,9 @@
 
 import type { Decision } from '../../language/model/decision.ts';
 import type { Json, JsonObject } from '../../language/model/json.ts';
-import type { Claim } from '../../language/model/policy.ts';
+import type { GuaranteeClause } from '../../language/model/policy.ts';
 import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
-import { claimedOutcomes } from '../../language/spec/claim.ts';
+import { clauseOutcomes } from '../../language/spec/claim.ts';
 import { requestJson } from '../../reasoning/prove/report/request-json.ts';
 
 export interface AddedCase {
@@ -15,15 +15,15 @@ export interface AddedCase {
   readonly expect: JsonObject;
 }
 
-export interface Refuted {
+export interface Refutation {
   readonly guarantee: string;
-  readonly claim: Claim;
+  readonly claim: GuaranteeClause;
   readonly claimText: string;
   readonly facts: Facts;
   readonly decision: Decision;
 }
 
-export function claimedCase({ guarantee, claim, claimText, facts, decision }: Refuted): AddedCase {
+export function caseOfClause({ guarantee, claim, claimText, facts, decision }: Refutation): AddedCase {
   return {
     name: `${guarantee}: ${claimText}`,
     facts: givenFacts(facts),
@@ -42,9 +42,9 @@ function givenFacts({ satisfied, ...facts }: Facts): JsonObject {
   return Object.fromEntries(Object.entries(plain).filter(isGiven));
 }
 
-function expectationOf(claim: Claim, { requires, outcome }: Decision): JsonObject {
+function expectationOf(claim: GuaranteeClause, { requires, outcome }: Decision): JsonObject {
   if (claim.effect !== 'ask') {
-    const claimed = claimedOutcomes[claim.effect];
+    const claimed = clauseOutcomes[claim.effect];
     return claim.mode === 'never' ? { not: claimed } : { decision: claimed };
   }
   const others = (requires?.approvals ?? [])

@@ -4,11 +4,11 @@
 import type { Span } from '../../language/diagnostic/span.ts';
 import { writtenEntries } from '../../language/syntax/tree/lists.ts';
 import type {
-  Binary,
+  BinaryExpression,
   BinaryOperator,
   ExpressionNode,
   Quantifier,
-  Unary,
+  UnaryExpression,
 } from '../../language/syntax/tree/tree.ts';
 import { neighbours } from './constant.ts';
 import { entryRemoval, excerpt, type PolicyEdit, replacement } from './edit.ts';
@@ -86,7 +86,7 @@ const neighbourOf = {
   '/': null,
 } as const satisfies Record<BinaryOperator, BinaryOperator | null>;
 
-function binaryChanges(expression: Binary, text: string): readonly PolicyEdit[] {
+function binaryChanges(expression: BinaryExpression, text: string): readonly PolicyEdit[] {
   const { operator, operatorSpan, left, right } = expression;
   switch (operator) {
     case 'and':
@@ -132,7 +132,7 @@ function binaryChanges(expression: Binary, text: string): readonly PolicyEdit[] 
  * Drops either operand, unless the operand is a chain of the same operator, whose links are dropped one by
  * one.
  */
-function dropChanges(expression: Binary, text: string): readonly PolicyEdit[] {
+function dropChanges(expression: BinaryExpression, text: string): readonly PolicyEdit[] {
   const { span, operator, operatorSpan, left, right } = expression;
   const before = text.slice(0, operatorSpan.start).trimEnd().length;
   const after =
@@ -147,7 +147,7 @@ function dropChanges(expression: Binary, text: string): readonly PolicyEdit[] {
   return [...drop(left, { ...span, end: after }), ...drop(right, { ...span, start: before })];
 }
 
-function notChanges({ span, operand }: Unary, text: string): readonly PolicyEdit[] {
+function notChanges({ span, operand }: UnaryExpression, text: string): readonly PolicyEdit[] {
   const end = span.start + 'not'.length;
   const taken = { ...span, end: end + /^\s*/.exec(text.slice(end))![0].length };
   const dropped = {

@@ -9,7 +9,7 @@ import { position } from '../../language/diagnostic/render.ts';
 import { authorize } from '../../language/spec/authorize.ts';
 import {
   type CompileCache,
-  type Compiled,
+  type CompileResult,
   compile,
   createCompileCache,
   findErrors,
@@ -100,7 +100,7 @@ interface Trial {
 /** A policy set with its cases, and what its mutants share. */
 interface Group {
   readonly sources: PolicySources;
-  readonly set: NonNullable<Compiled['set']>;
+  readonly set: NonNullable<CompileResult['set']>;
   readonly cases: readonly TestCase[];
   readonly cache: CompileCache;
   /** Digests of the meanings tried so far, the original's first. */
@@ -148,7 +148,7 @@ function judge({ mutant, before, group }: Trial): boolean | null {
   const digest = digestOf(set);
   if (group.meanings.has(digest)) return null;
   group.meanings.add(digest);
-  let engine: Compiled['engine'] = null;
+  let engine: CompileResult['engine'] = null;
   const tried = {
     set,
     // Compiled only when a sequence needs meters.
@@ -174,7 +174,7 @@ function withText({ files, readListFile }: PolicySources, path: string, text: st
   };
 }
 
-function digestOf(set: NonNullable<Compiled['set']>): string {
+function digestOf(set: NonNullable<CompileResult['set']>): string {
   return createHash('sha256').update(meaningOf(set)).digest('base64');
 }
 

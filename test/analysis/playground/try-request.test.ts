@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { explainRecord } from '../../../src/analysis/explain-record.ts';
-import type { GivenRequest, Tried } from '../../../src/analysis/questions.ts';
+import type { GivenRequest, TryResult } from '../../../src/analysis/questions.ts';
 import { tryRequest } from '../../../src/analysis/try-request.ts';
 import { createWorkspace, type Workspace } from '../../../src/analysis/workspace.ts';
 import { authorize } from '../../../src/language/spec/authorize.ts';
@@ -24,7 +24,7 @@ function workspace(files: Readonly<Record<string, string>> = shipped): Workspace
   return made;
 }
 
-function tried(given: GivenRequest, files: readonly { path: string; text: string }[] = []): Tried {
+function tried(given: GivenRequest, files: readonly { path: string; text: string }[] = []): TryResult {
   return tryRequest(workspace().lay(files), { given });
 }
 

@@ -3,7 +3,7 @@
 
 import { describe, expect, test, vi } from 'vitest';
 import { createGuard, type GuardSettings } from '../../../integrations/typescript/adapters/guard.ts';
-import { type Decision, Unreachable } from '../../../integrations/typescript/client.ts';
+import { type Decision, UnreachableError } from '../../../integrations/typescript/client.ts';
 
 const inAnHour = new Date(Date.now() + 3_600_000);
 const allowed: Decision = { kind: 'allowed', requestId: 'r', expiresAt: inAnHour };
@@ -132,7 +132,7 @@ test.each([undefined, null, {}, { kind: 'perhaps' }, { kind: 'Allowed' }, 'allow
 );
 
 test('a service that is away is no decision, and the model is not told that it is', async () => {
-  const { guard } = guardOf(new Unreachable('http://127.0.0.1', null));
+  const { guard } = guardOf(new UnreachableError('http://127.0.0.1', null));
   const done = await guard.execute(call, () => 1);
   expect(done).toMatchObject({ decision: { policy: 'unreachable' } });
   expect(done).toMatchObject({ message: expect.stringContaining('there is no decision about this call') });

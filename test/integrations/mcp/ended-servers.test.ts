@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Upstream } from '../../../integrations/mcp/calls/conversation.ts';
 import type { UpstreamEvents } from '../../../integrations/mcp/servers/child-upstream.ts';
-import { ServerPaused, withRestarts } from '../../../integrations/mcp/servers/restarts.ts';
+import { ServerPausedError, withRestarts } from '../../../integrations/mcp/servers/restarts.ts';
 import { shareService } from '../../service/http/service.ts';
 import { usePolicies } from '../../service/http/written-policies.ts';
 import { countingServer, type Got, listenForClients, modern, proxySettings, tool } from './rig.ts';
@@ -117,7 +117,7 @@ describe('pauses between starts', () => {
       let pause = 0;
       for (; ; pause += 500, wait(500)) {
         try {
-          expect(start).toThrow(ServerPaused);
+          expect(start).toThrow(ServerPausedError);
         } catch {
           break;
         }

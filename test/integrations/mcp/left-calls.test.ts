@@ -5,18 +5,18 @@ import { expect, test } from 'vitest';
 import { createGate } from '../../../integrations/mcp/calls/gate.ts';
 import { type CallSurroundings, guardCall } from '../../../integrations/mcp/calls/guarded-call.ts';
 import { answerTaskRequest } from '../../../integrations/mcp/calls/task-requests.ts';
-import type { Decision, Waiting } from '../../../integrations/typescript/client.ts';
+import type { Decision, PendingDecision } from '../../../integrations/typescript/client.ts';
 import { countingServer, type Got, proxySettings } from './rig.ts';
 
 const granted: Decision = { kind: 'allowed', requestId: 'r-1', expiresAt: new Date(Date.now() + 60_000) };
-const waiting: Waiting = {
+const waiting: PendingDecision = {
   kind: 'waiting',
   requestId: 'r-1',
   for: 'approval',
   until: new Date(Date.now() + 60_000),
   url: 'http://writ.example/requests/r-1',
   message: 'needs people',
-} as Waiting;
+} as PendingDecision;
 
 /** A call whose decisions the test gives one by one. */
 function guarded(takesTasks = false) {

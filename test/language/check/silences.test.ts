@@ -2,13 +2,13 @@
 
 import { describe, expect, it } from 'vitest';
 import { check } from '../../../src/language/check/check.ts';
-import { applySilences, type Silenced } from '../../../src/language/check/silences.ts';
+import { applySilences, type SilenceResult } from '../../../src/language/check/silences.ts';
 import { parse } from '../../../src/language/syntax/parse.ts';
 import { printFile } from '../../../src/language/syntax/print/print.ts';
-import { createRandom, type Random } from '../../../src/language/value/random.ts';
+import { createRandom, type RandomSource } from '../../../src/language/value/random.ts';
 import { randomSet } from '../../laws/policies.ts';
 
-function silence(...texts: readonly string[]): Silenced {
+function silence(...texts: readonly string[]): SilenceResult {
   const sources = texts.map((text, index) => ({ path: `${index}.policy`, text }));
   const parsed = sources.map(parse);
   const files = parsed.map(({ file }) => file);
@@ -83,7 +83,7 @@ describe('a silence', () => {
 });
 
 /** The text with whole-line comments and blank lines above some of its lines. */
-function withComments(text: string, codes: readonly string[], random: Random): string {
+function withComments(text: string, codes: readonly string[], random: RandomSource): string {
   const silences = codes.map((code) => `# writ: allow ${code} because it is meant`);
   const above = [...silences, '# About what follows.', ''];
   return text

@@ -4,7 +4,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { createRandom, type Random } from '../../../src/language/value/random.ts';
+import { createRandom, type RandomSource } from '../../../src/language/value/random.ts';
 import { findErrors, type PolicySources } from '../../../src/pipeline.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -148,7 +148,7 @@ function sourcesOf(pack: string): PolicySources {
 }
 
 /** The place of a match outside of comments and texts: the first match, or a random one. */
-function placeOf(text: string, pattern: RegExp, random?: Random) {
+function placeOf(text: string, pattern: RegExp, random?: RandomSource) {
   const places = placesOf(text, pattern);
   return (random === undefined || places.length === 0 ? places[0] : random.pick(places)) ?? null;
 }

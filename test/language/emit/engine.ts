@@ -3,13 +3,13 @@
 
 import { hasErrors } from '../../../src/language/diagnostic/diagnostic.ts';
 import { createFunctionCache, type FunctionCache } from '../../../src/language/emit/cache.ts';
-import type { Linked } from '../../../src/language/emit/link.ts';
+import type { LinkedFunctions } from '../../../src/language/emit/link.ts';
 import type { Facts } from '../../../src/language/model/request.ts';
 import { fromNumber } from '../../../src/language/value/decimal.ts';
-import { type Compiled, compile, createCompileCache } from '../../../src/pipeline.ts';
+import { type CompileResult, compile, createCompileCache } from '../../../src/pipeline.ts';
 
 /** Compiles one file; throws with the diagnostics when there are errors. */
-export function compileText(text: string, cache: FunctionCache = createFunctionCache()): Compiled {
+export function compileText(text: string, cache: FunctionCache = createFunctionCache()): CompileResult {
   const readListFile = () => ({ code: 'list-file-missing', message: 'there are no list files' }) as const;
   const compiled = compile(
     { files: [{ path: 'test.policy', text }], readListFile },
@@ -20,7 +20,7 @@ export function compileText(text: string, cache: FunctionCache = createFunctionC
   return compiled;
 }
 
-export function engineOf(text: string, cache?: FunctionCache): Linked {
+export function engineOf(text: string, cache?: FunctionCache): LinkedFunctions {
   return compileText(text, cache).engine!;
 }
 

@@ -11,8 +11,8 @@ import { tracedRules } from '../../../src/language/model/trace.ts';
 import { applyPrefilter } from '../../../src/language/program/index/prefilter.ts';
 import { createIndex, keysBy, select } from '../../../src/language/program/index/rule-index.ts';
 import { authorize } from '../../../src/language/spec/authorize.ts';
-import { createRandom, type Random } from '../../../src/language/value/random.ts';
-import type { Compiled } from '../../../src/pipeline.ts';
+import { createRandom, type RandomSource } from '../../../src/language/value/random.ts';
+import type { CompileResult } from '../../../src/pipeline.ts';
 import { readTrace, traceText } from '../../../src/service/requests/record/record.ts';
 import { opened } from '../program/programs.ts';
 import { compileText, factsOf } from './engine.ts';
@@ -30,7 +30,7 @@ const declarations = `
 const vendors = Array.from({ length: 40 }, (_, at) => `v${at}`);
 
 /** A condition of one of the forms under which the index files rules, or of a form that it cannot file. */
-function part(random: Random): string {
+function part(random: RandomSource): string {
   const number = random.below(1_000);
   const vendor = random.pick(vendors);
   return random.pick([
@@ -64,7 +64,7 @@ function part(random: Random): string {
   ]);
 }
 
-function rule(random: Random, at: number): string {
+function rule(random: RandomSource, at: number): string {
   const parts = Array.from({ length: 1 + random.below(3) }, () => part(random)).join(' and ');
   const effect = random.pick([
     'allow',
@@ -85,7 +85,7 @@ function rule(random: Random, at: number): string {
 }
 
 /** Some rules read the risk, so that rules of both strata exist. */
-function policies(random: Random, rules: number): string {
+function policies(random: RandomSource, rules: number): string {
   const lines = Array.from({ length: rules }, (_, at) => rule(random, at));
   const reading = [
     'escalate high to finance when risk >= 40',
@@ -94,7 +94,7 @@ function policies(random: Random, rules: number): string {
   return `${declarations}\npolicy p on a.b {\n${[...lines, ...reading].join('\n')}\n}`;
 }
 
-function request(random: Random): Facts {
+function request(random: RandomSource): Facts {
   const optional = (name: string, value: Json) => (random.chance(0.5) ? { [name]: value } : {});
   const known = <T extends object>(facts: T): T =>
     Object.fromEntries(Object.entries(facts).filter(() => random.chance(0.7))) as T;
@@ -124,7 +124,7 @@ function request(random: Random): Facts {
  * Checking a thousand rules against each other takes longer than the rest of this test, so larger sets are
  * joined from smaller ones.
  */
-function joined(parts: readonly Compiled[]): NonNullable<Compiled['set']> {
+function joined(parts: readonly CompileResult[]): NonNullable<CompileResult['set']> {
   const [first] = parts.map(({ set }) => set!);
   const all = parts.flatMap(({ set }, at) =>
     set!.policies.map((policy) => ({

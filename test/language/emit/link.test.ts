@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createFunctionCache } from '../../../src/language/emit/cache.ts';
-import { type Linked, link } from '../../../src/language/emit/link.ts';
+import { type LinkedFunctions, link } from '../../../src/language/emit/link.ts';
 import type { Json } from '../../../src/language/model/json.ts';
 import { transferOf } from '../../../src/language/program/packed/packed.ts';
 import { unpack } from '../../../src/language/program/packed/unpack.ts';
@@ -75,13 +75,13 @@ describe('a packed program', () => {
         .set!,
       createPlanCache(sha256),
     );
-  const outcome = (engine: Linked, s: string) => engine.decide(factsOf({ s })).outcome;
+  const outcome = (engine: LinkedFunctions, s: string) => engine.decide(factsOf({ s })).outcome;
 
   it('keeps functions of equal content, whoever packed it', () => {
     const cache = createFunctionCache();
     const [before, after] = [program('x'), structuredClone(program('x'))].map((packed) =>
       link(unpack(packed), cache),
-    ) as [Linked, Linked];
+    ) as [LinkedFunctions, LinkedFunctions];
     expect(after.code('a.b')).toBe(before.code('a.b'));
   });
 

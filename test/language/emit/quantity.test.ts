@@ -12,7 +12,7 @@ import {
   maximum,
   minimum,
   multiplyQuantities,
-  type Numeric,
+  type NumericValue,
   negateQuantity,
   type RuntimeQuantity,
   subtractQuantities,
@@ -25,10 +25,10 @@ const numbers = fc.oneof(
   fc.integer({ min: -100_000, max: 100_000 }).map((n) => n / 100),
   fc.constantFrom(0, -0, 0.1, 0.2, 0.3, 1e300, 5e-324, 2 ** 53, -(2 ** 53)),
 );
-const numerics: fc.Arbitrary<Numeric> = fc.oneof(numbers, numbers.map(exact));
+const numerics: fc.Arbitrary<NumericValue> = fc.oneof(numbers, numbers.map(exact));
 
 function exactOf(value: RuntimeQuantity | undefined): decimal.Decimal | null {
-  return value === undefined ? null : exact(value as Numeric);
+  return value === undefined ? null : exact(value as NumericValue);
 }
 
 describe('quantities', () => {

@@ -12,7 +12,7 @@ import { type OpenProgram, unpack, wholeAction } from '../../../src/language/pro
 import { createTextPool, createValueWriter, readValue } from '../../../src/language/program/packed/values.ts';
 import { createPlanCache, planPacked } from '../../../src/language/program/plan/incremental.ts';
 import type { Program } from '../../../src/language/program/program.ts';
-import { createRandom, type Random } from '../../../src/language/value/random.ts';
+import { createRandom, type RandomSource } from '../../../src/language/value/random.ts';
 import { ByteReader, ByteWriter } from '../../../src/language/value/table/bytes.ts';
 import { sha256 } from '../../../src/pipeline.ts';
 import { corpus } from '../../laws/corpus.ts';
@@ -126,7 +126,7 @@ describe('plain data in bytes', () => {
   });
 });
 
-function randomPart(random: Random, depth: number): unknown {
+function randomPart(random: RandomSource, depth: number): unknown {
   const leaf = random.pick([
     null,
     true,
@@ -259,7 +259,7 @@ describe('one set after the other', () => {
    * Sets that differ in some policies, and sometimes in the declarations that these use; an unchanged part is
    * the same object.
    */
-  function drawSet(random: Random): PolicySet {
+  function drawSet(random: RandomSource): PolicySet {
     const policies = states[0]!.policies.filter(() => random.chance(0.9));
     return { ...states[random.chance(0.8) ? 0 : random.below(3)]!, policies };
   }

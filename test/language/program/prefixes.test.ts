@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { createPrefixes, findPrefixes } from '../../../src/language/program/index/prefixes.ts';
-import { createRandom, type Random } from '../../../src/language/value/random.ts';
+import { createRandom, type RandomSource } from '../../../src/language/value/random.ts';
 
 const letters = ['a', 'a', 'a', 'b', '\u00e9', '\ud83d\ude00', '\uffff', ' '];
 
-function randomText(random: Random, most: number): string {
+function randomText(random: RandomSource, most: number): string {
   return Array.from({ length: random.below(most + 1) }, () => random.pick(letters)).join('');
 }
 

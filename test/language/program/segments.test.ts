@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Bounds } from '../../../src/language/program/index/index-key.ts';
 import { createSegments, findInSegments } from '../../../src/language/program/index/segments.ts';
-import { createRandom, type Random } from '../../../src/language/value/random.ts';
+import { createRandom, type RandomSource } from '../../../src/language/value/random.ts';
 
-function randomBounds(random: Random, largest: number): Bounds {
+function randomBounds(random: RandomSource, largest: number): Bounds {
   const low = random.below(largest) / random.pick([1, 10]);
   const high = low + random.pick([0, 1, 0.1, random.below(largest)]);
   return {

@@ -13,8 +13,8 @@ import type { Choose } from '../../../src/language/syntax/parse/lookahead.ts';
 import { PolicyParser } from '../../../src/language/syntax/parse/parser.ts';
 import { Text, tokenize, tokenTypes, Word } from '../../../src/language/syntax/parse/tokens.ts';
 import {
-  type Analysed,
   documentationBefore,
+  type ParserAnalysis,
   parse,
   type Read,
   readRecovering,
@@ -40,13 +40,13 @@ describe('choices', () => {
   });
 
   const [whole, recovering] = [new WholeTextParser(), new PolicyParser()].map(
-    (parser) => parser as unknown as Analysed,
-  ) as [Analysed, Analysed];
+    (parser) => parser as unknown as ParserAnalysis,
+  ) as [ParserAnalysis, ParserAnalysis];
 
   it.each(Object.entries(committed))('of %s are what the library finds, at any two tokens', (rule, own) => {
     // `Word` and `Text` are categories of tokens, not tokens.
     const types = [...tokenTypes, EOF].filter((type) => type !== Word && type !== Text);
-    const of = ({ lookAheadFuncsCache, fullRuleNameToShort }: Analysed) =>
+    const of = ({ lookAheadFuncsCache, fullRuleNameToShort }: ParserAnalysis) =>
       lookAheadFuncsCache[fullRuleNameToShort[rule]!]!;
     expect(Object.keys(of(recovering))).toEqual(Object.keys(own));
     for (const [key, { kind, begin }] of Object.entries(own)) {

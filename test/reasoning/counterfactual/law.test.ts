@@ -6,7 +6,7 @@ import { gates, type Outcome, outcomes } from '../../../src/language/model/decis
 import { type Facts, nothingSatisfied } from '../../../src/language/model/request.ts';
 import { authorize } from '../../../src/language/spec/authorize.ts';
 import { checkPayload } from '../../../src/language/spec/payload.ts';
-import { createRandom, type Random } from '../../../src/language/value/random.ts';
+import { createRandom, type RandomSource } from '../../../src/language/value/random.ts';
 import { compile } from '../../../src/pipeline.ts';
 import { smallestChange } from '../../../src/reasoning/counterfactual/change.ts';
 import { compileSet, ruleIdsOf } from '../../laws/differential.ts';
@@ -85,7 +85,7 @@ const comparisons = ['<', '<=', '>', '>=', '==', '!='];
 const constants = [-7, -2.5, 0, 1, 3, 4.25, 9];
 
 /** Rules over one number, checked by trying all of its values. */
-function numberPolicy(random: Random): string {
+function numberPolicy(random: RandomSource): string {
   const atom = (): string => `payload.n ${random.pick(comparisons)} ${random.pick(constants)}`;
   const condition = (): string =>
     `${atom()} ${random.pick(['and', 'or'])} ${random.pick(['', 'not '])}(${atom()})`;

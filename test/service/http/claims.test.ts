@@ -4,7 +4,7 @@
 import { expect, test } from 'vitest';
 import { verifyChain } from '../../../src/service/audit/verify.ts';
 import { sweep } from '../../../src/service/people/sweep.ts';
-import { claimKeptMs } from '../../../src/service/requests/inbox/claims.ts';
+import { reviewLockMs } from '../../../src/service/requests/inbox/claims.ts';
 import { readNews } from './hint-reader.ts';
 import { sharePaymentsTeam } from './payments-team.ts';
 import type { Client } from './person-client.ts';
@@ -33,7 +33,7 @@ test('a claim is seen by whoever may see the request, goes to the next one, and 
   const { status, body } = await claim(ann, id);
   expect([status, body.name, body.is_own]).toEqual([200, 'anna@example.com', true]);
   expect(body.by).toMatch(/^anna@example\.com \([0-9a-f-]{36}\)$/);
-  expect(Date.parse(body.until) - Date.parse(body.since)).toBe(claimKeptMs);
+  expect(Date.parse(body.until) - Date.parse(body.since)).toBe(reviewLockMs);
   expect(await lookersAt(ann, id)).toEqual(['you']);
   expect(await lookersAt(ben, id)).toEqual(['anna@example.com']);
   expect(await lookersAt(ada, id)).toEqual(['anna@example.com']);
@@ -71,11 +71,11 @@ test('it lapses, unless it is taken again, and is then deleted', async () => {
   const [ann, ada] = [person('ann'), person('ada')];
   const { request_id: id } = await ask(service(), 'pay.one');
   const first = (await claim(ann, id)).body;
-  laterMs += claimKeptMs - 1_000;
+  laterMs += reviewLockMs - 1_000;
   const again = (await claim(ann, id)).body;
   expect([again.since, Date.parse(again.until)]).toEqual([first.since, expect.any(Number)]);
   expect(Date.parse(again.until)).toBeGreaterThan(Date.parse(first.until));
-  laterMs += claimKeptMs - 2_000;
+  laterMs += reviewLockMs - 2_000;
   expect(await lookersAt(ada, id)).toEqual(['anna@example.com']);
   const reader = await readNews(service(), ann);
   laterMs += 3_000;
@@ -83,7 +83,7 @@ test('it lapses, unless it is taken again, and is then deleted', async () => {
   await expect.poll(() => reader.heard.map(({ kind }) => kind)).toContain('approvals');
   // A second claim begins at the time it is made.
   expect((await claim(ann, id)).body.since > again.until).toBe(true);
-  laterMs += claimKeptMs + 1_000;
+  laterMs += reviewLockMs + 1_000;
   expect(await sweep(service().store.documents, Date.now() + laterMs)).toBeGreaterThan(0);
   expect(
     await service().store.documents.list({ kind: 'claim', parent: null, after: null, countMax: 9 }),

@@ -2,7 +2,7 @@
 // endpoint. They reveal nothing about anything else.
 
 import { beforeAll, expect, test, vi } from 'vitest';
-import { connect, type Denied } from '../../../integrations/typescript/client.ts';
+import { connect, type DeniedDecision } from '../../../integrations/typescript/client.ts';
 import { describeAgent } from '../../../src/service/agents/registry.ts';
 import { type Client, firstAdmin, signedIn } from './person-client.ts';
 import { authorize, type Service, shareService, startService } from './service.ts';
@@ -77,7 +77,10 @@ test('nothing of a secret is told, nor of what has no shape; a grant has no such
 
 test('a client and a hook tell it on', async () => {
   const { url, apiKey: key } = service;
-  const denied = (await connect({ url, key }).authorize('pay.send', { amount: 5, to: 'Märs' })) as Denied;
+  const denied = (await connect({ url, key }).authorize('pay.send', {
+    amount: 5,
+    to: 'Märs',
+  })) as DeniedDecision;
   expect(denied.change).toBe('payload.to != "Märs"');
   expect(denied.message).toContain('It would pass if payload.to != "Märs".');
   const event = {

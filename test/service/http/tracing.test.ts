@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
-import { openTracing, type Tracing } from '../../../src/service/http/telemetry/tracing.ts';
+import { openTracing, type RequestTracing } from '../../../src/service/http/telemetry/tracing.ts';
 import { listening } from './listening.ts';
 import { allowBody, authorize, startService } from './service.ts';
 
@@ -59,7 +59,7 @@ function attributesOf({ attributes }: SpanSent): Record<string, unknown> {
 }
 
 interface Traced {
-  readonly tracing: Tracing;
+  readonly tracing: RequestTracing;
   readonly warnings: readonly object[];
 }
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openPolicies, type PolicyHost } from '../../../src/service/policies/policy-host.ts';
 import type { PolicyPath } from '../../../src/service/policies/read.ts';
-import { carefulMs, quickMs, Settling } from '../../../src/service/policies/settle.ts';
+import { carefulMs, FileSettler, quickMs } from '../../../src/service/policies/settle.ts';
 import type { Stamp } from '../../../src/service/policies/walk.ts';
 import { createFolder, pause, until, writeFiles } from './folder.ts';
 
@@ -162,7 +162,7 @@ describe('Settling', () => {
    * look every 500 ms.
    */
   function missingAfter(...places: readonly (PolicyPath | null)[]): number {
-    const settling = new Settling();
+    const settling = new FileSettler();
     const [first] = places;
     settling.noteLook([first!], 0);
     settling.noteActive([first!]);
@@ -192,14 +192,14 @@ describe('Settling', () => {
   });
 
   it('waits after any event', () => {
-    const settling = new Settling();
+    const settling = new FileSettler();
     settling.noteLook([place()], 0);
     settling.noteEvent(50);
     expect([settling.quietMs(60), settling.missingMs(60)]).toEqual([quickMs - 10, quickMs - 10]);
   });
 
   it('waits for a line without an end only where the file is not active', () => {
-    const settling = new Settling();
+    const settling = new FileSettler();
     const first = place();
     settling.noteLook([first], 0);
     settling.noteActive([first]);

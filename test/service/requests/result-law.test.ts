@@ -4,10 +4,10 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/language/model/json.ts';
-import type { Facts, Reading } from '../../../src/language/model/request.ts';
+import type { Facts, MeterReading } from '../../../src/language/model/request.ts';
 import { type MeteredRequest, meterReading, meterShare } from '../../../src/language/spec/meters.ts';
 import { formatDecimal } from '../../../src/language/value/decimal.ts';
-import { createRandom, type Random } from '../../../src/language/value/random.ts';
+import { createRandom, type RandomSource } from '../../../src/language/value/random.ts';
 import { compile } from '../../../src/pipeline.ts';
 import { recordedFacts } from '../../../src/service/requests/approvals/decide-again.ts';
 import { agentRow, startMs, temporaryFolder } from '../store/rows.ts';
@@ -41,7 +41,7 @@ function readingsOf(
   asked: Facts,
   nowMs: number,
   granted: readonly Granted[],
-): Record<string, Reading | null> {
+): Record<string, MeterReading | null> {
   const readings = [...set!.meters.values()].map((meter) => {
     const { key, contribution: current } = meterShare(set!, meter, asked);
     const requests = granted.flatMap(({ facts, atMs, result }): MeteredRequest[] => {
@@ -56,7 +56,7 @@ function readingsOf(
   return Object.fromEntries(readings);
 }
 
-function randomResult(random: Random): JsonObject {
+function randomResult(random: RandomSource): JsonObject {
   const whole = { bytes: random.below(10), labels: random.some(['x', 'y'], 0.5) };
   return random.chance(0.5) ? { ...whole, from: random.pick(['a', 'b']) } : whole;
 }

@@ -7,7 +7,7 @@ import type { ApprovalRule } from '../../../src/language/model/asked.ts';
 import type { JsonObject } from '../../../src/language/model/json.ts';
 import { approvedOf } from '../../../src/service/requests/approvals/decide-again.ts';
 import {
-  type Approved,
+  type ApprovalScope,
   approvalsOf,
   approvedRule,
   isSatisfied,
@@ -41,12 +41,12 @@ function vote(person: string, change: Partial<ScopedVote> = {}): ScopedVote {
     email,
     digest: requestDigest(request),
     rules: [approvedRule(rule, 'finance')],
-    fellAway: null,
+    invalidReason: null,
     ...change,
   };
 }
 
-function approved(votes: readonly ScopedVote[], change: Partial<Approved> = {}): Approved {
+function approved(votes: readonly ScopedVote[], change: Partial<ApprovalScope> = {}): ApprovalScope {
   return { votes, digest: requestDigest(request), isOwner: () => false, asked: request, ...change };
 }
 
@@ -145,7 +145,7 @@ describe('approvals', () => {
   });
 
   test('of the control owner count only where one person is enough', () => {
-    const isOwner: Approved['isOwner'] = ({ id }) => id === 'ann';
+    const isOwner: ApprovalScope['isOwner'] = ({ id }) => id === 'ann';
     const votes = [vote('ann'), vote('ben')];
     expect(approvalsOf(rule, 'finance', approved(votes, { isOwner }))).toBe(1);
     expect(approvalsOf({ ...rule, needs: 1 }, 'finance', approved(votes, { isOwner }))).toBe(2);

@@ -3,7 +3,7 @@
 
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createRandom, type Random } from '../../../src/language/value/random.ts';
+import { createRandom, type RandomSource } from '../../../src/language/value/random.ts';
 import { type OverviewRange, overviewRange, readOverview } from '../../../src/service/statistics/overview.ts';
 import { hourMs, keptMs, minuteMs } from '../../../src/service/statistics/times.ts';
 import type { StatisticsChange } from '../../../src/service/store/contract/statistics.ts';
@@ -35,14 +35,14 @@ async function restart(world: Life): Promise<void> {
 
 const caller = approverOf(['finance']);
 
-function anyRange(random: Random, { nowMs }: World): OverviewRange {
+function anyRange(random: RandomSource, { nowMs }: World): OverviewRange {
   const span = random.pick([7 * minuteMs, 2 * hourMs, 26 * hourMs, 20 * 24 * hourMs]);
   const untilMs = nowMs + 1 - random.pick([0, 0, 3 * minuteMs, 5 * hourMs]);
   const range = { fromMs: untilMs - 1 - random.below(span), untilMs };
   return overviewRange(range, { bucketsMax: 1 + random.below(60), nowMs });
 }
 
-async function live(world: Life, random: Random, steps: number): Promise<void> {
+async function live(world: Life, random: RandomSource, steps: number): Promise<void> {
   const { ask, refuse, decisions } = requestPath(world);
   const waiting: string[] = [];
   const draft = { caller, group: null, comment: '' };

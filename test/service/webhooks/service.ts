@@ -11,9 +11,9 @@ import {
 import type { WebhookNews } from '../../../src/service/webhooks/outbox.ts';
 import {
   makeWebhook,
+  type NewWebhook,
   type WebhookEvent,
   type WebhookFormat,
-  type WebhookMade,
 } from '../../../src/service/webhooks/webhook.ts';
 import { type PeopleService, startPeople } from '../people/service.ts';
 
@@ -59,7 +59,7 @@ export interface Hooks extends PeopleService {
     url: string,
     events?: readonly WebhookEvent[],
     format?: WebhookFormat,
-  ): Promise<WebhookMade & { readonly secret: string }>;
+  ): Promise<NewWebhook & { readonly secret: string }>;
   /** Advances the clock, and lets everything due be done. */
   pass(ms: number): Promise<void>;
 }

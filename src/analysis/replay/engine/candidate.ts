@@ -5,7 +5,7 @@ import type { PolicyEngine } from '../../../language/model/active-policies.ts';
 import type { AskedRule } from '../../../language/model/asked.ts';
 import type { Decision } from '../../../language/model/decision.ts';
 import type { MeterDefinition, MeterEntry } from '../../../language/model/metering.ts';
-import type { Facts, Reading } from '../../../language/model/request.ts';
+import type { Facts, MeterReading } from '../../../language/model/request.ts';
 import type { LoggedPerson, LoggedRequest } from './log.ts';
 
 export interface ReplayCandidate
@@ -21,7 +21,10 @@ export interface ReplayCandidate
 
 /** Totals of meters, which start empty. */
 export interface ReplayMeters {
-  read(entry: MeterEntry, at: { readonly nowMs: number; readonly requestId: string | null }): Reading | null;
+  read(
+    entry: MeterEntry,
+    at: { readonly nowMs: number; readonly requestId: string | null },
+  ): MeterReading | null;
   reserve(requestId: string, entries: readonly MeterEntry[]): void;
   grant(requestId: string, entries: readonly MeterEntry[], atMs: number): void;
   approve(requestId: string, atMs: number): void;

@@ -1,7 +1,7 @@
 // Keeps a few examples of each kind of change; every change of a kind has the same chance to be kept.
 
 import type { Outcome } from '../../../language/model/decision.ts';
-import { createRandom, type Random } from '../../../language/value/random.ts';
+import { createRandom, type RandomSource } from '../../../language/value/random.ts';
 
 /** A request that the candidate decides differently, or by another rule. */
 export interface ReplayExample {
@@ -37,7 +37,7 @@ interface Reservoir {
 
 /** A class, because each request changes its state. */
 export class Examples {
-  readonly #random: Random = createRandom(1);
+  readonly #random: RandomSource = createRandom(1);
   readonly #kinds = new Map<string, Reservoir>();
 
   /** Keeps the example by its cell of the matrix and the rule that decides now. */

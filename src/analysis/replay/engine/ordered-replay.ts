@@ -7,8 +7,8 @@ import type { MeterUse } from '../../../language/model/metering.ts';
 import {
   type AgentFacts,
   type Facts,
+  type MetRequirements,
   nothingSatisfied,
-  type Satisfied,
 } from '../../../language/model/request.ts';
 import { decideLogged, type ReplayCandidate, type ReplayMeters, type ServiceRules } from './candidate.ts';
 import {
@@ -146,7 +146,7 @@ interface OrderedReplayResult {
   readonly incompleteMeters: readonly IncompleteMeter[];
 }
 
-interface Begun {
+interface PendingReplay {
   /** What the request adds to meters; null when its record does not tell. */
   readonly entries: readonly MeterUse[] | null;
   readonly decision: Decision;
@@ -229,7 +229,10 @@ export class OrderedReplay {
     return { decision: decideLogged(candidate, logged, satisfied), facts: satisfied };
   }
 
-  #begin(logged: LoggedRequest, { entries, decision, incomplete = [], workloads: counted }: Begun): void {
+  #begin(
+    logged: LoggedRequest,
+    { entries, decision, incomplete = [], workloads: counted }: PendingReplay,
+  ): void {
     const { candidate, meters, rules } = this.#options;
     const uses = entries ?? [];
     const isEarlier = counted === null;
@@ -426,7 +429,7 @@ export class OrderedReplay {
     this.#noteLacking(course, nowMs);
   }
 
-  #decideNow(course: Course, nowMs: number, satisfied: Satisfied): Decision {
+  #decideNow(course: Course, nowMs: number, satisfied: MetRequirements): Decision {
     const { logged, uses } = course;
     const at = { nowMs, requestId: logged.id, recorded: course.log.meters };
     const { meters, incomplete } = this.#readings.read(uses, at);
@@ -442,7 +445,7 @@ export class OrderedReplay {
     return this.#agents.get(facts.agent.id ?? '') ?? facts.agent;
   }
 
-  #satisfied({ logged, votes, hasSteppedUp }: Course, firing: readonly AskedRule[]): Satisfied {
+  #satisfied({ logged, votes, hasSteppedUp }: Course, firing: readonly AskedRule[]): MetRequirements {
     return {
       escalate: firing
         .filter(isApproval)
@@ -529,7 +532,7 @@ export interface GivenApproval {
 function enterApproval(
   course: Course,
   given: GivenApproval,
-  { firing, asks, isDecided }: { firing: readonly AskedRule[]; asks: Asks; isDecided: boolean },
+  { firing, asks, isDecided }: { firing: readonly AskedRule[]; asks: ApprovalRules; isDecided: boolean },
 ): boolean {
   const rules = rulesAsking(course, firing, asks).filter(({ groups }) => groups.includes(given.group));
   if (rules.length === 0) return false;
@@ -541,10 +544,10 @@ function enterApproval(
   return isDecided || needs < (needsOf(latestOf(course.log), given.group) ?? 0);
 }
 
-export type Asks = ReadonlyMap<string, AskedRule>;
+export type ApprovalRules = ReadonlyMap<string, AskedRule>;
 
 /** The rules that take part in a decision and ask for approval or a step-up. */
-function askedByRules({ rules }: Decision, asks: Asks): readonly AskedRule[] {
+function askedByRules({ rules }: Decision, asks: ApprovalRules): readonly AskedRule[] {
   const asked: AskedRule[] = [];
   for (const id of rules) {
     const rule = asks.get(id);
@@ -554,7 +557,11 @@ function askedByRules({ rules }: Decision, asks: Asks): readonly AskedRule[] {
 }
 
 /** The approval rules by which the latest decision asks, and those by which a decision would ask now. */
-function rulesAsking(course: Course, firing: readonly AskedRule[], asks: Asks): readonly ApprovalRule[] {
+function rulesAsking(
+  course: Course,
+  firing: readonly AskedRule[],
+  asks: ApprovalRules,
+): readonly ApprovalRule[] {
   const latest = askedByRules(latestOf(course), asks);
   return [...latest, ...firing.filter((rule) => !latest.includes(rule))].filter(isApproval);
 }

@@ -3,7 +3,7 @@
 // the record holds no reading, the meter is unknown.
 
 import type { MeterDefinition, MeterUse } from '../../../language/model/metering.ts';
-import type { Facts, Reading } from '../../../language/model/request.ts';
+import type { Facts, MeterReading } from '../../../language/model/request.ts';
 import { countsUntilMs, windowStartMs } from '../../../language/value/meter-window.ts';
 import type { ReplayCandidate, ReplayMeters } from './candidate.ts';
 
@@ -80,7 +80,7 @@ export class Readings {
 
   read(uses: readonly MeterUse[], at: ReadAt): ReadMeters {
     if (uses.length === 0) return none;
-    const meters: Record<string, Reading> = {};
+    const meters: Record<string, MeterReading> = {};
     const incomplete: string[] = [];
     let isRecorded = false;
     for (const use of uses) {

@@ -7,7 +7,7 @@ import { decideLogged, type ReplayCandidate, type ReplayMeters, type ServiceRule
 import type { LogEntry, LoggedRequest } from './log.ts';
 import { OrderedReplay, type WaitEnds } from './ordered-replay.ts';
 import type { IncompleteMeter } from './readings.ts';
-import { type ChangedRequest, type ReplayFinding, type Tallied, Tally } from './tally.ts';
+import { type ChangedRequest, type ReplayFinding, Tally, type TallyResult } from './tally.ts';
 import { countAsked } from './workload.ts';
 
 export type ReplayReading = 'as recorded' | 'in order';
@@ -28,7 +28,7 @@ export interface ReplayOptions {
   readonly onDecision?: (requestId: string, decision: Decision) => void;
 }
 
-export interface ReplayResult extends Tallied {
+export interface ReplayResult extends TallyResult {
   readonly reading: ReplayReading;
   /** How the candidate's waits end; null for the reading `as recorded`. */
   readonly waits: WaitEnds | null;

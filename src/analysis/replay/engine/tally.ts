@@ -82,7 +82,7 @@ export interface FiledRequests {
   readonly people: readonly GroupWorkload[];
 }
 
-interface Filed {
+interface ChangeGroup {
   requests: number;
   readonly agents: Set<string>;
   readonly workload: Workload;
@@ -105,7 +105,7 @@ interface DecidedNow {
 /** Decisions of the log by row, decisions of the candidate by column. */
 export type DecisionMatrix = Readonly<Record<Outcome, Readonly<Record<Outcome, number>>>>;
 
-export interface Tallied {
+export interface TallyResult {
   readonly requests: number;
   /** From the first to the last request; null when there are no requests. */
   readonly period: { readonly fromMs: number; readonly untilMs: number } | null;
@@ -165,7 +165,7 @@ export class Tally {
   } as const satisfies Record<string, Map<string, number>>;
   readonly #workload = new Workload();
   readonly #otherWorkload = new Workload();
-  readonly #filed = new Map<string, Filed>();
+  readonly #filed = new Map<string, ChangeGroup>();
   readonly #findingsOfTime: readonly ReplayFinding[];
   #requests = 0;
   #withheld = 0;
@@ -204,7 +204,7 @@ export class Tally {
     return [this.#workload, this.#compare(logged, now)?.workload ?? this.#otherWorkload];
   }
 
-  result(): Tallied {
+  result(): TallyResult {
     const isEmpty = this.#requests === 0;
     const [fromMs, untilMs] = [this.#fromMs, this.#untilMs];
     const peopleIn = (workload: Workload | undefined): readonly GroupWorkload[] =>
@@ -239,7 +239,7 @@ export class Tally {
   }
 
   /** Compares the two decisions. Returns what the request is filed under; null for no finding. */
-  #compare(logged: LoggedRequest, now: DecidedNow): Filed | null {
+  #compare(logged: LoggedRequest, now: DecidedNow): ChangeGroup | null {
     const { facts, decision } = now;
     const change = changeOf(logged.decision, decision);
     const findings = change === null ? this.#findingsOfTime : this.#options.findings;
@@ -273,7 +273,7 @@ export class Tally {
     this.#options.onChanged?.({ ...example, agentId: agent.id ?? null, asked });
   }
 
-  #file(id: string, { agent }: Facts): Filed {
+  #file(id: string, { agent }: Facts): ChangeGroup {
     const filed = this.#filed.get(id) ?? { requests: 0, agents: new Set(), workload: new Workload() };
     filed.requests += 1;
     filed.agents.add(agent.id ?? agent.name ?? '');
@@ -296,7 +296,7 @@ function findingMet(findings: readonly ReplayFinding[], asked: AskedOfFinding): 
 }
 
 /** The most important difference between two decisions; null when they are equal. */
-function changeOf(before: Decision, now: Decision): keyof Tallied['changes'] | null {
+function changeOf(before: Decision, now: Decision): keyof TallyResult['changes'] | null {
   if (before.outcome !== now.outcome) return 'outcome';
   if (!asksAlike(before.requires, now.requires)) return 'asked';
   return before.by === now.by ? null : 'rule';

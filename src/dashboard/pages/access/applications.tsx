@@ -17,7 +17,7 @@ import { FewLines } from '../../parts/text/few-lines.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import { type Application, DeclineDialog, GrantDialog } from './application-dialogs.tsx';
 
-interface Open {
+interface OpenDialog {
   readonly kind: 'grant' | 'decline';
   readonly application: Application;
 }
@@ -26,7 +26,7 @@ export function Applications() {
   const { query } = usePlace();
   const asked = { limit: '200', cursor: query.get('cursor') ?? undefined };
   const { data, problem, reload } = useResource('listApplications', { query: asked }, ['people']);
-  const [open, setOpen] = useState<Open | null>(null);
+  const [open, setOpen] = useState<OpenDialog | null>(null);
   const items = data?.items ?? [];
   const waiting = items
     .filter(({ status }) => status === 'open')
@@ -68,7 +68,7 @@ function Waiting({
   onOpen,
 }: {
   readonly application: Application;
-  readonly onOpen: (open: Open) => void;
+  readonly onOpen: (open: OpenDialog) => void;
 }) {
   const mayDecide = useGrant('applications.decide') === 'yes';
   const { name, email, reason, created_at: at } = application;

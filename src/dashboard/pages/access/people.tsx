@@ -33,9 +33,9 @@ export function People() {
   );
 }
 
-type Listed = Reply<'listPeople'>['items'][number];
+type PersonItem = Reply<'listPeople'>['items'][number];
 
-function PeopleTable({ people, isOld }: { readonly people: readonly Listed[]; readonly isOld: boolean }) {
+function PeopleTable({ people, isOld }: { readonly people: readonly PersonItem[]; readonly isOld: boolean }) {
   const mayChange = useGrant('people.change') === 'yes';
   return (
     <TableScroll label="List of people" isOld={isOld}>
@@ -91,6 +91,6 @@ function PeopleTable({ people, isOld }: { readonly people: readonly Listed[]; re
   );
 }
 
-function factorWords({ has_totp: hasCodes, has_passkey: hasPasskey }: Listed): string {
+function factorWords({ has_totp: hasCodes, has_passkey: hasPasskey }: PersonItem): string {
   return [...(hasCodes ? ['code'] : []), ...(hasPasskey ? ['passkey'] : [])].join(', ') || 'none';
 }

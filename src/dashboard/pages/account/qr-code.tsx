@@ -2,14 +2,14 @@
 
 import { useEffect, useState } from 'preact/hooks';
 
-interface Drawing {
+interface QrPath {
   readonly size: number;
   readonly path: string;
 }
 
 /** Empty until the code is drawn. The caller also shows the content as text, in case drawing fails. */
 export function QrCode({ text, label }: { readonly text: string; readonly label: string }) {
-  const [drawing, setDrawing] = useState<Drawing | null>(null);
+  const [drawing, setDrawing] = useState<QrPath | null>(null);
   useEffect(() => {
     let isWanted = true;
     drawn(text).then(
@@ -36,7 +36,7 @@ export function QrCode({ text, label }: { readonly text: string; readonly label:
   );
 }
 
-async function drawn(text: string): Promise<Drawing> {
+async function drawn(text: string): Promise<QrPath> {
   const { encode } = await import('uqr');
   const { size, data } = encode(text, { ecc: 'M', border: 2 });
   const squares = data.flatMap((row, y) =>

@@ -20,11 +20,11 @@ import { TableScroll } from '../../parts/layout/table-scroll.tsx';
 import { Ago } from '../../parts/layout/time.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 
-type Token = Reply<'listTokens'>['items'][number];
+type AccessToken = Reply<'listTokens'>['items'][number];
 
 export function Tokens() {
   const { data, problem, reload } = useResource('listTokens', {});
-  const [open, setOpen] = useState<'make' | Token | null>(null);
+  const [open, setOpen] = useState<'make' | AccessToken | null>(null);
   return (
     <Section
       title="Personal tokens"
@@ -54,8 +54,8 @@ export function Tokens() {
 }
 
 interface TableProps {
-  readonly tokens: readonly Token[];
-  readonly onRemove: (token: Token) => void;
+  readonly tokens: readonly AccessToken[];
+  readonly onRemove: (token: AccessToken) => void;
 }
 
 function TokenTable({ tokens, onRemove }: TableProps) {
@@ -169,7 +169,7 @@ function MakeDialog({ onChange, onClose }: DialogProps) {
   );
 }
 
-function RemoveDialog({ token, onChange, onClose }: DialogProps & { readonly token: Token }) {
+function RemoveDialog({ token, onChange, onClose }: DialogProps & { readonly token: AccessToken }) {
   return (
     <ConfirmDialog
       title="Remove the token"

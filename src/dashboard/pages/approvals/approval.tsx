@@ -21,7 +21,7 @@ import { agentName } from '../requests/request-table.tsx';
 import { RequestTimeline } from '../requests/request-timeline.tsx';
 import type { RequestDetail } from '../requests/timeline-events.ts';
 import './approval.css';
-import { ClaimButton, Looking, useClaims } from './claims.tsx';
+import { Looking, ReviewLockButton, useReviewLocks } from './claims.tsx';
 import { Deadline } from './deadline.tsx';
 import { Discussion } from './discussion.tsx';
 import type { VoteKind } from './draft.ts';
@@ -69,7 +69,7 @@ function Whole({ request, problem, reload }: WholeProps) {
   const isBar = isPending && ownAct === null && (mayVote || mayStepUp);
   const next = useNext(id);
   const lookAlikes = useLookAlikes(id);
-  const claims = useClaims();
+  const claims = useReviewLocks();
   const mayClaim = request.allowed_actions?.comment === true;
   const isHandled = isPending && mayClaim;
   const [isSnoozing, setSnoozing] = useState(false);
@@ -121,7 +121,7 @@ function Whole({ request, problem, reload }: WholeProps) {
             <ButtonLink href={`/requests/${id}`} icon="list">
               Full details
             </ButtonLink>
-            {mayClaim && <ClaimButton claims={claims} id={id} />}
+            {mayClaim && <ReviewLockButton claims={claims} id={id} />}
           </>
         }
       >

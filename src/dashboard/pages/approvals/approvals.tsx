@@ -13,11 +13,11 @@ import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
 import { PageFrame } from '../../parts/layout/page.tsx';
 import './approvals.css';
 import { BulkVote } from './bulk-vote.tsx';
-import { useClaims } from './claims.tsx';
+import { useReviewLocks } from './claims.tsx';
 import type { VoteKind } from './draft.ts';
 import { SnoozeDialog, setAssignee } from './handling.tsx';
 import { isFiltered, noQueueFilter, QueueFilters, queueQuery } from './queue-filters.tsx';
-import { type Queued, QueueTable } from './queue-table.tsx';
+import { type QueueItem, QueueTable } from './queue-table.tsx';
 
 const firstShown = 50;
 const shownMax = 200;
@@ -53,12 +53,12 @@ export default function ApprovalsPage() {
   const startBulk = (vote: VoteKind): void => {
     if (chosen.length > 0) setBulk({ vote, items: chosen });
   };
-  const claims = useClaims();
+  const claims = useReviewLocks();
   const claimThis = (): void => {
     const id = links()[at()]?.dataset.row;
     if (id !== undefined) void claims.turn(id);
   };
-  const [snoozed, setSnoozed] = useState<Queued | null>(null);
+  const [snoozed, setSnoozed] = useState<QueueItem | null>(null);
   const snoozeThis = (): void => {
     const id = links()[at()]?.dataset.row;
     setSnoozed(data?.items.find(({ request_id }) => request_id === id) ?? null);
@@ -144,11 +144,11 @@ export default function ApprovalsPage() {
 interface Bulk {
   readonly vote: VoteKind;
   /** The requests as they were when the bulk vote began, because decided ones leave the queue. */
-  readonly items: readonly Queued[];
+  readonly items: readonly QueueItem[];
 }
 
 /** The chosen rows; a request that has left the queue is no longer among them. */
-function useChosen(items: readonly Queued[]) {
+function useChosen(items: readonly QueueItem[]) {
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
   const [bulk, setBulk] = useState<Bulk | null>(null);
   const choose = (changed: readonly string[], isChosen: boolean): void =>

@@ -13,12 +13,12 @@ import { agentName } from '../requests/request-table.tsx';
 import { groupWords } from '../requests/timeline-events.ts';
 import { type Deception, useDeceptionChecks } from './deception-check.ts';
 import type { VoteKind } from './draft.ts';
-import { type Queued, titleOf } from './queue-table.tsx';
+import { type QueueItem, titleOf } from './queue-table.tsx';
 import { sendVote, type VoteResult } from './send-vote.ts';
 
 interface BulkVoteProps {
   readonly vote: VoteKind;
-  readonly items: readonly Queued[];
+  readonly items: readonly QueueItem[];
   /** Called with the ids of the requests that need no further vote. */
   readonly onEnd: (settled: readonly string[]) => void;
 }
@@ -45,7 +45,7 @@ export function BulkVote({ vote, items, onEnd }: BulkVoteProps) {
 
 interface BulkFormProps {
   readonly vote: VoteKind;
-  readonly items: readonly Queued[];
+  readonly items: readonly QueueItem[];
   readonly results: ReadonlyMap<string, VoteResult>;
   readonly onResult: (id: string, result: VoteResult) => void;
   readonly onClose: () => void;
@@ -58,7 +58,7 @@ function BulkForm({ vote, items, results, onResult, onClose }: BulkFormProps) {
   const isApproval = vote === 'approve';
   const checks = useDeceptionChecks(items);
   const isChecking = isApproval && items.some(({ request_id }) => !checks.has(request_id));
-  const whyNot = (item: Queued): string | null =>
+  const whyNot = (item: QueueItem): string | null =>
     whyNotSent(item, vote, checks.get(item.request_id) ?? 'clear');
   const open = items.filter(
     (item) => whyNot(item) === null && (results.get(item.request_id)?.kind ?? 'open') === 'open',
@@ -141,7 +141,7 @@ function BulkForm({ vote, items, results, onResult, onClose }: BulkFormProps) {
 }
 
 interface BulkItemProps {
-  readonly item: Queued;
+  readonly item: QueueItem;
   readonly vote: VoteKind;
   readonly result: VoteResult | undefined;
   /** Why the vote cannot be sent; null when it can. */
@@ -191,7 +191,7 @@ const signs: Readonly<Record<VoteResult['kind'], IconName>> = {
 
 /** Why the vote on a request cannot be sent; null when it can. */
 function whyNotSent(
-  { allowed_actions: allowed, requires }: Queued,
+  { allowed_actions: allowed, requires }: QueueItem,
   vote: VoteKind,
   deception: Deception,
 ): string | null {

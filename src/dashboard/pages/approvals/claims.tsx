@@ -14,17 +14,17 @@ import { PlainText } from '../../parts/text/plain-text.tsx';
 import { personWords } from '../requests/timeline-events.ts';
 import './claims.css';
 
-export type Claim = Reply<'listReviewLocks'>['items'][number];
+export type ReviewLock = Reply<'listReviewLocks'>['items'][number];
 
-interface Claims {
-  readonly of: (requestId: string) => readonly Claim[];
+interface ReviewLocks {
+  readonly of: (requestId: string) => readonly ReviewLock[];
   readonly isOwn: (requestId: string) => boolean;
   /** Takes the claim, or gives it back if the person has it. */
   readonly turn: (requestId: string) => Promise<void>;
   readonly problem: unknown;
 }
 
-export function useClaims(): Claims {
+export function useReviewLocks(): ReviewLocks {
   const maySee = useGrant('requests.view') !== 'no';
   const { data, reload } = useResource('listReviewLocks', maySee ? {} : null, ['approvals']);
   const { problem, run } = useSending();
@@ -40,7 +40,7 @@ export function useClaims(): Claims {
   return { of, isOwn, turn, problem };
 }
 
-export function Looking({ claims }: { readonly claims: readonly Claim[] }) {
+export function Looking({ claims }: { readonly claims: readonly ReviewLock[] }) {
   const now = useNow();
   return claims
     .filter(({ until }) => Date.parse(until) > now)
@@ -65,7 +65,7 @@ function sinceText(ms: number): string {
   return ms < 60_000 ? 'just now' : spanText(Math.floor(ms / 60_000) * 60_000);
 }
 
-export function ClaimButton({ claims, id }: { readonly claims: Claims; readonly id: string }) {
+export function ReviewLockButton({ claims, id }: { readonly claims: ReviewLocks; readonly id: string }) {
   const isOwn = claims.isOwn(id);
   const word = isOwn ? 'Give back' : 'Claim';
   const title = isOwn ? 'You are looking at it no more' : 'Others see that you are looking at it';

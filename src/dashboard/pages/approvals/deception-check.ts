@@ -5,7 +5,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { aboutJson } from '../../parts/text/json-parts.ts';
-import { mayDeceive, type Queued } from './queue-table.tsx';
+import { mayDeceive, type QueueItem } from './queue-table.tsx';
 
 /** `unchecked`: the service could not say. */
 export type Deception = 'clear' | 'deceptive' | 'unchecked';
@@ -13,7 +13,7 @@ export type Deception = 'clear' | 'deceptive' | 'unchecked';
 const checkedAtOnce = 4;
 
 /** The results so far, by request id; a request without one is still being checked. */
-export function useDeceptionChecks(items: readonly Queued[]): ReadonlyMap<string, Deception> {
+export function useDeceptionChecks(items: readonly QueueItem[]): ReadonlyMap<string, Deception> {
   const [results, setResults] = useState<ReadonlyMap<string, Deception>>(new Map());
   const ids = items.map(({ request_id }) => request_id).join(' ');
   useEffect(() => {
@@ -34,7 +34,7 @@ export function useDeceptionChecks(items: readonly Queued[]): ReadonlyMap<string
 }
 
 /** Never rejects. */
-async function checkRequest(item: Queued, signal: AbortSignal): Promise<Deception> {
+async function checkRequest(item: QueueItem, signal: AbortSignal): Promise<Deception> {
   if (mayDeceive(item)) return 'deceptive';
   const options = { params: { id: item.request_id }, signal };
   try {

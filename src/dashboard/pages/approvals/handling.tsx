@@ -12,7 +12,7 @@ import { ProblemNote } from '../../parts/layout/note.tsx';
 import { Section } from '../../parts/layout/page.tsx';
 import { tellDone } from '../../parts/layout/toast.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
-import type { Queued } from './queue-table.tsx';
+import type { QueueItem } from './queue-table.tsx';
 
 interface HandlingProps {
   readonly id: string;
@@ -83,7 +83,7 @@ export async function setAssignee(id: string, person: string | null): Promise<vo
 }
 
 interface SnoozeDialogProps {
-  readonly request: Pick<Queued, 'request_id' | 'expires_at'>;
+  readonly request: Pick<QueueItem, 'request_id' | 'expires_at'>;
   readonly onDone: () => void;
   readonly onClose: () => void;
 }
@@ -165,7 +165,7 @@ function Snoozed({ until }: { readonly until: string }) {
 export function HandlingMarks({
   assigned_to: assigned,
   snoozed_until: until,
-}: Pick<Queued, 'assigned_to' | 'snoozed_until'>) {
+}: Pick<QueueItem, 'assigned_to' | 'snoozed_until'>) {
   return (
     <>
       {assigned !== null && (

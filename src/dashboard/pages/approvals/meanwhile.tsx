@@ -11,10 +11,10 @@ import { PlainText } from '../../parts/text/plain-text.tsx';
 import { personWords, type RequestDetail } from '../requests/timeline-events.ts';
 import { Deadline } from './deadline.tsx';
 
-export type Next = Reply<'listApprovals'>['items'][number];
+export type QueueItem = Reply<'listApprovals'>['items'][number];
 
 /** The most urgent other request that waits for the person; null when there is none. */
-export function useNext(id: string): Next | null {
+export function useNext(id: string): QueueItem | null {
   const mayApprove = useGrant('requests.approve') !== 'no';
   const { data } = useResource('listApprovals', mayApprove ? { query: { limit: '2' } } : null, ['approvals']);
   return data?.items.find(({ request_id }) => request_id !== id) ?? null;
@@ -26,7 +26,7 @@ interface MeanwhileProps {
   readonly request: RequestDetail;
   /** What the reader has just done on this page; null when nothing. */
   readonly ownAct: OwnAct | null;
-  readonly next: Next | null;
+  readonly next: QueueItem | null;
 }
 
 export function Meanwhile({ request, ownAct, next }: MeanwhileProps) {

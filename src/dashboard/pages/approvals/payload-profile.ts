@@ -6,7 +6,7 @@ import type { Operations } from '../../api/types.ts';
 export type PayloadProfile = Operations['getPayloadProfile']['reply'];
 type ProfileField = PayloadProfile['fields'][number];
 
-export interface Compared {
+export interface ProfileNote {
   readonly isUnusual: boolean;
   readonly words: string;
 }
@@ -23,7 +23,7 @@ export function compareWithProfile(
   { count, fields }: PayloadProfile,
   path: string,
   value: unknown,
-): Compared | null {
+): ProfileNote | null {
   if (count < grantsMin) return null;
   const field = fields.find((one) => one.path === path);
   if (field === undefined) {
@@ -32,7 +32,7 @@ export function compareWithProfile(
   return field.kind === 'number' ? compareNumber(field, value) : compareCommon(field, value);
 }
 
-function compareNumber({ min = 0, p50 = 0, max = 0 }: ProfileField, value: unknown): Compared {
+function compareNumber({ min = 0, p50 = 0, max = 0 }: ProfileField, value: unknown): ProfileNote {
   const range = min === max ? `always ${min}` : `${min} to ${max}, median ${p50}`;
   if (typeof value !== 'number') return { isUnusual: true, words: `not a number; so far ${range}` };
   if (value > max) return { isUnusual: true, words: `higher than ever: so far ${range}` };
@@ -40,7 +40,7 @@ function compareNumber({ min = 0, p50 = 0, max = 0 }: ProfileField, value: unkno
   return { isUnusual: false, words: `usual: ${range}` };
 }
 
-function compareCommon({ common = [], distinct = 0 }: ProfileField, value: unknown): Compared | null {
+function compareCommon({ common = [], distinct = 0 }: ProfileField, value: unknown): ProfileNote | null {
   const same = common.find((one) => one.value === (typeof value === 'string' ? cut(value) : value));
   if (same !== undefined)
     return same.count === 1 ? null : { isUnusual: false, words: `usual: ${same.count} times so far` };

@@ -8,28 +8,28 @@ import { PlainText } from '../../parts/text/plain-text.tsx';
 import { hasForeignLetters, hasInvisible } from '../../parts/text/text-pieces.ts';
 import { agentName } from '../requests/request-table.tsx';
 import { groupWords, personWords } from '../requests/timeline-events.ts';
-import { type Claim, Looking } from './claims.tsx';
+import { Looking, type ReviewLock } from './claims.tsx';
 import { Deadline } from './deadline.tsx';
 import { HandlingMarks } from './handling.tsx';
 
-export type Queued = Reply<'listApprovals'>['items'][number];
+export type QueueItem = Reply<'listApprovals'>['items'][number];
 
 /** A request's subject in one line: its title, or else its action. */
-export function titleOf({ title, action_key }: Pick<Queued, 'title' | 'action_key'>): string {
+export function titleOf({ title, action_key }: Pick<QueueItem, 'title' | 'action_key'>): string {
   return title === '' ? action_key : title;
 }
 
 /** Whether the subject or the agent's name holds letters of another script within a word, or invisible characters. */
-export function mayDeceive(item: Queued): boolean {
+export function mayDeceive(item: QueueItem): boolean {
   return [titleOf(item), agentName(item)].some((text) => hasForeignLetters(text) || hasInvisible(text));
 }
 
 interface QueueTableProps {
-  readonly items: readonly Queued[];
+  readonly items: readonly QueueItem[];
   /** Ids of the chosen requests. */
   readonly chosen: ReadonlySet<string>;
   readonly onChoose: (ids: readonly string[], isChosen: boolean) => void;
-  readonly claimsOf: (id: string) => readonly Claim[];
+  readonly claimsOf: (id: string) => readonly ReviewLock[];
 }
 
 export function QueueTable({ items, chosen, onChoose, claimsOf }: QueueTableProps) {
@@ -94,8 +94,8 @@ function Pick({ label, isChosen, onChoose }: PickProps) {
 }
 
 interface QueueRowProps extends Omit<PickProps, 'label'> {
-  readonly item: Queued;
-  readonly claims: readonly Claim[];
+  readonly item: QueueItem;
+  readonly claims: readonly ReviewLock[];
 }
 
 function QueueRow({ item, isChosen, onChoose, claims }: QueueRowProps) {

@@ -13,14 +13,14 @@ import { PlainText } from '../../parts/text/plain-text.tsx';
 
 type Walk = Reply<'verifyRecords'>;
 
-interface Seen {
+interface ChainSnapshot {
   readonly checked: number;
   readonly walk: Walk;
   readonly at: string;
 }
 
 export function ChainStatus() {
-  const [seen, setSeen] = useState<Seen | null>(null);
+  const [seen, setSeen] = useState<ChainSnapshot | null>(null);
   const { isBusy, problem, run } = useSending();
   const isStopped = useRef(false);
   useEffect(
@@ -68,7 +68,7 @@ export function ChainStatus() {
   );
 }
 
-function Progress({ seen }: { readonly seen: Seen | null }) {
+function Progress({ seen }: { readonly seen: ChainSnapshot | null }) {
   const [checked, last] = [seen?.checked ?? 0, seen?.walk.last_sequence ?? 0];
   return (
     <div class="audit-progress">
@@ -80,7 +80,7 @@ function Progress({ seen }: { readonly seen: Seen | null }) {
   );
 }
 
-function Result({ seen }: { readonly seen: Seen | null }) {
+function Result({ seen }: { readonly seen: ChainSnapshot | null }) {
   if (seen === null) {
     return (
       <p>

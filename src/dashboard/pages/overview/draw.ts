@@ -8,7 +8,7 @@ import { createPalette, type Palette } from './fills.ts';
 import { type Look, latencyText, lonely, type Series, type Steps, stacked } from './series.ts';
 import './draw.css';
 
-export interface Drawing {
+export interface PlotData {
   readonly steps: Steps;
   readonly series: readonly Series[];
   /** `bars`: stacked counts. `lines`: times in microseconds on a logarithmic scale. */
@@ -17,7 +17,7 @@ export interface Drawing {
 
 export interface DrawnPlot {
   /** Draws new values, or other series. */
-  readonly update: (drawing: Drawing) => void;
+  readonly update: (drawing: PlotData) => void;
   /** Puts the cursor on a step; null removes it. */
   readonly point: (index: number | null) => void;
   /** Marks steps as chosen; null marks none. */
@@ -36,7 +36,7 @@ const dashes: Readonly<Partial<Record<Look, number[]>>> = { dashed: [7, 4], dott
 const yAxisPx = 56;
 const chosenPxMin = 4;
 
-export function drawPlot(element: HTMLElement, first: Drawing, events: PlotEvents): DrawnPlot {
+export function drawPlot(element: HTMLElement, first: PlotData, events: PlotEvents): DrawnPlot {
   let drawing = first;
   let plot = make();
 
@@ -92,11 +92,11 @@ function sizeOf({ clientWidth, clientHeight }: HTMLElement): Size {
   return { width: Math.max(clientWidth, 80), height: Math.max(clientHeight, 120) };
 }
 
-function structureOf({ form, series }: Drawing): string {
+function structureOf({ form, series }: PlotData): string {
   return [form, ...series.map(({ key }) => key)].join(' ');
 }
 
-function dataOf({ steps, series, form }: Drawing): uPlot.AlignedData {
+function dataOf({ steps, series, form }: PlotData): uPlot.AlignedData {
   // A bar without height would still draw an edge over the axis.
   const bars = () => stacked(series).map((sums) => sums.map((sum) => (sum === 0 ? null : sum)));
   const values = form === 'bars' ? bars().toReversed() : series.map((one) => one.values);
@@ -111,10 +111,10 @@ interface OptionsContext {
   readonly palette: Palette;
   readonly size: Size;
   readonly events: PlotEvents;
-  readonly now: () => Drawing;
+  readonly now: () => PlotData;
 }
 
-function optionsOf(drawing: Drawing, { palette, size, events, now }: OptionsContext): uPlot.Options {
+function optionsOf(drawing: PlotData, { palette, size, events, now }: OptionsContext): uPlot.Options {
   const { steps, form } = drawing;
   const isTime = steps.kind === 'time';
   const axis = axisLook(palette);
@@ -192,7 +192,7 @@ function tellChosen(plot: uPlot, { edges }: Steps, events: PlotEvents): void {
 }
 
 /** Draws from the top of the stack down, so that each bar lies behind the one below it. */
-function barsOf({ series }: Drawing, palette: Palette): uPlot.Series[] {
+function barsOf({ series }: PlotData, palette: Palette): uPlot.Series[] {
   const paths = uPlot.paths.bars?.({ size: [0.86, 72, 1] });
   return series.toReversed().map(({ name, color, look }) => ({
     label: name,
@@ -204,7 +204,7 @@ function barsOf({ series }: Drawing, palette: Palette): uPlot.Series[] {
   }));
 }
 
-function linesOf({ series }: Drawing, palette: Palette): uPlot.Series[] {
+function linesOf({ series }: PlotData, palette: Palette): uPlot.Series[] {
   return series.map(({ name, color, look }) => {
     const dash = dashes[look];
     return {

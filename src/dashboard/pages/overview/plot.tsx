@@ -4,11 +4,11 @@
 
 import type { TargetedKeyboardEvent } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Drawing, DrawnPlot } from './draw.ts';
+import type { DrawnPlot, PlotData } from './draw.ts';
 import { movedTo, type Series, type Steps } from './series.ts';
 import { Swatch } from './swatch.tsx';
 
-export interface PlotProps extends Drawing {
+export interface PlotProps extends PlotData {
   readonly label: string;
   readonly stepName: (index: number) => string;
   readonly valueText: (value: number | null) => string;
@@ -18,7 +18,7 @@ export interface PlotProps extends Drawing {
   readonly hintId: string;
 }
 
-interface Pointed {
+interface PointerPosition {
   readonly index: number;
   readonly leftPx: number;
 }
@@ -101,7 +101,7 @@ function useDrawnPlot(props: PlotProps) {
   const { steps, series, form } = props;
   const place = useRef<HTMLDivElement>(null);
   const drawn = useRef<DrawnPlot | null>(null);
-  const [pointed, setPointed] = useState<Pointed | null>(null);
+  const [pointed, setPointed] = useState<PointerPosition | null>(null);
   const [hasFailed, setFailed] = useState(false);
   const latest = useRef(props);
   latest.current = props;
@@ -143,7 +143,7 @@ async function loadDraw() {
   return drawPlot;
 }
 
-function isSame(a: Pointed | null, b: Pointed | null): boolean {
+function isSame(a: PointerPosition | null, b: PointerPosition | null): boolean {
   return a === b || (a !== null && b !== null && a.index === b.index && a.leftPx === b.leftPx);
 }
 

@@ -11,17 +11,17 @@ import { ConditionTree } from '../../parts/policy/condition-tree.tsx';
 import { MessageText } from '../../parts/text/message-text.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import { ownerGroup } from '../requests/timeline-events.ts';
-import { ClaimList, type ClaimListProps } from './claim-list.tsx';
+import { ClauseList, type ClauseListProps } from './claim-list.tsx';
 import type { RequestIssue } from './marks.ts';
-import type { Tried, Trying } from './use-try.ts';
+import type { TryReply, TryState } from './use-try.ts';
 
 interface AnswerProps {
-  readonly trying: Trying;
+  readonly trying: TryState;
   readonly issues: readonly RequestIssue[];
   /** Whether the request's text is not valid JSON. */
   readonly hasFault: boolean;
   readonly onRule: (rule: string) => void;
-  readonly claims: ClaimListProps;
+  readonly claims: ClauseListProps;
   /**
    * The request that was decided, if it is written in the playground, and the file that its test belongs to;
    * else null.
@@ -29,7 +29,7 @@ interface AnswerProps {
   readonly written: { readonly request: CaseRequest; readonly file: string } | null;
 }
 
-type Decision = NonNullable<Tried['decision']>;
+type Decision = NonNullable<TryReply['decision']>;
 
 export function Answer({ trying, issues, hasFault, onRule, claims, written }: AnswerProps) {
   const { tried, decided, isOfNow, problem, retry } = trying;
@@ -61,7 +61,7 @@ export function Answer({ trying, issues, hasFault, onRule, claims, written }: An
           written={isOld ? null : written}
         />
       )}
-      <ClaimList {...claims} />
+      <ClauseList {...claims} />
     </aside>
   );
 }
@@ -93,7 +93,7 @@ function whyNone({
   tried,
   issues,
   hasFault,
-}: Pick<Trying, 'tried'> & Pick<AnswerProps, 'issues' | 'hasFault'>): string | null {
+}: Pick<TryState, 'tried'> & Pick<AnswerProps, 'issues' | 'hasFault'>): string | null {
   if (hasFault) return 'The request is not JSON yet.';
   if (tried?.answer.diagnostics.some(({ severity }) => severity === 'error') === true)
     return 'The policies have errors: such a copy would never take over.';

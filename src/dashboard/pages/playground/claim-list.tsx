@@ -2,15 +2,15 @@
 // tried at once.
 
 import { AddTest } from '../../parts/comparison/add-test.tsx';
-import { type CaseRequest, claimExpects } from '../../parts/comparison/test-case.ts';
+import { type CaseRequest, clauseExpects } from '../../parts/comparison/test-case.ts';
 import { Button } from '../../parts/layout/button.tsx';
 import { Icon } from '../../parts/layout/icon.tsx';
 import { Section } from '../../parts/layout/page.tsx';
-import type { TriedClaim } from './marks.ts';
+import type { TriedClause } from './marks.ts';
 
-export interface ClaimListProps {
-  readonly claims: readonly TriedClaim[];
-  readonly onPlace: (claim: TriedClaim) => void;
+export interface ClauseListProps {
+  readonly claims: readonly TriedClause[];
+  readonly onPlace: (claim: TriedClause) => void;
   readonly onTry: (request: object) => void;
 }
 
@@ -28,7 +28,7 @@ const classes = {
 
 const icons = { proved: 'check', refuted: 'deny', undecided: 'warning' } as const;
 
-export function ClaimList({ claims, onPlace, onTry }: ClaimListProps) {
+export function ClauseList({ claims, onPlace, onTry }: ClauseListProps) {
   if (claims.length === 0) return null;
   return (
     <Section title="Guarantees">
@@ -42,7 +42,7 @@ export function ClaimList({ claims, onPlace, onTry }: ClaimListProps) {
               </button>
               <p>{saidOf(claim)}</p>
               {claim.refuted_by?.request != null && (
-                <ClaimActions claim={claim} request={claim.refuted_by.request} onTry={onTry} />
+                <ClauseActions claim={claim} request={claim.refuted_by.request} onTry={onTry} />
               )}
             </div>
           </li>
@@ -52,14 +52,14 @@ export function ClaimList({ claims, onPlace, onTry }: ClaimListProps) {
   );
 }
 
-interface ClaimActionsProps extends Pick<ClaimListProps, 'onTry'> {
-  readonly claim: TriedClaim;
+interface ClauseActionsProps extends Pick<ClauseListProps, 'onTry'> {
+  readonly claim: TriedClause;
   readonly request: CaseRequest;
 }
 
-function ClaimActions({ claim, request, onTry }: ClaimActionsProps) {
+function ClauseActions({ claim, request, onTry }: ClauseActionsProps) {
   const { guarantee, clause: text, file, refuted_by: refuted } = claim;
-  const expect = refuted === null ? null : claimExpects(text, refuted.decision);
+  const expect = refuted === null ? null : clauseExpects(text, refuted.decision);
   return (
     <div class="playground-diagnostic-actions">
       <Button icon="try" onClick={() => onTry(request)}>
@@ -78,7 +78,7 @@ function ClaimActions({ claim, request, onTry }: ClaimActionsProps) {
   );
 }
 
-function saidOf({ result, reason, refuted_by: refuted }: TriedClaim): string {
+function saidOf({ result, reason, refuted_by: refuted }: TriedClause): string {
   if (refuted !== null) {
     const met = [...refuted.satisfied.escalate, ...refuted.satisfied.reauth];
     const once = met.length === 0 ? '' : `, once it has what is asked for by ${met.join(', ')}`;

@@ -4,14 +4,14 @@ import type { ApiProblem } from '../../api/problem.ts';
 import { placeOf, type ReadJson } from '../../editor/json-places.ts';
 import { applyEdits, rangeOf } from '../../editor/text-places.ts';
 import type { Change } from './changes.ts';
-import type { Tried } from './use-try.ts';
+import type { TryReply } from './use-try.ts';
 
-export type PolicyDiagnostic = Tried['diagnostics'][number];
-export type TriedClaim = NonNullable<Tried['guarantees']>[number];
-export type RequestIssue = Tried['issues'][number];
+export type PolicyDiagnostic = TryReply['diagnostics'][number];
+export type TriedClause = NonNullable<TryReply['guarantees']>[number];
+export type RequestIssue = TryReply['issues'][number];
 export type Fix = NonNullable<PolicyDiagnostic['fix']>;
 
-export interface Marked {
+export interface EditorMark {
   readonly from: number;
   readonly to: number;
   readonly severity: 'error' | 'warning';
@@ -19,7 +19,10 @@ export interface Marked {
   readonly fix: Fix | null;
 }
 
-export function markDiagnostics(text: string, diagnostics: readonly PolicyDiagnostic[]): readonly Marked[] {
+export function markDiagnostics(
+  text: string,
+  diagnostics: readonly PolicyDiagnostic[],
+): readonly EditorMark[] {
   return diagnostics.map((diagnostic) => ({
     ...rangeOf(text, diagnostic),
     severity: diagnostic.severity,
@@ -29,7 +32,10 @@ export function markDiagnostics(text: string, diagnostics: readonly PolicyDiagno
 }
 
 /** Marks of a request's fault in JSON, or else of its issues. */
-export function markIssues({ places, fault }: ReadJson, issues: readonly RequestIssue[]): readonly Marked[] {
+export function markIssues(
+  { places, fault }: ReadJson,
+  issues: readonly RequestIssue[],
+): readonly EditorMark[] {
   if (fault !== null) return [{ ...fault, severity: 'error', fix: null }];
   return issues.map((issue) => ({
     ...placeOf(places, issue.pointer),

@@ -17,7 +17,7 @@ import './playground.css';
 import { PolicyPane } from './policy-pane.tsx';
 import { RequestPane } from './request-pane.tsx';
 import { type PlaygroundState, usePlayground } from './use-playground.ts';
-import { type TryBody, type Trying, useTry } from './use-try.ts';
+import { type TryBody, type TryState, useTry } from './use-try.ts';
 
 export default function Playground() {
   const playground = usePlayground();
@@ -96,12 +96,12 @@ function PlaygroundPanes({ playground }: { readonly playground: PlaygroundState 
   );
 }
 
-interface Asked {
+interface RequestQuery {
   readonly requestId: string | null;
   readonly read: ReadJson;
 }
 
-function bodyOf({ changes, request }: PlaygroundState, { requestId, read }: Asked): TryBody {
+function bodyOf({ changes, request }: PlaygroundState, { requestId, read }: RequestQuery): TryBody {
   const files = changes.map(({ path, text }) => ({ path, text }));
   if (requestId !== null) return { files, request_id: requestId };
   if (request.trim() === '' || read.fault !== null) return { files };
@@ -110,7 +110,7 @@ function bodyOf({ changes, request }: PlaygroundState, { requestId, read }: Aske
 }
 
 /** Applies the fixes that diagnostics offer. */
-function useFixes(playground: PlaygroundState, isOfNow: Trying['isOfNow']): (fix: Fix) => void {
+function useFixes(playground: PlaygroundState, isOfNow: TryState['isOfNow']): (fix: Fix) => void {
   const latest = useRef({ playground, isOfNow });
   latest.current = { playground, isOfNow };
   return (fix) => {
@@ -180,10 +180,10 @@ export interface Target {
   readonly at: number;
 }
 
-export type Wanted = { readonly place: LinePlace } | { readonly rule: string };
+export type EditorTarget = { readonly place: LinePlace } | { readonly rule: string };
 
 export function useTargets(path: string, text: string | null) {
-  const [wanted, setWanted] = useState<{ readonly path: string; readonly what: Wanted } | null>(null);
+  const [wanted, setWanted] = useState<{ readonly path: string; readonly what: EditorTarget } | null>(null);
   const [target, setTarget] = useState<(Target & { readonly path: string }) | null>(null);
   useEffect(() => {
     if (wanted === null || wanted.path !== path || text === null) return;
@@ -194,6 +194,6 @@ export function useTargets(path: string, text: string | null) {
   }, [wanted, path, text]);
   return {
     target: target?.path === path ? target : null,
-    goTo: (to: string, what: Wanted): void => setWanted({ path: to, what }),
+    goTo: (to: string, what: EditorTarget): void => setWanted({ path: to, what }),
   };
 }

@@ -9,9 +9,9 @@ import { EditorBox, EditorHint } from '../../editor/editor-box.tsx';
 import { openPolicyWorker, type PolicyWorker } from '../../editor/policy-worker.ts';
 import { setQuery, usePlace } from '../../navigation/navigation.ts';
 import { ComparisonResult } from '../../parts/comparison/comparison-result.tsx';
-import { type Compared, countsText } from '../../parts/comparison/comparison-words.ts';
+import { type ComparisonReply, countsText } from '../../parts/comparison/comparison-words.ts';
 import type { FindingWays } from '../../parts/comparison/finding.tsx';
-import type { Answering } from '../../parts/comparison/use-answer.ts';
+import type { AnswerState } from '../../parts/comparison/use-answer.ts';
 import { Field } from '../../parts/form/field.tsx';
 import { Button } from '../../parts/layout/button.tsx';
 import { Empty, Loading, Note, ProblemNote } from '../../parts/layout/note.tsx';
@@ -24,13 +24,13 @@ import { NewFileDialog } from './new-file.tsx';
 import type { Target } from './playground.tsx';
 import { ReplayView } from './replay/replay-view.tsx';
 import { daysText } from './replay/replay-words.ts';
-import { type Replaying, useReplay } from './replay/use-replay.ts';
+import { type ReplayState, useReplay } from './replay/use-replay.ts';
 import type { PlaygroundState } from './use-playground.ts';
-import type { Trying } from './use-try.ts';
+import type { TryState } from './use-try.ts';
 
 interface PolicyPaneProps {
   readonly playground: PlaygroundState;
-  readonly tried: Trying['tried'];
+  readonly tried: TryState['tried'];
   readonly target: Target | null;
   readonly onFix: (fix: Fix) => void;
   readonly onGo: (diagnostic: PolicyDiagnostic) => void;
@@ -75,7 +75,7 @@ function PolicyActions({
 }: {
   readonly playground: PlaygroundState;
   readonly view: string | null;
-  readonly replaying: Replaying;
+  readonly replaying: ReplayState;
 }) {
   const mayReplay = useGrant('policies.replay') === 'yes';
   const { progress, answer, start } = replaying;
@@ -268,7 +268,7 @@ function WhatChanges({ changes, digest, ways }: WhatChangesProps) {
   );
 }
 
-function statusOf({ answer: compared, problem }: Answering<Compared>): string {
+function statusOf({ answer: compared, problem }: AnswerState<ComparisonReply>): string {
   if (problem !== null) return 'There is no comparison.';
   if (compared === null) return 'Your copy is being compared with the active policies…';
   if (compared.diff === null)

@@ -12,7 +12,7 @@ import { Section } from '../../parts/layout/page.tsx';
 import { MessageText } from '../../parts/text/message-text.tsx';
 import { exampleText } from './example-request.ts';
 import { LoggedRequest, LoggedRequestDialog } from './logged-request.tsx';
-import { type Marked, markIssues, type RequestIssue } from './marks.ts';
+import { type EditorMark, markIssues, type RequestIssue } from './marks.ts';
 import type { PlaygroundState } from './use-playground.ts';
 
 interface RequestPaneProps {
@@ -104,7 +104,7 @@ function WrittenRequest({ playground, read, issues }: RequestPaneProps) {
 }
 
 interface IssueListProps {
-  readonly marked: readonly Marked[];
+  readonly marked: readonly EditorMark[];
   readonly text: string;
   readonly onGo: (at: number) => void;
 }

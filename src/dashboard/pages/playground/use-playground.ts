@@ -111,10 +111,10 @@ function namedIn(items: Reply<'listPolicyFiles'>['items']): readonly string[] {
   });
 }
 
-type First = Pick<Resource<Reply<'getFirstRequest'>>, 'data' | 'isLoading'>;
+type FirstRequest = Pick<Resource<Reply<'getFirstRequest'>>, 'data' | 'isLoading'>;
 
 /** The first example. A request that waits for people shows more than one that is allowed. */
-function firstText({ data, isLoading }: First, vocabulary: Vocabulary | null, at: string): string {
+function firstText({ data, isLoading }: FirstRequest, vocabulary: Vocabulary | null, at: string): string {
   if (data !== null && data.request !== null) return `${JSON.stringify(data.request, null, 2)}\n`;
   if (isLoading) return '';
   const [action] = vocabulary?.actions ?? [];

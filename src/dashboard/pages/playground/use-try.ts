@@ -7,20 +7,20 @@ import { ApiProblem } from '../../api/problem.ts';
 import { askUntilFree } from '../../api/until-free.ts';
 
 export type TryBody = CallOptions<'tryPolicies'>['body'];
-export type Tried = Reply<'tryPolicies'>;
+export type TryReply = Reply<'tryPolicies'>;
 
-export interface Trying {
+export interface TryState {
   /** The last answer, with the question that it answers. */
-  readonly tried: { readonly of: TryBody; readonly answer: Tried } | null;
+  readonly tried: { readonly of: TryBody; readonly answer: TryReply } | null;
   /** The last answer that holds a decision. */
-  readonly decided: Tried | null;
+  readonly decided: TryReply | null;
   /** Whether the answer is to the current texts. */
   readonly isOfNow: boolean;
   readonly problem: ApiProblem | null;
   readonly retry: () => void;
 }
 
-interface State extends Pick<Trying, 'tried' | 'decided' | 'problem'> {
+interface State extends Pick<TryState, 'tried' | 'decided' | 'problem'> {
   /** Identifies the question of the last reply, whether answer or problem. */
   readonly key: string;
 }
@@ -31,7 +31,7 @@ const pauseMs = 250;
  * `version` identifies the active policies, which an answer also depends on. With null as the body, nothing
  * is asked.
  */
-export function useTry(body: TryBody | null, version: string): Trying {
+export function useTry(body: TryBody | null, version: string): TryState {
   const [state, setState] = useState<State>({ key: '', tried: null, decided: null, problem: null });
   const [turn, setTurn] = useState(0);
   const key = body === null ? '' : `${version} ${JSON.stringify(body)}`;

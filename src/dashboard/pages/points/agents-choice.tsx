@@ -11,11 +11,11 @@ import { useSending } from '../../parts/form/form.ts';
 import { Button } from '../../parts/layout/button.tsx';
 import type { Point } from './point-props.ts';
 
-export type Assigned = Point['agents'][number];
+export type AssignedAgent = Point['agents'][number];
 
 interface AgentsChoiceProps {
-  readonly chosen: readonly Assigned[];
-  readonly onChoose: (chosen: readonly Assigned[]) => void;
+  readonly chosen: readonly AssignedAgent[];
+  readonly onChoose: (chosen: readonly AssignedAgent[]) => void;
   /** The problem of the surrounding form. */
   readonly problem: unknown;
 }

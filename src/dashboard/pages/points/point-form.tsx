@@ -6,11 +6,11 @@ import { detailFor } from '../../api/problem.ts';
 import { Field } from '../../parts/form/field.tsx';
 import { useSending } from '../../parts/form/form.ts';
 import { SendForm } from '../../parts/form/send-form.tsx';
-import { AgentsChoice, type Assigned } from './agents-choice.tsx';
+import { AgentsChoice, type AssignedAgent } from './agents-choice.tsx';
 
 interface PointDraft {
   readonly name: string;
-  readonly agents: readonly Assigned[];
+  readonly agents: readonly AssignedAgent[];
 }
 
 interface PointBody {

@@ -75,13 +75,13 @@ function NoFile() {
   );
 }
 
-interface Here {
+interface LineRange {
   readonly line: number;
   readonly endLine: number;
 }
 
 /** The line, rule or policy that the address names; null when it names none. */
-function placeIn({ policies }: PolicyFile, query: URLSearchParams, hash: string): Here | null {
+function placeIn({ policies }: PolicyFile, query: URLSearchParams, hash: string): LineRange | null {
   const line = Number(/^L(\d{1,7})$/.exec(hash)?.[1] ?? 0);
   if (line > 0) return { line, endLine: line };
   const rule = policies.flatMap(({ rules }) => rules).find(({ id }) => id === query.get('rule'));
@@ -92,7 +92,7 @@ function placeIn({ policies }: PolicyFile, query: URLSearchParams, hash: string)
 
 interface FileTextProps {
   readonly file: PolicyFile;
-  readonly here: Here | null;
+  readonly here: LineRange | null;
   readonly isFailed: boolean;
   readonly marks: readonly SourceMark[];
 }

@@ -9,7 +9,7 @@ import { Section } from '../../parts/layout/page.tsx';
 import { TableScroll } from '../../parts/layout/table-scroll.tsx';
 import { Ago } from '../../parts/layout/time.tsx';
 
-type Serving = Reply<'listReplicas'>;
+type ReplicaReply = Reply<'listReplicas'>;
 
 /** Renders nothing for people who may not see replicas. */
 export function Replicas() {
@@ -33,7 +33,7 @@ function WhoServes() {
   );
 }
 
-function ReplicaTable({ serving: { items, policies, store } }: { readonly serving: Serving }) {
+function ReplicaTable({ serving: { items, policies, store } }: { readonly serving: ReplicaReply }) {
   return (
     <TableScroll label="List of replicas">
       <table class="table table-stack">
@@ -94,7 +94,7 @@ function DigestRead({ digest, active }: { readonly digest: string | null; readon
   );
 }
 
-function Standbys({ standbys }: Pick<Serving, 'standbys'>) {
+function Standbys({ standbys }: Pick<ReplicaReply, 'standbys'>) {
   if (standbys.length === 0)
     return (
       <p class="policies-never">The database has no standby: what it has acknowledged is on one machine.</p>

@@ -3,25 +3,25 @@
 
 import { go } from '../../navigation/navigation.ts';
 
-interface Left {
+interface ScrollPosition {
   readonly y: number;
   readonly row: string;
 }
 
 /** The place in which the list was left last. */
-let last: (Left & { readonly search: string }) | null = null;
+let last: (ScrollPosition & { readonly search: string }) | null = null;
 let isGoingBack = false;
 
 export function noteLeft(row: string): void {
-  const left: Left = { y: window.scrollY, row };
+  const left: ScrollPosition = { y: window.scrollY, row };
   window.history.replaceState(left, '');
   last = { ...left, search: window.location.search };
 }
 
 /** The place to return to; null when the person is not coming back. */
-export function leftHere(): Left | null {
+export function leftHere(): ScrollPosition | null {
   if (isGoingBack) return last;
-  const state: Partial<Left> | null = window.history.state;
+  const state: Partial<ScrollPosition> | null = window.history.state;
   return typeof state?.y === 'number' && typeof state.row === 'string'
     ? { y: state.y, row: state.row }
     : null;

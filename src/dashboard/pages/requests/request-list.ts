@@ -50,14 +50,14 @@ const empty: ListState = {
   unsearched: 0,
 };
 
-interface Kept {
+interface SavedState {
   readonly owner: string;
   readonly key: string;
   readonly state: ListState;
 }
 
 /** The list that was left last, kept for a reader who returns to it. */
-let kept: Kept | null = null;
+let kept: SavedState | null = null;
 
 interface ListOptions {
   /** Id of the reader; nobody gets a list that another person has seen. */

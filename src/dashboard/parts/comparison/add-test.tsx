@@ -6,13 +6,13 @@ import { Field } from '../form/field.tsx';
 import { Button } from '../layout/button.tsx';
 import { CopyText } from '../text/copy.tsx';
 import { PlainText } from '../text/plain-text.tsx';
-import { type CaseToAdd, caseText, type Expected, testPath } from './test-case.ts';
+import { type CaseToAdd, caseText, type Expectation, testPath } from './test-case.ts';
 
 export interface AddTestProps extends Omit<CaseToAdd, 'expect'> {
   /** Path of the policy file that the test is about. */
   readonly file: string;
   /** The possible expectations with their labels; the first is chosen at first. */
-  readonly expects: readonly (readonly [label: string, expected: Expected])[];
+  readonly expects: readonly (readonly [label: string, expected: Expectation])[];
 }
 
 export function AddTest(props: AddTestProps) {

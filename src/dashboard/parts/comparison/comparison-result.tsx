@@ -4,12 +4,12 @@
 import { Icon } from '../layout/icon.tsx';
 import { MessageText } from '../text/message-text.tsx';
 import './comparison.css';
-import { type ClosingLine, type Compared, type Comparison, closingLines } from './comparison-words.ts';
+import { type ClosingLine, type Comparison, type ComparisonReply, closingLines } from './comparison-words.ts';
 import { Finding, type FindingProps } from './finding.tsx';
 
 interface ComparisonResultProps extends Pick<FindingProps, 'ways'> {
   readonly comparison: Comparison;
-  readonly requests: Compared['requests'];
+  readonly requests: ComparisonReply['requests'];
 }
 
 export function ComparisonResult({ comparison, requests, ways }: ComparisonResultProps) {

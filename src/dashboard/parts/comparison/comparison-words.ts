@@ -3,9 +3,9 @@
 import type { Reply } from '../../api/client.ts';
 import type { IconName } from '../layout/icon.tsx';
 
-export type Compared = Reply<'diffPolicies'>;
+export type ComparisonReply = Reply<'diffPolicies'>;
 
-export type Comparison = NonNullable<Compared['diff']>;
+export type Comparison = NonNullable<ComparisonReply['diff']>;
 export type ComparedFinding = Comparison['findings'][number];
 export type ComparedExample = NonNullable<ComparedFinding['example']>;
 export type ComparedCause = ComparedFinding['causes'][number];

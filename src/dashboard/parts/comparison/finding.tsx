@@ -9,10 +9,10 @@ import { PlainText } from '../text/plain-text.tsx';
 import { AddTest } from './add-test.tsx';
 import {
   asksText,
-  type Compared,
   type ComparedCause,
   type ComparedExample,
   type ComparedFinding,
+  type ComparisonReply,
   causeText,
   differenceText,
   kindOf,
@@ -30,7 +30,7 @@ export interface FindingWays {
 export interface FindingProps {
   readonly finding: Omit<ComparedFinding, 'log'>;
   /** The example as it can be tried. */
-  readonly request: Compared['requests'][number];
+  readonly request: ComparisonReply['requests'][number];
   readonly ways: FindingWays;
   /** Further facts about the finding. */
   readonly children?: ComponentChildren;

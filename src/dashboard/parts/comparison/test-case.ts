@@ -6,15 +6,15 @@ import type { Reply } from '../../api/client.ts';
 export type CaseRequest = NonNullable<Reply<'diffPolicies'>['requests'][number]>;
 
 type Decision = NonNullable<Reply<'tryPolicies'>['decision']>['decision'];
-type Claim = NonNullable<Reply<'tryPolicies'>['guarantees']>[number];
+type ClauseSource = NonNullable<Reply<'tryPolicies'>['guarantees']>[number];
 
-export type Expected = { readonly decision: string; readonly by?: string } | { readonly not: string };
+export type Expectation = { readonly decision: string; readonly by?: string } | { readonly not: string };
 
 export interface CaseToAdd {
   readonly name: string;
   readonly request: CaseRequest;
-  readonly satisfied?: NonNullable<Claim['refuted_by']>['satisfied'] | undefined;
-  readonly expect: Expected;
+  readonly satisfied?: NonNullable<ClauseSource['refuted_by']>['satisfied'] | undefined;
+  readonly expect: Expectation;
 }
 
 /**
@@ -54,7 +54,7 @@ export function testPath(file: string): string {
  * The expectation that a claim states about the request that refutes it. Returns null for a claim about who
  * is asked, because a decision alone does not tell that.
  */
-export function claimExpects(claim: string, decision: Decision): Expected | null {
+export function clauseExpects(claim: string, decision: Decision): Expectation | null {
   const [, mode = '', effect = ''] = /^(always|never)?\s*(\w+)/.exec(claim) ?? [];
   if (effect === 'ask') return null;
   if (mode !== 'always') return { not: decision };

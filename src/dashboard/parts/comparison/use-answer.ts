@@ -5,14 +5,14 @@ import { useEffect, useState } from 'preact/hooks';
 import { ApiProblem } from '../../api/problem.ts';
 import { askUntilFree } from '../../api/until-free.ts';
 
-export interface Answering<Answer> {
+export interface AnswerState<Answer> {
   /** Null until the answer arrives. */
   readonly answer: Answer | null;
   readonly problem: ApiProblem | null;
   readonly retry: () => void;
 }
 
-interface State<Answer> extends Pick<Answering<Answer>, 'answer' | 'problem'> {
+interface State<Answer> extends Pick<AnswerState<Answer>, 'answer' | 'problem'> {
   readonly key: string | null;
 }
 
@@ -20,7 +20,7 @@ interface State<Answer> extends Pick<Answering<Answer>, 'answer' | 'problem'> {
 export function useAnswer<Answer>(
   asked: string | null,
   ask: (signal: AbortSignal) => Promise<Answer>,
-): Answering<Answer> {
+): AnswerState<Answer> {
   const [state, setState] = useState<State<Answer>>({ key: null, answer: null, problem: null });
   const [turn, setTurn] = useState(0);
   const key = asked === null ? null : `${turn} ${asked}`;

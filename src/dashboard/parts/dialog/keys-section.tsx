@@ -17,7 +17,7 @@ import { StoredButton } from './shown-once.tsx';
 // Makes a new key for an agent or an enforcement point, shown only this once, and sets when the present key
 // ends.
 
-interface Rotated {
+interface KeyRotation {
   readonly api_key: string;
   readonly old_keys_end_at: string;
 }
@@ -30,7 +30,7 @@ export interface RotateProps {
    * own key.
    */
   readonly askedFor?: string | null;
-  readonly send: (body: { readonly grace_seconds: number }) => Promise<Rotated>;
+  readonly send: (body: { readonly grace_seconds: number }) => Promise<KeyRotation>;
   readonly onRotated: () => void;
   readonly onClose: () => void;
 }
@@ -44,7 +44,7 @@ const graces = [
 
 function RotateDialog({ name, askedFor, send, onRotated, onClose }: RotateProps) {
   const [grace, setGrace] = useState('86400');
-  const [made, setMade] = useState<Rotated | null>(null);
+  const [made, setMade] = useState<KeyRotation | null>(null);
   const { isBusy, problem, run } = useSending();
   const rotate = (): Promise<void> =>
     run(async () => {

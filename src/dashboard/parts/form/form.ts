@@ -2,7 +2,7 @@
 
 import { useCallback, useRef, useState } from 'preact/hooks';
 
-export interface Sending {
+export interface Submission {
   readonly isBusy: boolean;
   readonly problem: unknown;
   /** Runs the work unless other work is under way; an error that it throws becomes `problem`. */
@@ -10,7 +10,7 @@ export interface Sending {
   readonly clear: () => void;
 }
 
-export function useSending(): Sending {
+export function useSending(): Submission {
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<unknown>(null);
   const isUnderWay = useRef(false);

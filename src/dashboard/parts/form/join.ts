@@ -5,7 +5,7 @@ import { call } from '../../api/client.ts';
 import { useSession } from '../../api/session.tsx';
 import { go } from '../../navigation/navigation.ts';
 
-export interface Joining {
+export interface JoinForm {
   readonly email: string;
   readonly password: string;
   /** The address to go to after the sign-in. */
@@ -13,7 +13,7 @@ export interface Joining {
 }
 
 /** Returns a function that signs the person in. */
-export function useJoin(): (joining: Joining) => Promise<void> {
+export function useJoin(): (joining: JoinForm) => Promise<void> {
   const { take } = useSession();
   return async ({ email, password, next }) => {
     const session = await call('signIn', { body: { email, password }, isQuiet: true });

@@ -5,9 +5,9 @@ import type { Operations } from '../../api/types.ts';
 import { Facts } from '../layout/page.tsx';
 import { PlainText } from './plain-text.tsx';
 
-type Resolved = Operations['getRequest']['reply']['resolved'];
+type ResolvedText = Operations['getRequest']['reply']['resolved'];
 
-export function ResolvedTexts({ resolved }: { readonly resolved: Resolved }) {
+export function ResolvedTexts({ resolved }: { readonly resolved: ResolvedText }) {
   if (resolved.length === 0) return null;
   return (
     <>

@@ -17,7 +17,7 @@ import type {
 } from '../../syntax/tree/tree.ts';
 import { isDeclared, namesOf } from '../expressions/declared-names.ts';
 import type { Environment } from '../incremental/environment.ts';
-import { kept } from '../incremental/kept.ts';
+import { memoized } from '../incremental/kept.ts';
 import { failedType } from '../logic/merge.ts';
 import { payloadField } from '../logic/payload-paths.ts';
 import { sameOrNew } from '../logic/same.ts';
@@ -38,7 +38,7 @@ export function resolveActions(files: readonly PolicyFile[], env: Environment): 
   const places = new Map<string, NameNode>();
   for (const file of files) {
     for (const declaration of declarationsOfKind(file, 'action')) {
-      const actions = kept(env, declaration, () => resolveAction(declaration, env));
+      const actions = memoized(env, declaration, () => resolveAction(declaration, env));
       for (const [at, action] of actions.entries()) addAction(action, declaration.keys[at]!, places, env);
     }
   }
@@ -87,7 +87,7 @@ function resolveAction(declaration: ActionDeclaration, env: Environment): readon
  */
 function withGroupFields(body: RecordBody, groups: readonly string[], env: Environment): RecordBody {
   const bodies = groups.flatMap((name) => {
-    const group = env.ask('declaration', name);
+    const group = env.query('declaration', name);
     return group?.kind === 'group' && group.body !== null ? [group.body] : [];
   });
   if (bodies.length === 0) return body;
@@ -109,7 +109,7 @@ function checkGroups(env: Environment): void {
     const { name, body } = declaration;
     if (body === null) continue;
     if (env.groups.has(name.text)) env.use(name.text);
-    kept(env, declaration, () => resolveShape(body, env));
+    memoized(env, declaration, () => resolveShape(body, env));
   }
 }
 

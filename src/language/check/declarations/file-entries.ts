@@ -26,7 +26,7 @@ export function textOfNamedFile(named: TextLiteral, env: Environment): string | 
     env.report(listFileOutside(named));
     return null;
   }
-  env.ask('listFile', path);
+  env.query('listFile', path);
   const file = listFileOf(path, env);
   if ('code' in file) {
     env.report(listFileFault(named, file));

@@ -15,7 +15,7 @@ import type { DateSpan, Hours, WeeklySpan, YearlySpan } from '../../value/hours.
 import { isZone, parseClock, parseDate } from '../../value/time.ts';
 import { findDeclared } from '../expressions/declared-names.ts';
 import type { Environment } from '../incremental/environment.ts';
-import { kept } from '../incremental/kept.ts';
+import { memoized } from '../incremental/kept.ts';
 import { readLiteral } from '../logic/literals.ts';
 import { sameOrNew } from '../logic/same.ts';
 import {
@@ -37,7 +37,7 @@ const minutesOfDay = 1_440;
 /** Fills `env.hours`; the lists must have been resolved. */
 export function resolveHours(env: Environment): void {
   for (const declaration of env.declarations.ofKind('hours')) {
-    const hours = kept(env, declaration, () => resolveOne(declaration, env));
+    const hours = memoized(env, declaration, () => resolveOne(declaration, env));
     const name = declaration.name.text;
     env.hours.set(name, sameOrNew(env.checkState.before.hours.get(name), hours));
   }
@@ -171,7 +171,7 @@ function dayOf(node: DateLiteral, env: Environment): number | null {
 function resolveExcept(declaration: HoursDeclaration, env: Environment): readonly number[] {
   if (declaration.except === null) return [];
   if (!findDeclared(env, declaration.except, 'list')) return [];
-  const list = env.ask('list', declaration.except.text);
+  const list = env.query('list', declaration.except.text);
   if (list === undefined) return [];
   if (list.type.kind !== 'date') {
     env.report(exceptNotDates(declaration.except, list.type));

@@ -14,7 +14,7 @@ import { fold, hasBidiControls } from '../../value/text.ts';
 import { parseDate, parseDuration, parseInstantLiteral } from '../../value/time.ts';
 import { declaredNames, findDeclared } from '../expressions/declared-names.ts';
 import type { Environment } from '../incremental/environment.ts';
-import { kept } from '../incremental/kept.ts';
+import { memoized } from '../incremental/kept.ts';
 import { isCaseless, moneyType, readerOf, readLiteral, readLiteralAs } from '../logic/literals.ts';
 import { sameOrNew } from '../logic/same.ts';
 import { commonType } from '../logic/type-relations.ts';
@@ -69,8 +69,8 @@ interface Entries {
 /** Returns the list; null when it is in error. Reads of a list in error cause no second diagnostic. */
 function resolveList(declaration: ListDeclaration, env: Environment): List | null {
   const name = declaration.name.text;
-  if (env.ask('isEndless', name)) return null;
-  const list = kept(env, declaration, () => {
+  if (env.query('isEndless', name)) return null;
+  const list = memoized(env, declaration, () => {
     const read = readList(declaration, env);
     if (read === null) env.leaveOut(declaration.span);
     return read === null ? null : likeBefore(read, env.checkState.before.lists.get(name));
@@ -119,7 +119,7 @@ const networkType: Type = { ...anyText, of: 'network' };
 
 function isNetworkType(node: TypeNode, env: Environment): boolean {
   if (node.kind !== 'named-type' || node.name.text !== 'network') return false;
-  return node.range === null && node.pattern === null && env.ask('kind', 'network') === undefined;
+  return node.range === null && node.pattern === null && env.query('kind', 'network') === undefined;
 }
 
 function isNetworks(type: Type): boolean {
@@ -251,7 +251,7 @@ function joinLists(
   let type = declared;
   const entries: Value[] = [];
   for (const name of source.lists) {
-    const joined = findDeclared(env, name, 'list') ? env.ask('declaration', name.text) : undefined;
+    const joined = findDeclared(env, name, 'list') ? env.query('declaration', name.text) : undefined;
     const list = joined?.kind === 'list' ? resolveList(joined, env) : null;
     if (list === null) return null;
     const merged = type === undefined ? list.type : joinedType(type, list.type);

@@ -17,7 +17,7 @@ import { resolveField } from '../expressions/fields.ts';
 import { matchedActions } from '../expressions/patterns.ts';
 import { contextOver } from '../expressions/scope.ts';
 import type { Environment } from '../incremental/environment.ts';
-import { kept } from '../incremental/kept.ts';
+import { memoized } from '../incremental/kept.ts';
 import { moneyType, readSeconds } from '../logic/literals.ts';
 import { both, nothingKnown } from '../logic/presence.ts';
 import { sameOrNew } from '../logic/same.ts';
@@ -37,7 +37,7 @@ import { unknownCurrency, zoneUnknown } from '../messages/value-errors.ts';
 /** Fills `env.meters`. A meter in error is left out. */
 export function resolveMeters(env: Environment): void {
   for (const declaration of env.declarations.ofKind('meter')) {
-    const meter = kept(env, declaration, () => resolveMeter(declaration, env));
+    const meter = memoized(env, declaration, () => resolveMeter(declaration, env));
     const name = declaration.name.text;
     if (meter !== null) env.meters.set(name, sameOrNew(env.checkState.before.meters.get(name), meter));
   }
@@ -46,10 +46,10 @@ export function resolveMeters(env: Environment): void {
 function resolveMeter(declaration: MeterDeclaration, env: Environment): Meter | null {
   const { patterns, since } = declaration;
   const actions = matchedActions(patterns, since, env);
-  const restarting = env.ask('actions', patternsKey(since, []));
-  const spokenOf = env.ask('actions', patternsKey([...patterns, ...since], []));
+  const restarting = env.query('actions', patternsKey(since, []));
+  const spokenOf = env.query('actions', patternsKey([...patterns, ...since], []));
   const isEmptied =
-    actions.keys.length === 0 && env.ask('actions', patternsKey(patterns, [])).keys.length > 0;
+    actions.keys.length === 0 && env.query('actions', patternsKey(patterns, [])).keys.length > 0;
   if (isEmptied) env.report(meterCountsNothing(declaration.name));
   const ctx: Context = { ...contextOver(actions, env), inMeter: true };
   const { when } = declaration;
@@ -128,7 +128,7 @@ function currencyKey(argument: Expression | null, keys: readonly MeterKey[]): Fi
   return reads.find((read) => spelledPath(read) === path) ?? null;
 }
 
-interface Summed {
+interface SumArgument {
   readonly argument: Expression | null;
   /**
    * The currency among the meter's keys: the meter keeps one sum for each currency. Null when no key is the
@@ -139,7 +139,7 @@ interface Summed {
 
 function readingType(
   declaration: MeterDeclaration,
-  { argument, ownCurrency }: Summed,
+  { argument, ownCurrency }: SumArgument,
   env: Environment,
 ): Type | null {
   const { aggregate, currency } = declaration;

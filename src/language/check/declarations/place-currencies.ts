@@ -15,7 +15,7 @@ import { checkCurrency } from './types.ts';
 type FieldMoney = MoneyType & { readonly currencyField: string };
 
 /** What the shape describes. Only in payloads may a record around an amount name the amount's currency. */
-type Whole = 'payload' | 'result' | 'row';
+type ShapeRole = 'payload' | 'result' | 'row';
 
 /** Where a type occurs, and how the type is written there. */
 interface Place {
@@ -28,22 +28,22 @@ interface Place {
    */
   readonly body: RecordBody | null;
   readonly span: Span;
-  readonly of: Whole;
+  readonly of: ShapeRole;
   readonly env: Environment;
 }
 
 type PlacedRecord = Pick<Place, 'steps'> & { readonly shape: Shape };
 
-interface Written {
+interface ShapeSource {
   readonly body: RecordBody;
-  readonly of: Whole;
+  readonly of: ShapeRole;
 }
 
 /**
  * Returns the shape with the currency of each amount placed. An amount without a currency is reported and
  * stays unchanged in the shape.
  */
-export function placeCurrencies(shape: Shape, { body, of }: Written, env: Environment): Shape {
+export function placeCurrencies(shape: Shape, { body, of }: ShapeSource, env: Environment): Shape {
   return needsPlacing(shape)
     ? placedShape(shape, { records: [], steps: [], body, span: body.span, of, env })
     : shape;

@@ -10,7 +10,7 @@ import { isGate } from '../expressions/names.ts';
 import { matchedActions } from '../expressions/patterns.ts';
 import { contextOver } from '../expressions/scope.ts';
 import type { Environment } from '../incremental/environment.ts';
-import { hasParts, kept, keptWhole } from '../incremental/kept.ts';
+import { hasParts, memoized, memoizedMerged } from '../incremental/kept.ts';
 import type { ResolvedPolicy } from '../incremental/resolved.ts';
 import { metadataTwice, nameReserved, policyMatchesNothing, ruleDeclaredTwice } from '../messages/errors.ts';
 import { resolveRule } from './rule.ts';
@@ -26,10 +26,10 @@ export function resolvePolicies(files: readonly PolicyFile[], env: Environment):
   return files.flatMap((file) => {
     const declarations = declarationsOfKind(file, 'policy');
     if (declarations.length === 0) return [];
-    const policies = keptWhole(env, file, () =>
+    const policies = memoizedMerged(env, file, () =>
       declarations.map((declaration) => ({
         declaration,
-        policy: kept(env, declaration, () => resolvePolicy(declaration, env)),
+        policy: memoized(env, declaration, () => resolvePolicy(declaration, env)),
       })),
     );
     return { policies, hasLets: hasParts(env, file) };
@@ -40,7 +40,7 @@ function resolvePolicy(declaration: PolicyDeclaration, env: Environment): Policy
   const { name, patterns, except } = declaration;
   const actions = matchedActions(patterns, except, env);
   const isEmptied =
-    actions.keys.length === 0 && env.ask('actions', patternsKey(patterns, [])).keys.length > 0;
+    actions.keys.length === 0 && env.query('actions', patternsKey(patterns, [])).keys.length > 0;
   if (isEmptied) env.report(policyMatchesNothing(name));
   const metadata = readMetadata(declaration, env);
   return {

@@ -20,7 +20,7 @@ import type {
 import { toNumber } from '../../value/decimal.ts';
 import {
   type Context,
-  type Inferred,
+  type Inference,
   inferCondition,
   inferValue,
   withPresence,
@@ -44,14 +44,14 @@ import { isApprovingGroup, personField, readPeople } from './asked-people.ts';
 
 const defaultApprovalSeconds = 86_400;
 
-export interface Around {
+export interface PolicyContext {
   readonly declaration: PolicyDeclaration;
   /** The policy's own condition; null when the policy has none. */
-  readonly when: Inferred | null;
+  readonly when: Inference | null;
 }
 
 /** Returns the rule; null once everything wrong with the rule has been reported. */
-export function resolveRule(node: RuleNode, around: Around, ctx: Context): Rule | null {
+export function resolveRule(node: RuleNode, around: PolicyContext, ctx: Context): Rule | null {
   const condition = resolveCondition(node, around, ctx);
   const points = readPoints(node, ctx);
   const requirement = readRequirement(node, ctx);
@@ -95,7 +95,7 @@ function clauseOf<K extends Clause['kind']>(
  */
 function resolveCondition(
   node: RuleNode,
-  around: Around,
+  around: PolicyContext,
   ctx: Context,
 ): { readonly expression: Expression | null; readonly presence: Context['presence'] } {
   const whenNode = clauseOf(node, 'when')?.condition;
@@ -131,7 +131,7 @@ function joinConditions(parts: readonly (Expression | null)[], node: RuleNode): 
   return { kind: 'and', operands, type: booleanType, span };
 }
 
-function conditionText(node: RuleNode, around: Around): string {
+function conditionText(node: RuleNode, around: PolicyContext): string {
   const unless = clauseOf(node, 'unless')?.condition;
   const parts: readonly (Tree | null | undefined)[] = [
     around.declaration.when,

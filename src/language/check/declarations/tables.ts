@@ -11,7 +11,7 @@ import { type Decimal, formatDecimal } from '../../value/decimal.ts';
 import type { TableCell } from '../../value/table/cells.ts';
 import { RowsBuilder, type TableRows } from '../../value/table/rows.ts';
 import type { Environment } from '../incremental/environment.ts';
-import { kept } from '../incremental/kept.ts';
+import { memoized } from '../incremental/kept.ts';
 import { moneyType, readLiteralAs } from '../logic/literals.ts';
 import { sameOrNew } from '../logic/same.ts';
 import { fieldDeclaredTwice } from '../messages/errors.ts';
@@ -47,7 +47,7 @@ type WrittenRows = Extract<TableSource, { kind: 'rows' }>;
 export function resolveTables(env: Environment): void {
   for (const declaration of env.declarations.ofKind('table')) {
     const name = declaration.name.text;
-    const table = kept(env, declaration, () => {
+    const table = memoized(env, declaration, () => {
       const read = readTable(declaration, env);
       if (read === null) env.leaveOut(declaration.span);
       return read === null ? null : likeBefore(read, env.checkState.before.tables.get(name));
@@ -95,7 +95,7 @@ function written(name: string, { rows }: WrittenRows, env: Environment): Table |
   return { name, key: anyText, columns: [column], rows: made, pushed: null };
 }
 
-interface Declared {
+interface TableShape {
   readonly key: { readonly name: string; readonly type: Type };
   readonly shape: Shape;
 }
@@ -130,7 +130,7 @@ function pushed(name: string, source: PushedRows, env: Environment): Table | nul
   };
 }
 
-function columnsOf({ shape }: Declared): readonly Column[] {
+function columnsOf({ shape }: TableShape): readonly Column[] {
   return shape.fields.map((field) => ({ name: field.name, type: readType(field.type) }));
 }
 
@@ -143,7 +143,7 @@ function readType(type: Type): Type {
  * Returns the key and the columns that the table declares; null when the type of the key or of a column is in
  * error.
  */
-function declaredColumns({ key, columns }: TableFile | PushedRows, env: Environment): Declared | null {
+function declaredColumns({ key, columns }: TableFile | PushedRows, env: Environment): TableShape | null {
   const keySlot = resolveType(key.type, env);
   const shape = placeCurrencies(resolveShape(columns, env), { body: columns, of: 'row' }, env);
   let isSound = keySlot !== null;
@@ -174,7 +174,7 @@ function isColumn(field: Field, node: FieldNode, env: Environment): boolean {
 }
 
 interface ToPack {
-  readonly declared: Declared;
+  readonly declared: TableShape;
   readonly format: TableFormat;
   readonly text: string;
 }
@@ -210,7 +210,7 @@ type Fault = ReturnType<typeof cellUnfit>;
 /** Returns a function that adds a row to the builder, or returns what is wrong with the row. */
 function createReading(
   { path }: TableFile,
-  { key, shape }: Declared,
+  { key, shape }: TableShape,
   format: TableFormat,
 ): (row: FileRow, into: RowsBuilder) => Fault | null {
   const readKey = cellReader(key.type, format);
@@ -242,7 +242,7 @@ function createReading(
  * reported once; JSON Lines names the columns in every line.
  */
 function createColumnsCheck(
-  { key, shape }: Declared,
+  { key, shape }: TableShape,
   format: TableFormat,
 ): (row: FileRow) => FileFault | null {
   const known = new Set([key.name, ...shape.fields.map(({ name }) => name)]);

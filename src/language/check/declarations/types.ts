@@ -32,7 +32,7 @@ import { compare, type Decimal, isInteger, zero } from '../../value/decimal.ts';
 import { compileRegex } from '../../value/regex.ts';
 import { declaredNames, namesOf } from '../expressions/declared-names.ts';
 import type { Environment } from '../incremental/environment.ts';
-import { kept } from '../incremental/kept.ts';
+import { memoized } from '../incremental/kept.ts';
 import { patternFor, readLiteral, readLiteralAs } from '../logic/literals.ts';
 import { failedShape, failedType } from '../logic/merge.ts';
 import { followDependencies } from '../messages/dependencies.ts';
@@ -156,7 +156,7 @@ function ignoringCase(slot: Slot): Slot {
 }
 
 function resolveDeclared(name: NameNode, env: Environment): Slot | null {
-  const kind = env.ask('kind', name.text);
+  const kind = env.query('kind', name.text);
   if (kind === undefined) {
     env.report(unknownType(name, [...builtInTypeNames, ...namesOf(env, 'type')]));
     return null;
@@ -166,7 +166,7 @@ function resolveDeclared(name: NameNode, env: Environment): Slot | null {
     env.report(nameOfOtherKind(name, kind, 'type'));
     return null;
   }
-  return env.ask('type', name.text) ?? null;
+  return env.query('type', name.text) ?? null;
 }
 
 /** Resolves every declared type, each after the types that it names. */
@@ -186,7 +186,7 @@ export function resolveDeclaredTypes(env: Environment): void {
     else
       env.types.set(
         name,
-        kept(env, declaration, () => resolveOne(declaration, env)),
+        memoized(env, declaration, () => resolveOne(declaration, env)),
       );
   }
 }
@@ -265,7 +265,7 @@ function resolveUnion(node: Extract<TypeNode, { kind: 'union-type' }>, env: Envi
 }
 
 function isUndeclared(name: string, env: Environment): boolean {
-  return !builtInTypes.has(name) && env.ask('kind', name) === undefined;
+  return !builtInTypes.has(name) && env.query('kind', name) === undefined;
 }
 
 function reportRepeated(members: readonly TypeNode[], env: Environment): void {

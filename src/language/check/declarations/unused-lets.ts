@@ -28,7 +28,9 @@ function checkAlone({ value }: LetDeclaration, env: Environment): void {
   let first: CheckOutcome | null = null;
   for (const actions of setsToTry(fields, env)) {
     const ctx = contextOver(actions, env);
-    const tried = env.recorder.apart(() => ctx.infer(value, { ...ctx, inLet: true, presence: 'everything' }));
+    const tried = env.recorder.detached(() =>
+      ctx.infer(value, { ...ctx, inLet: true, presence: 'everything' }),
+    );
     first ??= tried;
     if (!hasErrors(tried)) {
       first = tried;

@@ -3,7 +3,7 @@
 import type { Expression } from '../../model/expression.ts';
 import { quantity, type Type } from '../../model/type.ts';
 import type { Money } from '../../model/value.ts';
-import type { Binary, MonthsLiteral, Unary } from '../../syntax/tree/tree.ts';
+import type { BinaryExpression, MonthsLiteral, UnaryExpression } from '../../syntax/tree/tree.ts';
 import { type Decimal, fromNumber, isInteger, toNumber } from '../../value/decimal.ts';
 import { negateScalar } from '../logic/constants.ts';
 import { decimalOf, moneyType } from '../logic/literals.ts';
@@ -14,7 +14,7 @@ import { type Context, inferValue } from './context.ts';
 
 type Operator = '+' | '-' | '*' | '/';
 
-export function inferArithmetic(node: Binary, operator: Operator, ctx: Context): Expression | null {
+export function inferArithmetic(node: BinaryExpression, operator: Operator, ctx: Context): Expression | null {
   if (node.right.kind === 'months' && (operator === '+' || operator === '-'))
     return inferMonthsLater(node, node.right, ctx);
   const left = inferValue(node.left, ctx);
@@ -29,7 +29,7 @@ export function inferArithmetic(node: Binary, operator: Operator, ctx: Context):
 }
 
 /** Types `date + 18 years` and `date - 6 months`. */
-function inferMonthsLater(node: Binary, span: MonthsLiteral, ctx: Context): Expression | null {
+function inferMonthsLater(node: BinaryExpression, span: MonthsLiteral, ctx: Context): Expression | null {
   const date = inferValue(node.left, ctx);
   const months = readMonths(span);
   if (months === null) ctx.env.report(monthsInvalid(span));
@@ -91,7 +91,7 @@ function scaledType(type: Type): Type | null {
 }
 
 /** Types `-x`; a negated literal becomes a literal. */
-export function inferNegation(node: Unary, ctx: Context): Expression | null {
+export function inferNegation(node: UnaryExpression, ctx: Context): Expression | null {
   const operand = inferValue(node.operand, ctx);
   if (operand === null) return null;
   if (!isNumeric(operand.type) && scaledType(operand.type) === null) {

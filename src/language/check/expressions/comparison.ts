@@ -4,7 +4,7 @@
 import type { ComparisonOperator, Expression } from '../../model/expression.ts';
 import { booleanType, quantity } from '../../model/type.ts';
 import { unknown } from '../../model/value.ts';
-import type { Binary, ExpressionNode as Tree } from '../../syntax/tree/tree.ts';
+import type { BinaryExpression, ExpressionNode as Tree } from '../../syntax/tree/tree.ts';
 import { constantValue } from '../logic/constants.ts';
 import {
   areComparable,
@@ -24,11 +24,15 @@ import {
   riskComparisonUnfit,
 } from '../messages/type-errors.ts';
 import { adapt } from './adapt.ts';
-import { type Context, type Inferred, inferValue, plainType } from './context.ts';
+import { type Context, type Inference, inferValue, plainType } from './context.ts';
 import { letsOf } from './lets.ts';
 import { inferNullTest } from './presence.ts';
 
-export function inferComparison(node: Binary, operator: ComparisonOperator, ctx: Context): Inferred {
+export function inferComparison(
+  node: BinaryExpression,
+  operator: ComparisonOperator,
+  ctx: Context,
+): Inference {
   const isEquality = operator === '==' || operator === '!=';
   const nullSide = node.right.kind === 'null' ? node.right : node.left.kind === 'null' ? node.left : null;
   if (nullSide !== null) {
@@ -45,7 +49,7 @@ export function inferComparison(node: Binary, operator: ComparisonOperator, ctx:
 }
 
 function compareValues(
-  node: Binary,
+  node: BinaryExpression,
   operator: ComparisonOperator,
   operands: readonly [Expression, Expression],
   ctx: Context,
@@ -82,7 +86,11 @@ function isRisk(node: Tree, ctx: Context): boolean {
 }
 
 /** Types `risk >= 60` and its mirror image `60 <= risk`; the constant becomes a literal. */
-function inferRiskTest(node: Binary, operator: ComparisonOperator, ctx: Context): Expression | null {
+function inferRiskTest(
+  node: BinaryExpression,
+  operator: ComparisonOperator,
+  ctx: Context,
+): Expression | null {
   const riskIsLeft = isRisk(node.left, ctx);
   const other = riskIsLeft ? node.right : node.left;
   if (isRisk(other, ctx) || operator === '==' || operator === '!=') {

@@ -28,14 +28,14 @@ export interface Context {
    * Types an expression of any kind. The switch is passed in the context so that the modules for the kinds do
    * not import one another.
    */
-  readonly infer: (node: Tree, ctx: Context) => Inferred;
+  readonly infer: (node: Tree, ctx: Context) => Inference;
 }
 
 /** The variables outside of any quantifier: none. */
 export const noVariables: Context['variables'] = new Map();
 
 /** A typed expression, and what is known about presence when it is true and when it is false. */
-export interface Inferred {
+export interface Inference {
   readonly expression: Expression | null;
   readonly whenTrue: Presence;
   readonly whenFalse: Presence;
@@ -45,10 +45,10 @@ export interface Inferred {
  * The result for a presence test in error, or for a gap in the tree: everything counts as present, so that
  * one mistake causes no further diagnostics.
  */
-export const failed: Inferred = { expression: null, whenTrue: 'everything', whenFalse: 'everything' };
+export const failed: Inference = { expression: null, whenTrue: 'everything', whenFalse: 'everything' };
 
 /** Wraps an expression that tells nothing about presence, or null for one in error. */
-export function plainType(expression: Expression | null): Inferred {
+export function plainType(expression: Expression | null): Inference {
   return { expression, whenTrue: nothingKnown, whenFalse: nothingKnown };
 }
 
@@ -57,7 +57,7 @@ export function inferValue(node: Tree, ctx: Context): Expression | null {
 }
 
 /** Types an expression that must be boolean; reports any other type. */
-export function inferCondition(node: Tree, ctx: Context): Inferred {
+export function inferCondition(node: Tree, ctx: Context): Inference {
   const inferred = ctx.infer(node, ctx);
   if (inferred.expression === null || inferred.expression.type.kind === 'boolean') return inferred;
   ctx.env.report(conditionMistyped(node, inferred.expression.type));

@@ -1,6 +1,6 @@
 // Creates the environment of one check: empty maps, and the functions that answer questions about them.
 
-import type { CheckAnswers, Declarations, Environment } from '../incremental/environment.ts';
+import type { Declarations, Environment, QueryResults } from '../incremental/environment.ts';
 import { listFileOf, textOfListFile } from '../incremental/kept.ts';
 import { createRecorder } from '../incremental/recorder.ts';
 import type { CheckState } from '../incremental/state.ts';
@@ -14,7 +14,7 @@ export function createEnvironment(
   readListFile: (path: string) => ListFile,
   checkState: CheckState,
 ): Environment {
-  const tables: { [Q in keyof CheckAnswers]: (key: string) => CheckAnswers[Q] } = {
+  const tables: { [Q in keyof QueryResults]: (key: string) => QueryResults[Q] } = {
     kind: (name) => declarations.get(name)?.kind,
     declaration: (name) => declarations.get(name),
     type: (name) => env.types.get(name),
@@ -34,13 +34,13 @@ export function createEnvironment(
     letValue: (id) => env.lets.get(id)?.expression,
     isLetOfSeveralWays: (id) => env.lets.has(`${env.lets.get(id)?.name}#2`),
   };
-  const recorder = createRecorder(checkState.round, tables);
+  const recorder = createRecorder(checkState.revision, tables);
   const env: Environment = {
-    report: recorder.say,
+    report: recorder.report,
     use: recorder.use,
     leaveOut: recorder.leaveOut,
-    // Each table answers with the type that `CheckAnswers` declares.
-    ask: recorder.ask as Environment['ask'],
+    // Each table answers with the type that `QueryResults` declares.
+    query: recorder.query as Environment['query'],
     recorder,
     checkState,
     declarations,

@@ -11,13 +11,13 @@ import type { Context } from './context.ts';
  * not.
  */
 export function findDeclared(env: Environment, name: NameNode, kind: DeclarationKind): boolean {
-  if (env.ask('kind', name.text) !== undefined) env.use(name.text);
+  if (env.query('kind', name.text) !== undefined) env.use(name.text);
   return isDeclared(env, name, kind);
 }
 
 /** As `findDeclared`, but does not mark the declaration as used. */
 export function isDeclared(env: Environment, name: NameNode, kind: DeclarationKind): boolean {
-  const found = env.ask('kind', name.text);
+  const found = env.query('kind', name.text);
   if (found === undefined) {
     env.report(unknownName(name, kind, [...namesOf(env, kind), ...(kind === 'approvers' ? ['owner'] : [])]));
     return false;
@@ -31,7 +31,7 @@ export function isDeclared(env: Environment, name: NameNode, kind: DeclarationKi
  * because any new name could change it.
  */
 export function namesOf(env: Environment, kind: DeclarationKind): string[] {
-  env.recorder.askTooMuch();
+  env.recorder.readUntracked();
   return declaredNames(env, kind);
 }
 

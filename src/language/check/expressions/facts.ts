@@ -34,7 +34,7 @@ export function isFact(name: string): name is FactName {
 
 export function typeOfFact(fact: FactName, env: Environment): Type {
   // Only the facts about the action have no fixed type.
-  return fixedTypes[fact] ?? env.ask('facts', '')[fact as ActionFact];
+  return fixedTypes[fact] ?? env.query('facts', '')[fact as ActionFact];
 }
 
 /** Returns the type of a fact; null when the type depends on the declared actions. */

@@ -2,7 +2,7 @@
 
 import { builtins } from '../../model/builtins.ts';
 import { quantity } from '../../model/type.ts';
-import type { Binary, ExpressionNode as Tree } from '../../syntax/tree/tree.ts';
+import type { BinaryExpression, ExpressionNode as Tree } from '../../syntax/tree/tree.ts';
 import { isZone } from '../../value/time.ts';
 import { inferLiteral } from '../logic/literals.ts';
 import { unreadableInMeter } from '../messages/meter-errors.ts';
@@ -10,7 +10,7 @@ import { zoneUnknown } from '../messages/value-errors.ts';
 import { inferArithmetic, inferNegation } from './arithmetic.ts';
 import { inferCall } from './call.ts';
 import { inferComparison } from './comparison.ts';
-import { type Context, failed, type Inferred, plainType } from './context.ts';
+import { type Context, failed, type Inference, plainType } from './context.ts';
 import { inferAnd, inferNot, inferOr } from './logic.ts';
 import { inferLookUp } from './look-up.ts';
 import { inferListLiteral, inferMembership, inferTextList } from './membership.ts';
@@ -20,7 +20,7 @@ import { inferQuantifier } from './quantifier.ts';
 import { inferSingleScript, inferTextTest } from './text.ts';
 
 /** Types an expression; each mistake is reported once. */
-export function infer(node: Tree, ctx: Context): Inferred {
+export function infer(node: Tree, ctx: Context): Inference {
   switch (node.kind) {
     case 'text':
     case 'number':
@@ -64,7 +64,7 @@ export function infer(node: Tree, ctx: Context): Inferred {
   }
 }
 
-function inferBinary(node: Binary, ctx: Context): Inferred {
+function inferBinary(node: BinaryExpression, ctx: Context): Inference {
   switch (node.operator) {
     case 'and':
       return inferAnd(node, ctx);
@@ -103,7 +103,7 @@ function inferBinary(node: Binary, ctx: Context): Inferred {
   }
 }
 
-function inferToday(node: Extract<Tree, { kind: 'today' }>, ctx: Context): Inferred {
+function inferToday(node: Extract<Tree, { kind: 'today' }>, ctx: Context): Inference {
   if (ctx.inMeter) {
     ctx.env.report(unreadableInMeter(node.span, builtins.today.signature));
     return plainType(null);

@@ -15,23 +15,23 @@ import type { ValueOfLet } from '../logic/constants.ts';
 import { ofPayload, type Presence, presenceKey } from '../logic/presence.ts';
 import { type Dependencies, followDependencies } from '../messages/dependencies.ts';
 import { letCyclic, tooDeepDeclaration } from '../messages/errors.ts';
-import { type Context, failed, type Inferred, noVariables } from './context.ts';
+import { type Context, failed, type Inference, noVariables } from './context.ts';
 import { declaredNames } from './declared-names.ts';
 
 export interface LetVariant {
   /** The id that reads use until all variants are known and get their final ids. */
   readonly id: string;
   readonly name: string;
-  readonly inferred: Inferred;
+  readonly inferred: Inference;
 }
 
 /** Returns a read of a let, with what the let's expression tells about presence. */
-export function readLet({ text: name, span }: NameNode, ctx: Context): Inferred {
+export function readLet({ text: name, span }: NameNode, ctx: Context): Inference {
   const { env } = ctx;
-  if (env.ask('isEndless', name)) return failed;
+  if (env.query('isEndless', name)) return failed;
   const presence = ofPayload(ctx.presence);
   const id = JSON.stringify([name, ctx.inMeter, ctx.actions.number, presenceKey(presence)]);
-  const outcome = env.recorder.share(variantOf(id, env), () => inferVariant(id, name, presence, ctx));
+  const outcome = env.recorder.memoizeShared(variantOf(id, env), () => inferVariant(id, name, presence, ctx));
   env.variants.set(id, outcome);
   const { inferred } = outcome.value;
   if (inferred.expression === null) return failed;
@@ -50,7 +50,7 @@ export function letsOf(env: Environment): ValueOfLet {
 }
 
 function inferVariant(id: string, name: string, presence: Presence, ctx: Context): LetVariant {
-  const declaration = ctx.env.ask('declaration', name);
+  const declaration = ctx.env.query('declaration', name);
   if (declaration?.kind !== 'let') return { id, name, inferred: failed };
   const inner = { ...ctx, inLet: true, presence, variables: noVariables };
   return { id, name, inferred: ctx.infer(declaration.value, inner) };

@@ -3,12 +3,12 @@
 
 import type { Expression } from '../../model/expression.ts';
 import { booleanType } from '../../model/type.ts';
-import type { Binary, ExpressionNode as Tree, Unary } from '../../syntax/tree/tree.ts';
+import type { BinaryExpression, ExpressionNode as Tree, UnaryExpression } from '../../syntax/tree/tree.ts';
 import { trimmedList } from '../logic/list-forms.ts';
 import { both, either } from '../logic/presence.ts';
-import { type Context, type Inferred, inferCondition, withPresence } from './context.ts';
+import { type Context, type Inference, inferCondition, withPresence } from './context.ts';
 
-export function inferAnd(node: Binary, ctx: Context): Inferred {
+export function inferAnd(node: BinaryExpression, ctx: Context): Inference {
   const [first, ...rest] = operandsOf(node);
   let all = inferCondition(first, ctx);
   const operands = [all.expression];
@@ -25,7 +25,7 @@ export function inferAnd(node: Binary, ctx: Context): Inferred {
   return { ...all, expression: join('and', operands, node) };
 }
 
-export function inferOr(node: Binary, ctx: Context): Inferred {
+export function inferOr(node: BinaryExpression, ctx: Context): Inference {
   const [first, ...rest] = operandsOf(node);
   let any = inferCondition(first, ctx);
   const operands = [any.expression];
@@ -41,7 +41,7 @@ export function inferOr(node: Binary, ctx: Context): Inferred {
   return { ...any, expression: join('or', operands, node) };
 }
 
-export function inferNot(node: Unary, ctx: Context): Inferred {
+export function inferNot(node: UnaryExpression, ctx: Context): Inference {
   const operand = inferCondition(node.operand, ctx);
   return {
     expression: operand.expression === null ? null : negated(operand.expression, node.span),
@@ -56,7 +56,7 @@ export function negated(operand: Expression, span: Expression['span']): Expressi
 }
 
 /** Returns the operands of a chain of one operator, from left to right. */
-function operandsOf(node: Binary): readonly [Tree, ...Tree[]] {
+function operandsOf(node: BinaryExpression): readonly [Tree, ...Tree[]] {
   const reversed: Tree[] = [];
   let current: Tree = node;
   while (current.kind === 'binary' && current.operator === node.operator) {
@@ -70,7 +70,11 @@ function operandsOf(node: Binary): readonly [Tree, ...Tree[]] {
  * Joins the operands into one expression. An operand that is itself a chain of the same operator is merged
  * into the outer chain, except a chain made by `anyOf`.
  */
-function join(kind: 'and' | 'or', operands: readonly (Expression | null)[], node: Binary): Expression | null {
+function join(
+  kind: 'and' | 'or',
+  operands: readonly (Expression | null)[],
+  node: BinaryExpression,
+): Expression | null {
   const flat: Expression[] = [];
   for (const operand of operands) {
     if (operand === null) return null;
@@ -90,7 +94,7 @@ export const anyOfMax = 256;
  * Joins tests for the entries of a list by `or`. The tests are written as one test, so each has the span of
  * the whole.
  */
-export function anyOf({ span }: Binary, tests: readonly Expression[]): Expression {
+export function anyOf({ span }: BinaryExpression, tests: readonly Expression[]): Expression {
   const [first, ...others] = tests;
   if (first !== undefined && others.length === 0) return first;
   return { kind: 'or', operands: tests, type: booleanType, span };

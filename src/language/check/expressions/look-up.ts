@@ -2,7 +2,7 @@
 
 import type { Expression } from '../../model/expression.ts';
 import { booleanType, type Type } from '../../model/type.ts';
-import type { Binary, LookUp, NameNode } from '../../syntax/tree/tree.ts';
+import type { BinaryExpression, LookUp, NameNode } from '../../syntax/tree/tree.ts';
 import { areComparable, areSpeltAlike } from '../logic/type-relations.ts';
 import { nameOfOtherKind, unknownName } from '../messages/errors.ts';
 import { unreadableInMeter } from '../messages/meter-errors.ts';
@@ -33,7 +33,7 @@ export function inferLookUp(node: LookUp, ctx: Context): Expression | null {
 
 /** Types `payload.order_id in orders`. */
 export function inTable(
-  node: Binary,
+  node: BinaryExpression,
   name: NameNode,
   subject: Expression | null,
   ctx: Context,
@@ -47,7 +47,7 @@ export function inTable(
 function isTable(node: LookUp, ctx: Context): boolean {
   const { table } = node;
   const isElement = ctx.variables.has(table.text) || namesInScope.some((name) => name === table.text);
-  const kind = isElement ? undefined : ctx.env.ask('kind', table.text);
+  const kind = isElement ? undefined : ctx.env.query('kind', table.text);
   if (kind === 'table') {
     ctx.env.use(table.text);
     return isReadable(node, ctx);
@@ -70,7 +70,7 @@ function isReadable({ span }: Pick<LookUp, 'span'>, ctx: Context): boolean {
 
 /** Returns the type of the column; null when the table or the column is in error. */
 function columnOf(node: LookUp, { env }: Context): Type | null {
-  const columns = env.ask('tableColumns', node.table.text);
+  const columns = env.query('tableColumns', node.table.text);
   if (columns === undefined || node.column?.text === '') return null;
   const names = columns.map(({ name }) => name);
   const type = columns.find(({ name }) => name === (node.column?.text ?? ''))?.type;
@@ -82,7 +82,7 @@ function columnOf(node: LookUp, { env }: Context): Type | null {
 }
 
 function readKey(table: string, subject: Expression, { env }: Context): Expression | null {
-  const type = env.ask('tableKey', table);
+  const type = env.query('tableKey', table);
   if (type === undefined) return null;
   if (!areComparable(subject.type, type)) {
     env.report(keyMistyped(subject.span, table, { key: type, found: subject.type }));

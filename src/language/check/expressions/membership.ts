@@ -7,7 +7,7 @@ import type { Expression } from '../../model/expression.ts';
 import { booleanType, enumeration, listOf, type Type } from '../../model/type.ts';
 import type { Value } from '../../model/value.ts';
 import type {
-  Binary,
+  BinaryExpression,
   ListExpression,
   NameNode,
   Path,
@@ -47,7 +47,7 @@ import { anyOf, anyOfMax, negated } from './logic.ts';
 import { inTable } from './look-up.ts';
 import { namesInScope } from './names.ts';
 
-export function inferMembership(node: Binary, ctx: Context): Expression | null {
+export function inferMembership(node: BinaryExpression, ctx: Context): Expression | null {
   const gap =
     node.right.kind === 'list-literal' ? node.right.entries.find(({ kind }) => kind === 'null') : undefined;
   if (gap !== undefined) {
@@ -61,12 +61,12 @@ export function inferMembership(node: Binary, ctx: Context): Expression | null {
 }
 
 /** Types the test without its `not`. The right side is checked even if the left side is in error. */
-function inferTest(node: Binary, subject: Expression | null, ctx: Context): Expression | null {
+function inferTest(node: BinaryExpression, subject: Expression | null, ctx: Context): Expression | null {
   const { right } = node;
   if (right.kind === 'range') return inRange(node, right, subject, ctx);
   if (right.kind === 'missing') return null;
   if (right.kind === 'path' && right.steps.length === 0 && !ctx.variables.has(right.root.text)) {
-    const kind = ctx.env.ask('kind', right.root.text);
+    const kind = ctx.env.query('kind', right.root.text);
     if (kind === 'list') return inList(node, right, subject, ctx);
     if (kind === 'table') return inTable(node, right.root, subject, ctx);
     if (kind === 'hours') return inHours(node, right, subject, ctx);
@@ -81,7 +81,7 @@ function inferTest(node: Binary, subject: Expression | null, ctx: Context): Expr
 }
 
 function inRange(
-  node: Binary,
+  node: BinaryExpression,
   range: RangeExpression,
   subject: Expression | null,
   ctx: Context,
@@ -106,13 +106,18 @@ function inRange(
   return { kind: 'in-range', subject, low, high, type: booleanType, span: node.span };
 }
 
-function inList(node: Binary, right: Path, subject: Expression | null, ctx: Context): Expression | null {
+function inList(
+  node: BinaryExpression,
+  right: Path,
+  subject: Expression | null,
+  ctx: Context,
+): Expression | null {
   const name = right.root.text;
   ctx.env.use(name);
-  const listType = ctx.env.ask('listType', name);
+  const listType = ctx.env.query('listType', name);
   if (listType === undefined || subject === null) return null;
   if (subject.type.kind === 'ip' && listType.kind === 'text') {
-    const texts = ctx.env.ask('list', name)?.entries.map((value) => ({ value, span: right.span })) ?? [];
+    const texts = ctx.env.query('list', name)?.entries.map((value) => ({ value, span: right.span })) ?? [];
     if (listType.of === 'network' || texts.some(isNetwork)) return inNetworks(node, subject, texts, ctx);
   }
   const isOfNetworks = listType.kind === 'text' && listType.of === 'network';
@@ -139,10 +144,15 @@ function listBeside(type: Type, name: string, listType: Type, { env }: Context):
   const isFolded = type.of === 'path ignoring case' && listType.of === 'path';
   const isRead = type.of !== 'string' && (listType.of === 'string' || isFolded);
   if (!isRead && !areSpeltAlike(type, listType)) return null;
-  return type.of === 'string' ? name : env.ask('listForm', formKey(name, type.of));
+  return type.of === 'string' ? name : env.query('listForm', formKey(name, type.of));
 }
 
-function inHours(node: Binary, right: Path, subject: Expression | null, ctx: Context): Expression | null {
+function inHours(
+  node: BinaryExpression,
+  right: Path,
+  subject: Expression | null,
+  ctx: Context,
+): Expression | null {
   const name = right.root.text;
   ctx.env.use(name);
   if (subject === null) return null;
@@ -153,7 +163,12 @@ function inHours(node: Binary, right: Path, subject: Expression | null, ctx: Con
   return { kind: 'in-hours', subject, hours: name, type: booleanType, span: node.span };
 }
 
-function inNetwork(node: Binary, subject: Expression, network: Expression, ctx: Context): Expression | null {
+function inNetwork(
+  node: BinaryExpression,
+  subject: Expression,
+  network: Expression,
+  ctx: Context,
+): Expression | null {
   const text = constantText(network, letsOf(ctx.env));
   const cidr = text === null ? { error: 'a network is a constant' } : parseCidr(text);
   if ('error' in cidr) {
@@ -185,7 +200,7 @@ function isNetwork({ value }: ListedText): boolean {
 
 /** Tests an address against each network or address of a list; the tests are joined by `or`. */
 function inNetworks(
-  node: Binary,
+  node: BinaryExpression,
   subject: Expression,
   texts: readonly ListedText[],
   ctx: Context,
@@ -208,7 +223,7 @@ function inNetworks(
 }
 
 function inElements(
-  node: Binary,
+  node: BinaryExpression,
   subject: Expression,
   container: Expression,
   ctx: Context,
@@ -273,7 +288,7 @@ function wordsOf(entry: Tree, ctx: Context): readonly NameNode[] {
   if (entry.kind !== 'path' || entry.steps.length > 0 || entry.root.text === '') return [];
   const { text } = entry.root;
   const isInScope = ctx.variables.has(text) || (namesInScope as readonly string[]).includes(text);
-  const isKnown = isInScope || ctx.env.ask('kind', text) !== undefined || payloadFieldNames(ctx).has(text);
+  const isKnown = isInScope || ctx.env.query('kind', text) !== undefined || payloadFieldNames(ctx).has(text);
   return isKnown ? [] : [entry.root];
 }
 

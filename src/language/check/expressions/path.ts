@@ -17,14 +17,14 @@ import {
   unknownPath,
 } from '../messages/path-errors.ts';
 import { riskMisplaced } from '../messages/type-errors.ts';
-import { type Context, failed, type Inferred, isResult, plainType } from './context.ts';
+import { type Context, failed, type Inference, isResult, plainType } from './context.ts';
 import { namesOf, payloadFieldNames } from './declared-names.ts';
 import { factNames, isFact, typeOfFact } from './facts.ts';
 import { requirePresence, resolveField } from './fields.ts';
 import { readLet } from './lets.ts';
 import { namesInScope } from './names.ts';
 
-export function inferPath(node: Path, ctx: Context): Inferred {
+export function inferPath(node: Path, ctx: Context): Inference {
   const root = node.root.text;
   if (ctx.variables.has(root) || root === 'payload' || isResult(root, ctx))
     return plainType(inferField(node, ctx));
@@ -91,9 +91,9 @@ function factsOf(root: string): readonly string[] {
   return factNames.filter((name) => name.startsWith(`${root}.`));
 }
 
-function inferDeclared(node: Path, ctx: Context): Inferred {
+function inferDeclared(node: Path, ctx: Context): Inference {
   const name = node.root.text;
-  const kind = ctx.env.ask('kind', name);
+  const kind = ctx.env.query('kind', name);
   if (kind === undefined) {
     ctx.env.report(unknownPath(node, candidatesIn(ctx), payloadFieldNames(ctx)));
     return failed;
@@ -111,7 +111,7 @@ function inferDeclared(node: Path, ctx: Context): Inferred {
 }
 
 function readMeter(name: NameNode, ctx: Context): Expression | null {
-  const type = ctx.env.ask('meterType', name.text);
+  const type = ctx.env.query('meterType', name.text);
   return type === undefined ? null : { kind: 'meter', meter: name.text, type, span: name.span };
 }
 

@@ -20,17 +20,17 @@ export function matchedActions(
     const matching = some.filter((pattern) => matchesSomething(pattern, env));
     if (matching.length > 1) reportContained(matching, env);
   }
-  return env.ask('actions', patternsKey(patterns, except));
+  return env.query('actions', patternsKey(patterns, except));
 }
 
 /** Whether the pattern matches an action; reports a pattern that does not. */
 function matchesSomething(pattern: Pattern, env: Environment): boolean {
-  const { keys } = env.ask('match', patternKey(pattern));
+  const { keys } = env.query('match', patternKey(pattern));
   if (isGroup(pattern)) return isGroupWithActions(pattern, keys, env);
   if (keys.length > 0) return true;
   // The parser has reported a `*` in a wrong place.
   if (!isPattern(pattern.text)) return false;
-  env.recorder.askTooMuch();
+  env.recorder.readUntracked();
   env.report(patternMatchesNothing(pattern, [...env.actions.keys()]));
   return false;
 }
@@ -40,7 +40,7 @@ function isGroup(pattern: Pattern): boolean {
 }
 
 function isGroupWithActions(pattern: Pattern, keys: readonly string[], env: Environment): boolean {
-  const kind = env.ask('kind', pattern.text);
+  const kind = env.query('kind', pattern.text);
   if (kind === undefined) {
     env.report(patternMatchesNothing(pattern, [...env.actions.keys(), ...namesOf(env, 'group')]));
     return false;
@@ -77,7 +77,7 @@ function contains(outer: Pattern, inner: Pattern, env: Environment): boolean {
   if (outer.text === inner.text) return outer.isQuoted === inner.isQuoted || !isGroup(outer);
   if (outer.text === '*') return true;
   if (isGroup(inner)) return false;
-  if (isGroup(outer)) return env.ask('match', patternKey(outer)).keys.includes(inner.text);
+  if (isGroup(outer)) return env.query('match', patternKey(outer)).keys.includes(inner.text);
   // An `inner` whose star is at the other end than the star of `outer` may match segments that `outer` does
   // not match.
   if (outer.text.endsWith('.*')) return !inner.text.startsWith('*') && patternMatches(outer.text, inner.text);

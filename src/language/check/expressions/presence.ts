@@ -2,7 +2,12 @@
 
 import type { Expression } from '../../model/expression.ts';
 import { anyText, booleanType, type TextType } from '../../model/type.ts';
-import type { Binary, Else, Has, ExpressionNode as Tree } from '../../syntax/tree/tree.ts';
+import type {
+  BinaryExpression,
+  FallbackExpression,
+  PresenceTest,
+  ExpressionNode as Tree,
+} from '../../syntax/tree/tree.ts';
 import { canonicalText } from '../../value/canonical-text.ts';
 import { constantText } from '../logic/constants.ts';
 import { nothingKnown, type Presence, presenceFact } from '../logic/presence.ts';
@@ -19,13 +24,13 @@ import {
   secretRead,
 } from '../messages/path-errors.ts';
 import { adapt } from './adapt.ts';
-import { type Context, failed, type Inferred, inferValue, isResult } from './context.ts';
+import { type Context, failed, type Inference, inferValue, isResult } from './context.ts';
 import { type ResolvedField, requirePresenceBefore, resolveField } from './fields.ts';
 import { letsOf } from './lets.ts';
 import { negated } from './logic.ts';
 
 /** Types `payload has a.b`: never unknown; true when every step is present and not null. */
-export function inferHas(node: Has, ctx: Context): Inferred {
+export function inferHas(node: PresenceTest, ctx: Context): Inference {
   const { root } = node.subject;
   if (!isFieldRoot(root.text, ctx)) {
     if (root.text !== '') ctx.env.report(hasSubjectUnfit(node.subject));
@@ -43,7 +48,7 @@ export function inferHas(node: Has, ctx: Context): Inferred {
 }
 
 /** Types `subject else fallback`. */
-export function inferElse(node: Else, ctx: Context): Expression | null {
+export function inferElse(node: FallbackExpression, ctx: Context): Expression | null {
   const { subject, fallback } = node;
   if (subject.kind === 'missing') return null;
   if (subject.kind !== 'path' || !isFieldRoot(subject.root.text, ctx)) {
@@ -91,7 +96,7 @@ function ofKind(value: Expression, type: TextType, { env }: Context): Expression
 }
 
 /** Types `x == null` and `x != null`: never unknown; only for nullable fields and elements. */
-export function inferNullTest(node: Binary, subject: Tree, ctx: Context): Inferred {
+export function inferNullTest(node: BinaryExpression, subject: Tree, ctx: Context): Inference {
   if (subject.kind === 'missing') return failed;
   if (subject.kind !== 'path' || !isFieldRoot(subject.root.text, ctx)) {
     ctx.env.report(nullSubjectUnfit(subject.span));

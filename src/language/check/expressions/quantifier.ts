@@ -89,7 +89,7 @@ function inferSource(node: Tree, ctx: Context): Expression | null {
 }
 
 function isDeclaredList(node: Path, ctx: Context): boolean {
-  return ctx.env.ask('kind', node.root.text) === 'list' && !ctx.variables.has(node.root.text);
+  return ctx.env.query('kind', node.root.text) === 'list' && !ctx.variables.has(node.root.text);
 }
 
 function isListCall(source: Expression): boolean {
@@ -132,7 +132,7 @@ function joinSlots(a: Slot, b: Slot): Slot | null {
 function checkVariable(node: Quantifier, ctx: Context): boolean {
   const { text } = node.variable;
   if (text === '') return false;
-  const earlier = ctx.env.ask('declaration', text)?.name;
+  const earlier = ctx.env.query('declaration', text)?.name;
   const isTaken =
     earlier !== undefined || isResult(text, ctx) || ctx.variables.has(text) || whyReserved(text) !== null;
   if (isTaken) ctx.env.report(variableTaken(node.variable, earlier));

@@ -7,7 +7,7 @@ import type { Expression, Literal, WordSource } from '../../model/expression.ts'
 import { anyText, booleanType, enumeration, type Type } from '../../model/type.ts';
 import type {
   AnyTextRelation,
-  Binary,
+  BinaryExpression,
   BinaryOperator,
   SingleScript,
   ExpressionNode as Tree,
@@ -41,7 +41,11 @@ type SingleOperator = Extract<
 type ListOperator = AnyTextRelation | 'within';
 type TextOperator = SingleOperator | ListOperator | 'mentions any of';
 
-export function inferTextTest(node: Binary, operator: TextOperator, ctx: Context): Expression | null {
+export function inferTextTest(
+  node: BinaryExpression,
+  operator: TextOperator,
+  ctx: Context,
+): Expression | null {
   switch (operator) {
     case 'mentions any of':
       return inferMentions(node, ctx);
@@ -62,7 +66,7 @@ export function inferTextTest(node: Binary, operator: TextOperator, ctx: Context
 }
 
 /** Makes the same test for each text of a list, joined by `or`. */
-function inferAnyOf(node: Binary, operator: ListOperator, ctx: Context): Expression | null {
+function inferAnyOf(node: BinaryExpression, operator: ListOperator, ctx: Context): Expression | null {
   const left = textOf(node.left, operator, ctx, node);
   const texts = textsOf(node.right, operator, ctx);
   if (left === null || texts === null) return null;
@@ -87,7 +91,7 @@ function inferAnyOf(node: Binary, operator: ListOperator, ctx: Context): Express
 }
 
 function testsOf(
-  node: Binary,
+  node: BinaryExpression,
   operator: ListOperator,
   operands: Operands,
   ctx: Context,
@@ -97,7 +101,11 @@ function testsOf(
 }
 
 /** Returns two tests: the host is the domain itself, or below the domain. */
-function domainTests(node: Binary, { left, right }: Operands, ctx: Context): readonly (Expression | null)[] {
+function domainTests(
+  node: BinaryExpression,
+  { left, right }: Operands,
+  ctx: Context,
+): readonly (Expression | null)[] {
   const text = constantText(right, letsOf(ctx.env)) ?? '';
   const domain = canonicalText('host', text);
   if (domain === null || !isHostName(domain)) {
@@ -125,7 +133,7 @@ function textsOf(node: Tree, operator: ListOperator, ctx: Context): readonly Exp
   const name = declaredList(node, ctx);
   if (name === null) return writtenTexts(node, operator, ctx);
   ctx.env.use(name);
-  const list = ctx.env.ask('list', name);
+  const list = ctx.env.query('list', name);
   if (list === undefined) return null;
   if (list.type.kind !== 'text') ctx.env.report(wordsUnfit(node.span, operator));
   else if (list.ignoringCase) ctx.env.report(anyOfIgnoringCase(node.span, operator, name));
@@ -145,7 +153,7 @@ interface Operands {
 }
 
 function testOf(
-  node: Binary,
+  node: BinaryExpression,
   operator: SingleOperator,
   { left, right }: Operands,
   ctx: Context,
@@ -222,7 +230,7 @@ function patternOf(right: Expression, operator: 'like' | 'matches', ctx: Context
   return null;
 }
 
-function inferMentions(node: Binary, ctx: Context): Expression | null {
+function inferMentions(node: BinaryExpression, ctx: Context): Expression | null {
   const subject = textOf(node.left, 'mentions any of', ctx, node);
   const words = wordsOf(node.right, ctx);
   if (subject === null || words === null) return null;
@@ -236,7 +244,7 @@ function wordsOf(node: Tree, ctx: Context): WordSource | null {
     return words && { kind: 'words', words: words.map(({ value }) => value) };
   }
   ctx.env.use(name);
-  const listType = ctx.env.ask('listType', name);
+  const listType = ctx.env.query('listType', name);
   if (listType === undefined) return null;
   if (listType.kind === 'text') return { kind: 'list', list: name };
   ctx.env.report(wordsUnfit(node.span, 'mentions any of'));
@@ -247,7 +255,7 @@ function wordsOf(node: Tree, ctx: Context): WordSource | null {
 function declaredList(node: Tree, ctx: Context): string | null {
   if (node.kind !== 'path' || node.steps.length > 0) return null;
   const name = node.root.text;
-  return ctx.env.ask('kind', name) === 'list' ? name : null;
+  return ctx.env.query('kind', name) === 'list' ? name : null;
 }
 
 /**

@@ -1,7 +1,7 @@
 // What every pass of the checker shares: the namespace of all files and everything resolved so far. Passes
 // fill the maps in turn (types, actions, lists, tables, hours, meters). A declaration that cannot be resolved
 // is left out of the maps, and reads of it cause no second diagnostic. INVARIANT: results that are kept from
-// one set to the next read the maps only through `ask`, so that everything that they rest on is recorded.
+// one set to the next read the maps only through `query`, so that everything that they rest on is recorded.
 
 import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import type { Span } from '../../diagnostic/span.ts';
@@ -29,7 +29,7 @@ export interface Declarations {
 }
 
 /** The queries about the rest of the set, each made with a name or key, and the types of their results. */
-export interface CheckAnswers {
+export interface QueryResults {
   readonly kind: DeclarationKind | undefined;
   readonly declaration: NamedDeclaration | undefined;
   /** A declared type; null when the type is in error, undefined when no type has the name. */
@@ -65,7 +65,7 @@ export interface Environment {
   readonly use: (name: string) => void;
   /** Notes the place of a rule, claim or declaration in error, which the set then lacks. */
   readonly leaveOut: (span: Span) => void;
-  readonly ask: <Q extends keyof CheckAnswers>(question: Q, key: string) => CheckAnswers[Q];
+  readonly query: <Q extends keyof QueryResults>(question: Q, key: string) => QueryResults[Q];
   readonly recorder: Recorder;
   readonly checkState: CheckState;
   readonly declarations: Declarations;

@@ -5,28 +5,28 @@ import type { Environment } from './environment.ts';
 import type { CheckOutcome } from './recorder.ts';
 
 /** Returns what `make` makes of a part of the tree or the model; the earlier outcome if that still holds. */
-export function kept<T>(env: Environment, part: object, make: () => T): T {
+export function memoized<T>(env: Environment, part: object, make: () => T): T {
   const { outcomes } = env.checkState;
   // Outcomes that are kept for a part are always made by the same pass.
-  const outcome = env.recorder.keep(outcomes.get(part) as CheckOutcome<T> | undefined, make);
+  const outcome = env.recorder.memoize(outcomes.get(part) as CheckOutcome<T> | undefined, make);
   outcomes.set(part, outcome);
   return outcome.value;
 }
 
 /**
- * As `kept`, for a part that has many parts itself, such as a file with its policies: while the outcome
+ * As `memoized`, for a part that has many parts itself, such as a file with its policies: while the outcome
  * holds, none of these is looked at.
  */
-export function keptWhole<T>(env: Environment, part: object, make: () => T): T {
+export function memoizedMerged<T>(env: Environment, part: object, make: () => T): T {
   const { outcomes } = env.checkState;
-  const outcome = env.recorder.keepWhole(outcomes.get(part) as CheckOutcome<T> | undefined, make);
+  const outcome = env.recorder.memoizeMerged(outcomes.get(part) as CheckOutcome<T> | undefined, make);
   outcomes.set(part, outcome);
   return outcome.value;
 }
 
 /** Whether the kept outcome of a part has parts of its own, such as the lets that it reads. */
 export function hasParts(env: Environment, part: object): boolean {
-  return env.checkState.outcomes.get(part)?.said.some((one) => !('code' in one)) === true;
+  return env.checkState.outcomes.get(part)?.diagnostics.some((one) => !('code' in one)) === true;
 }
 
 /** Returns what the host found under the path, which is read once per revision. */

@@ -11,8 +11,8 @@ import type { Span } from '../../diagnostic/span.ts';
 export interface CheckOutcome<T = unknown> {
   value: T;
   /** Query, key and result, in alternation. */
-  readonly asked: unknown[];
-  readonly said: (Diagnostic | CheckOutcome)[];
+  readonly dependencies: unknown[];
+  readonly diagnostics: (Diagnostic | CheckOutcome)[];
   /** Whether several outcomes may have this one as a part, such as a let that several policies read. */
   isShared: boolean;
   readonly used: string[];
@@ -21,46 +21,46 @@ export interface CheckOutcome<T = unknown> {
    * False after an untracked read: the outcome depends on more than its queries, such as all names that a
    * misspelt name may have meant.
    */
-  isLasting: boolean;
-  /** The revision in which the outcome was made or last verified; `isSound` is the result. */
-  round: number;
-  isSound: boolean;
+  isCacheable: boolean;
+  /** The revision in which the outcome was made or last verified; `verify` is the result. */
+  verifiedAt: number;
+  isUpToDate: boolean;
   /** The walk that last visited the outcome. */
   walk: object | null;
 }
 
 /** Functions that return the results of this revision, by query. */
-export type Tables = Readonly<Record<string, (key: string) => unknown>>;
+export type Queries = Readonly<Record<string, (key: string) => unknown>>;
 
 /** Records the diagnostics and the queries of a check. */
 export interface Recorder {
-  readonly say: (diagnostic: Diagnostic) => void;
+  readonly report: (diagnostic: Diagnostic) => void;
   readonly use: (name: string) => void;
   readonly leaveOut: (span: Span) => void;
-  readonly ask: (question: string, key: string) => unknown;
+  readonly query: (question: string, key: string) => unknown;
   /** Notes an untracked read: the current check is made again in the next revision. */
-  readonly askTooMuch: () => void;
+  readonly readUntracked: () => void;
   /**
    * Returns the earlier outcome if it is up to date, else a new one. The outcome becomes a part of the current
    * check.
    */
-  readonly keep: <T>(earlier: CheckOutcome<T> | undefined, make: () => T) => CheckOutcome<T>;
-  /** As `keep`, for an outcome that other checks may have as a part too. */
-  readonly share: <T>(earlier: CheckOutcome<T> | undefined, make: () => T) => CheckOutcome<T>;
+  readonly memoize: <T>(earlier: CheckOutcome<T> | undefined, make: () => T) => CheckOutcome<T>;
+  /** As `memoize`, for an outcome that other checks may have as a part too. */
+  readonly memoizeShared: <T>(earlier: CheckOutcome<T> | undefined, make: () => T) => CheckOutcome<T>;
   /**
-   * As `keep`, for a check with many parts. The diagnostics and questions of the parts are merged into one
+   * As `memoize`, for a check with many parts. The diagnostics and questions of the parts are merged into one
    * outcome, so that the parts need not be looked at while nothing of them changes. Shared parts stay parts.
    */
-  readonly keepWhole: <T>(earlier: CheckOutcome<T> | undefined, make: () => T) => CheckOutcome<T>;
+  readonly memoizeMerged: <T>(earlier: CheckOutcome<T> | undefined, make: () => T) => CheckOutcome<T>;
   /** Returns a new outcome that is no part of any other. */
-  readonly apart: <T>(make: () => T) => CheckOutcome<T>;
+  readonly detached: <T>(make: () => T) => CheckOutcome<T>;
 }
 
-export function createRecorder(round: number, tables: Tables): Recorder {
-  let current: CheckOutcome = emptyOutcome(round);
+export function createRecorder(revision: number, queries: Queries): Recorder {
+  let current: CheckOutcome = emptyOutcome(revision);
   const make = <T>(check: () => T): CheckOutcome<T> => {
     const around = current;
-    const outcome = emptyOutcome(round) as CheckOutcome<T>;
+    const outcome = emptyOutcome(revision) as CheckOutcome<T>;
     current = outcome;
     try {
       outcome.value = check();
@@ -69,48 +69,51 @@ export function createRecorder(round: number, tables: Tables): Recorder {
     }
     return outcome;
   };
-  const isSound = (outcome: CheckOutcome): boolean => {
-    if (outcome.round === round) return outcome.isSound;
-    outcome.round = round;
-    outcome.isSound = outcome.isLasting && hasSameAnswers(outcome, tables) && outcome.said.every(isSoundPart);
-    return outcome.isSound;
+  const verify = (outcome: CheckOutcome): boolean => {
+    if (outcome.verifiedAt === revision) return outcome.isUpToDate;
+    outcome.verifiedAt = revision;
+    outcome.isUpToDate =
+      outcome.isCacheable &&
+      areDependenciesUnchanged(outcome, queries) &&
+      outcome.diagnostics.every(verifyPart);
+    return outcome.isUpToDate;
   };
-  const isSoundPart = (part: Diagnostic | CheckOutcome): boolean => 'code' in part || isSound(part);
+  const verifyPart = (part: Diagnostic | CheckOutcome): boolean => 'code' in part || verify(part);
   const keep = <T>(earlier: CheckOutcome<T> | undefined, check: () => CheckOutcome<T>): CheckOutcome<T> => {
-    const outcome = earlier !== undefined && isSound(earlier) ? earlier : check();
-    current.said.push(outcome);
+    const outcome = earlier !== undefined && verify(earlier) ? earlier : check();
+    current.diagnostics.push(outcome);
     return outcome;
   };
   return {
-    say: (diagnostic) => void current.said.push(diagnostic),
+    report: (diagnostic) => void current.diagnostics.push(diagnostic),
     use: (name) => void current.used.push(name),
     leaveOut: (span) => void current.leftOut.push(span),
-    ask: (question, key) => {
-      const answer = tables[question]!(key);
-      current.asked.push(question, key, answer);
+    query: (question, key) => {
+      const answer = queries[question]!(key);
+      current.dependencies.push(question, key, answer);
       return answer;
     },
-    askTooMuch: () => {
-      current.isLasting = false;
+    readUntracked: () => {
+      current.isCacheable = false;
     },
-    keep: (earlier, check) => keep(earlier, () => make(check)),
-    share: (earlier, check) => keep(earlier, () => Object.assign(make(check), { isShared: true })),
-    keepWhole: (earlier, check) => keep(earlier, () => inOne(make(check))),
-    apart: make,
+    memoize: (earlier, check) => keep(earlier, () => make(check)),
+    memoizeShared: (earlier, check) => keep(earlier, () => Object.assign(make(check), { isShared: true })),
+    memoizeMerged: (earlier, check) => keep(earlier, () => mergeParts(make(check))),
+    detached: make,
   };
 }
 
-function emptyOutcome(round: number): CheckOutcome {
+function emptyOutcome(revision: number): CheckOutcome {
   return {
     value: null,
-    asked: [],
-    said: [],
+    dependencies: [],
+    diagnostics: [],
     isShared: false,
     used: [],
     leftOut: [],
-    isLasting: true,
-    round,
-    isSound: true,
+    isCacheable: true,
+    verifiedAt: revision,
+    isUpToDate: true,
     walk: null,
   };
 }
@@ -119,21 +122,21 @@ function emptyOutcome(round: number): CheckOutcome {
  * Merges the outcome with the diagnostics and dependencies of its own parts. Each query is kept once: it has
  * one result per revision.
  */
-function inOne<T>(outcome: CheckOutcome<T>): CheckOutcome<T> {
-  const whole: CheckOutcome<T> = { ...outcome, asked: [], said: [], used: [], leftOut: [] };
-  const asked = new Set<string>();
+function mergeParts<T>(outcome: CheckOutcome<T>): CheckOutcome<T> {
+  const whole: CheckOutcome<T> = { ...outcome, dependencies: [], diagnostics: [], used: [], leftOut: [] };
+  const dependencies = new Set<string>();
   const add = (part: CheckOutcome): void => {
-    for (let at = 0; at < part.asked.length; at += 3) {
-      const question = `${part.asked[at]} ${part.asked[at + 1]}`;
-      if (asked.has(question)) continue;
-      asked.add(question);
-      whole.asked.push(part.asked[at], part.asked[at + 1], part.asked[at + 2]);
+    for (let at = 0; at < part.dependencies.length; at += 3) {
+      const question = `${part.dependencies[at]} ${part.dependencies[at + 1]}`;
+      if (dependencies.has(question)) continue;
+      dependencies.add(question);
+      whole.dependencies.push(part.dependencies[at], part.dependencies[at + 1], part.dependencies[at + 2]);
     }
     for (const name of part.used) if (!whole.used.includes(name)) whole.used.push(name);
     whole.leftOut.push(...part.leftOut);
-    whole.isLasting &&= part.isLasting;
-    for (const one of part.said) {
-      if ('code' in one || one.isShared) whole.said.push(one);
+    whole.isCacheable &&= part.isCacheable;
+    for (const one of part.diagnostics) {
+      if ('code' in one || one.isShared) whole.diagnostics.push(one);
       else add(one);
     }
   };
@@ -141,9 +144,10 @@ function inOne<T>(outcome: CheckOutcome<T>): CheckOutcome<T> {
   return whole;
 }
 
-function hasSameAnswers({ asked }: CheckOutcome, tables: Tables): boolean {
-  for (let at = 0; at < asked.length; at += 3) {
-    if (tables[asked[at] as string]!(asked[at + 1] as string) !== asked[at + 2]) return false;
+function areDependenciesUnchanged({ dependencies }: CheckOutcome, queries: Queries): boolean {
+  for (let at = 0; at < dependencies.length; at += 3) {
+    if (queries[dependencies[at] as string]!(dependencies[at + 1] as string) !== dependencies[at + 2])
+      return false;
   }
   return true;
 }
@@ -160,7 +164,7 @@ export function walkOutcome(
   if (outcome.walk === walk) return;
   outcome.walk = walk;
   visit.outcome(outcome);
-  for (const part of outcome.said) {
+  for (const part of outcome.diagnostics) {
     if ('code' in part) visit.said(part);
     else walkOutcome(part, visit, walk);
   }

@@ -4,11 +4,11 @@
 import type { Policy } from '../../model/policy.ts';
 
 export interface SortedPolicies {
-  readonly byFile: readonly (readonly Named[])[];
+  readonly byFile: readonly (readonly PolicyEntry[])[];
   readonly sorted: readonly Policy[];
 }
 
-interface Named {
+interface PolicyEntry {
   readonly policy: Policy;
 }
 
@@ -36,7 +36,7 @@ function replaced(byFile: SortedPolicies['byFile'], before: SortedPolicies): rea
   return sorted;
 }
 
-function replaceIn(sorted: Policy[], before: readonly Named[], now: readonly Named[]): boolean {
+function replaceIn(sorted: Policy[], before: readonly PolicyEntry[], now: readonly PolicyEntry[]): boolean {
   if (before.length !== now.length) return false;
   return now.every(({ policy }, at) => {
     const old = before[at]!.policy;

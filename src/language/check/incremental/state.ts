@@ -15,7 +15,7 @@ import type { SortedPolicies } from './sorted-policies.ts';
 /** Serves one policy directory, and one check at a time. */
 export interface CheckState {
   /** The number of sets checked so far. */
-  round: number;
+  revision: number;
   /** Outcomes by declaration, file or policy. */
   readonly outcomes: WeakMap<object, CheckOutcome>;
   /** Variants of lets, by the way in which they are read. */
@@ -37,7 +37,7 @@ export interface CheckState {
   readonly renamedFiles: WeakMap<readonly ResolvedPolicy[], readonly ResolvedPolicy[]>;
   names: CollectedNames | null;
   order: SortedPolicies;
-  said: SaidByFile;
+  fileDiagnostics: FileDiagnosticsByPath;
   /** The rules about each set of actions, as each file holds them and merged. */
   groups: unknown;
   last: LastCheck | null;
@@ -51,13 +51,13 @@ export interface CollectedNames {
 }
 
 /** The lists of diagnostics that parts of the set reported for one file, and the merged list. */
-export interface SaidOfFile {
+export interface FileDiagnostics {
   readonly lists: readonly (readonly Diagnostic[])[];
   /** All diagnostics of the file, sorted, each once. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
-export type SaidByFile = ReadonlyMap<string, SaidOfFile>;
+export type FileDiagnosticsByPath = ReadonlyMap<string, FileDiagnostics>;
 
 /** The result of a check. */
 export interface CheckedSet {
@@ -84,7 +84,7 @@ export interface LastCheck {
 export function createCheckState(): CheckState {
   const none = new Map<never, never>();
   return {
-    round: 0,
+    revision: 0,
     outcomes: new WeakMap(),
     variants: new Map(),
     matches: new Map(),
@@ -107,7 +107,7 @@ export function createCheckState(): CheckState {
     renamedFiles: new WeakMap(),
     names: null,
     order: { byFile: [], sorted: [] },
-    said: none,
+    fileDiagnostics: none,
     groups: null,
   };
 }

@@ -2,7 +2,7 @@
 // of risk must be constant.
 
 import type { Expression } from '../../model/expression.ts';
-import { type Money, type Unknown, unknown, type Value } from '../../model/value.ts';
+import { type Money, type UnknownValue, unknown, type Value } from '../../model/value.ts';
 import { add, type Decimal, divide, multiply, negate, subtract } from '../../value/decimal.ts';
 import type { DomainAtom } from './value-sets.ts';
 
@@ -36,7 +36,7 @@ export function behindLets(expression: Expression, valueOfLet: ValueOfLet): Expr
  * Returns the value of a constant; unknown when it has none (division by zero), null when the expression may
  * vary.
  */
-export function constantValue(expression: Expression, valueOfLet: ValueOfLet): Value | Unknown | null {
+export function constantValue(expression: Expression, valueOfLet: ValueOfLet): Value | UnknownValue | null {
   const node = behindLets(expression, valueOfLet);
   switch (node.kind) {
     case 'literal':
@@ -69,7 +69,7 @@ const operations = { '+': add, '-': subtract, '*': multiply, '/': divide } as co
 /**
  * Calculates with constants of matching types; the result is unknown when it would be unknown at run time.
  */
-function calculate(operator: '+' | '-' | '*' | '/', left: Scalar, right: Scalar): Scalar | Unknown {
+function calculate(operator: '+' | '-' | '*' | '/', left: Scalar, right: Scalar): Scalar | UnknownValue {
   const currencies = [left, right].flatMap((each) => ('currency' in each ? [each.currency] : []));
   if (new Set(currencies).size > 1) return unknown;
   const amount = operations[operator](amountOf(left), amountOf(right));

@@ -23,11 +23,11 @@ export interface Statement {
    * For each `or`, its alternatives, each together with the rest of the condition. At least one alternative
    * holds.
    */
-  readonly branches: readonly (readonly Known[])[];
+  readonly branches: readonly (readonly Premise[])[];
 }
 
 /** What is known in one alternative. */
-export type Known = Pick<Statement, 'structures' | 'left'>;
+export type Premise = Pick<Statement, 'structures' | 'left'>;
 
 /** A part of a conclusion, which holds or does not under a premise. */
 export interface Goal {
@@ -54,7 +54,7 @@ export interface Goal {
 type StructureOf = (node: Expression) => readonly string[];
 
 /** How a condition is analysed: its lets, and the text of each part, computed once. */
-interface Reading {
+interface StructureCache {
   readonly valueOfLet: ValueOfLet;
   readonly structureOf: StructureOf;
 }
@@ -71,7 +71,7 @@ export function statementOf(condition: Expression, valueOfLet: ValueOfLet): Stat
     texts.set(node, known);
     return known;
   };
-  const reading: Reading = { valueOfLet, structureOf };
+  const reading: StructureCache = { valueOfLet, structureOf };
   const facts = conjunctsOf(condition, valueOfLet);
   const atoms = domainAtomsOf(condition, true, valueOfLet);
   const structures = new Set(facts.flatMap(structureOf));
@@ -112,7 +112,7 @@ function holdsSomehow(goal: Goal, premise: Statement): boolean {
   return premise.branches.some((branches) => branches.every((known) => holds(goal, known)));
 }
 
-function holds(goal: Goal, known: Known): boolean {
+function holds(goal: Goal, known: Premise): boolean {
   if (goal.structure !== null && known.structures.has(goal.structure)) return true;
   if (isForced(goal.denial, known)) return true;
   return goal.ways.some((way) => way.every((part) => holds(part, known)));
@@ -122,12 +122,12 @@ function holds(goal: Goal, known: Known): boolean {
  * Whether no value is left for which the part is false. If the value may be unknown, the premise must test it
  * too, so that the premise is then unknown as well.
  */
-function isForced(denial: readonly DomainAtom[], { left }: Known): boolean {
+function isForced(denial: readonly DomainAtom[], { left }: Premise): boolean {
   const isShared = denial.every(({ key, mayBeUnknown }) => !mayBeUnknown || left.has(key));
   return denial.length > 0 && isShared && isImpossible(denial, left);
 }
 
-function goalsOf(node: Expression, reading: Reading): readonly Goal[] {
+function goalsOf(node: Expression, reading: StructureCache): readonly Goal[] {
   if (node.kind === 'and') return node.operands.flatMap((operand) => goalsOf(operand, reading));
   if (node.kind === 'in-range') return boundsOf(node).flatMap((bound) => goalsOf(bound, reading));
   const { valueOfLet, structureOf } = reading;
@@ -143,7 +143,7 @@ function goalsOf(node: Expression, reading: Reading): readonly Goal[] {
   ];
 }
 
-function waysOf(node: Expression, reading: Reading): Goal['ways'] {
+function waysOf(node: Expression, reading: StructureCache): Goal['ways'] {
   if (node.kind === 'or') return node.operands.map((operand) => goalsOf(operand, reading));
   if (node.kind !== 'let') return [];
   const value = reading.valueOfLet(node.id);
@@ -159,12 +159,12 @@ function boundsOf(node: Extract<Expression, { kind: 'in-range' }>): readonly Com
   ];
 }
 
-interface Around extends Reading {
+interface PremiseContext extends StructureCache {
   readonly structures: ReadonlySet<string>;
   readonly atoms: readonly DomainAtom[];
 }
 
-function branchOf(fact: Expression, { structures, atoms, valueOfLet, structureOf }: Around): Known {
+function branchOf(fact: Expression, { structures, atoms, valueOfLet, structureOf }: PremiseContext): Premise {
   const facts = conjunctsOf(fact, valueOfLet);
   return {
     structures: new Set([...structures, ...facts.flatMap(structureOf)]),

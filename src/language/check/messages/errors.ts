@@ -5,8 +5,8 @@ import type { Span } from '../../diagnostic/span.ts';
 import { didYouMean } from '../../diagnostic/suggest.ts';
 import type { Type } from '../../model/type.ts';
 import type {
-  ClaimNode,
   Declaration,
+  GuaranteeClauseNode,
   Metadata,
   NameNode,
   NumberLiteral,
@@ -298,7 +298,7 @@ export function guardLowersRisk(points: NumberLiteral, { effect, name }: RuleNod
   });
 }
 
-export function unapprovedMisplaced(claim: ClaimNode): Diagnostic {
+export function unapprovedMisplaced(claim: GuaranteeClauseNode): Diagnostic {
   return error('unapproved-misplaced', claim.span, '`unapproved` belongs to `never allow` and `allow only`', {
     help: 'write `never allow unapproved` or `allow unapproved only when`',
   });

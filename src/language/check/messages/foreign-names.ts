@@ -2,7 +2,7 @@
 // and roots of paths.
 
 import type { NameNode } from '../../syntax/tree/tree.ts';
-import type { Extra } from './problem.ts';
+import type { DiagnosticDetails } from './problem.ts';
 
 type Names = Readonly<Record<string, readonly string[]>>;
 
@@ -39,7 +39,7 @@ const typeForms: Readonly<Record<string, string>> = {
 };
 
 /** Returns what to write for a type of another language; nothing for any other name. */
-export function foreignType(name: NameNode): Extra {
+export function foreignType(name: NameNode): DiagnosticDetails {
   const small = name.text.toLowerCase();
   const better = nameFor(small, types);
   if (better !== null) return writeInstead(name, better);
@@ -95,7 +95,7 @@ const functionForms: Readonly<Record<string, string>> = {
 };
 
 /** Returns what to write for a function of another language; nothing for any other name. */
-export function foreignFunction(name: NameNode): Extra {
+export function foreignFunction(name: NameNode): DiagnosticDetails {
   const small = name.text.toLowerCase();
   const better = nameFor(small, functions);
   if (better !== null) return writeInstead(name, better);
@@ -130,7 +130,11 @@ const personRoots: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns what to write for a path root of another language; nothing for any other root. */
-export function foreignRoot(root: NameNode, steps: readonly NameNode[], fields: ReadonlySet<string>): Extra {
+export function foreignRoot(
+  root: NameNode,
+  steps: readonly NameNode[],
+  fields: ReadonlySet<string>,
+): DiagnosticDetails {
   if (payloadRoots.has(root.text)) {
     const [step] = steps;
     if (step !== undefined && fields.has(step.text)) {
@@ -158,6 +162,6 @@ function nameFor(name: string, names: Names): string | null {
   return Object.keys(names).find((one) => one === name || names[one]!.includes(name)) ?? null;
 }
 
-function writeInstead({ span }: NameNode, text: string): Extra {
+function writeInstead({ span }: NameNode, text: string): DiagnosticDetails {
   return { help: `write \`${text}\``, fix: { title: `write \`${text}\``, edits: [{ span, text }] } };
 }

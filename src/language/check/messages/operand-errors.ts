@@ -4,13 +4,13 @@ import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import type { Span } from '../../diagnostic/span.ts';
 import type { Expression } from '../../model/expression.ts';
 import type { Type } from '../../model/type.ts';
-import type { Binary, ExpressionNode as Tree } from '../../syntax/tree/tree.ts';
+import type { BinaryExpression, ExpressionNode as Tree } from '../../syntax/tree/tree.ts';
 import { canonicalText } from '../../value/canonical-text.ts';
 import { spelledPath } from './path-errors.ts';
-import { type Extra, error } from './problem.ts';
+import { type DiagnosticDetails, error } from './problem.ts';
 import { typeText } from './type-text.ts';
 
-export function operandsDiffer(node: Binary, left: Type, right: Type): Diagnostic {
+export function operandsDiffer(node: BinaryExpression, left: Type, right: Type): Diagnostic {
   const message = `\`${typeText(left)}\` and \`${typeText(right)}\` are never compared`;
   const unquoted = literalFix(node.right, left) ?? literalFix(node.left, right);
   if (unquoted !== null) return error('type-mismatch', node.span, message, unquoted);
@@ -33,7 +33,7 @@ const literalForms: Partial<Record<Type['kind'], RegExp>> = {
  * Returns the fix for a literal that has quotes but should not, or the help for one that lacks them; null for
  * any other.
  */
-function literalFix(side: Tree, type: Type): Extra | null {
+function literalFix(side: Tree, type: Type): DiagnosticDetails | null {
   const isQuoted = side.kind === 'text' && literalForms[type.kind]?.test(side.value) === true;
   const isBare = side.kind === 'number' && type.kind === 'text' && type.of === 'string';
   if (!isQuoted && !isBare) return null;
@@ -90,7 +90,7 @@ export function notText(expression: Expression, operator: string, node: Tree): D
   return error('not-text', expression.span, message, notTextHelp(expression, operator, node));
 }
 
-function notTextHelp(expression: Expression, operator: string, node: Tree): Extra {
+function notTextHelp(expression: Expression, operator: string, node: Tree): DiagnosticDetails {
   const isBinary = node.kind === 'binary' && node.left.span.start === expression.span.start;
   if (expression.type.kind !== 'list') {
     return expression.type.kind === 'record'

@@ -8,7 +8,13 @@ import { pathText, stepText } from '../../model/describe.ts';
 import type { FieldRead } from '../../model/expression.ts';
 import type { Type } from '../../model/type.ts';
 import { nowInHours } from '../../syntax/repair/forms.ts';
-import type { Binary, Declaration, Else, NameNode, Path } from '../../syntax/tree/tree.ts';
+import type {
+  BinaryExpression,
+  Declaration,
+  FallbackExpression,
+  NameNode,
+  Path,
+} from '../../syntax/tree/tree.ts';
 import { article } from './errors.ts';
 import { foreignMember, foreignRoot } from './foreign-names.ts';
 import { error, warning } from './problem.ts';
@@ -218,7 +224,7 @@ export function elseSubjectUnfit(span: Span): Diagnostic {
   });
 }
 
-export function elseNeedless(node: Else, field: FieldRead): Diagnostic {
+export function elseNeedless(node: FallbackExpression, field: FieldRead): Diagnostic {
   const span = { ...node.span, start: node.subject.span.end };
   return error('else-needless', span, `\`${spelledPath(field)}\` is always there: \`else\` never counts`, {
     help: 'remove it',
@@ -234,7 +240,7 @@ export function nullSubjectUnfit(span: Span): Diagnostic {
   return error('null-subject-unfit', span, 'only fields and elements that may be null compare with `null`');
 }
 
-export function nullNever(node: Binary, field: FieldRead, mayBeAbsent: boolean): Diagnostic {
+export function nullNever(node: BinaryExpression, field: FieldRead, mayBeAbsent: boolean): Diagnostic {
   const text = spelledPath(field);
   const message = `\`${text}\` is never null`;
   if (!mayBeAbsent)
@@ -247,7 +253,7 @@ export function nullNever(node: Binary, field: FieldRead, mayBeAbsent: boolean):
   });
 }
 
-export function nullOrdered(node: Binary): Diagnostic {
+export function nullOrdered(node: BinaryExpression): Diagnostic {
   return error('null-ordered', node.span, '`null` has no order', { help: 'write `== null` or `!= null`' });
 }
 

@@ -5,17 +5,17 @@ import type { Diagnostic } from '../../diagnostic/diagnostic.ts';
 import type { Span } from '../../diagnostic/span.ts';
 
 /** The optional parts of a diagnostic, beside code, place and message. */
-export type Extra = Pick<Diagnostic, 'help' | 'related' | 'fix'>;
+export type DiagnosticDetails = Pick<Diagnostic, 'help' | 'related' | 'fix'>;
 
-export function error(code: Code, span: Span, message: string, extra: Extra = {}): Diagnostic {
+export function error(code: Code, span: Span, message: string, extra: DiagnosticDetails = {}): Diagnostic {
   return { code, severity: 'error', span, message, ...extra };
 }
 
-export function warning(code: Code, span: Span, message: string, extra: Extra = {}): Diagnostic {
+export function warning(code: Code, span: Span, message: string, extra: DiagnosticDetails = {}): Diagnostic {
   return { code, severity: 'warning', span, message, ...extra };
 }
 
 /** Returns the place of an earlier declaration as related information. */
-export function earlier(span: Span, message: string): Extra {
+export function earlier(span: Span, message: string): DiagnosticDetails {
   return { related: [{ span, message }] };
 }

@@ -7,7 +7,7 @@ import { type Builtin, builtins } from '../../model/builtins.ts';
 import type { Expression, Literal } from '../../model/expression.ts';
 import type { Slot, Type } from '../../model/type.ts';
 import type {
-  Binary,
+  BinaryExpression,
   CallNode,
   NameNode,
   Quantifier,
@@ -40,7 +40,7 @@ export function equalityUnfit(span: Span, type: Type): Diagnostic {
 }
 
 /** Reports an order on text or enumerations; the fix lists the values that are meant. */
-export function orderingUnfit(node: Binary, left: Expression, right: Expression): Diagnostic {
+export function orderingUnfit(node: BinaryExpression, left: Expression, right: Expression): Diagnostic {
   const message = `\`${typeText(left.type)}\` has no order`;
   const fix = orderingFix(node, left, right);
   return error('ordering-unfit', node.span, message, {
@@ -52,11 +52,11 @@ export function orderingUnfit(node: Binary, left: Expression, right: Expression)
   });
 }
 
-function orderingFix(node: Binary, left: Expression, right: Expression): Fix | null {
+function orderingFix(node: BinaryExpression, left: Expression, right: Expression): Fix | null {
   if (left.type.kind !== 'text' || right.kind !== 'literal' || typeof right.value !== 'string') return null;
   const values = left.type.values ?? [];
   const at = values.indexOf(right.value);
-  const sides: Partial<Record<Binary['operator'], readonly string[]>> = {
+  const sides: Partial<Record<BinaryExpression['operator'], readonly string[]>> = {
     '<': values.slice(0, at),
     '<=': values.slice(0, at + 1),
     '>': values.slice(at + 1),
@@ -96,7 +96,7 @@ export function textNotRead(span: Span, text: string, type: Type): Diagnostic {
 }
 
 export function membershipMismatch(
-  node: Binary,
+  node: BinaryExpression,
   subject: Type,
   element: Type,
   list: string | null,
@@ -214,7 +214,7 @@ export function anyOfTooLong(span: Span, operator: string, count: number): Diagn
 
 // Arithmetic and functions
 
-export function arithmeticUnfit(node: Binary, left: Type, right: Type): Diagnostic {
+export function arithmeticUnfit(node: BinaryExpression, left: Type, right: Type): Diagnostic {
   const message = `\`${typeText(left)}\` \`${node.operator}\` \`${typeText(right)}\` has no meaning`;
   const isDate = left.kind === 'date' && (right.kind === 'integer' || right.kind === 'number');
   if (isDate)
@@ -323,7 +323,7 @@ export function riskMisplaced(span: Span): Diagnostic {
   });
 }
 
-export function riskComparisonUnfit(node: Binary): Diagnostic {
+export function riskComparisonUnfit(node: BinaryExpression): Diagnostic {
   return error('risk-misplaced', node.span, '`risk` is compared with a constant, by `<`, `<=`, `>` or `>=`', {
     help: 'write such as `risk >= 60`',
   });

@@ -6,11 +6,11 @@ import type { Expression } from '../../model/expression.ts';
 import type { PolicySet } from '../../model/policy.ts';
 import type { PolicyFile } from '../../syntax/tree/tree.ts';
 import type { Environment } from '../incremental/environment.ts';
-import { kept, keptWhole } from '../incremental/kept.ts';
+import { memoized, memoizedMerged } from '../incremental/kept.ts';
 import type { ResolvedPolicy } from '../incremental/resolved.ts';
 import type { ValueOfLet } from '../logic/constants.ts';
-import type { Examined, ExaminedRule, GroupRule, ListRead } from './engine/examined.ts';
-import { keptBeside } from './engine/kept-beside.ts';
+import type { ConditionScope, ExaminedRule, GroupRule, ListRead } from './engine/examined.ts';
+import { memoizedForRules } from './engine/kept-beside.ts';
 import { lazily } from './engine/lazily.ts';
 import { type RuleInPolicy, ruleInPolicy } from './engine/rule-in-policy.ts';
 import {
@@ -51,7 +51,7 @@ import { metersLowered, upperBoundsAlone } from './rules/upper-bounds-alone.ts';
 import { entriesNeverEqual, listReadsIn, literalsNeverEqual } from './rules/values-never-equal.ts';
 import { valuesNeverGranted } from './rules/values-never-granted.ts';
 
-const rulesOfParts: readonly ((examined: Examined) => void)[] = [
+const rulesOfParts: readonly ((examined: ConditionScope) => void)[] = [
   openAllows,
   constantConditions,
   upperBoundsAlone,
@@ -87,7 +87,7 @@ const rulesOfGroups: readonly ((checked: ExaminedRule) => GroupRule)[] = [
   guardsStoppingShort,
 ];
 
-export interface Whole {
+export interface WarningInput {
   readonly set: PolicySet;
   readonly files: readonly PolicyFile[];
   readonly env: Environment;
@@ -109,7 +109,7 @@ interface Contribution {
   readonly listReads: readonly ListRead[];
 }
 
-export function warn({ set, files, env, policies, used }: Whole): void {
+export function warn({ set, files, env, policies, used }: WarningInput): void {
   const contributions = [...policies.map((some) => examineFile(some, env)), examineOthers(set, env)];
   const around = groupsByActions(groupsOfAll(contributions, env.checkState));
   const checked: ExaminedRule = {
@@ -128,7 +128,7 @@ export function warn({ set, files, env, policies, used }: Whole): void {
   const besideAll = lazily(() => rulesOfGroups.map((rule) => rule(checked)));
   for (const group of around.groups) {
     const near = around.meeting(group.actions);
-    keptBeside(env, group.actions, near, () => {
+    memoizedForRules(env, group.actions, near, () => {
       for (const rule of besideFew(near, checked) ?? besideAll()) rule(group);
     });
   }
@@ -171,11 +171,11 @@ function besideFew(
 
 /** Examines the policies of a file, sorted by name. */
 function examineFile(policies: readonly ResolvedPolicy[], env: Environment): Contribution {
-  return keptWhole(env, policies, () => {
+  return memoizedMerged(env, policies, () => {
     const sorted = policies.toSorted((a, b) => (a.policy.name < b.policy.name ? -1 : 1));
     return contributionOf(
       sorted.map(({ policy, declaration }) =>
-        kept(env, policy, () =>
+        memoized(env, policy, () =>
           examine(
             policy.rules.map(({ condition }) => condition),
             env,
@@ -189,9 +189,11 @@ function examineFile(policies: readonly ResolvedPolicy[], env: Environment): Con
 
 function examineOthers({ lets, meters, guarantees }: PolicySet, env: Environment): Contribution {
   return contributionOf([
-    ...[...lets.values()].map((one) => kept(env, one, () => examineLet(one.expression, env))),
-    ...[...meters.values()].map((meter) => kept(env, meter, () => examine(given([meter.when]), env))),
-    ...guarantees.map((one) => kept(env, one, () => examine(given(one.claims.map(({ when }) => when)), env))),
+    ...[...lets.values()].map((one) => memoized(env, one, () => examineLet(one.expression, env))),
+    ...[...meters.values()].map((meter) => memoized(env, meter, () => examine(given([meter.when]), env))),
+    ...guarantees.map((one) =>
+      memoized(env, one, () => examine(given(one.claims.map(({ when }) => when)), env)),
+    ),
   ]);
 }
 
@@ -215,7 +217,13 @@ function examine(
 ): Findings {
   const valueOfLet = letsAskedFor(env);
   const enforced = of === null ? [] : enforcedRules(of, env, valueOfLet);
-  const examined: Examined = { env, valueOfLet, conditions, declaration: of?.declaration ?? null, enforced };
+  const examined: ConditionScope = {
+    env,
+    valueOfLet,
+    conditions,
+    declaration: of?.declaration ?? null,
+    enforced,
+  };
   for (const rule of rulesOfParts) rule(examined);
   return { enforced, listReads: conditions.flatMap(listReadsIn) };
 }
@@ -224,7 +232,7 @@ function examine(
  * Examines a let only for spellings, texts and lists: conditions in a let are examined where the let is read.
  */
 function examineLet(expression: Expression, env: Environment): Findings {
-  const examined: Examined = {
+  const examined: ConditionScope = {
     env,
     valueOfLet: letsAskedFor(env),
     conditions: [expression],
@@ -240,7 +248,7 @@ function examineLet(expression: Expression, env: Environment): Findings {
 /** Returns a function that gives the values of lets and records that the findings rest on them. */
 function letsAskedFor(env: Environment): ValueOfLet {
   const known = { whereTrue: new Map(), whereFalse: new Map() };
-  return Object.assign((id: string) => env.ask('letValue', id), { known });
+  return Object.assign((id: string) => env.query('letValue', id), { known });
 }
 
 function enforcedRules(

@@ -316,10 +316,10 @@ function oneOf(writer: Writer, subject: Term, texts: readonly string[]): Conditi
   return threeValued(js`((${name} = ${value}) == null ? 1 : ${tests} ? 2 : 0)`);
 }
 
-type Like = Extract<ConstantCondition, { kind: 'like' | 'matches' }>;
+type PatternCondition = Extract<ConstantCondition, { kind: 'like' | 'matches' }>;
 
 /** A pattern with stars only at its ends becomes a plain test of text. */
-function likeCode(writer: Writer, text: Js, condition: Like): Js {
+function likeCode(writer: Writer, text: Js, condition: PatternCondition): Js {
   const form = globForm(condition.pattern);
   if (form === 'glob') {
     const { pattern } = condition;
@@ -329,7 +329,7 @@ function likeCode(writer: Writer, text: Js, condition: Like): Js {
     });
     return js`${test}(${text})`;
   }
-  const literal = (like: Like): string => globLiteralParts(like.pattern).join('');
+  const literal = (like: PatternCondition): string => globLiteralParts(like.pattern).join('');
   const part = constantCode(writer, condition, { inline: () => js`${literal(condition)}`, make: literal });
   return plainGlobs[form](text, part);
 }

@@ -43,13 +43,13 @@ import {
 } from './writer.ts';
 
 /** The text of a function's body, and the bindings of its identifiers `c0`, `c1`, ... */
-export interface Emitted {
+export interface EmittedFunction {
   readonly text: string;
   readonly bindings: Bindings;
 }
 
 /** The text of a template, and the values that the text finds at each place of `k`. */
-export interface EmittedTemplate extends Emitted {
+export interface EmittedTemplate extends EmittedFunction {
   readonly slots: readonly CodeSlot[];
 }
 
@@ -60,7 +60,7 @@ export const rulesInOneTextMax = 19;
  * Generates the functions of an action with few rules, as the body of a function that returns `{ beforeRisk,
  * afterRisk, reasons }`.
  */
-export function emitAction(program: Program, action: ActionProgram, lists: Lists): Emitted {
+export function emitAction(program: Program, action: ActionProgram, lists: Lists): EmittedFunction {
   const unit = createUnit(program, lists, null);
   for (const [index, { value }] of action.lets.entries()) unit.shared.push(declareLet(unit, index, value));
   const beforeRisk = declareRules(
@@ -107,7 +107,11 @@ export function emitReason(reason: PlannedRule['reason'], from: TemplateSource):
  * Generates the function that reads the subjects of an index into an array. The array is its third argument,
  * after facts and state.
  */
-export function emitSubjects(program: Program, subjects: readonly IndexSubject[], lists: Lists): Emitted {
+export function emitSubjects(
+  program: Program,
+  subjects: readonly IndexSubject[],
+  lists: Lists,
+): EmittedFunction {
   const unit = createUnit(program, lists, null);
   const values = identifier('v', 0);
   const name = declareFunction(unit, {
@@ -129,7 +133,7 @@ export function emitTableReads(
   program: Program,
   { lets, reads }: { readonly lets: ActionProgram['lets']; readonly reads: readonly TableRead[] },
   lists: Lists,
-): Emitted {
+): EmittedFunction {
   const unit = createUnit(program, lists, null);
   for (const [index, { value }] of lets.entries()) unit.shared.push(declareLet(unit, index, value));
   const name = declareFunction(unit, {
@@ -148,7 +152,11 @@ export function emitTableReads(
 }
 
 /** Generates the function that makes a request's entries in the meters of its action. */
-export function emitEntries(program: Program, { entries, lets }: ActionMetering, lists: Lists): Emitted {
+export function emitEntries(
+  program: Program,
+  { entries, lets }: ActionMetering,
+  lists: Lists,
+): EmittedFunction {
   const unit = createUnit(program, lists, null);
   for (const [index, { value }] of lets.entries()) unit.shared.push(declareLet(unit, index, value));
   const name = declareFunction(unit, {
@@ -180,7 +188,7 @@ function emitTemplate(
   return { ...finish(unit, js`return ${name};`), slots: apart.slots };
 }
 
-function finish(unit: Unit, result: Js): Emitted {
+function finish(unit: Unit, result: Js): EmittedFunction {
   const text = render(joinJs([js`"use strict";`, ...unit.functions, result], js`\n`));
   return { text, bindings: unit.bindings };
 }

@@ -4,7 +4,7 @@
 
 import { elementRoundsMax } from '../../model/limits.ts';
 import { isUnknowableList } from '../../program/condition.ts';
-import type { CountTerm, Quantified, SumTerm, Term } from '../../program/program.ts';
+import type { CountTerm, QuantifiedCondition, SumTerm, Term } from '../../program/program.ts';
 import { identifier, type Js, joinJs, js } from './js.ts';
 import { elementCode, listCode } from './reads.ts';
 import {
@@ -19,7 +19,7 @@ import {
 } from './writer.ts';
 
 /** Generates the code of `some` and `every`. */
-export function loopCondition(writer: Writer, condition: Quantified): ConditionCode {
+export function loopCondition(writer: Writer, condition: QuantifiedCondition): ConditionCode {
   const { kind } = condition;
   const [stop, rest] = kind === 'some' ? [js`2`, js`0`] : [js`0`, js`2`];
   const loop = declareLoop(writer, condition, {
@@ -64,7 +64,7 @@ interface Loop {
   readonly step: (result: Js, inner: Writer) => Js;
 }
 
-type Quantifier = Quantified | CountTerm | SumTerm;
+type Quantifier = QuantifiedCondition | CountTerm | SumTerm;
 
 /** Declares the function that goes through all sources, and returns a call of it. */
 function declareLoop(writer: Writer, quantifier: Quantifier, loop: Loop): Js {

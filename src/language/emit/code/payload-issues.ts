@@ -30,7 +30,7 @@ export function payloadIssues(shape: Shape, payload: Json): readonly PayloadIssu
  * A value at its place in a payload. `owner` is the record in which a sibling field may name the value's
  * currency; `payload` is the whole payload.
  */
-interface Placed {
+interface ValueLocation {
   readonly slot: Slot;
   readonly value: unknown;
   readonly pointer: string;
@@ -38,7 +38,7 @@ interface Placed {
   readonly payload: JsonObject;
 }
 
-function checkSlot(issues: PayloadIssue[], placed: Placed): void {
+function checkSlot(issues: PayloadIssue[], placed: ValueLocation): void {
   const { slot, value, pointer, owner, payload } = placed;
   if (issues.length >= payloadIssuesMax || (value === null && slot.isNullable)) return;
   const { type } = slot;
@@ -117,7 +117,7 @@ function isOfType(type: Type, value: unknown): boolean {
  * The currency of an amount. Null for one that is missing or not a text, because it has an issue at its own
  * place, and for other types.
  */
-function currencyOf(type: Type, { owner, payload }: Placed): string | null {
+function currencyOf(type: Type, { owner, payload }: ValueLocation): string | null {
   if (type.kind !== 'money') return null;
   const currency = currencyOfJson(type, owner, payload);
   return typeof currency === 'string' ? currency : null;

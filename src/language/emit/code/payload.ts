@@ -11,10 +11,10 @@ import type { FieldKind } from '../../value/canonical-text.ts';
 import { formatDecimal, isInRange } from '../../value/decimal.ts';
 import { compileRegex } from '../../value/regex.ts';
 import { parseDate, parseDatetime, parseTimestamp } from '../../value/time.ts';
-import { exact, type Numeric } from '../runtime/quantity.ts';
+import { exact, type NumericValue } from '../runtime/quantity.ts';
 import { type RuntimeName, runtime } from '../runtime/runtime.ts';
 import { createBindings } from './bindings.ts';
-import type { Emitted } from './emit.ts';
+import type { EmittedFunction } from './emit.ts';
 import { identifier, type Js, joinJs, js, render } from './js.ts';
 import { holdsSpellings, resolvePayload } from './payload-resolve.ts';
 
@@ -26,7 +26,7 @@ const comparedOneByOneMax = 8;
  * see it, or null. `s` means that a text met so far is not canonical; `r` is the payload, in which records
  * around an amount name its currency.
  */
-export function emitPayloadCheck(shape: Shape): Emitted {
+export function emitPayloadCheck(shape: Shape): EmittedFunction {
   const writer: Writer = { bindings: createBindings(), functions: [] };
   const name = declareRecord(writer, shape);
   const isRespelt = holdsSpellings({ kind: 'record', shape });
@@ -54,7 +54,7 @@ interface Writer {
 }
 
 /** The code of a value, and of the record that holds the value, where a currency is looked up. */
-interface Held {
+interface ValueCode {
   readonly value: Js;
   readonly owner: Js;
 }
@@ -88,12 +88,12 @@ function fieldCode(writer: Writer, field: Field): Js {
   return js`v = ${read};\nif (v !== undefined) { if (!(${test})) return false; n++; }`;
 }
 
-function slotTest(writer: Writer, slot: Slot, held: Held): Js {
+function slotTest(writer: Writer, slot: Slot, held: ValueCode): Js {
   const test = typeTest(writer, slot.type, held);
   return slot.isNullable ? js`${held.value} === null || ${test}` : test;
 }
 
-function typeTest(writer: Writer, type: Type, { value, owner }: Held): Js {
+function typeTest(writer: Writer, type: Type, { value, owner }: ValueCode): Js {
   switch (type.kind) {
     case 'boolean':
       return js`typeof ${value} === "boolean"`;
@@ -141,7 +141,7 @@ function memberCode(writer: Writer, owner: Js, name: string): Js {
 function currencyTest(
   writer: Writer,
   { currencyRecord, currencyField }: MoneyType,
-  { value, owner }: Held,
+  { value, owner }: ValueCode,
 ): Js {
   const record = currencyRecord?.reduce((code, step) => memberCode(writer, code, step), js`r`) ?? owner;
   const currency = memberCode(writer, record, currencyField!);
@@ -234,7 +234,7 @@ function numberRange(writer: Writer, range: Range, value: Js): readonly Js[] {
   const [low, high] = [range.low && plainNumber(range.low), range.high && plainNumber(range.high)];
   if (!isPlainRange(range)) {
     const key = `range ${range.low && formatDecimal(range.low)}..${range.high && formatDecimal(range.high)}`;
-    const test = writer.bindings.bind(key, () => (number: Numeric) => isInRange(range, exact(number)));
+    const test = writer.bindings.bind(key, () => (number: NumericValue) => isInRange(range, exact(number)));
     return [js`${test}(${value})`];
   }
   return [

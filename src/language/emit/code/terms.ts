@@ -4,7 +4,7 @@
 
 import type { Builtin } from '../../model/builtins.ts';
 import { canonical } from '../../model/canonical.ts';
-import { isPushed, type Pushed } from '../../model/pushed-row.ts';
+import { isPushed, type PushedTable } from '../../model/pushed-row.ts';
 import type { Value } from '../../model/value.ts';
 import { isDecimal, isMoneyTerm } from '../../program/condition.ts';
 import { plainNumber } from '../../program/plain.ts';
@@ -230,7 +230,7 @@ function rowSource({ tables }: Program, name: string): RowSource {
   return table!.rows!;
 }
 
-function pushedSource(table: Pushed): PushedSource {
+function pushedSource(table: PushedTable): PushedSource {
   const { shape } = table.pushed;
   return new PushedSource(table, (row) =>
     payloadIssues(shape, row).length > 0 ? 'unfit' : resolvePayload(shape, row),

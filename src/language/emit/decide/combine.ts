@@ -9,7 +9,7 @@ import {
   outcomes,
   type Requirements,
 } from '../../model/decision.ts';
-import type { Satisfied } from '../../model/request.ts';
+import type { MetRequirements } from '../../model/request.ts';
 import type { RuleHead } from '../../program/program.ts';
 
 /** The rules of an action with their truths: 0 for false, 1 for unknown, 2 for true. */
@@ -17,7 +17,7 @@ export interface Ballot {
   /** All rules of the action, or only those that are not false, sorted by id. */
   readonly rules: readonly RuleHead[];
   readonly truths: ArrayLike<number>;
-  readonly satisfied: Satisfied;
+  readonly satisfied: MetRequirements;
   /** Whether shadow rules count as if they were enforced. */
   readonly withShadow: boolean;
 }
@@ -123,7 +123,7 @@ export function firing({ rules, truths }: Ballot): string[] {
 }
 
 /** Whether the requirement of a rule has been met. */
-export function isRequirementSatisfied(rule: RuleHead, satisfied: Satisfied): boolean {
+export function isRequirementSatisfied(rule: RuleHead, satisfied: MetRequirements): boolean {
   if (rule.requirement === null) return false;
   const ids = rule.requirement.kind === 'approval' ? satisfied.escalate : satisfied.reauth;
   return ids.length > 0 && ids.includes(rule.id);
@@ -134,7 +134,7 @@ function takesPart({ rules, truths, withShadow }: Ballot, at: number): boolean {
 }
 
 /** The level of the outcome when only this allow counts. */
-function grantLevel(rule: RuleHead, satisfied: Satisfied): number {
+function grantLevel(rule: RuleHead, satisfied: MetRequirements): number {
   if (rule.requirement === null || isRequirementSatisfied(rule, satisfied)) return levels.allow;
   return rule.requirement.kind === 'approval' ? levels.escalate : levels.reauth;
 }

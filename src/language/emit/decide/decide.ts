@@ -3,7 +3,7 @@
 
 import type { Decision, Requirements } from '../../model/decision.ts';
 import { defaultDenyReason } from '../../model/decision.ts';
-import { type Facts, nothingSatisfied, type Satisfied } from '../../model/request.ts';
+import { type Facts, type MetRequirements, nothingSatisfied } from '../../model/request.ts';
 import type { RuleHead } from '../../program/program.ts';
 import { between, type Kleene, type RuntimeQuantity } from '../runtime/quantity.ts';
 import { isFixed } from '../runtime/show.ts';
@@ -79,7 +79,7 @@ export function riskQuantity(ballot: Ballot): RuntimeQuantity {
 }
 
 /** A decision whose reason is complete, unless the reason shows values. */
-export interface Settled {
+export interface FinalDecision {
   readonly decision: Decision;
   readonly risk: RuntimeQuantity;
   /** The deciding rule when its reason shows values, otherwise null. */
@@ -91,7 +91,7 @@ export interface Settled {
  * `enforceShadow` returns the ballot with shadow rules enforced; null when there are none. It is called last,
  * because it may write into the same arrays.
  */
-export function settle(ballot: Ballot, enforceShadow: (() => Ballot) | null): Settled {
+export function settle(ballot: Ballot, enforceShadow: (() => Ballot) | null): FinalDecision {
   const { outcome, by, granting } = weigh(ballot);
   const rule = by < 0 ? null : ballot.rules[by]!;
   const risk = riskOf(ballot);
@@ -111,12 +111,12 @@ export function settle(ballot: Ballot, enforceShadow: (() => Ballot) | null): Se
 }
 
 /** Whether no requirement has been met, so that the truths alone decide. */
-export function isNothing(satisfied: Satisfied): boolean {
+export function isNothing(satisfied: MetRequirements): boolean {
   return satisfied === nothingSatisfied || (satisfied.escalate.length === 0 && satisfied.reauth.length === 0);
 }
 
 /** Freezes a settled decision, because many requests share it. */
-export function freeze(settled: Settled): Settled {
+export function freeze(settled: FinalDecision): FinalDecision {
   const { decision } = settled;
   Object.freeze(decision.risk);
   Object.freeze(decision.rules);

@@ -13,10 +13,10 @@ import {
   type DecidedAll,
   type DecidedSome,
   type Decider,
+  type FinalDecision,
   freeze,
   isNothing,
   riskQuantity,
-  type Settled,
   settle,
 } from './decide.ts';
 import { KeptByRules } from './kept-by-rules.ts';
@@ -75,7 +75,7 @@ export class IndexedDecider implements Decider {
   #foundCount = 0;
   /** The rules that are not false: three times the rule's place plus its truth. */
   readonly #firing: Int32Array;
-  readonly #kept = new KeptByRules<Settled>();
+  readonly #kept = new KeptByRules<FinalDecision>();
   /** The risk, by the rules that do not read risk and their truths. */
   readonly #risks = new KeptByRules<RuntimeQuantity>();
 
@@ -118,7 +118,7 @@ export class IndexedDecider implements Decider {
   }
 
   /** The decision, with the values that its reason shows. */
-  #withReason({ decision, risk, shows }: Settled, facts: Facts): Decision {
+  #withReason({ decision, risk, shows }: FinalDecision, facts: Facts): Decision {
     if (shows === null) return decision;
     this.#state.risk = risk;
     if (this.#hasLets) forgetLets(this.#state);
@@ -197,7 +197,7 @@ export class IndexedDecider implements Decider {
     return count;
   }
 
-  #settled(before: number, facts: Facts): Settled {
+  #settled(before: number, facts: Facts): FinalDecision {
     // With shadow rules enforced the risk differs, so rules that read risk have to be tried again.
     if (this.#hasAfterRisk && this.#hasShadow) return this.#settleAfterRisk(before, facts);
     const count = this.#hasAfterRisk ? this.#tryAfterRisk(before, facts, false) : before;
@@ -211,12 +211,12 @@ export class IndexedDecider implements Decider {
     return settled;
   }
 
-  #settle(count: number, facts: Facts): Settled {
+  #settle(count: number, facts: Facts): FinalDecision {
     const ballot = this.#ballot(count, facts, false);
     return settle(ballot, this.#hasShadow ? () => ({ ...ballot, withShadow: true }) : null);
   }
 
-  #settleAfterRisk(before: number, facts: Facts): Settled {
+  #settleAfterRisk(before: number, facts: Facts): FinalDecision {
     const saved = this.#firing.slice(0, before);
     const ballot = this.#ballot(this.#tryAfterRisk(before, facts, false), facts, false);
     return settle(ballot, () => {

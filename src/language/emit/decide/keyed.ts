@@ -14,10 +14,10 @@ import type { Ballot } from './combine.ts';
 import {
   type DecidedAll,
   type Decider,
+  type FinalDecision,
   freeze,
   isNothing,
   riskQuantity,
-  type Settled,
   settle,
 } from './decide.ts';
 
@@ -64,8 +64,8 @@ export class KeyedDecider implements Decider {
   /** The number of combinations of truths of the rules that do not read risk. */
   readonly #keysBeforeRisk: number;
   /** The settled decisions by key, when there are few keys; otherwise null. */
-  readonly #few: (Settled | undefined)[] | null;
-  readonly #many = new BoundedMap<number, Settled>(decisionsKeptMax);
+  readonly #few: (FinalDecision | undefined)[] | null;
+  readonly #many = new BoundedMap<number, FinalDecision>(decisionsKeptMax);
   /** The truths of the last ballot, by the rule's place. */
   readonly #truths: Kleene[];
   /** The risk, by the truths of the rules that do not read risk; null when no rule reads risk. */
@@ -117,7 +117,7 @@ export class KeyedDecider implements Decider {
   }
 
   /** The decision, with the values that its reason shows. */
-  #withReason({ decision, risk, shows }: Settled, facts: Facts): Decision {
+  #withReason({ decision, risk, shows }: FinalDecision, facts: Facts): Decision {
     if (shows === null) return decision;
     this.#state.risk = risk;
     if (this.#hasLets) forgetLets(this.#state);
@@ -144,7 +144,7 @@ export class KeyedDecider implements Decider {
     return risk;
   }
 
-  #settled(key: number, facts: Facts): Settled {
+  #settled(key: number, facts: Facts): FinalDecision {
     if (!this.#isKept || !isNothing(facts.satisfied)) return this.#settle(key, facts);
     const known = this.#few === null ? this.#many.get(key) : this.#few[key];
     if (known !== undefined) return known;
@@ -154,7 +154,7 @@ export class KeyedDecider implements Decider {
     return settled;
   }
 
-  #settle(key: number, facts: Facts): Settled {
+  #settle(key: number, facts: Facts): FinalDecision {
     const ballot = this.#ballot(key, facts);
     return settle(ballot, this.#hasShadow ? () => this.#enforceShadow(ballot, key, facts) : null);
   }

@@ -22,7 +22,7 @@ export interface CodeScope {
   readonly arrow: (code: Extract<CodeExpression, { readonly kind: 'arrow' }>['code']) => unknown;
 }
 
-type Called = (...args: readonly unknown[]) => unknown;
+type AnyFunction = (...args: readonly unknown[]) => unknown;
 type Fields = Record<PropertyKey, unknown>;
 
 /** Returns the closure of an expression. Throws a SyntaxError for a name that is not defined. */
@@ -141,15 +141,15 @@ function callOf({ callee, args: given }: Call, scope: CodeScope): Evaluate {
     const [arg, ...more] = args;
     if (!methods.has(method) || arg === undefined || more.length > 0)
       throw new SyntaxError(`generated code calls no method \`${method}\` like this`);
-    return (values) => (holder(values) as Record<string, Called>)[method]!(arg(values));
+    return (values) => (holder(values) as Record<string, AnyFunction>)[method]!(arg(values));
   }
   const fixed = fixedOf(callee, scope);
-  if (fixed !== undefined) return fixedCall(fixed.value as Called, args);
+  if (fixed !== undefined) return fixedCall(fixed.value as AnyFunction, args);
   const called = expressionOf(callee, scope);
-  return (values) => (called(values) as Called)(...args.map((arg) => arg(values)));
+  return (values) => (called(values) as AnyFunction)(...args.map((arg) => arg(values)));
 }
 
-function fixedCall(called: Called, args: readonly Evaluate[]): Evaluate {
+function fixedCall(called: AnyFunction, args: readonly Evaluate[]): Evaluate {
   const [a, b, c, d] = args as [Evaluate, Evaluate, Evaluate, Evaluate];
   switch (args.length) {
     case 1:
@@ -199,9 +199,9 @@ function assignmentOf({ operator, target, value: given }: CodeAssignment, scope:
   };
 }
 
-type Binary = Extract<CodeExpression, { readonly kind: 'binary' }>;
+type BinaryExpression = Extract<CodeExpression, { readonly kind: 'binary' }>;
 
-function binaryOf(expression: Binary, scope: CodeScope): Evaluate {
+function binaryOf(expression: BinaryExpression, scope: CodeScope): Evaluate {
   const { operator, right } = expression;
   if (operator === '&&' || operator === '||') return joinedOf(expression, scope);
   const left = expressionOf(expression.left, scope);
@@ -210,7 +210,7 @@ function binaryOf(expression: Binary, scope: CodeScope): Evaluate {
 }
 
 /** Evaluates a chain of `&&` or of `||` as one flat list of operands. */
-function joinedOf(expression: Binary, scope: CodeScope): Evaluate {
+function joinedOf(expression: BinaryExpression, scope: CodeScope): Evaluate {
   const { operator } = expression;
   const operands = operandsOf(expression, operator).map((operand) => expressionOf(operand, scope));
   const [a, b, c] = operands as [Evaluate, Evaluate, Evaluate];
@@ -237,7 +237,7 @@ function operandsOf(expression: CodeExpression, operator: CodeOperator): readonl
   return [...operandsOf(expression.left, operator), expression.right];
 }
 
-type Eager = Exclude<CodeOperator, '&&' | '||'>;
+type StrictOperator = Exclude<CodeOperator, '&&' | '||'>;
 type EvaluateNumber = (values: CodeValues) => number;
 
 /** The operators work for every value that JavaScript compares, although the types name only numbers. */
@@ -256,7 +256,7 @@ const withBoth = {
   '+': (a, b) => (values) => (a(values) as number) + b(values),
   '-': (a, b) => (values) => (a(values) as number) - b(values),
   '*': (a, b) => (values) => (a(values) as number) * b(values),
-} as const satisfies Record<Eager, (a: Evaluate, b: EvaluateNumber) => Evaluate>;
+} as const satisfies Record<StrictOperator, (a: Evaluate, b: EvaluateNumber) => Evaluate>;
 
 const withConstant = {
   '??': (a, b) => (values) => a(values) ?? b,
@@ -273,7 +273,7 @@ const withConstant = {
   '+': (a, b) => (values) => (a(values) as number) + b,
   '-': (a, b) => (values) => (a(values) as number) - b,
   '*': (a, b) => (values) => (a(values) as number) * b,
-} as const satisfies Record<Eager, (a: Evaluate, b: number) => Evaluate>;
+} as const satisfies Record<StrictOperator, (a: Evaluate, b: number) => Evaluate>;
 
 /** Whether a value is null or undefined. Generated code uses `==` and `!=` only with null. */
 function bothMissing(value: unknown, other: unknown): boolean {

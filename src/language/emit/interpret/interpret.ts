@@ -2,7 +2,7 @@
 // it out. The result is that of the compiled function, because the text is the same. INVARIANT: the
 // interpreter reaches only what is bound to its names.
 
-import type { Emitted } from '../code/emit.ts';
+import type { EmittedFunction } from '../code/emit.ts';
 import {
   type CodeCell,
   type CodeScope,
@@ -17,7 +17,7 @@ import type { CodeStatement, FunctionTree } from './tree.ts';
  * Interprets a text and returns what the text returns. Throws a SyntaxError for anything that the generators
  * do not write.
  */
-export function interpret<T>({ text, bindings }: Emitted): T {
+export function interpret<T>({ text, bindings }: EmittedFunction): T {
   const shared = new Map<string, CodeCell>([
     ['Number', { value: Number, isFixed: true }],
     ['Array', { value: Array, isFixed: true }],
@@ -39,8 +39,8 @@ export function interpret<T>({ text, bindings }: Emitted): T {
 }
 
 /** How a statement ends. The value of a `return` is in the first place of the values. */
-type Ending = 'done' | 'returned' | 'broken';
-type Carry = (values: CodeValues) => Ending;
+type Completion = 'done' | 'returned' | 'broken';
+type Carry = (values: CodeValues) => Completion;
 
 function functionOf({ parameters, body }: FunctionTree, shared: ReadonlyMap<string, CodeCell>): unknown {
   const places = new Map(parameters.map((name, at) => [name, at + 1] as const));

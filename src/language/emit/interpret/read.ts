@@ -15,7 +15,7 @@ const token =
 
 type TokenKind = 'text' | 'number' | 'word' | 'sign' | 'end';
 
-interface Token {
+interface CodeToken {
   readonly kind: TokenKind;
   readonly text: string;
 }
@@ -28,8 +28,8 @@ export function read(text: string): readonly CodeStatement[] {
   return statements;
 }
 
-function tokensOf(text: string): readonly Token[] {
-  const tokens: Token[] = [];
+function tokensOf(text: string): readonly CodeToken[] {
+  const tokens: CodeToken[] = [];
   const end = text.trimEnd().length;
   token.lastIndex = 0;
   while (token.lastIndex < end) {
@@ -45,7 +45,7 @@ function tokensOf(text: string): readonly Token[] {
   return tokens;
 }
 
-const endToken: Token = { kind: 'end', text: '' };
+const endToken: CodeToken = { kind: 'end', text: '' };
 const named: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['true', true],
   ['false', false],
@@ -56,10 +56,10 @@ const named: ReadonlyMap<string, unknown> = new Map<string, unknown>([
 
 /** Reads tokens. A class, because all of its methods advance the same position in one list. */
 class Reader {
-  readonly #tokens: readonly Token[];
+  readonly #tokens: readonly CodeToken[];
   #at = 0;
 
-  constructor(tokens: readonly Token[]) {
+  constructor(tokens: readonly CodeToken[]) {
     this.#tokens = tokens;
   }
 
@@ -322,11 +322,11 @@ class Reader {
     return entries;
   }
 
-  #peek(ahead = 0): Token {
+  #peek(ahead = 0): CodeToken {
     return this.#tokens[this.#at + ahead] ?? endToken;
   }
 
-  #next(): Token {
+  #next(): CodeToken {
     const here = this.#peek();
     this.#at += 1;
     return here;

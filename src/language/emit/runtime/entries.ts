@@ -10,8 +10,8 @@ import {
   exact,
   isAmount,
   type Kleene,
-  type Maybe,
-  type Numeric,
+  type NumericValue,
+  type OptionalValue,
   type RuntimeAmount,
   type RuntimeQuantity,
 } from './quantity.ts';
@@ -38,7 +38,7 @@ export function meterKey(values: readonly unknown[]): string | null {
 }
 
 /** Returns the amount to add; null when it is unknown or not in the meter's currency. */
-export function addedAmount(value: Maybe<RuntimeQuantity>, currency: string | null): Decimal | null {
+export function addedAmount(value: OptionalValue<RuntimeQuantity>, currency: string | null): Decimal | null {
   if (value == null || (typeof value === 'object' && 'low' in value)) return null;
   if (!isAmount(value)) return exact(value);
   const isOfMeter = currency === null || value.currency === null || value.currency === currency;
@@ -67,6 +67,6 @@ export function valueText(value: unknown): string | null {
 
 function objectText(value: Decimal | RuntimeAmount | Ip): string | null {
   if (!('amount' in value)) return 'family' in value || 'coefficient' in value ? distinctText(value) : null;
-  const amount: Numeric = value.amount;
+  const amount: NumericValue = value.amount;
   return distinctText({ amount: exact(amount), currency: value.currency });
 }

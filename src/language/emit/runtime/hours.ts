@@ -6,7 +6,13 @@ import { fromNumber } from '../../value/decimal.ts';
 import { type Hours, isWithinHours } from '../../value/hours.ts';
 import { BoundedMap } from '../../value/memo.ts';
 import { localSecond } from '../../value/time.ts';
-import { exact, type Kleene, type Maybe, type Numeric, type RuntimeQuantity } from './quantity.ts';
+import {
+  exact,
+  type Kleene,
+  type NumericValue,
+  type OptionalValue,
+  type RuntimeQuantity,
+} from './quantity.ts';
 
 /** The most minutes that are kept. A service asks for one minute, a replay for many. */
 const minutesKeptMax = 4_096;
@@ -16,7 +22,7 @@ const secondsPerMinute = 60;
  * Returns the test of an instant in seconds since the epoch. An instant that is known only as an interval
  * gives unknown.
  */
-export function hoursTest(hours: Hours): (instant: Maybe<RuntimeQuantity>) => Kleene {
+export function hoursTest(hours: Hours): (instant: OptionalValue<RuntimeQuantity>) => Kleene {
   const kept = new BoundedMap<number, Kleene>(minutesKeptMax);
   return (instant) => {
     if (instant == null || (typeof instant === 'object' && !('coefficient' in instant))) return 1;
@@ -30,7 +36,7 @@ export function hoursTest(hours: Hours): (instant: Maybe<RuntimeQuantity>) => Kl
   };
 }
 
-function within(hours: Hours, instant: Numeric): Kleene {
+function within(hours: Hours, instant: NumericValue): Kleene {
   const isWithin = isWithinHours(hours, exact(instant));
   return isWithin === null ? 1 : isWithin ? 2 : 0;
 }

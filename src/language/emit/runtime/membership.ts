@@ -13,7 +13,7 @@ import {
   equalQuantities,
   isAmount,
   type Kleene,
-  type Maybe,
+  type OptionalValue,
   type RuntimeQuantity,
   type RuntimeScalar,
 } from './quantity.ts';
@@ -23,8 +23,8 @@ import {
  * makes the result unknown.
  */
 export function among<T>(
-  elements: Maybe<readonly Maybe<T>[]>,
-  subject: Maybe<T>,
+  elements: OptionalValue<readonly OptionalValue<T>[]>,
+  subject: OptionalValue<T>,
   same: (a: T, b: T) => Kleene,
 ): Kleene {
   if (elements == null) return 1;

@@ -9,13 +9,13 @@ import * as decimal from '../../value/decimal.ts';
 import { secondsPerDay } from '../../value/time.ts';
 
 /** An exact number. A JavaScript number stands for the decimal of its shortest text. */
-export type Numeric = number | Decimal;
+export type NumericValue = number | Decimal;
 
 /**
  * An amount of money. A `currency` of null is the sum of nothing, which is compatible with every currency.
  */
 export interface RuntimeAmount {
-  readonly amount: Numeric;
+  readonly amount: NumericValue;
   readonly currency: string | null;
 }
 
@@ -25,9 +25,9 @@ interface Bounds {
   readonly high: RuntimeScalar;
 }
 
-export type RuntimeScalar = Numeric | RuntimeAmount;
+export type RuntimeScalar = NumericValue | RuntimeAmount;
 export type RuntimeQuantity = RuntimeScalar | Bounds;
-export type Maybe<T> = T | null | undefined;
+export type OptionalValue<T> = T | null | undefined;
 
 /**
  * A truth value in generated code: 0 is false, 1 unknown, 2 true. `and` is the smallest, `or` the largest,
@@ -38,20 +38,23 @@ export type Kleene = 0 | 1 | 2;
 export const truths: readonly Truth[] = ['false', 'unknown', 'true'];
 
 /** Returns the exact decimal of a number. */
-export function exact(value: Numeric): Decimal {
+export function exact(value: NumericValue): Decimal {
   return typeof value === 'number' ? decimal.fromNumber(value) : value;
 }
 
 /**
  * Returns a JavaScript number when the value is an integer that it represents exactly, otherwise the decimal.
  */
-export function plain(value: Decimal): Numeric {
+export function plain(value: Decimal): NumericValue {
   if (value.exponent < 0) return value;
   const number = decimal.toNumber(value);
   return Number.isSafeInteger(number) ? number : value;
 }
 
-export function equalQuantities(a: Maybe<RuntimeQuantity>, b: Maybe<RuntimeQuantity>): Kleene {
+export function equalQuantities(
+  a: OptionalValue<RuntimeQuantity>,
+  b: OptionalValue<RuntimeQuantity>,
+): Kleene {
   if (a == null || b == null) return 1;
   if (typeof a === 'number' && typeof b === 'number') return a === b ? 2 : 0;
   const [aLow, aHigh, bLow, bHigh] = [lowEnd(a), highEnd(a), lowEnd(b), highEnd(b)];
@@ -62,7 +65,7 @@ export function equalQuantities(a: Maybe<RuntimeQuantity>, b: Maybe<RuntimeQuant
   return below === 0 && above === 0 ? 2 : 1;
 }
 
-export function less(a: Maybe<RuntimeQuantity>, b: Maybe<RuntimeQuantity>): Kleene {
+export function less(a: OptionalValue<RuntimeQuantity>, b: OptionalValue<RuntimeQuantity>): Kleene {
   if (a == null || b == null) return 1;
   if (typeof a === 'number' && typeof b === 'number') return a < b ? 2 : 0;
   const always = order(highEnd(a), lowEnd(b));
@@ -71,56 +74,56 @@ export function less(a: Maybe<RuntimeQuantity>, b: Maybe<RuntimeQuantity>): Klee
   return always < 0 ? 2 : ever < 0 ? 1 : 0;
 }
 
-export function lessOrEqual(a: Maybe<RuntimeQuantity>, b: Maybe<RuntimeQuantity>): Kleene {
+export function lessOrEqual(a: OptionalValue<RuntimeQuantity>, b: OptionalValue<RuntimeQuantity>): Kleene {
   return (2 - less(b, a)) as Kleene;
 }
 
 export function addQuantities(
-  a: Maybe<RuntimeQuantity>,
-  b: Maybe<RuntimeQuantity>,
+  a: OptionalValue<RuntimeQuantity>,
+  b: OptionalValue<RuntimeQuantity>,
 ): RuntimeQuantity | undefined {
   if (a == null || b == null) return undefined;
   return hull(a, b, addScalars);
 }
 
 export function subtractQuantities(
-  a: Maybe<RuntimeQuantity>,
-  b: Maybe<RuntimeQuantity>,
+  a: OptionalValue<RuntimeQuantity>,
+  b: OptionalValue<RuntimeQuantity>,
 ): RuntimeQuantity | undefined {
   return b == null ? undefined : addQuantities(a, negateQuantity(b));
 }
 
 /** Returns the duration between two dates, as a multiple of 24 hours. */
 export function subtractDates(
-  a: Maybe<RuntimeQuantity>,
-  b: Maybe<RuntimeQuantity>,
+  a: OptionalValue<RuntimeQuantity>,
+  b: OptionalValue<RuntimeQuantity>,
 ): RuntimeQuantity | undefined {
   return multiplyQuantities(subtractQuantities(a, b), secondsPerDay);
 }
 
 export function multiplyQuantities(
-  a: Maybe<RuntimeQuantity>,
-  b: Maybe<RuntimeQuantity>,
+  a: OptionalValue<RuntimeQuantity>,
+  b: OptionalValue<RuntimeQuantity>,
 ): RuntimeQuantity | undefined {
   return a == null || b == null ? undefined : hull(a, b, multiplyScalars);
 }
 
 /** Returns the quotient; unknown when the divisor may be zero. */
 export function divideQuantities(
-  a: Maybe<RuntimeQuantity>,
-  b: Maybe<RuntimeQuantity>,
+  a: OptionalValue<RuntimeQuantity>,
+  b: OptionalValue<RuntimeQuantity>,
 ): RuntimeQuantity | undefined {
   if (a == null || b == null) return undefined;
   if (isBounds(b) && sign(b.low) <= 0 && sign(b.high) >= 0) return undefined;
   return hull(a, b, divideScalars);
 }
 
-export function negateQuantity(a: Maybe<RuntimeQuantity>): RuntimeQuantity | undefined {
+export function negateQuantity(a: OptionalValue<RuntimeQuantity>): RuntimeQuantity | undefined {
   if (a == null) return undefined;
   return isBounds(a) ? { low: negateScalar(a.high), high: negateScalar(a.low) } : negateScalar(a);
 }
 
-export function absoluteQuantity(a: Maybe<RuntimeQuantity>): RuntimeQuantity | undefined {
+export function absoluteQuantity(a: OptionalValue<RuntimeQuantity>): RuntimeQuantity | undefined {
   if (a == null) return undefined;
   if (!isBounds(a)) return sign(a) < 0 ? negateScalar(a) : a;
   if (sign(a.low) >= 0) return a;
@@ -129,11 +132,11 @@ export function absoluteQuantity(a: Maybe<RuntimeQuantity>): RuntimeQuantity | u
   return between(zeroLike(a.low), pick(a.high, flipped.high, isLarger));
 }
 
-export function minimum(...values: readonly Maybe<RuntimeQuantity>[]): RuntimeQuantity | undefined {
+export function minimum(...values: readonly OptionalValue<RuntimeQuantity>[]): RuntimeQuantity | undefined {
   return extreme(values, (a, b) => !isLarger(a, b));
 }
 
-export function maximum(...values: readonly Maybe<RuntimeQuantity>[]): RuntimeQuantity | undefined {
+export function maximum(...values: readonly OptionalValue<RuntimeQuantity>[]): RuntimeQuantity | undefined {
   return extreme(values, (a, b) => !isLarger(b, a));
 }
 
@@ -143,7 +146,10 @@ export function highEnd(value: RuntimeQuantity): RuntimeScalar {
 }
 
 /** Returns the interval between two ends, or a single value when the ends are equal. */
-export function between(low: Maybe<RuntimeScalar>, high: Maybe<RuntimeScalar>): RuntimeQuantity | undefined {
+export function between(
+  low: OptionalValue<RuntimeScalar>,
+  high: OptionalValue<RuntimeScalar>,
+): RuntimeQuantity | undefined {
   if (low == null || high == null) return undefined;
   return order(low, high) === 0 ? low : { low, high };
 }
@@ -178,7 +184,7 @@ function currencyOf(value: RuntimeScalar): string | null {
   return isAmount(value) ? value.currency : null;
 }
 
-function numberOf(value: RuntimeScalar): Numeric {
+function numberOf(value: RuntimeScalar): NumericValue {
   return isAmount(value) ? value.amount : value;
 }
 
@@ -199,7 +205,7 @@ function addScalars(a: RuntimeScalar, b: RuntimeScalar): RuntimeScalar | undefin
   return isAmount(a) ? inCurrency(amount, currency) : amount;
 }
 
-function addNumbers(a: Numeric, b: Numeric): Numeric | undefined {
+function addNumbers(a: NumericValue, b: NumericValue): NumericValue | undefined {
   if (Number.isSafeInteger(a) && Number.isSafeInteger(b)) {
     const sum = (a as number) + (b as number);
     if (Number.isSafeInteger(sum)) return sum;
@@ -213,7 +219,7 @@ function multiplyScalars(a: RuntimeScalar, b: RuntimeScalar): RuntimeScalar | un
   return isAmount(b) ? inCurrency(product, b.currency) : product;
 }
 
-function multiplyNumbers(a: Numeric, b: Numeric): Numeric | undefined {
+function multiplyNumbers(a: NumericValue, b: NumericValue): NumericValue | undefined {
   if (Number.isSafeInteger(a) && Number.isSafeInteger(b)) {
     const product = (a as number) * (b as number);
     if (Number.isSafeInteger(product)) return product;
@@ -228,20 +234,21 @@ function divideScalars(a: RuntimeScalar, b: RuntimeScalar): RuntimeScalar | unde
   return isAmount(a) && !isAmount(b) ? inCurrency(quotient, a.currency) : quotient;
 }
 
-function divideNumbers(a: Numeric, b: Numeric): Numeric | undefined {
+function divideNumbers(a: NumericValue, b: NumericValue): NumericValue | undefined {
   if (Number.isSafeInteger(a) && Number.isSafeInteger(b) && (a as number) % (b as number) === 0) {
     return (a as number) / (b as number);
   }
   return decimal.divide(exact(a), exact(b)) ?? undefined;
 }
 
-function inCurrency(amount: Numeric | undefined, currency: string | null): RuntimeAmount | undefined {
+function inCurrency(amount: NumericValue | undefined, currency: string | null): RuntimeAmount | undefined {
   return amount === undefined ? undefined : { amount, currency };
 }
 
 function negateScalar(value: RuntimeScalar): RuntimeScalar {
   if (typeof value === 'number') return -value;
-  if (isAmount(value)) return { amount: negateScalar(value.amount) as Numeric, currency: value.currency };
+  if (isAmount(value))
+    return { amount: negateScalar(value.amount) as NumericValue, currency: value.currency };
   return decimal.negate(value);
 }
 
@@ -272,7 +279,7 @@ type Preference = (a: RuntimeScalar, b: RuntimeScalar) => boolean;
  * currencies.
  */
 function extreme(
-  values: readonly Maybe<RuntimeQuantity>[],
+  values: readonly OptionalValue<RuntimeQuantity>[],
   prefers: Preference,
 ): RuntimeQuantity | undefined {
   let best: RuntimeQuantity | undefined;

@@ -8,8 +8,8 @@ import { type Ip, parseIp } from '../../value/ip.ts';
 import { parseDate, parseDatetime, parseTimestamp } from '../../value/time.ts';
 import {
   between,
-  type Maybe,
-  type Numeric,
+  type NumericValue,
+  type OptionalValue,
   plain,
   type RuntimeAmount,
   type RuntimeQuantity,
@@ -21,35 +21,41 @@ export function own(record: unknown, name: string): unknown {
   return isThere ? (record as Readonly<Record<string, unknown>>)[name] : undefined;
 }
 
-export function readDate(text: Maybe<string>): Maybe<Numeric> {
+export function readDate(text: OptionalValue<string>): OptionalValue<NumericValue> {
   return readPoint(text, parseDate);
 }
 
-export function readTimestamp(text: Maybe<string>): Maybe<Numeric> {
+export function readTimestamp(text: OptionalValue<string>): OptionalValue<NumericValue> {
   return readPoint(text, parseTimestamp);
 }
 
-export function readDatetime(text: Maybe<string>): Maybe<Numeric> {
+export function readDatetime(text: OptionalValue<string>): OptionalValue<NumericValue> {
   return readPoint(text, parseDatetime);
 }
 
-export function readIp(text: Maybe<string>): Maybe<Ip> {
+export function readIp(text: OptionalValue<string>): OptionalValue<Ip> {
   return text == null ? text : (parseIp(text) ?? undefined);
 }
 
 /** Returns an amount with its currency, which is given separately; unknown when there is no currency. */
-export function readMoney(amount: Maybe<number>, currency: Maybe<string>): Maybe<RuntimeAmount> {
+export function readMoney(
+  amount: OptionalValue<number>,
+  currency: OptionalValue<string>,
+): OptionalValue<RuntimeAmount> {
   if (amount == null) return amount;
   return currency == null ? undefined : { amount, currency };
 }
 
 /** Returns the elements of a list as values; `read` converts one element. */
-export function readAll<T>(list: Maybe<readonly T[]>, read: (element: T) => unknown): Maybe<unknown[]> {
+export function readAll<T>(
+  list: OptionalValue<readonly T[]>,
+  read: (element: T) => unknown,
+): OptionalValue<unknown[]> {
   return list?.map((element) => read(element));
 }
 
 /** Returns the current time in seconds since the epoch. */
-export function readNow(nowMs: number): Numeric {
+export function readNow(nowMs: number): NumericValue {
   // Up to 15 digits, the shortest text of the quotient is the exact value.
   return Math.abs(nowMs) < 1e15 ? nowMs / 1000 : decimal.multiply(decimal.fromNumber(nowMs), milli)!;
 }
@@ -73,12 +79,15 @@ export function readMeter(
 export function readMeterIn(
   meters: Facts['meters'],
   name: string,
-  currency: Maybe<string>,
+  currency: OptionalValue<string>,
 ): RuntimeQuantity | undefined {
   return currency == null ? undefined : readMeter(meters, name, currency);
 }
 
-function readPoint(text: Maybe<string>, parse: (text: string) => Decimal | null): Maybe<Numeric> {
+function readPoint(
+  text: OptionalValue<string>,
+  parse: (text: string) => Decimal | null,
+): OptionalValue<NumericValue> {
   if (text == null) return text;
   const point = parse(text);
   return point === null ? undefined : plain(point);

@@ -25,12 +25,12 @@ import {
   type Kleene,
   less,
   lessOrEqual,
-  type Maybe,
   maximum,
   minimum,
   multiplyQuantities,
-  type Numeric,
+  type NumericValue,
   negateQuantity,
+  type OptionalValue,
   plain,
   type RuntimeQuantity,
   subtractDates,
@@ -126,12 +126,12 @@ export const runtime = {
 } as const;
 
 /** Returns the text; undefined when going through it `rounds` times would take too long. */
-function boundedText(text: Maybe<string>, rounds: number): Maybe<string> {
+function boundedText(text: OptionalValue<string>, rounds: number): OptionalValue<string> {
   return text != null && rounds * text.length > textRoundsMax ? undefined : text;
 }
 
 /** Returns the list; undefined when going through it `rounds` times would take too long. */
-function boundedList<T>(list: Maybe<readonly T[]>, rounds: number): Maybe<readonly T[]> {
+function boundedList<T>(list: OptionalValue<readonly T[]>, rounds: number): OptionalValue<readonly T[]> {
   return list != null && rounds * list.length > elementRoundsMax ? undefined : list;
 }
 
@@ -168,13 +168,19 @@ function ipOf(host: string): Ip | undefined {
 }
 
 /** Returns the local date of an instant; unknown for an instant that is known only as an interval. */
-function dateOf(instant: Maybe<Numeric | RuntimeQuantity>, zone: string): Numeric | undefined {
+function dateOf(
+  instant: OptionalValue<NumericValue | RuntimeQuantity>,
+  zone: string,
+): NumericValue | undefined {
   if (instant == null || (typeof instant === 'object' && !('coefficient' in instant))) return undefined;
   const date = dateInZone(exact(instant), zone);
   return date === null ? undefined : plain(date);
 }
 
-function monthsAfter(date: Maybe<Numeric | RuntimeQuantity>, months: Numeric): number | undefined {
+function monthsAfter(
+  date: OptionalValue<NumericValue | RuntimeQuantity>,
+  months: NumericValue,
+): number | undefined {
   if (date == null || (typeof date === 'object' && !('coefficient' in date))) return undefined;
   return monthsLater(toNumber(exact(date)), toNumber(exact(months))) ?? undefined;
 }

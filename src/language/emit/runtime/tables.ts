@@ -2,7 +2,7 @@
 // exist.
 
 import type { Json, JsonObject } from '../../model/json.ts';
-import type { Pushed } from '../../model/pushed-row.ts';
+import type { PushedTable } from '../../model/pushed-row.ts';
 import { type Facts, pushedRow } from '../../model/request.ts';
 import type { Shape, Type } from '../../model/type.ts';
 import { plainNumber } from '../../program/plain.ts';
@@ -11,10 +11,10 @@ import { formatDecimal, fromNumber } from '../../value/decimal.ts';
 import { memo } from '../../value/memo.ts';
 import type { TableCell } from '../../value/table/cells.ts';
 import { findCell, hasRow, type TableRows } from '../../value/table/rows.ts';
-import type { Kleene, Maybe, Numeric, RuntimeQuantity } from './quantity.ts';
+import type { Kleene, NumericValue, OptionalValue, RuntimeQuantity } from './quantity.ts';
 import { own, readDate, readDatetime, readIp, readMoney, readTimestamp } from './reading.ts';
 
-type Key = Maybe<string | Numeric | RuntimeQuantity>;
+type Key = OptionalValue<string | NumericValue | RuntimeQuantity>;
 
 /** The rows of a table for generated code: rows of the policy set, or rows that come with a request. */
 export type RowSource = TableRows | PushedSource;
@@ -31,7 +31,7 @@ export class PushedSource {
   readonly #resolved = new WeakMap<JsonObject, JsonObject | 'unfit'>();
 
   /** `resolve` returns a row in canonical form, or `unfit` when the row does not have the declared shape. */
-  constructor({ name, columns, pushed }: Pushed, resolve: (row: JsonObject) => JsonObject | 'unfit') {
+  constructor({ name, columns, pushed }: PushedTable, resolve: (row: JsonObject) => JsonObject | 'unfit') {
     this.name = name;
     this.#shape = pushed.shape;
     this.#columns = columns.map((column) => column.name);
@@ -57,7 +57,7 @@ export class PushedSource {
     if (json === undefined || json === null) return undefined;
     const { type } = this.#shape.fields.find(({ name }) => name === column)!;
     return type.kind === 'money'
-      ? readMoney(json as number, own(row, type.currencyField ?? '') as Maybe<string>)
+      ? readMoney(json as number, own(row, type.currencyField ?? '') as OptionalValue<string>)
       : valueOfCell(type, json);
   }
 }

@@ -77,7 +77,7 @@ export function indexKeysOf(condition: Condition, lists: Lists): readonly IndexK
   return [...indexKeys.values()];
 }
 
-interface Found {
+interface KeyCandidate {
   readonly subject: IndexSubject;
   readonly test: KeyTest;
   /** Whether the condition is true of every value that meets the test. */
@@ -89,7 +89,7 @@ export function partsOf(condition: Condition): readonly Condition[] {
   return condition.kind === 'and' ? condition.operands : [condition];
 }
 
-function indexKeyOf(condition: Condition, lists: Lists): Found | null {
+function indexKeyOf(condition: Condition, lists: Lists): KeyCandidate | null {
   switch (condition.kind) {
     case 'compare':
       return comparisonKey(condition, lists);
@@ -125,7 +125,7 @@ function indexKeyOf(condition: Condition, lists: Lists): Found | null {
 }
 
 /** Joins several equalities of one text into a set of texts. Null when the alternatives are anything else. */
-function alternativesKey(operands: readonly Condition[], lists: Lists): Found | null {
+function alternativesKey(operands: readonly Condition[], lists: Lists): KeyCandidate | null {
   const texts: string[] = [];
   let subject: IndexSubject | null = null;
   for (const operand of operands) {
@@ -139,7 +139,7 @@ function alternativesKey(operands: readonly Condition[], lists: Lists): Found | 
   return { subject, test: { kind: 'texts', texts: [...new Set(texts)] }, isExact: true };
 }
 
-function comparisonKey({ operator, left, right }: ComparisonTest, lists: Lists): Found | null {
+function comparisonKey({ operator, left, right }: ComparisonTest, lists: Lists): KeyCandidate | null {
   if (right.kind === 'literal') return againstConstant(left, operator, right, lists);
   return left.kind === 'literal' ? againstConstant(right, mirroredComparison[operator], left, lists) : null;
 }
@@ -149,7 +149,7 @@ function againstConstant(
   operator: ComparisonTest['operator'],
   constant: Extract<Term, { kind: 'literal' }>,
   lists: Lists,
-): Found | null {
+): KeyCandidate | null {
   const { value } = constant;
   if (typeof value === 'string') return operator === '==' ? textsKey(term, [value], lists) : null;
   const subject = numberSubject(term, constant, lists);
@@ -190,13 +190,13 @@ function join(known: KeyTest, test: KeyTest): KeyTest {
   };
 }
 
-function textsKey(term: Term, texts: readonly string[], lists: Lists): Found | null {
+function textsKey(term: Term, texts: readonly string[], lists: Lists): KeyCandidate | null {
   const subject = textSubject(term, lists);
   if (texts.length > textsMax || subject === null) return null;
   return { subject, test: { kind: 'texts', texts: [...new Set(texts)] }, isExact: true };
 }
 
-function prefixKey(term: Term, prefix: string, lists: Lists): Found | null {
+function prefixKey(term: Term, prefix: string, lists: Lists): KeyCandidate | null {
   const subject = textSubject(term, lists);
   return subject === null || prefix === ''
     ? null

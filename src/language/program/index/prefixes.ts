@@ -14,7 +14,7 @@ export interface Prefixes {
 export function createPrefixes(filed: readonly { rule: number; text: string }[]): Prefixes {
   const texts = [...new Set(filed.map(({ text }) => text))].sort();
   const places = new Map(texts.map((text, place) => [text, place] as const));
-  const postings = filed.map(({ rule, text }): Posting => ({ place: places.get(text)!, rule }));
+  const postings = filed.map(({ rule, text }): PrefixPosting => ({ place: places.get(text)!, rule }));
   const shorter = new Int32Array(texts.length);
   for (const [place, text] of texts.entries()) {
     let before = place - 1;
@@ -75,13 +75,13 @@ export interface Postings {
   readonly rules: Int32Array;
 }
 
-export interface Posting {
+export interface PrefixPosting {
   readonly place: number;
   readonly rule: number;
 }
 
 /** Files all postings. Places must be below `places`. */
-export function fileAll(postings: readonly Posting[], places: number): Postings {
+export function fileAll(postings: readonly PrefixPosting[], places: number): Postings {
   const offsets = new Int32Array(places + 1);
   for (const { place } of postings) offsets[place + 1]! += 1;
   for (let place = 0; place < places; place += 1) offsets[place + 1]! += offsets[place]!;

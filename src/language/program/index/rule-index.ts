@@ -11,9 +11,9 @@ import {
   createPrefixes,
   fileAll,
   findPrefixes,
-  type Posting,
   type Postings,
   type Prefixes,
+  type PrefixPosting,
 } from './prefixes.ts';
 import { type BoundRule, createSegments, findInSegments, type Segments, shareOfEnds } from './segments.ts';
 
@@ -241,7 +241,7 @@ function subjectsOf(entries: readonly WeighedEntry[]): readonly IndexSubject[] {
  */
 function file(entries: readonly WeighedEntry[], places: ReadonlyMap<string, number>): RulePostings {
   const always: number[] = [];
-  const filed = new Map<string, Filed[]>();
+  const filed = new Map<string, IndexEntry[]>();
   for (const entry of entries) {
     const indexKey = firstOf(entry, places);
     if (indexKey === null) {
@@ -261,14 +261,14 @@ function firstOf({ indexKeys }: WeighedEntry, places: ReadonlyMap<string, number
   return indexKeys.find(({ subject }) => places.has(subject.key)) ?? null;
 }
 
-interface Filed {
+interface IndexEntry {
   readonly entry: WeighedEntry;
   readonly indexKey: IndexKey;
 }
 
 function createSubjectPostings(
   key: string,
-  filed: readonly Filed[],
+  filed: readonly IndexEntry[],
   places: ReadonlyMap<string, number>,
 ): SubjectPostings {
   const ofText: { rule: number; text: string }[] = [];
@@ -296,7 +296,7 @@ function createSubjectPostings(
 function createTextPostings(filed: readonly { rule: number; text: string }[]): TextPostings | null {
   if (filed.length === 0) return null;
   const places = new Map<string, number>();
-  const postings = filed.map(({ rule, text }): Posting => {
+  const postings = filed.map(({ rule, text }): PrefixPosting => {
     const place = places.get(text) ?? places.size;
     places.set(text, place);
     return { place, rule };

@@ -4,7 +4,7 @@
 // found once for each pair of bounds that contains the number, and for no other.
 
 import type { Bounds } from './index-key.ts';
-import { fileAll, type Posting, type Postings } from './prefixes.ts';
+import { fileAll, type Postings, type PrefixPosting } from './prefixes.ts';
 
 export interface Segments {
   /** Where segments meet, ascending. Segment 2i lies before end i, segment 2i + 1 is exactly that end. */
@@ -37,7 +37,7 @@ export function createSegments(rules: readonly BoundRule[]): Segments {
   const finite = rules.flatMap(({ bounds: { low, high } }) => [low, high].filter(Number.isFinite));
   const ends = Float64Array.from(new Set(finite)).sort();
   const leaves = 2 ** Math.ceil(Math.log2(2 * ends.length + 1));
-  const postings: Posting[] = [];
+  const postings: PrefixPosting[] = [];
   for (const { rule, bounds } of rules) {
     let left = leaves + leftmost(ends, bounds);
     let right = leaves + rightmost(ends, bounds) + 1;
@@ -62,7 +62,7 @@ export function createSegments(rules: readonly BoundRule[]): Segments {
  * tree, 1 is the root, and 2n and 2n + 1 are below n.
  */
 function keepHolding(
-  postings: readonly Posting[],
+  postings: readonly PrefixPosting[],
   leaves: number,
   segments: number,
 ): Pick<Segments, 'lowest' | 'above' | 'nodes'> {
@@ -75,7 +75,7 @@ function keepHolding(
     nearest[node] = nearest[node >> 1]!;
     if (holds[node] === 1) nearest[node] = above.push(nearest[node]!) - 1;
   }
-  const renumbered = postings.map(({ place, rule }): Posting => ({ place: nearest[place]!, rule }));
+  const renumbered = postings.map(({ place, rule }): PrefixPosting => ({ place: nearest[place]!, rule }));
   return {
     lowest: nearest.slice(leaves, leaves + segments),
     above: Int32Array.from(above),

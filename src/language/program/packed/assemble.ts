@@ -56,7 +56,7 @@ function metersOf(actions: ProgramParts['actions']): readonly MeterDefinition[] 
   return [...byId.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-interface Numbering {
+interface IdAllocator {
   readonly count: number;
   countAtFirst: number;
   idOf(text: string): number;
@@ -65,7 +65,7 @@ interface Numbering {
   take(): PackedTexts;
 }
 
-function createNumbering(): Numbering {
+function createNumbering(): IdAllocator {
   const ids = new Map<string, number>();
   const bytes = new ByteWriter(4_096);
   const ends: number[] = [];
@@ -104,7 +104,7 @@ function createNumbering(): Numbering {
   };
 }
 
-function toBlocks(blocks: ReadonlyMap<string, Block>, numbering: Numbering): PackedBlocks {
+function toBlocks(blocks: ReadonlyMap<string, Block>, numbering: IdAllocator): PackedBlocks {
   const sorted = [...blocks].sort(([a], [b]) => (a < b ? -1 : 1));
   // Some blocks contain numbers that are read in place, so contents are aligned.
   const contents = joined(

@@ -62,7 +62,7 @@ const integersShort = 0x20;
  * How numbers of one kind are marked: each number below `count` has a mark of its own; larger numbers have
  * one common mark, followed by the number.
  */
-interface Numbering {
+interface NumberEncoding {
   readonly short: number;
   readonly long: number;
   readonly count: number;
@@ -72,7 +72,7 @@ const numberings = {
   text: { short: marks.text, long: marks.longText, count: 0x40 },
   record: { short: marks.record, long: marks.longRecord, count: 0x40 },
   array: { short: marks.array, long: marks.longArray, count: 0x10 },
-} as const satisfies Record<string, Numbering>;
+} as const satisfies Record<string, NumberEncoding>;
 
 /**
  * The largest whole number that is written as an integer. `ByteWriter.signed` doubles it, and a double
@@ -96,7 +96,7 @@ const kindKeys: ReadonlySet<string> = new Set([
   'of',
 ]);
 
-type Fixed = string | boolean | null;
+type FixedValue = string | boolean | null;
 
 /** What records of one form have in common: their keys in order, and the values that are part of the form. */
 interface Form {
@@ -109,7 +109,7 @@ interface Form {
 interface Field {
   readonly key: string;
   readonly isFixed: boolean;
-  readonly value: Fixed;
+  readonly value: FixedValue;
 }
 
 /**
@@ -280,7 +280,7 @@ function put(record: Record<string, unknown>, key: string, value: unknown): void
   else Object.defineProperty(record, key, { value, enumerable: true, configurable: true, writable: true });
 }
 
-function writeNumbered(bytes: ByteWriter, { short, long, count }: Numbering, value: number): void {
+function writeNumbered(bytes: ByteWriter, { short, long, count }: NumberEncoding, value: number): void {
   if (value < count) bytes.byte(short + value);
   else {
     bytes.byte(long);
@@ -357,7 +357,7 @@ function step({ next }: FormNode, by: unknown): FormNode {
   return node;
 }
 
-function isPartOfForm(key: string, value: unknown): value is Fixed {
+function isPartOfForm(key: string, value: unknown): value is FixedValue {
   if (value === null || typeof value === 'boolean') return true;
   return typeof value === 'string' && kindKeys.has(key);
 }
@@ -376,7 +376,7 @@ function signatureOf(record: object): string {
 function formFrom(signature: string): Form {
   const known = formsBySignature.get(signature);
   if (known !== undefined) return known;
-  const parsed = JSON.parse(signature) as readonly (string | readonly [string, Fixed])[];
+  const parsed = JSON.parse(signature) as readonly (string | readonly [string, FixedValue])[];
   const fields = parsed.map((field): Field => {
     return typeof field === 'string'
       ? { key: field, isFixed: false, value: null }

@@ -17,8 +17,8 @@ import {
 } from '../packed/blocks.ts';
 import type { PackedProgram } from '../packed/packed.ts';
 import type { ActionProgram, Digest, PlannedRule, Program } from '../program.ts';
-import { createPlanning, meteringContent, type Planning } from './meters.ts';
-import { planAction, planAlone, type RuleAlone, readByActions, rulesByAction } from './plan.ts';
+import { createPlanning, meteringContent, type SetPlan } from './meters.ts';
+import { planAction, planAlone, readByActions, rulesByAction, type StandaloneRule } from './plan.ts';
 
 /** What planning one set leaves for the next set. */
 export interface PlanCache {
@@ -46,7 +46,7 @@ interface KnownAction {
 }
 
 interface ManyRules {
-  readonly alone: ReadonlyMap<Rule, RuleAlone | null>;
+  readonly alone: ReadonlyMap<Rule, StandaloneRule | null>;
   /** The index keys of each rule. */
   readonly keys: ReadonlyMap<PlannedRule, readonly IndexKey[]>;
   readonly packed: PackedRules;
@@ -56,7 +56,7 @@ interface ManyRules {
  * A declaration that planning has read. A plan is used again while the form of each declaration is unchanged.
  */
 interface Dependency {
-  readonly of: (planning: Planning) => unknown;
+  readonly of: (planning: SetPlan) => unknown;
   readonly form: (declaration: unknown) => unknown;
   readonly was: unknown;
 }
@@ -122,14 +122,14 @@ export function pack(program: Program, digest: Digest): PackedProgram {
 }
 
 /** An action of a set, and the rules for the action. */
-interface Now {
-  readonly planning: Planning;
+interface ActionPlan {
+  readonly planning: SetPlan;
   readonly action: Action;
   readonly rules: readonly Rule[];
   readonly digest: Digest;
 }
 
-function planKnown(now: Now, before: KnownAction | null): KnownAction {
+function planKnown(now: ActionPlan, before: KnownAction | null): KnownAction {
   const { planning, action, rules, digest } = now;
   const { set } = planning;
   const many = rules.length < manyRules ? null : aloneOf(now, before);
@@ -159,11 +159,11 @@ function planKnown(now: Now, before: KnownAction | null): KnownAction {
  * changed, and new plans of the others.
  */
 function aloneOf(
-  now: Now,
+  now: ActionPlan,
   before: KnownAction | null,
 ): { readonly alone: ManyRules['alone']; readonly known: ManyRules | null } {
   const known = before?.many != null && isUnchanged(before, now) ? before.many : null;
-  const alone = new Map<Rule, RuleAlone | null>();
+  const alone = new Map<Rule, StandaloneRule | null>();
   for (const rule of now.rules) {
     const planned = known?.alone.get(rule);
     alone.set(rule, planned === undefined ? planAlone(now.planning.set, now.action, rule) : planned);
@@ -196,7 +196,10 @@ function itself(declaration: unknown): unknown {
 }
 
 /** Whether everything that the rules are planned from, except the rules themselves, is unchanged. */
-function isUnchanged(known: KnownAction, { planning, action }: Pick<Now, 'planning' | 'action'>): boolean {
+function isUnchanged(
+  known: KnownAction,
+  { planning, action }: Pick<ActionPlan, 'planning' | 'action'>,
+): boolean {
   return (
     isSame(known.action, action, shapeOf) &&
     known.read.every(({ of, was, form }) => isSame(was, of(planning), form))

@@ -24,12 +24,12 @@ interface SetMeters {
 }
 
 /** A set whose actions are being planned, one after the other. */
-export interface Planning {
+export interface SetPlan {
   readonly set: PolicySet;
   readonly meters: SetMeters;
 }
 
-export function createPlanning(set: PolicySet, digest: Digest): Planning {
+export function createPlanning(set: PolicySet, digest: Digest): SetPlan {
   return { set, meters: createSetMeters(set, digest) };
 }
 
@@ -59,12 +59,12 @@ function createSetMeters(set: PolicySet, digest: Digest): SetMeters {
   };
 }
 
-interface Resolving {
+interface MeterContext {
   readonly set: PolicySet;
   readonly digest: Digest;
 }
 
-function define(meter: Meter, ctx: Resolving): MeterDefinition {
+function define(meter: Meter, ctx: MeterContext): MeterDefinition {
   const { name: _, type: __, since, readsResult, ...meaning } = meter;
   const whole = since.length === 0 ? meaning : { ...meaning, since };
   return {
@@ -76,7 +76,7 @@ function define(meter: Meter, ctx: Resolving): MeterDefinition {
 }
 
 /** Replaces the names in a part by the content of what they name. */
-function resolved(part: unknown, ctx: Resolving): unknown {
+function resolved(part: unknown, ctx: MeterContext): unknown {
   if (Array.isArray(part)) return part.map((element) => resolved(element, ctx));
   if (typeof part !== 'object' || part === null) return part;
   const node = part as Partial<Expression> & Readonly<Record<string, unknown>>;
@@ -98,7 +98,7 @@ function resolved(part: unknown, ctx: Resolving): unknown {
 /** Leaves places and types unchanged: places have no meaning, and types name nothing. */
 function resolvedParts(
   node: Readonly<Record<string, unknown>>,
-  ctx: Resolving,
+  ctx: MeterContext,
 ): Readonly<Record<string, unknown>> {
   const parts = Object.entries(node).map(([key, part]) => [
     key,
@@ -112,7 +112,7 @@ function resolvedParts(
  */
 const listDigests = new WeakMap<object, string>();
 
-function listDigest({ set, digest }: Resolving, name: string): string {
+function listDigest({ set, digest }: MeterContext, name: string): string {
   const list = set.lists.get(name);
   if (list === undefined) return '';
   const before = listDigests.get(list);
@@ -131,7 +131,7 @@ function digestOf(text: string, digest: Digest): string {
 }
 
 /** Returns a text of everything about meters that the action's part of the program depends on. */
-export function meteringContent({ set, meters }: Planning, action: string, read: readonly string[]): string {
+export function meteringContent({ set, meters }: SetPlan, action: string, read: readonly string[]): string {
   const counting = meters.of(action).map((meter) => meters.definition(meter).id);
   const reading = read.map((name) => {
     const meter = set.meters.get(name);
@@ -151,7 +151,7 @@ export interface PlannedMetering {
  * names of the meters that the action's rules read, sorted.
  */
 export function planMetering(
-  { set, meters }: Planning,
+  { set, meters }: SetPlan,
   action: Action,
   read: readonly string[],
 ): PlannedMetering | null {
@@ -179,12 +179,16 @@ export function planMetering(
   return { metering: { entries: sorted, lets: translation.lets }, translation };
 }
 
-interface Entering {
+interface EntryContext {
   readonly action: Action;
   readonly translation: Translation;
 }
 
-function entryOf(meter: Meter, definition: MeterDefinition, { action, translation }: Entering): PlannedEntry {
+function entryOf(
+  meter: Meter,
+  definition: MeterDefinition,
+  { action, translation }: EntryContext,
+): PlannedEntry {
   const counted = meter.since.includes(action.key) ? 'anew' : countedEntry(meter, translation);
   return { definition, names: [], keys: keysOf(meter, translation), counted };
 }

@@ -4,7 +4,7 @@
 
 import type { Action, Policy, PolicySet, Rule } from '../../model/policy.ts';
 import type { ActionProgram, Digest, PlannedRule, Program, Term } from '../program.ts';
-import { createPlanning, type Planning, planMetering } from './meters.ts';
+import { createPlanning, planMetering, type SetPlan } from './meters.ts';
 import { createTranslation, type Translation } from './translate.ts';
 
 /** Returns the program of a set in which the checker has found no errors. */
@@ -32,7 +32,7 @@ export interface PlannedAction {
 }
 
 /** The plan of a rule that shares nothing with other rules, so that the plan can be used again. */
-export interface RuleAlone extends Names {
+export interface StandaloneRule extends Names {
   readonly rule: PlannedRule;
 }
 
@@ -41,10 +41,10 @@ export interface RuleAlone extends Names {
  * planned already, or null.
  */
 export function planAction(
-  planning: Planning,
+  planning: SetPlan,
   action: Action,
   rules: readonly Rule[],
-  alone: (rule: Rule) => RuleAlone | null = () => null,
+  alone: (rule: Rule) => StandaloneRule | null = () => null,
 ): PlannedAction {
   const translation = createTranslation(planning.set, action);
   const read = {
@@ -81,7 +81,7 @@ export function planAction(
 }
 
 /** Plans a rule by itself; null when the rule reads lets, because rules share those. */
-export function planAlone(set: PolicySet, action: Action, rule: Rule): RuleAlone | null {
+export function planAlone(set: PolicySet, action: Action, rule: Rule): StandaloneRule | null {
   const translation = createTranslation(set, action);
   const planned = planRule(rule, translation);
   const { lists, tables, hours, meters, letIds } = translation;

@@ -19,9 +19,9 @@ import { type Draft, named, type ParserRule, push } from './node-parser.ts';
 import { TableParser } from './table-rules.ts';
 import { Currency, literal, sign, Text, type Token, WeekdayToken, Word, word } from './tokens.ts';
 
-type Aggregated = Pick<DeclarationOf<'meter'>, 'aggregate' | 'argument' | 'currency'>;
+type AggregatePart = Pick<DeclarationOf<'meter'>, 'aggregate' | 'argument' | 'currency'>;
 
-const nothingAggregated: Draft<Aggregated> = { aggregate: null, argument: null, currency: null };
+const nothingAggregated: Draft<AggregatePart> = { aggregate: null, argument: null, currency: null };
 
 type ListEntries = Extract<ListSource, { readonly kind: 'entries' }>;
 type ListJoin = Extract<ListSource, { readonly kind: 'join' }>;
@@ -331,7 +331,7 @@ export abstract class DeclarationParser extends TableParser {
   );
 
   // aggregate = 'sum' '(' expression ')' [ 'in' Currency ] | 'count' '(' ')' | 'distinct' '(' expression ')'
-  aggregate: ParserRule<Aggregated | null> = this.always(
+  aggregate: ParserRule<AggregatePart | null> = this.always(
     'aggregate',
     () => ({ ...nothingAggregated }),
     (draft) => {

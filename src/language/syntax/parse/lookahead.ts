@@ -19,7 +19,7 @@ export interface Choice {
 }
 
 /** The tokens that a choice looks at; `LA(1)` is the next one. */
-interface Ahead {
+interface TokenStream {
   LA(distance: number): IToken;
 }
 
@@ -32,7 +32,10 @@ interface Alternative {
  * Called with a parser as `this`. Returns the number of the alternative to take (undefined if none fits), or
  * whether to read an optional part.
  */
-export type Choose = (this: Ahead, alternatives?: readonly Alternative[]) => number | boolean | undefined;
+export type Choose = (
+  this: TokenStream,
+  alternatives?: readonly Alternative[],
+) => number | boolean | undefined;
 
 export function choiceBy({ kind, begin }: Choice): Choose {
   switch (kind) {
@@ -64,14 +67,14 @@ export function choiceBy({ kind, begin }: Choice): Choose {
  * The alternative for one token type. If the second token matters, alternatives by the type of that token,
  * and `other` for all other types.
  */
-type Found = number | { readonly behind: number[]; other: number | undefined } | undefined;
+type ChoiceTable = number | { readonly behind: number[]; other: number | undefined } | undefined;
 
 /**
  * Finds the alternative for the next tokens. The table is made at first use, since most choices are never
  * needed.
  */
-function laterMade(begin: () => readonly (readonly string[])[]): (ahead: Ahead) => number | undefined {
-  let table: Found[] | undefined;
+function laterMade(begin: () => readonly (readonly string[])[]): (ahead: TokenStream) => number | undefined {
+  let table: ChoiceTable[] | undefined;
   return (ahead) => {
     table ??= tableOf(begin());
     const found = table[ahead.LA(1).tokenTypeIdx];
@@ -83,8 +86,8 @@ function laterMade(begin: () => readonly (readonly string[])[]): (ahead: Ahead) 
  * A table of alternatives by token type. The first alternative that fits is taken, so an entry that is
  * already in the table stays.
  */
-function tableOf(alternatives: readonly (readonly string[])[]): Found[] {
-  const table: Found[] = [];
+function tableOf(alternatives: readonly (readonly string[])[]): ChoiceTable[] {
+  const table: ChoiceTable[] = [];
   for (const [alternative, runs] of alternatives.entries()) {
     for (const run of runs) {
       const [first, second] = run.split(' ');
@@ -97,13 +100,18 @@ function tableOf(alternatives: readonly (readonly string[])[]): Found[] {
   return table;
 }
 
-function addAlone(table: Found[], type: number, alternative: number): void {
+function addAlone(table: ChoiceTable[], type: number, alternative: number): void {
   const known = table[type];
   if (typeof known === 'object') known.other ??= alternative;
   else table[type] ??= alternative;
 }
 
-function addBehind(table: Found[], type: number, seconds: readonly number[], alternative: number): void {
+function addBehind(
+  table: ChoiceTable[],
+  type: number,
+  seconds: readonly number[],
+  alternative: number,
+): void {
   table[type] ??= { behind: [], other: undefined };
   const known = table[type];
   if (typeof known !== 'object' || known.other !== undefined) return;

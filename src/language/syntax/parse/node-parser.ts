@@ -29,7 +29,7 @@ export type Draft<Node> = {
 };
 
 /** The fields that every node gets when it is finished. */
-interface Placed {
+interface NodeFields {
   span: Span;
   doc?: string | null;
 }
@@ -45,13 +45,13 @@ export function push<Item>(list: Item[], item: Item | null | undefined): void {
 }
 
 /** An error on its way up; `made` holds what the rules below have made. */
-interface Broken {
+interface PartialError {
   made?: unknown;
 }
 
 /** What was made before an error; undefined if nothing was. */
 export function madeBy<Node>(error: unknown): Node | undefined {
-  return (error as Broken).made as Node | undefined;
+  return (error as PartialError).made as Node | undefined;
 }
 
 /** A set of token types, as a table by their numbers. */
@@ -93,7 +93,7 @@ export abstract class NodeParser extends EmbeddedActionsParser implements ReadCo
    * Defines a rule that fills the draft of a node; the draft is the node when the rule ends. The rule returns
    * null if no token was read for the node, or if the node is not whole.
    */
-  protected node<Node extends Readonly<Placed>>(
+  protected node<Node extends Readonly<NodeFields>>(
     name: string,
     begin: () => Draft<Node>,
     read: (draft: Draft<Node>) => void,
@@ -103,7 +103,7 @@ export abstract class NodeParser extends EmbeddedActionsParser implements ReadCo
     return this.always<Draft<Node>, Node | null>(name, begin, read, (draft, first, isBroken) => {
       const span = this.spanFrom(first);
       if (span === null) return null;
-      const placed = draft as unknown as Placed;
+      const placed = draft as unknown as NodeFields;
       placed.span = span;
       if (isDocumented) placed.doc = this.docBefore(span.start);
       return isWhole(draft, isBroken) ? (draft as unknown as Node) : null;
@@ -150,7 +150,7 @@ export abstract class NodeParser extends EmbeddedActionsParser implements ReadCo
   }
 
   protected leaving(error: unknown, made: unknown): unknown {
-    (error as Broken).made = made;
+    (error as PartialError).made = made;
     return error;
   }
 

@@ -2,7 +2,13 @@
 // recursion.
 
 import { type Span, spanning } from '../../diagnostic/span.ts';
-import type { AnyTextRelation, Binary, BinaryOperator, ExpressionNode, Unary } from '../tree/tree.ts';
+import type {
+  AnyTextRelation,
+  BinaryExpression,
+  BinaryOperator,
+  ExpressionNode,
+  UnaryExpression,
+} from '../tree/tree.ts';
 import { makeSpan, type Reader, tokenSpan } from './context.ts';
 import { type Token, tokenEnd } from './tokens.ts';
 
@@ -33,7 +39,7 @@ export function operatorOf(first: Token, last: Token, reader: Reader): Operator 
   return { operator: isAnyOf ? (`${operator} any of` as AnyTextRelation) : operator, operatorSpan };
 }
 
-export function pair(left: Operand, { operator, operatorSpan }: Operator, right: Operand): Binary {
+export function pair(left: Operand, { operator, operatorSpan }: Operator, right: Operand): BinaryExpression {
   return {
     kind: 'binary',
     operator,
@@ -62,7 +68,7 @@ export function pairUp(
 /** An operand with the same operator before it, once for each sign. */
 export function prefix(
   signs: readonly Token[],
-  operator: Unary['operator'],
+  operator: UnaryExpression['operator'],
   { value, extent }: Operand,
   reader: Reader,
 ): ExpressionNode {

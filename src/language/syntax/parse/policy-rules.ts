@@ -4,12 +4,12 @@
 
 import { type Span, spanning } from '../../diagnostic/span.ts';
 import type {
-  ClaimNode,
   Clause,
   Declaration,
   DeclarationOf,
   EffectWord,
   ExpressionNode,
+  GuaranteeClauseNode,
   Metadata,
   NameNode,
   Path,
@@ -303,7 +303,7 @@ export abstract class PolicyRuleParser extends ShapeParser {
   //   ( ( 'allow' | 'deny' | 'escalate' | 'reauth' ) [ 'unapproved' ] | 'ask' Word [ 'needs' Number ] )
   //   [ 'when' expression ]
   //   | 'allow' [ 'unapproved' ] 'only' 'when' expression
-  claim: ParserRule<ClaimNode | null> = this.node<ClaimNode>(
+  claim: ParserRule<GuaranteeClauseNode | null> = this.node<GuaranteeClauseNode>(
     'claim',
     () => ({
       kind: 'claim',
@@ -322,8 +322,8 @@ export abstract class PolicyRuleParser extends ShapeParser {
     ({ mode, effect }) => mode && effect,
   );
 
-  private generalClaim(draft: Draft<ClaimNode>): void {
-    draft.mode = this.OR1(this.modes).image as ClaimNode['mode'];
+  private generalClaim(draft: Draft<GuaranteeClauseNode>): void {
+    draft.mode = this.OR1(this.modes).image as GuaranteeClauseNode['mode'];
     this.OR2({
       DEF: [{ ALT: () => this.claimedOutcome(draft) }, { ALT: () => this.claimedAsking(draft) }],
       ERR_MSG: '`allow`, `deny`, `escalate`, `reauth` or `ask`',
@@ -331,13 +331,13 @@ export abstract class PolicyRuleParser extends ShapeParser {
     this.optionalWhen(draft);
   }
 
-  private claimedOutcome(draft: Draft<ClaimNode>): void {
-    draft.effect = this.OR3(this.outcomes).image as ClaimNode['effect'];
+  private claimedOutcome(draft: Draft<GuaranteeClauseNode>): void {
+    draft.effect = this.OR3(this.outcomes).image as GuaranteeClauseNode['effect'];
     draft.isUnapproved = this.OPTION1(() => this.CONSUME(word.unapproved)) !== undefined;
   }
 
-  private claimedAsking(draft: Draft<ClaimNode>): void {
-    draft.effect = this.CONSUME(word.ask).image as ClaimNode['effect'];
+  private claimedAsking(draft: Draft<GuaranteeClauseNode>): void {
+    draft.effect = this.CONSUME(word.ask).image as GuaranteeClauseNode['effect'];
     draft.group = this.used('the name of approvers');
     this.OPTION2(() => {
       this.CONSUME(word.needs);
@@ -345,10 +345,10 @@ export abstract class PolicyRuleParser extends ShapeParser {
     });
   }
 
-  private onlyClaim(draft: Draft<ClaimNode>): void {
-    draft.effect = this.CONSUME1(word.allow).image as ClaimNode['effect'];
+  private onlyClaim(draft: Draft<GuaranteeClauseNode>): void {
+    draft.effect = this.CONSUME1(word.allow).image as GuaranteeClauseNode['effect'];
     draft.isUnapproved = this.OPTION4(() => this.CONSUME1(word.unapproved)) !== undefined;
-    draft.mode = this.CONSUME(word.only).image as ClaimNode['mode'];
+    draft.mode = this.CONSUME(word.only).image as GuaranteeClauseNode['mode'];
     this.CONSUME1(word.when);
     this.whole(draft, 'when', 1);
   }

@@ -322,7 +322,7 @@ export function createLexer(skipValidations: boolean): Lexer {
 
 const lexer = createLexer(true);
 
-interface Lexed {
+interface LexResult {
   readonly tokens: Token[];
   readonly comments: readonly Token[];
   /** Runs of characters that begin no token. */
@@ -333,7 +333,7 @@ interface Lexed {
  * The tokens of a text in order, with offsets in UTF-16 units. A word beside a dot, before `:` or `?:`, or
  * after `has` is a name even if it is a word of the language.
  */
-export function tokenize(text: string): Lexed {
+export function tokenize(text: string): LexResult {
   const lexed = tokenizeWithLists(text);
   return { ...lexed, tokens: withoutLists(lexed.tokens) };
 }
@@ -350,7 +350,7 @@ export function withoutLists(tokens: Token[]): Token[] {
 }
 
 /** Like `tokenize`, but a list of texts behind `in` is one token. */
-export function tokenizeWithLists(text: string): Lexed {
+export function tokenizeWithLists(text: string): LexResult {
   const { tokens, groups, errors } = lexer.tokenize(text);
   const comments = groups.comments ?? [];
   tellWords(tokens);

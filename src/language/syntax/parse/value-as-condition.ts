@@ -3,7 +3,7 @@
 
 import { spanning } from '../../diagnostic/span.ts';
 import { printExpression } from '../print/expression.ts';
-import type { Binary, ExpressionNode } from '../tree/tree.ts';
+import type { BinaryExpression, ExpressionNode } from '../tree/tree.ts';
 import { isLiteral } from '../tree/visit.ts';
 import { type Reader, syntaxError, withFix } from './context.ts';
 import type { Operand } from './operators.ts';
@@ -52,14 +52,14 @@ function isBareValue(expression: ExpressionNode): boolean {
 }
 
 /** Whether an expression compares two constants, which nobody means. */
-function isOfValues(expression: ExpressionNode): expression is Binary {
+function isOfValues(expression: ExpressionNode): expression is BinaryExpression {
   if (expression.kind !== 'binary' || !isLiteral(expression.left) || !isLiteral(expression.right))
     return false;
   return expression.operator === '==' || expression.operator === '!=';
 }
 
 /** Reports `or` with a fallback value, as in `payload.note or "none" == "a"`; the fix is `else`. */
-function reportFallback({ value, extent }: Operand, comparison: Binary, reader: Reader): void {
+function reportFallback({ value, extent }: Operand, comparison: BinaryExpression, reader: Reader): void {
   const [left, right] = [comparison.left, comparison.right].map(printExpression);
   const better = `(${printExpression(value)} else ${left}) ${comparison.operator} ${right}`;
   const span = spanning(extent, comparison.span);
@@ -83,14 +83,14 @@ const ofSeveral: Readonly<Record<'or' | 'and', ReadonlyMap<string, string>>> = {
  * The comparison that the chain so far ends with, if another operator takes several values. Null if there is
  * none.
  */
-function lastComparison(expression: ExpressionNode, operator: 'or' | 'and'): Binary | null {
+function lastComparison(expression: ExpressionNode, operator: 'or' | 'and'): BinaryExpression | null {
   if (expression.kind !== 'binary') return null;
   if (expression.operator === 'and' && operator === 'or') return lastComparison(expression.right, operator);
   return ofSeveral[operator].has(expression.operator) ? expression : null;
 }
 
 function reportValues(
-  comparison: Binary,
+  comparison: BinaryExpression,
   values: readonly Operand[],
   operator: 'or' | 'and',
   reader: Reader,

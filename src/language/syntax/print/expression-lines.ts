@@ -2,7 +2,7 @@
 // or `or` gets a line, and what stands between parentheses is indented between them. A comment behind the
 // last operator is no reason to break a chain: it goes behind its line.
 
-import type { Binary, ExpressionNode } from '../tree/tree.ts';
+import type { BinaryExpression, ExpressionNode } from '../tree/tree.ts';
 import { chainLinks, isBracketedByNot, printExpression, printQuantifierHead } from './expression.ts';
 import { columnsMax, type HoldsComment, indentColumns, type PrintedLine } from './layout.ts';
 
@@ -97,7 +97,7 @@ function isParted(expression: ExpressionNode, holdsComment: HoldsComment): boole
     : isParted(last.operand, holdsComment);
 }
 
-function isCondition(expression: ExpressionNode): expression is Binary {
+function isCondition(expression: ExpressionNode): expression is BinaryExpression {
   return expression.kind === 'binary' && (expression.operator === 'and' || expression.operator === 'or');
 }
 

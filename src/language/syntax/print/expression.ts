@@ -4,7 +4,7 @@
 
 import { writtenEntries } from '../tree/lists.ts';
 import type {
-  Binary,
+  BinaryExpression,
   BinaryOperator,
   ExpressionNode,
   LiteralNode,
@@ -12,7 +12,7 @@ import type {
   Path,
   Quantifier,
   TextLiteral,
-  Unary,
+  UnaryExpression,
 } from '../tree/tree.ts';
 import { isLiteral } from '../tree/visit.ts';
 
@@ -35,7 +35,7 @@ export interface ChainLink {
 }
 
 /** The operands of a chain of operators of equal strength, in order. */
-export function chainLinks(expression: Binary): readonly ChainLink[] {
+export function chainLinks(expression: BinaryExpression): readonly ChainLink[] {
   const own = operatorBinding(expression.operator);
   const links: ChainLink[] = [];
   let left: ExpressionNode = expression;
@@ -180,7 +180,7 @@ function isUnsignedQuantity(expression: ExpressionNode): boolean {
 }
 
 // `-5` is a literal with a sign, so the negation of the literal 5 keeps its parentheses.
-function printUnary({ operator, operand: inner }: Unary, mode: TextMode): string {
+function printUnary({ operator, operand: inner }: UnaryExpression, mode: TextMode): string {
   if (operator === 'not') return `not ${bracketed(inner, isBracketedByNot(inner), mode)}`;
   return isUnsignedQuantity(inner)
     ? `-(${print(inner, mode)})`
@@ -195,7 +195,7 @@ function needsBrackets(expression: ExpressionNode, least: number): boolean {
   return expression.kind === 'else' || bindingOf(expression) < least;
 }
 
-function printBinary(expression: Binary, mode: TextMode): string {
+function printBinary(expression: BinaryExpression, mode: TextMode): string {
   if (operatorBinding(expression.operator) === binding.comparison) return printComparison(expression, mode);
   return chainLinks(expression)
     .map(({ operator, operand: one, isBracketed }) => {
@@ -205,7 +205,7 @@ function printBinary(expression: Binary, mode: TextMode): string {
     .join(' ');
 }
 
-function printComparison({ operator, left, right }: Binary, mode: TextMode): string {
+function printComparison({ operator, left, right }: BinaryExpression, mode: TextMode): string {
   const isPattern = /^(?:like|matches)\b/.test(operator);
   const rightMode = isPattern ? 'pattern' : mode;
   const isRange = right.kind === 'range';

@@ -14,14 +14,14 @@ import type {
 import { printExpression, printLiteral, printName, printText, quote } from './expression.ts';
 import { expressionLines } from './expression-lines.ts';
 import { columnsMax, type HoldsComment, type PrintedLine, weave, wrapLines } from './layout.ts';
-import { claimLines, printTemplate, ruleLines } from './rule.ts';
+import { clauseLinesOfGuarantee, printTemplate, ruleLines } from './rule.ts';
 import { recordLines, typeLines } from './type.ts';
 
 export { printExpression };
 
 export function printFile(file: PolicyFile): string {
   const holdsComment = commentFinder(file.comments);
-  const printed: Printed[] = file.declarations.map((declaration) => ({
+  const printed: PrintedDeclaration[] = file.declarations.map((declaration) => ({
     declaration,
     lines: declarationLines(declaration, holdsComment),
   }));
@@ -46,7 +46,7 @@ function commentFinder(comments: readonly Comment[]): HoldsComment {
   };
 }
 
-interface Printed {
+interface PrintedDeclaration {
   readonly declaration: Declaration;
   readonly lines: readonly PrintedLine[];
 }
@@ -254,7 +254,7 @@ function guaranteeLines(
 ): readonly PrintedLine[] {
   return block(
     `guarantee ${name.text} on ${printPatterns(patterns)}`,
-    claims.flatMap((claim) => claimLines(claim, holdsComment)),
+    claims.flatMap((claim) => clauseLinesOfGuarantee(claim, holdsComment)),
     span,
   );
 }
@@ -278,12 +278,12 @@ function block(
  * The family of a declaration. Declarations of one family stand without blank lines between them as long as
  * each takes one line.
  */
-function familyOf({ declaration: { kind } }: Printed): string {
+function familyOf({ declaration: { kind } }: PrintedDeclaration): string {
   return kind === 'hours' ? 'list' : kind;
 }
 
-function familiesOf(printed: readonly Printed[]): readonly (readonly Printed[])[] {
-  const all: Printed[][] = [];
+function familiesOf(printed: readonly PrintedDeclaration[]): readonly (readonly PrintedDeclaration[])[] {
+  const all: PrintedDeclaration[][] = [];
   for (const [index, one] of printed.entries()) {
     const before = printed[index - 1];
     if (before === undefined || isApart(before, one)) all.push([]);
@@ -292,12 +292,12 @@ function familiesOf(printed: readonly Printed[]): readonly (readonly Printed[])[
   return all;
 }
 
-function isApart(before: Printed, after: Printed): boolean {
+function isApart(before: PrintedDeclaration, after: PrintedDeclaration): boolean {
   return familyOf(before) !== familyOf(after) || before.lines.length > 1 || after.lines.length > 1;
 }
 
 /** The lines of a family, after a blank line; neighbouring lists and lets have their `=` in one column. */
-function familyLines(family: readonly Printed[]): readonly PrintedLine[] {
+function familyLines(family: readonly PrintedDeclaration[]): readonly PrintedLine[] {
   const column = Math.max(...family.map(assignColumn));
   const lines = family.flatMap((printed) => {
     const [line, ...more] = printed.lines;
@@ -312,7 +312,7 @@ function familyLines(family: readonly Printed[]): readonly PrintedLine[] {
  * The first column in which the `=` of a declaration may stand; for a list from a file, the column behind its
  * `from`.
  */
-function assignColumn({ declaration }: Printed): number {
+function assignColumn({ declaration }: PrintedDeclaration): number {
   if (declaration.kind === 'let') return `let ${declaration.name.text} `.length;
   if (declaration.kind !== 'list') return 0;
   return listHead(declaration).length + (declaration.source.kind === 'list-file' ? 0 : 1);

@@ -1,7 +1,7 @@
 // Turns rules and claims into lines of canonical text: parameters on the line of the name, every other clause
 // on a line of its own, in the order in which they were written.
 
-import type { ClaimNode, Clause, NameNode, RuleNode, TemplateNode } from '../tree/tree.ts';
+import type { Clause, GuaranteeClauseNode, NameNode, RuleNode, TemplateNode } from '../tree/tree.ts';
 import { escapeText, printExpression } from './expression.ts';
 import { expressionLines } from './expression-lines.ts';
 import type { HoldsComment, PrintedLine } from './layout.ts';
@@ -77,9 +77,12 @@ export function printTemplate({ parts }: TemplateNode): string {
   return `"${texts.join('')}"`;
 }
 
-export function claimLines(claim: ClaimNode, holdsComment: HoldsComment): readonly PrintedLine[] {
+export function clauseLinesOfGuarantee(
+  claim: GuaranteeClauseNode,
+  holdsComment: HoldsComment,
+): readonly PrintedLine[] {
   const { span, doc, when } = claim;
-  const text = printClaim(claim);
+  const text = printGuaranteeClause(claim);
   if (when === null) return [{ indent: 1, start: span.start, text, doc }];
   const [first, ...rest] = expressionLines(`${text} when `, when, {
     indent: 1,
@@ -89,7 +92,7 @@ export function claimLines(claim: ClaimNode, holdsComment: HoldsComment): readon
   return [{ ...first!, doc }, ...rest];
 }
 
-function printClaim({ mode, effect, group, people, isUnapproved }: ClaimNode): string {
+function printGuaranteeClause({ mode, effect, group, people, isUnapproved }: GuaranteeClauseNode): string {
   const unapproved = isUnapproved ? ' unapproved' : '';
   if (mode === 'only') return `${effect}${unapproved} only`;
   const asked = group === null ? '' : ` ${group.text}`;

@@ -10,7 +10,7 @@ import { declaring, isAnyWord, sign, type Token, tokenEnd, word } from '../parse
 import type { Clause, Declaration, RuleNode } from '../tree/tree.ts';
 import { needlessMessage } from './cursor.ts';
 
-interface Kept {
+interface SalvagedFile {
   readonly declarations: readonly Declaration[];
   /** The diagnostics without those of rules that follow from the error, or from a guess at the effect. */
   readonly diagnostics: readonly Diagnostic[];
@@ -20,7 +20,7 @@ export function settleBroken(
   declarations: readonly Declaration[],
   diagnostics: readonly Diagnostic[],
   { errors, known }: { readonly errors: readonly ParserError[]; readonly known: readonly Token[] },
-): Kept {
+): SalvagedFile {
   const guessed = new Set(
     diagnostics.filter(({ code }) => code === 'unknown-effect').map(({ span }) => span.start),
   );

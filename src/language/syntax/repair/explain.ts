@@ -17,7 +17,14 @@ import {
   wordTypes,
 } from '../parse/tokens.ts';
 import { formOf } from './forms.ts';
-import { beginsRule, helpFor, negatable, type PlacedError, type TokenRun, type WithFound } from './help.ts';
+import {
+  beginsRule,
+  helpFor,
+  negatable,
+  type PlacedError,
+  type TokenRun,
+  type UnexpectedTokenError,
+} from './help.ts';
 import { declarationVocabulary, effectVocabulary, synonymOf, unknownWord } from './vocabulary.ts';
 
 /**
@@ -140,7 +147,7 @@ function shown({ image }: Token): string {
 
 // ---- frequent mistakes: each function returns null for anything else
 
-interface FoundError extends WithFound {
+interface FoundError extends UnexpectedTokenError {
   readonly span: Span;
 }
 

@@ -7,7 +7,7 @@ import { quantifiers } from './foreign-quantifiers.ts';
 import { hasMessage, relationOf } from './foreign-words.ts';
 
 /** What to write instead of a call; `write` is absent if several things may be meant. */
-type Written = Pick<Repair, 'write' | 'help'>;
+type CallRepair = Pick<Repair, 'write' | 'help'>;
 
 /** Repairs a name that a parenthesis follows. */
 export function repairCall(here: Cursor): Repair | null {
@@ -36,7 +36,7 @@ function repairRelationCall(here: Cursor): Repair | null {
   return { to: closing, message, ...related(relation, ...sides) };
 }
 
-function related(relation: string, path: string, shown: string): Written {
+function related(relation: string, path: string, shown: string): CallRepair {
   if (relation !== 'contains') return { write: `${path} ${relation} ${shown}` };
   const part = `write \`${path} contains ${shown}\` for a part of a text`;
   return { help: `${part}, \`${shown} in ${path}\` for an element` };
@@ -80,7 +80,7 @@ export function repairMethod(here: Cursor): Repair | null {
   const path = here.pathBefore(-1);
   const isBody = isQuantified(here);
   let text = path?.text ?? 'x';
-  let written: Written | null = null;
+  let written: CallRepair | null = null;
   let next = 0;
   while (
     isAnyWord(here.at(next)) &&
@@ -133,7 +133,7 @@ const functions: readonly (readonly [RegExp, string])[] = [
   [/^(?:strip|trim)$/, 'trim'],
 ];
 
-function methodWritten(method: string, path: string, shown: string): Written {
+function methodWritten(method: string, path: string, shown: string): CallRepair {
   const small = method.toLowerCase();
   const relation = relationOf(small);
   if (relation !== undefined) return related(relation, path, shown);

@@ -34,7 +34,7 @@ export interface PlacedError extends ParserError, TokenRun {
   readonly source: SourceText;
 }
 
-export interface WithFound extends PlacedError {
+export interface UnexpectedTokenError extends PlacedError {
   readonly found: Token;
 }
 
@@ -72,7 +72,7 @@ function isLanguageWord(text: string): boolean {
   return isReservedWord(text) || (contextualWords as readonly string[]).includes(text);
 }
 
-function helpBehindJoin({ found: { tokenType, image }, previous }: WithFound): string | undefined {
+function helpBehindJoin({ found: { tokenType, image }, previous }: UnexpectedTokenError): string | undefined {
   const isSecond = tokenType === word.when || tokenType === word.unless;
   if (!isSecond || previous === null || !joins.has(previous.tokenType)) return undefined;
   return `remove \`${image}\`: a condition goes on behind \`${previous.image}\``;
@@ -87,7 +87,7 @@ const byFoundBehindType: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Help where a type, or what stands behind one, is written as in another language. */
-function helpForType({ found, previous, rules }: WithFound): string | undefined {
+function helpForType({ found, previous, rules }: UnexpectedTokenError): string | undefined {
   if (!rules.includes('recordBody')) return undefined;
   if (previous?.image === 'of') return listForm;
   if (previous?.image.toLowerCase() === 'optional') return optionalField;
@@ -102,21 +102,21 @@ function nearWord(found: Token, expected: string): string | undefined {
   return near === null ? undefined : `did you mean \`${near}\`?`;
 }
 
-type HelpAt = (error: WithFound) => string | undefined;
+type HelpAt = (error: UnexpectedTokenError) => string | undefined;
 
-function helpForIn({ found: { tokenType } }: WithFound): string | undefined {
+function helpForIn({ found: { tokenType } }: UnexpectedTokenError): string | undefined {
   if (tokenType === word.has) return 'put `not` before the whole: `not (payload has note)`';
   if (negatable.has(tokenType)) return 'put `not` before the whole comparison: `not (a like b)`';
   if (!comparing.has(tokenType)) return undefined;
   return 'put `not` before the whole comparison: `not (a == b)`, or write `!=`';
 }
 
-function helpForValue({ found: { tokenType } }: WithFound): string | undefined {
+function helpForValue({ found: { tokenType } }: UnexpectedTokenError): string | undefined {
   if (tokenType === sign.star) return remainder;
   return tokenType === word.action ? 'the key of the action that is asked for is `action.key`' : undefined;
 }
 
-function helpForDeclaration({ found, previous }: WithFound): string | undefined {
+function helpForDeclaration({ found, previous }: UnexpectedTokenError): string | undefined {
   if (found.tokenType === sign.closeCurly) return 'remove it: no `{` is open here';
   if (isAnyText(found) && previous?.tokenType === sign.closeCurly)
     return 'a title stands before the payload: `action mail.send "Mail to {to}" { ... }`';
@@ -126,7 +126,7 @@ function helpForDeclaration({ found, previous }: WithFound): string | undefined 
 }
 
 /** Help for a place where a rule goes on or ends. */
-function helpForClause({ found, previous, tokens }: WithFound): string | undefined {
+function helpForClause({ found, previous, tokens }: UnexpectedTokenError): string | undefined {
   if (found.tokenType === sign.comma) return 'conditions are joined by `and`';
   if (found.tokenType === sign.dot && previous?.tokenType === literal.number)
     return 'addresses and networks stand in quotes: `"10.0.0.0/8"`';
@@ -146,11 +146,11 @@ function helpForClause({ found, previous, tokens }: WithFound): string | undefin
  * Help where `)` was expected: what stands behind a value in parentheses is often what people write behind a
  * rule.
  */
-function helpForClosing({ found, rules }: WithFound): string | undefined {
+function helpForClosing({ found, rules }: UnexpectedTokenError): string | undefined {
   return rules.includes('meter') ? undefined : byFoundBehindRule.get(found.image.toLowerCase());
 }
 
-function helpForEntry({ found, rules }: WithFound): string | undefined {
+function helpForEntry({ found, rules }: UnexpectedTokenError): string | undefined {
   if (!rules.includes('listEntries')) return undefined;
   if (isAnyWord(found)) return `a text stands in quotes: \`"${found.image}"\``;
   return isAnyText(found) ? 'write a comma between two entries' : undefined;

@@ -7,13 +7,13 @@ import { nearestOf } from '../../diagnostic/suggest.ts';
 import { syntaxError, withFix } from '../parse/context.ts';
 import type { Declaration, EffectWord } from '../tree/tree.ts';
 
-type Meant = Declaration['kind'] | EffectWord;
+type IntendedWord = Declaration['kind'] | EffectWord;
 
 interface Vocabulary {
   readonly code: 'unknown-declaration' | 'unknown-effect';
   readonly what: string;
   /** Words of this language, each with the words of other languages that mean the same. */
-  readonly words: Readonly<Partial<Record<Meant, readonly string[]>>>;
+  readonly words: Readonly<Partial<Record<IntendedWord, readonly string[]>>>;
 }
 
 export const declarationVocabulary: Vocabulary = {
@@ -46,18 +46,18 @@ export const effectVocabulary: Vocabulary = {
   } satisfies Record<EffectWord, readonly string[]>,
 };
 
-function wordsOf({ words }: Vocabulary): readonly Meant[] {
-  return Object.keys(words) as Meant[];
+function wordsOf({ words }: Vocabulary): readonly IntendedWord[] {
+  return Object.keys(words) as IntendedWord[];
 }
 
 /** The word that means the same as a word of another language; null if there is none. */
-export function synonymOf(text: string, vocabulary: Vocabulary): Meant | null {
+export function synonymOf(text: string, vocabulary: Vocabulary): IntendedWord | null {
   const small = text.toLowerCase();
   return wordsOf(vocabulary).find((one) => vocabulary.words[one]?.includes(small)) ?? null;
 }
 
 /** The word of the vocabulary that was probably meant; null if none is near. */
-export function meantWord(text: string, vocabulary: Vocabulary): Meant | null {
+export function meantWord(text: string, vocabulary: Vocabulary): IntendedWord | null {
   const small = text.toLowerCase();
   const words = wordsOf(vocabulary);
   const near = words.find((one) => one === small) ?? nearestOf(small, words);

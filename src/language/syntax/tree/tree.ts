@@ -260,10 +260,10 @@ export type TemplatePart =
 
 export interface GuaranteeDeclaration extends NamedNode<'guarantee'> {
   readonly patterns: readonly Pattern[];
-  readonly claims: readonly ClaimNode[];
+  readonly claims: readonly GuaranteeClauseNode[];
 }
 
-export interface ClaimNode extends DocumentedNode<'claim'> {
+export interface GuaranteeClauseNode extends DocumentedNode<'claim'> {
   /** A claim with `only` says that the effect occurs only when `when` holds. */
   readonly mode: 'never' | 'always' | 'only';
   readonly effect: 'allow' | 'deny' | 'escalate' | 'reauth' | 'ask';
@@ -280,7 +280,7 @@ export type LiteralNode =
   | MoneyLiteral
   | DurationLiteral
   | DateLiteral
-  | Written<'instant'>
+  | Spelling<'instant'>
   | ClockLiteral
   | MonthsLiteral
   | ({ readonly kind: 'boolean'; readonly value: boolean } & Node)
@@ -293,16 +293,16 @@ export interface TextLiteral extends NodeOf<'text'> {
 }
 
 /** A literal as it is written, its sign and its underscores included. */
-interface Written<Kind extends string> extends NodeOf<Kind> {
+interface Spelling<Kind extends string> extends NodeOf<Kind> {
   readonly text: string;
 }
 
-export type NumberLiteral = Written<'number'>;
-export type DurationLiteral = Written<'duration'>;
-export type DateLiteral = Written<'date'>;
-export type ClockLiteral = Written<'clock'>;
+export type NumberLiteral = Spelling<'number'>;
+export type DurationLiteral = Spelling<'duration'>;
+export type DateLiteral = Spelling<'date'>;
+export type ClockLiteral = Spelling<'clock'>;
 /** A number of years or months, such as `18 years` or `6 months`, behind a date and `+` or `-`. */
-export type MonthsLiteral = Written<'months'>;
+export type MonthsLiteral = Spelling<'months'>;
 
 /** An amount of money: `amount` as written, sign included, and `currency` as written. */
 export interface MoneyLiteral extends NodeOf<'money'> {
@@ -314,15 +314,15 @@ export type ExpressionNode =
   | LiteralNode
   | Path
   | LookUp
-  | Unary
-  | Binary
+  | UnaryExpression
+  | BinaryExpression
   | RangeExpression
   | ListExpression
   | TextListExpression
   | Quantifier
-  | Has
+  | PresenceTest
   | SingleScript
-  | Else
+  | FallbackExpression
   | TodayNode
   | CallNode
   | MissingNode;
@@ -340,7 +340,7 @@ export interface LookUp extends NodeOf<'look-up'> {
   readonly column: NameNode | null;
 }
 
-export interface Unary extends NodeOf<'unary'> {
+export interface UnaryExpression extends NodeOf<'unary'> {
   readonly operator: 'not' | '-';
   readonly operand: ExpressionNode;
 }
@@ -352,7 +352,7 @@ export type AnyTextRelation = `${SingleTextRelation} any of`;
 type TextRelation = SingleTextRelation | AnyTextRelation | 'mentions any of' | 'within';
 export type BinaryOperator = 'or' | 'and' | Relation | TextRelation | '+' | '-' | '*' | '/';
 
-export interface Binary extends NodeOf<'binary'> {
+export interface BinaryExpression extends NodeOf<'binary'> {
   readonly operator: BinaryOperator;
   readonly operatorSpan: Span;
   readonly left: ExpressionNode;
@@ -386,7 +386,7 @@ export interface Quantifier extends NodeOf<'quantifier'> {
 }
 
 /** A test whether a field is present, such as `payload has a.b` or `line has note`. */
-export interface Has extends NodeOf<'has'> {
+export interface PresenceTest extends NodeOf<'has'> {
   readonly subject: Path;
   readonly field: readonly NameNode[];
 }
@@ -396,7 +396,7 @@ export interface SingleScript extends NodeOf<'single-script'> {
   readonly subject: ExpressionNode;
 }
 
-export interface Else extends NodeOf<'else'> {
+export interface FallbackExpression extends NodeOf<'else'> {
   readonly subject: ExpressionNode;
   readonly fallback: ExpressionNode;
 }

@@ -20,7 +20,7 @@ const linesMax = 4;
 const variableName = /^[A-Za-z_]\w*$/;
 
 /** The state of reading a line. */
-interface Reading {
+interface ShellReader {
   readonly tokens: readonly ShellToken[];
   at: number;
   nesting: number;
@@ -38,12 +38,12 @@ export function shellCommands(line: string): readonly ShellCommand[] | null {
 function commandsWithin(line: string, depth: number): readonly ShellCommand[] | null {
   const tokens = depth > linesMax ? null : shellTokens(line);
   if (tokens === null) return null;
-  const reading: Reading = { tokens, at: 0, nesting: 0, depth, commands: [] };
+  const reading: ShellReader = { tokens, at: 0, nesting: 0, depth, commands: [] };
   return readList(reading) && reading.at === tokens.length ? reading.commands : null;
 }
 
 /** Reads commands up to the first token that begins no command. */
-function readList(reading: Reading): boolean {
+function readList(reading: ShellReader): boolean {
   for (skipLines(reading); beginsCommand(reading); skipLines(reading)) {
     if (!readAndOr(reading)) return false;
     if (!takeOperator(reading, ';', '&', '\n')) return true;
@@ -52,19 +52,19 @@ function readList(reading: Reading): boolean {
 }
 
 /** Reads a list of commands like `readList`, but requires at least one command. */
-function readBody(reading: Reading): boolean {
+function readBody(reading: ShellReader): boolean {
   skipLines(reading);
   return beginsCommand(reading) && readList(reading);
 }
 
-function beginsCommand({ tokens, at }: Reading): boolean {
+function beginsCommand({ tokens, at }: ShellReader): boolean {
   const token = tokens[at];
   if (token === undefined) return false;
   if (token.kind === 'operator') return token.text === '(';
   return token.kind === 'redirection' || !token.isPlain || !closingWords.has(token.text);
 }
 
-function readAndOr(reading: Reading): boolean {
+function readAndOr(reading: ShellReader): boolean {
   while (readPipeline(reading)) {
     if (!takeOperator(reading, '&&', '||')) return true;
     skipLines(reading);
@@ -72,7 +72,7 @@ function readAndOr(reading: Reading): boolean {
   return false;
 }
 
-function readPipeline(reading: Reading): boolean {
+function readPipeline(reading: ShellReader): boolean {
   takeReserved(reading, '!');
   while (readCommand(reading)) {
     if (!takeOperator(reading, '|')) return true;
@@ -84,7 +84,7 @@ function readPipeline(reading: Reading): boolean {
 /** Words that end a compound command or separate its parts. */
 const closingWords: ReadonlySet<string> = new Set(['}', 'do', 'done', 'elif', 'else', 'esac', 'fi', 'then']);
 
-function readCommand(reading: Reading): boolean {
+function readCommand(reading: ShellReader): boolean {
   reading.nesting += 1;
   if (reading.nesting > nestingMax) return false;
   const compound = takeCompound(reading);
@@ -93,13 +93,13 @@ function readCommand(reading: Reading): boolean {
   return isRead;
 }
 
-type Reader = (reading: Reading) => boolean;
+type Reader = (reading: ShellReader) => boolean;
 
 /**
  * Takes the first word of a compound command and returns the reader of the rest; null before a simple
  * command.
  */
-function takeCompound(reading: Reading): Reader | null {
+function takeCompound(reading: ShellReader): Reader | null {
   if (takeOperator(reading, '(')) {
     return (inner) => readBody(inner) && takeOperator(inner, ')');
   }
@@ -149,15 +149,15 @@ const compounds = {
   },
 } satisfies Record<string, Reader>;
 
-function readLoop(reading: Reading): boolean {
+function readLoop(reading: ShellReader): boolean {
   return readBody(reading) && readDo(reading);
 }
 
-function readDo(reading: Reading): boolean {
+function readDo(reading: ShellReader): boolean {
   return takeReserved(reading, 'do') && readBody(reading) && takeReserved(reading, 'done');
 }
 
-function readRedirections(reading: Reading): boolean {
+function readRedirections(reading: ShellReader): boolean {
   for (
     let token = reading.tokens[reading.at];
     token?.kind === 'redirection';
@@ -170,7 +170,7 @@ function readRedirections(reading: Reading): boolean {
 }
 
 /** Reads a simple command: settings, redirections and words, in any order that the shell accepts. */
-function readSimple(reading: Reading): boolean {
+function readSimple(reading: ShellReader): boolean {
   const words: string[] = [];
   const start = reading.at;
   while (readRedirections(reading)) {
@@ -190,31 +190,31 @@ function readSimple(reading: Reading): boolean {
   return false;
 }
 
-function push({ commands }: Reading, command: ShellCommand): boolean {
+function push({ commands }: ShellReader, command: ShellCommand): boolean {
   return commands.push(command) <= commandsMax;
 }
 
-function takeWord(reading: Reading): ShellWord | null {
+function takeWord(reading: ShellReader): ShellWord | null {
   const token = reading.tokens[reading.at];
   if (token?.kind !== 'word') return null;
   reading.at += 1;
   return token;
 }
 
-function takeReserved(reading: Reading, text: string): boolean {
+function takeReserved(reading: ShellReader, text: string): boolean {
   const token = reading.tokens[reading.at];
   const isThere = token?.kind === 'word' && token.isPlain && token.text === text;
   if (isThere) reading.at += 1;
   return isThere;
 }
 
-function takeOperator(reading: Reading, ...texts: readonly string[]): boolean {
+function takeOperator(reading: ShellReader, ...texts: readonly string[]): boolean {
   const token = reading.tokens[reading.at];
   const isThere = token?.kind === 'operator' && texts.includes(token.text);
   if (isThere) reading.at += 1;
   return isThere;
 }
 
-function skipLines(reading: Reading): void {
+function skipLines(reading: ShellReader): void {
   while (takeOperator(reading, '\n'));
 }

@@ -73,7 +73,7 @@ function runsStrategy(args: readonly string[], hasShort: boolean): boolean {
 
 type GitReader = (args: readonly string[]) => readonly string[] | null;
 
-interface Reading extends OptionTable {
+interface GitArguments extends OptionTable {
   /** The first operands are texts and no files; -1 stands for all. */
   readonly texts?: number;
   readonly operandsMin?: number;
@@ -100,7 +100,7 @@ function isPlainOption(name: string, value: string | null): boolean {
   return /%|^t?format:/.test(value) && !value.replaceAll(placeholder, '').includes('%');
 }
 
-function reading(table: Reading): GitReader {
+function reading(table: GitArguments): GitReader {
   let reader: OptionReader | null = null;
   const min = table.operandsMin ?? 0;
   const max = table.operandsMax ?? Number.POSITIVE_INFINITY;
@@ -145,7 +145,7 @@ const logLong = `oneline graph all decorate:: no-decorate decorate-refs: follow 
   pretty:: format: count no-walk:: parents children root notes:: no-notes mailmap no-mailmap use-mailmap
   show-pulls sparse dense simplify-merges encoding: log-size no-commit-id full-diff timestamp objects header
   no-color-moved show-linear-break:: expand-tabs:: no-expand-tabs date-order`;
-const history: Reading = {
+const history: GitArguments = {
   short: 'pusabwRzcmrtgiEFPM::C::B::U::S:G:L:n:W',
   long: `${diffLong} ${logLong}`,
   also: /^-\d+$/,

@@ -20,7 +20,7 @@ import {
  */
 export type PlainReader = (args: readonly string[]) => readonly string[] | null;
 
-interface Plain extends OptionTable {
+interface PlainProgram extends OptionTable {
   /** What the operands are: files, texts that name none, or as many texts as the number and then files. */
   readonly operands?: 'files' | 'texts' | 'none' | number;
   /** The greatest number of operands. */
@@ -33,7 +33,7 @@ interface Plain extends OptionTable {
   readonly reads?: (args: Arguments, files: readonly string[]) => readonly string[];
 }
 
-function plain(table: Plain): PlainReader {
+function plain(table: PlainProgram): PlainReader {
   let reader: OptionReader | null = null;
   return (args) => {
     reader ??= optionReader(table);
@@ -51,7 +51,7 @@ function plain(table: Plain): PlainReader {
 
 function filesAmong(
   operands: readonly string[],
-  kind: NonNullable<Plain['operands']>,
+  kind: NonNullable<PlainProgram['operands']>,
 ): readonly string[] | null {
   if (kind === 'none' && operands.length > 0) return null;
   if (kind === 'none' || kind === 'texts') return [];
@@ -221,7 +221,7 @@ function tar(args: readonly string[]): readonly string[] | null {
 }
 
 /** Programs of binutils take options from a file that is named behind an `@`. */
-function binutils(table: Plain): PlainReader {
+function binutils(table: PlainProgram): PlainReader {
   const reader = plain(table);
   return (args) => (args.some((arg) => arg.startsWith('@')) ? null : reader(args));
 }

@@ -108,13 +108,13 @@ export class RowsBuilder {
 }
 
 /** The numbers of the rows in the order of their buckets, and where each bucket begins in that order. */
-interface Filed {
+interface HashBuckets {
   readonly order: Int32Array;
   readonly from: Int32Array;
   readonly longest: number;
 }
 
-function file(bytes: Uint8Array, starts: Int32Array, seed: number): Filed {
+function file(bytes: Uint8Array, starts: Int32Array, seed: number): HashBuckets {
   const count = starts.length - 1;
   const buckets = bucketsFor(count);
   const shift = shiftOf(buckets);
@@ -137,7 +137,7 @@ function file(bytes: Uint8Array, starts: Int32Array, seed: number): Filed {
 function twiceIn(
   bytes: Uint8Array,
   starts: Int32Array,
-  { order, from }: Filed,
+  { order, from }: HashBuckets,
 ): readonly [number, number] | null {
   const keyAt = (row: number): string => {
     const reader = new ByteReader(bytes, starts[row]!);
@@ -157,7 +157,12 @@ function twiceIn(
   return null;
 }
 
-function joined(bytes: Uint8Array, starts: Int32Array, { order, from }: Filed, seed: number): TableRows {
+function joined(
+  bytes: Uint8Array,
+  starts: Int32Array,
+  { order, from }: HashBuckets,
+  seed: number,
+): TableRows {
   const sorted = new Uint8Array(bytes.length);
   const buckets = new Int32Array(from.length);
   let end = 0;

@@ -2,13 +2,13 @@
 // that show that they cannot hold while the claim is broken. The check compares the certificate with the
 // formula of the given policies.
 
-import type { Claim, PolicySet } from '../../../language/model/policy.ts';
+import type { GuaranteeClause, PolicySet } from '../../../language/model/policy.ts';
 import { fraction } from '../../linear/fraction.ts';
 import { followsFrom, type Lemma } from '../../linear/inequality.ts';
 import { checkLog } from '../../solver/check-log.ts';
 import { notLiteral, type SolverClause, type SolverLiteral } from '../../solver/literal.ts';
 import { createProblem, enforcedOf } from '../problem.ts';
-import { canBeLeftOut, decideClaims, holdsWithMoreGuards } from '../prove.ts';
+import { canBeLeftOut, decideClauses, holdsWithMoreGuards } from '../prove.ts';
 import { saidBy } from '../search.ts';
 
 /**
@@ -41,7 +41,7 @@ export function certificatesOf(set: PolicySet): readonly Certificate[] {
   return set.guarantees.flatMap((guarantee) =>
     guarantee.claims.flatMap((claim, at) =>
       guarantee.actions.flatMap((action): readonly Certificate[] => {
-        const verdict = decideClaims(set, action, [claim]).get(claim);
+        const verdict = decideClauses(set, action, [claim]).get(claim);
         if (verdict?.kind !== 'proved') return [];
         const { isCoarse, rules, formula, lemmas, learned, assumptions } = verdict.proof;
         const proof = { clauses: formula, lemmas: lemmas.map(writtenLemma), steps: learned, assumptions };
@@ -54,7 +54,7 @@ export function certificatesOf(set: PolicySet): readonly Certificate[] {
 /** What is wrong with a certificate as a proof about the set; null when nothing is. */
 export function wrongWith(certificate: Certificate, set: PolicySet): string | null {
   const { action, isCoarse, clauses, lemmas, steps, assumptions } = certificate;
-  const claim = claimOf(certificate, set);
+  const claim = clauseOf(certificate, set);
   if (claim === null || !set.actions.has(action)) return 'the policies have no such claim';
   const rules = rulesOf(certificate, set);
   if (rules.some(({ isLeftOut, rule }) => isLeftOut && !(holdsWithMoreGuards(claim) && canBeLeftOut(rule))))
@@ -106,7 +106,7 @@ export function areLemmas(value: unknown): value is Certificate['lemmas'] {
   return Array.isArray(value) && value.every((parts) => Array.isArray(parts) && parts.every(isPart));
 }
 
-function claimOf({ guarantee, claim, action }: Certificate, set: PolicySet): Claim | null {
+function clauseOf({ guarantee, claim, action }: Certificate, set: PolicySet): GuaranteeClause | null {
   const named = set.guarantees.find(({ name }) => name === guarantee);
   return named?.actions.includes(action) === true ? (named.claims[claim] ?? null) : null;
 }

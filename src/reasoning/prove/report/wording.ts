@@ -3,10 +3,10 @@
 import type { SourceOf } from '../../../language/diagnostic/render.ts';
 import type { Span } from '../../../language/diagnostic/span.ts';
 import { cut } from '../../../language/value/text.ts';
-import type { Why } from '../prove.ts';
+import type { UnknownReason } from '../prove.ts';
 
 /** The claim's text on one line. */
-export function claimText({ span }: { readonly span: Span }, sourceOf: SourceOf): string {
+export function clauseText({ span }: { readonly span: Span }, sourceOf: SourceOf): string {
   return textAt(span, sourceOf);
 }
 
@@ -22,7 +22,7 @@ export function shownCondition(text: string): string {
   return text.length > conditionMax ? `${cut(text, conditionMax)}…` : text;
 }
 
-export const whyUndecided: Readonly<Record<Why, string>> = {
+export const whyUndecided: Readonly<Record<UnknownReason, string>> = {
   'guessed conditions': 'it depends on conditions that the proof does not follow',
   'long lists': 'proved for short lists only; a longer one might decide otherwise',
   'many digits': 'numbers with so many digits that this has no exact answer might decide otherwise',

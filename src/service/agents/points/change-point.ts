@@ -33,15 +33,15 @@ export interface PointProblem {
   readonly detail: string;
 }
 
-export type PointChanged =
+export type PointChangeResult =
   | { readonly kind: 'changed'; readonly point: EnforcementPoint }
   | { readonly kind: 'invalid'; readonly problems: readonly PointProblem[] }
   | { readonly kind: 'unknown' | 'revoked' | 'conflict' };
 
 /** `apiKey` is the only copy there will ever be. */
-export type PointKeyMade =
+export type NewPointKey =
   | { readonly kind: 'made'; readonly point: EnforcementPoint; readonly apiKey: string }
-  | Exclude<PointChanged, { readonly kind: 'changed' }>
+  | Exclude<PointChangeResult, { readonly kind: 'changed' }>
   | { readonly kind: 'too-many-keys' };
 
 const nameLengthMax = 100;
@@ -50,7 +50,7 @@ export const pointAgentsMax = 1_000;
 const goodKeysMax = 2;
 
 /** Registers an active point and makes its first key. */
-export async function addPoint(by: PointChanger, draft: PointDraft): Promise<PointKeyMade> {
+export async function addPoint(by: PointChanger, draft: PointDraft): Promise<NewPointKey> {
   const problems = problemsOf(draft);
   if (problems.length > 0) return { kind: 'invalid', problems };
   const point: EnforcementPoint = {
@@ -78,11 +78,15 @@ export function describePoint(
   by: PointChanger,
   id: string,
   change: Partial<PointDraft>,
-): Promise<PointChanged> {
+): Promise<PointChangeResult> {
   return changePoint(by, { id, what: 'point-changed' }, (point) => ({ ...point, ...change }));
 }
 
-export function setPointStatus(by: PointChanger, id: string, status: AgentStatus): Promise<PointChanged> {
+export function setPointStatus(
+  by: PointChanger,
+  id: string,
+  status: AgentStatus,
+): Promise<PointChangeResult> {
   const what = ({ active: 'point-enabled', disabled: 'point-disabled', revoked: 'point-revoked' } as const)[
     status
   ];
@@ -93,7 +97,7 @@ async function changePoint(
   by: PointChanger,
   { id, what }: { readonly id: string; readonly what: string },
   make: (point: EnforcementPoint) => EnforcementPoint,
-): Promise<PointChanged> {
+): Promise<PointChangeResult> {
   const { points } = pointsIn(by.documents);
   const found = await points.find(id);
   if (found === null) return { kind: 'unknown' };
@@ -112,7 +116,7 @@ async function changePoint(
 }
 
 /** Gives the point a new key, sets an end for its present keys, and forgets keys that have ended. */
-export async function rotatePointKey(by: PointChanger, id: string, graceMs: number): Promise<PointKeyMade> {
+export async function rotatePointKey(by: PointChanger, id: string, graceMs: number): Promise<NewPointKey> {
   const { points, keys } = pointsIn(by.documents);
   const found = await points.find(id);
   if (found === null) return { kind: 'unknown' };
@@ -186,7 +190,7 @@ function shown({ name, status, agents, mayRelease }: EnforcementPoint) {
   return { name, status, agents: [...agents], may_release: mayRelease };
 }
 
-interface Recorded {
+interface PointChange {
   readonly what: string;
   readonly subject: string;
   readonly before: CanonicalValue;
@@ -196,7 +200,7 @@ interface Recorded {
 function write(
   { documents, who, nowMs: atMs }: PointChanger,
   writes: readonly DocumentWrite[],
-  change: Recorded,
+  change: PointChange,
 ): Promise<DocumentResult> {
   return documents.write(writes, { ...change, who, atMs });
 }

@@ -7,7 +7,7 @@ import {
   authenticatePoint,
   findPoint,
   type PointAuthentication,
-  type PointKnown,
+  type PointLookup,
   pointKeyPrefix,
   type SentByPoint,
 } from './point.ts';
@@ -22,7 +22,7 @@ export interface PointCache {
    */
   look(sent: SentByPoint, now: Moment): Promise<PointAuthentication>;
   /** Finds the point by its key, whichever agent it asks for, and notes the use of the key. */
-  find(keyText: string, nowMs: number): Promise<PointKnown>;
+  find(keyText: string, nowMs: number): Promise<PointLookup>;
   /** Whether this cache still holds what was found for this key. */
   isCurrent(keyText: string, found: ActingAs, now: Moment): boolean;
 }

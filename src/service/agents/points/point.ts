@@ -101,7 +101,7 @@ export interface KnownPoint {
   readonly key: PointKey;
 }
 
-export type PointKnown =
+export type PointLookup =
   | (KnownPoint & { readonly kind: 'ok' })
   | { readonly kind: 'malformed' | 'unknown' | 'expired' }
   | { readonly kind: 'point-disabled' | 'point-revoked'; readonly name: string };
@@ -111,7 +111,7 @@ export async function findPoint(
   documents: DocumentStore,
   keyText: string,
   nowMs: number,
-): Promise<PointKnown> {
+): Promise<PointLookup> {
   const parsed = parseApiKey(keyText, pointKeyPrefix);
   if (parsed === null) return { kind: 'malformed' };
   const { points, keys } = pointsIn(documents);
@@ -167,7 +167,7 @@ export async function keyNow(
 }
 
 /** A point as it is now, for a request that came by it. */
-export interface PointNow extends ActingPoint {
+export interface CurrentPoint extends ActingPoint {
   /**
    * Why nothing more is granted by the point, as one sentence in lower case; null when grants are possible.
    */
@@ -179,7 +179,7 @@ export async function pointNow(
   documents: DocumentStore,
   { id, name }: { readonly id: string; readonly name: string },
   agentId: string,
-): Promise<PointNow> {
+): Promise<CurrentPoint> {
   const found = await pointsIn(documents).points.find(id);
   if (found === null) return { id, name, version: 0, stopped: `the enforcement point \`${name}\` is gone` };
   const { value, version } = found;

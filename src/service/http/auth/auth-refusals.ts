@@ -1,6 +1,6 @@
 // Errors, shared by every route, for why a route does not do what was asked.
 
-import type { Invalid } from '../../people/access.ts';
+import type { InvalidInput } from '../../people/access.ts';
 import { ProblemError } from '../contract/problem.ts';
 
 export function notAllowed(detail = 'your roles do not permit this'): ProblemError {
@@ -18,7 +18,7 @@ export function conflict(
 }
 
 /** An error that names the invalid fields as the body names them. */
-export function invalidBody({ problems }: Invalid): ProblemError {
+export function invalidBody({ problems }: InvalidInput): ProblemError {
   const errors = problems.map(({ field, detail }) => ({ pointer: `/${field}`, detail }));
   return new ProblemError('invalid_body', errors[0]?.detail ?? 'the body is not what it should be', {
     errors,

@@ -1,12 +1,12 @@
 // Turns refused credentials into the error for the person: only that they were refused, or how long to wait.
 
 import type { FastifyRequest } from 'fastify';
-import type { Reservation, WaitNeeded } from '../../people/attempts.ts';
+import type { Reservation, RetryDelay } from '../../people/attempts.ts';
 import { reserveUnguessable } from '../../people/guesses.ts';
-import type { Refused, SignInDeps } from '../../people/sign-in.ts';
+import type { SignInDeps, SignInRefusal } from '../../people/sign-in.ts';
 import { ProblemError } from '../contract/problem.ts';
 
-export function refusal(refused: Refused): ProblemError {
+export function refusal(refused: SignInRefusal): ProblemError {
   switch (refused.kind) {
     case 'wrong':
       return wrongCredentials();
@@ -21,7 +21,7 @@ export function refusal(refused: Refused): ProblemError {
 }
 
 /** The reservation of an attempt; throws a ProblemError when the attempt has to wait. */
-export function reserved(result: Reservation | WaitNeeded): Reservation {
+export function reserved(result: Reservation | RetryDelay): Reservation {
   if (result.kind === 'wait') throw refusal(result);
   return result;
 }

@@ -8,14 +8,14 @@ import type { PointCache } from '../../agents/points/point-cache.ts';
 import type { AgentRow } from '../../store/contract/records.ts';
 import { ProblemError } from '../contract/problem.ts';
 
-type Acting = Extract<PointAuthentication, { readonly agent: AgentRow }>;
+type AgentAuthentication = Extract<PointAuthentication, { readonly agent: AgentRow }>;
 type Stranger = Extract<PointAuthentication, { readonly kind: 'malformed' | 'unknown' | 'expired' }>;
-type NotActing = Exclude<PointAuthentication, Acting | Stranger>;
+type NotActing = Exclude<PointAuthentication, AgentAuthentication | Stranger>;
 
 interface PointIdentifierOptions {
   readonly cache: PointCache;
   /** Throws when the agent is not active. */
-  readonly checkActive: (acting: Acting) => void;
+  readonly checkActive: (acting: AgentAuthentication) => void;
   readonly refuseStranger: (kind: Stranger['kind'], address: string) => never;
   /** Counts a failure of the address; throws when the address has failed too often. */
   readonly takeFailure: (address: string) => void;
@@ -28,7 +28,7 @@ interface PointIdentifier {
    * The point and the agent that it acts for; the agent may be disabled or revoked. Rejects with a
    * ProblemError: 400, 401, 403 or 429.
    */
-  identify(keyText: string, request: FastifyRequest, now: Moment): Promise<Acting>;
+  identify(keyText: string, request: FastifyRequest, now: Moment): Promise<AgentAuthentication>;
   /** The point that sent the key, apart from any agent. Rejects with a ProblemError: 401, 403 or 429. */
   find(keyText: string, request: FastifyRequest, now: Moment): Promise<ActingPoint>;
   /** Identifies the same point and agent once more; returns `before` at once when nothing has changed. */
@@ -59,7 +59,7 @@ export function createPointIdentifier(options: PointIdentifierOptions): PointIde
         : lookAgain({ keyText, agentName: before.agent.id }, now),
   };
 
-  async function lookAgain(sent: SentByPoint, now: Moment): Promise<Acting> {
+  async function lookAgain(sent: SentByPoint, now: Moment): Promise<AgentAuthentication> {
     const result = await cache.look(sent, now);
     if ('name' in result) throw refusalOf(result);
     if (!('agent' in result))

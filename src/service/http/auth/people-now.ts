@@ -4,11 +4,11 @@
 import type { Directory } from '../../people/directory.ts';
 import { type OperationName, reachOf } from '../../people/operations.ts';
 import { type Actor, recordName } from '../../people/person.ts';
-import type { FindPeople, PersonNow } from '../../requests/approvals/people-now.ts';
+import type { CurrentPerson, FindPeople } from '../../requests/approvals/people-now.ts';
 import type { Caller, Rights } from '../../requests/approvals/rights.ts';
 
 export function createFindPeople({ people }: Pick<Directory, 'people'>): FindPeople {
-  async function find(id: string): Promise<PersonNow> {
+  async function find(id: string): Promise<CurrentPerson> {
     const found = await people.find(id);
     const seen = { kind: 'person', id, version: found?.version ?? 0 };
     if (found === null)

@@ -33,12 +33,12 @@ export const pageParameters: readonly Parameter[] = [
   },
 ];
 
-export interface PageAsked {
+export interface PageQuery {
   readonly countMax: number;
   readonly after: PagePlace | null;
 }
 
-export function readPage(query: Readonly<Record<string, string>>): PageAsked {
+export function readPage(query: Readonly<Record<string, string>>): PageQuery {
   const { limit = String(limitDefault), cursor } = query;
   const countMax = /^\d{1,3}$/.test(limit) ? Number(limit) : 0;
   if (countMax < 1 || countMax > limitMax) {
@@ -61,7 +61,7 @@ const lookedAtOnce = 200;
  * between two stretches. `next` returns the items after a place, in order.
  */
 export async function collect<T>(
-  { countMax, after }: PageAsked,
+  { countMax, after }: PageQuery,
   {
     next,
     placeOf,

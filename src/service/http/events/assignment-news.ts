@@ -11,10 +11,10 @@ export interface AssignedRequest {
   readonly title: string;
 }
 
-type Named = Pick<Person, 'name' | 'email'>;
+type NamedPerson = Pick<Person, 'name' | 'email'>;
 
 export interface AssignmentNews {
-  assigned(request: AssignedRequest, to: Named, by: Named): void;
+  assigned(request: AssignedRequest, to: NamedPerson, by: NamedPerson): void;
 }
 
 export function createAssignmentNews({

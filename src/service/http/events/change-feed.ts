@@ -129,7 +129,7 @@ export interface ChangeFeedTiming {
 const timingDefault: ChangeFeedTiming = { everyMs: 500, followMs: 500, signOfLifeMs: 15_000, checkMs: 5_000 };
 export const streamsOfPersonMax = 20;
 
-interface Open extends ChangeStream {
+interface OpenStream extends ChangeStream {
   readonly personId: string;
   readonly look: OpenOptions['look'];
   kinds: ReadonlySet<ChangeKind>;
@@ -139,7 +139,7 @@ interface Open extends ChangeStream {
 export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
   const { clock, onFailure } = options;
   const timing = { ...timingDefault, ...options.timing };
-  const streams = new Set<Open>();
+  const streams = new Set<OpenStream>();
   /** By kind, the timer after which the kind is announced. */
   const timers = new Map<ChangeKind, NodeJS.Timeout>();
   /** `again`: something has changed since the check that is under way began. */
@@ -170,7 +170,7 @@ export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
     return count;
   }
 
-  async function check(stream: Open): Promise<void> {
+  async function check(stream: OpenStream): Promise<void> {
     try {
       const actor = await stream.look();
       if (actor === null) stream.end();
@@ -201,7 +201,7 @@ export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
     following ??= setInterval(() => void follow().catch(onFailure), timing.followMs).unref();
   }
 
-  function drop(stream: Open): void {
+  function drop(stream: OpenStream): void {
     streams.delete(stream);
     if (streams.size > 0 || following === null) return;
     clearInterval(following);
@@ -214,7 +214,7 @@ export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
     async open(actor, { look }) {
       const personId = actor.person.id;
       if (openOf(personId) >= streamsOfPersonMax) return null;
-      const stream: Open = { ...createChangeStream(), personId, look, kinds: kindsOf(actor) };
+      const stream: OpenStream = { ...createChangeStream(), personId, look, kinds: kindsOf(actor) };
       streams.add(stream);
       const signs = setInterval(stream.signOfLife, timing.signOfLifeMs).unref();
       const checks = setInterval(() => void check(stream), timing.checkMs).unref();

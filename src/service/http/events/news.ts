@@ -11,7 +11,7 @@ import type { Person } from '../../people/person.ts';
 import type { PolicyHost, PolicyState } from '../../policies/policy-host.ts';
 import type { RequestEvents, RequestNotice } from '../../requests/record/request-events.ts';
 import { askedOwner } from '../../store/contract/asked-owner.ts';
-import type { Dispatcher, Prepared } from '../../webhooks/dispatch.ts';
+import type { Dispatcher, PreparedEvent } from '../../webhooks/dispatch.ts';
 import type { Mailer } from '../../webhooks/mail.ts';
 import type { Revocation } from '../../webhooks/revocations.ts';
 import { type AccessNews, activePeople, createAccessNews, createAlertMessages } from './access-news.ts';
@@ -20,7 +20,7 @@ import { oneLine } from './assignment-news.ts';
 export interface News extends AccessNews {
   follow(requests: RequestEvents, policies: Pick<PolicyHost, 'onChange'>): void;
   /** The prepared messages that an agent was revoked. */
-  revoked(revocation: Revocation): Promise<Prepared>;
+  revoked(revocation: Revocation): Promise<PreparedEvent>;
   /** The messages about an alert that begins, or is over. */
   alertMessages(alert: Alert): Promise<AlertMessages>;
 }

@@ -28,7 +28,7 @@ export interface OutgoingDeps {
   readonly log: { warn(fields: object, message: string): void };
 }
 
-export interface Outgoing {
+export interface OutgoingMessages {
   readonly dispatcher: Dispatcher;
   readonly access: AccessNews;
   readonly assignments: AssignmentNews;
@@ -37,7 +37,7 @@ export interface Outgoing {
   close(): Promise<void>;
 }
 
-export function createOutgoing(deps: OutgoingDeps): Outgoing {
+export function createOutgoing(deps: OutgoingDeps): OutgoingMessages {
   const { store, clock, publicUrl, arePrivateAddressesAllowed, smtp, log } = deps;
   const directory = createDirectory(store.documents, clock);
   const onFailure = (err: unknown): void => log.warn({ err }, 'could not send a webhook message or e-mail');

@@ -36,7 +36,7 @@ import { replayRoutes } from './policies/replay.ts';
 import { rollBackRoutes } from './policies/roll-back.ts';
 import { receiptRoutes } from './receipts/receipts.ts';
 import { approvalRoutes } from './requests/approvals.ts';
-import { claimRoutes } from './requests/claims.ts';
+import { reviewLockRoutes } from './requests/claims.ts';
 import { handlingRoutes } from './requests/handling.ts';
 import { lookAlikeRoutes } from './requests/look-alikes.ts';
 import { outcomeRoutes } from './requests/outcomes.ts';
@@ -81,7 +81,7 @@ export const managementRoutes = [
   ...tableRoutes,
   ...replicaRoutes,
   ...approvalRoutes,
-  ...claimRoutes,
+  ...reviewLockRoutes,
   ...handlingRoutes,
   ...requestExportRoutes,
   ...stepUpRoutes,

@@ -8,7 +8,7 @@ import type { Attributes, Context, Span, Tracer } from '@opentelemetry/api';
 import type { SpanExporter } from '@opentelemetry/sdk-trace';
 import { engineVersions } from '../../requests/record/record.ts';
 
-export interface Tracing {
+export interface RequestTracing {
   /** Traces a request of a known agent that has been answered. */
   answered(exchange: TracedExchange): void;
   /** Sends the remaining spans, as far as the collector takes them within a moment. */
@@ -59,7 +59,7 @@ const closeMs = 2_000;
 const spansWaitingMax = 4_096;
 const toldEveryMs = 60_000;
 
-export async function openTracing(options: TracingOptions): Promise<Tracing> {
+export async function openTracing(options: TracingOptions): Promise<RequestTracing> {
   const { endpoint, exportTimeoutMs = defaultExportTimeoutMs } = options;
   const [api, sdk, { OTLPTraceExporter }, { resourceFromAttributes }] = await Promise.all([
     import('@opentelemetry/api'),
@@ -152,14 +152,14 @@ function attributesOf(exchange: TracedExchange): Attributes {
   };
 }
 
-interface Staged extends TracedExchange {
+interface StageTimes extends TracedExchange {
   readonly toWall: number;
 }
 
 /**
  * Adds a span for each stage, one after the other: receiving, checking, deciding, and waiting for the disk.
  */
-function addStages(tracer: Tracer, parent: Context, { startedAtMs, decided, toWall }: Staged): void {
+function addStages(tracer: Tracer, parent: Context, { startedAtMs, decided, toWall }: StageTimes): void {
   if (decided === null) return;
   const { readAtMs, checkedAtMs, recordedAtMs, decideMs } = decided;
   const stages: readonly (readonly [string, number, number])[] = [

@@ -22,7 +22,7 @@ export interface Crew {
 }
 
 /** A worker ended before it served; it has printed why. */
-export class WorkerFailed extends Error {
+export class WorkerFailure extends Error {
   readonly exitCode: number;
 
   constructor(exitCode: number) {
@@ -34,10 +34,10 @@ export class WorkerFailed extends Error {
 
 export interface CrewOptions {
   /** Called for each worker that ended and is replaced. */
-  readonly onEnd: (ended: Ended) => void;
+  readonly onEnd: (ended: WorkerExit) => void;
 }
 
-interface Ended {
+interface WorkerExit {
   readonly slot: number;
   readonly pid: number | undefined;
   /** The exit code; null when a signal ended the worker. */
@@ -51,7 +51,7 @@ interface Member {
   isServing: boolean;
   /** Resolves with the worker's welcome; rejects with WorkerFailed. */
   readonly serving: Promise<string>;
-  readonly ended: Promise<Ended>;
+  readonly ended: Promise<WorkerExit>;
 }
 
 /** Pause between the end of a worker and the start of its successor; doubled each time until one serves. */
@@ -73,7 +73,7 @@ export function createCrew({ onEnd }: CrewOptions): Crew {
       // Whoever waits until the service is ready is notified by the supervisor.
       NOTIFY_SOCKET: undefined,
     });
-    const ended = new Promise<Ended>((resolve) => {
+    const ended = new Promise<WorkerExit>((resolve) => {
       worker.once('exit', (code: number | null, signal: string | null) => {
         members.delete(slot);
         resolve({ slot, pid: worker.process.pid, code, signal });
@@ -91,7 +91,7 @@ export function createCrew({ onEnd }: CrewOptions): Crew {
             return rounds.receive(message.round, slot, message.text);
         }
       });
-      void ended.then(({ code }) => reject(new WorkerFailed(code || 1)));
+      void ended.then(({ code }) => reject(new WorkerFailure(code || 1)));
     });
     // Nobody waits until later workers serve, so their failure is not an unhandled rejection.
     served.catch(() => undefined);

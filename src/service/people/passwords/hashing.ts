@@ -26,7 +26,7 @@ const atOnceDefault = Math.max(1, Math.min(4, Math.floor(availableParallelism() 
 const waitingMaxDefault = 64;
 const waitingMaxEachDefault = 16;
 
-interface Waiting {
+interface QueuedHash {
   readonly key: string;
   readonly begin: () => void;
 }
@@ -35,7 +35,7 @@ export function createHashingLine(options: HashingLineOptions = {}): HashingLine
   const atOnce = options.atOnce ?? atOnceDefault;
   const waitingMax = options.waitingMax ?? waitingMaxDefault;
   const waitingMaxEach = options.waitingMaxEach ?? waitingMaxEachDefault;
-  const [known, strangers]: [Waiting[], Waiting[]] = [[], []];
+  const [known, strangers]: [QueuedHash[], QueuedHash[]] = [[], []];
   let running = 0;
 
   function next(): void {

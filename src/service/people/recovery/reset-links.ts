@@ -4,8 +4,8 @@
 // its maker has chosen so.
 
 import { randomUUID } from 'node:crypto';
-import type { Invalid } from '../access.ts';
-import type { WaitNeeded } from '../attempts.ts';
+import type { InvalidInput } from '../access.ts';
+import type { RetryDelay } from '../attempts.ts';
 import { factorRemovals } from '../codes.ts';
 import type { Directory } from '../directory.ts';
 import { newNotice } from '../notices.ts';
@@ -31,7 +31,7 @@ export interface ResetLinkDraft {
   readonly removesFactors: boolean;
 }
 
-export type ResetLinkMade =
+export type NewResetLink =
   | {
       readonly kind: 'made';
       readonly person: Person;
@@ -49,7 +49,7 @@ export async function makeResetLink(
   directory: Directory,
   maker: LinkMaker,
   { personId, removesFactors }: ResetLinkDraft,
-): Promise<ResetLinkMade> {
+): Promise<NewResetLink> {
   const found = await directory.people.find(personId);
   if (found === null) return { kind: 'unknown' };
   const { value: person, version } = found;
@@ -125,8 +125,8 @@ async function isBacked({ people }: Directory, { madeBy }: ResetLink): Promise<b
 
 export type PasswordReset =
   | { readonly kind: 'reset'; readonly person: Person }
-  | Invalid
-  | WaitNeeded
+  | InvalidInput
+  | RetryDelay
   | { readonly kind: 'no-link' };
 
 /** Sets a new password by a link, and ends all sessions and tokens of the person. */

@@ -10,13 +10,13 @@ import { mapGroups } from './mapping.ts';
 import type { Claims } from './provider.ts';
 import { changeProvisioned, groupNamesOf, type ProvisionDeps, readStanding } from './provision.ts';
 
-export type NotFound = 'not-provisioned' | 'no-role' | 'disabled' | 'address-taken' | 'conflict';
+export type LookupRefusal = 'not-provisioned' | 'no-role' | 'disabled' | 'address-taken' | 'conflict';
 
 /** Returns the person, or why there is none. `identityId` is the digest of issuer and subject. */
 export async function findProvisioned(
   deps: ProvisionDeps,
   { claims, identityId }: { readonly claims: Claims; readonly identityId: string },
-): Promise<Person | NotFound> {
+): Promise<Person | LookupRefusal> {
   const { directory, rules } = deps;
   const identity = await directory.identities.find(identityId);
   const { people, groups } = await readStanding(directory);
@@ -64,7 +64,7 @@ async function settled(
   return (isSettled ? person : await find(personId)) ?? 'conflict';
 }
 
-interface Named {
+interface ClaimedPerson {
   readonly claims: Claims;
   /** The person that the subject is linked to; null when there is no link. */
   readonly personId: string | null;
@@ -73,7 +73,7 @@ interface Named {
 async function namedBy(
   directory: Directory,
   all: readonly ProvisionedPerson[],
-  { claims, personId: known }: Named,
+  { claims, personId: known }: ClaimedPerson,
 ): Promise<ProvisionedPerson | null> {
   if (known !== null) return all.find(({ personId }) => personId === known) ?? null;
   const ofId = all.filter(({ externalId }) => externalId !== null && externalId === claims.externalId);

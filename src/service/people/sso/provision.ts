@@ -44,15 +44,15 @@ export type PersonDraft = Pick<
 export type GroupDraft = Pick<ProvisionedGroup, 'displayName' | 'externalId' | 'memberIds'>;
 
 /** Why nothing was changed; `detail` is a sentence in lower case without a final full stop. */
-export interface NotProvisioned {
+export interface ProvisionRefusal {
   readonly kind: 'invalid' | 'taken' | 'unknown' | 'conflict';
   readonly detail: string;
 }
 
-export type Provisioned<T> = { readonly kind: 'done'; readonly value: T } | NotProvisioned;
+export type ProvisionResult<T> = { readonly kind: 'done'; readonly value: T } | ProvisionRefusal;
 
 /** All provisioned people and groups, as they are stored now. */
-export interface Standing {
+export interface DirectoryState {
   readonly people: ReadonlyMap<string, ReadDocument<ProvisionedPerson>>;
   readonly groups: ReadonlyMap<string, ReadDocument<ProvisionedGroup>>;
 }
@@ -63,7 +63,7 @@ const triesMax = 5;
 const nameLengthMax = 100;
 
 /** Reads all provisioned people and groups; deleted people are left out. */
-export async function readStanding({ provisioned, provisionedGroups }: Directory): Promise<Standing> {
+export async function readStanding({ provisioned, provisionedGroups }: Directory): Promise<DirectoryState> {
   const [people, groups] = [await readAll(provisioned), await readAll(provisionedGroups)];
   return {
     people: new Map(people.filter(({ value }) => !value.isDeleted).map((one) => [one.value.id, one])),
@@ -72,7 +72,7 @@ export async function readStanding({ provisioned, provisionedGroups }: Directory
 }
 
 /** Returns the names of a provisioned person's groups. */
-export function groupNamesOf(groups: Standing['groups'], id: string): readonly string[] {
+export function groupNamesOf(groups: DirectoryState['groups'], id: string): readonly string[] {
   return [...groups.values()]
     .filter(({ value }) => value.memberIds.includes(id))
     .map(({ value }) => value.displayName);
@@ -90,9 +90,9 @@ async function readAll<T extends { readonly id: string; readonly createdAtMs: nu
 }
 
 /** A change by the provider: the people and groups that it concerns, as they are to be. */
-interface Saying<T> {
+interface DirectoryChange<T> {
   readonly what: string;
-  readonly standing: Standing;
+  readonly standing: DirectoryState;
   /** The people whose data or groups change, with their new data. */
   readonly people: readonly ReadDocument<ProvisionedPerson>[];
   readonly groups: readonly ReadDocument<ProvisionedGroup>[];
@@ -104,7 +104,7 @@ interface Saying<T> {
 export function addProvisioned(
   deps: ProvisionDeps,
   draft: PersonDraft,
-): Promise<Provisioned<ProvisionedPerson>> {
+): Promise<ProvisionResult<ProvisionedPerson>> {
   return provision(deps, async (standing, nowMs) => {
     const before = await deps.directory.provisioned.findByName(draft.userName);
     if (before !== null && !before.value.isDeleted) return takenName(draft.userName);
@@ -125,7 +125,7 @@ export function changeProvisioned(
   deps: ProvisionDeps,
   id: string,
   change: (before: PersonDraft) => PersonDraft,
-): Promise<Provisioned<ProvisionedPerson>> {
+): Promise<ProvisionResult<ProvisionedPerson>> {
   return provision(deps, async (standing, nowMs) => {
     const before = standing.people.get(id);
     if (before === undefined) return unknown('user');
@@ -138,7 +138,7 @@ export function changeProvisioned(
 }
 
 /** Removes a person, who is then disabled and in no group. */
-export function removeProvisioned(deps: ProvisionDeps, id: string): Promise<Provisioned<null>> {
+export function removeProvisioned(deps: ProvisionDeps, id: string): Promise<ProvisionResult<null>> {
   return provision(deps, async (standing, nowMs) => {
     const before = standing.people.get(id);
     if (before === undefined) return unknown('user');
@@ -154,7 +154,7 @@ export function removeProvisioned(deps: ProvisionDeps, id: string): Promise<Prov
   });
 }
 
-export function addGroup(deps: ProvisionDeps, draft: GroupDraft): Promise<Provisioned<ProvisionedGroup>> {
+export function addGroup(deps: ProvisionDeps, draft: GroupDraft): Promise<ProvisionResult<ProvisionedGroup>> {
   return provision(deps, async (standing, nowMs) => {
     const value = { ...draft, id: randomUUID(), createdAtMs: nowMs, changedAtMs: nowMs };
     return groupSaying(standing, { what: 'group-provisioned', before: [], value, version: 0 });
@@ -166,7 +166,7 @@ export function changeGroup(
   deps: ProvisionDeps,
   id: string,
   change: (before: GroupDraft) => GroupDraft,
-): Promise<Provisioned<ProvisionedGroup>> {
+): Promise<ProvisionResult<ProvisionedGroup>> {
   return provision(deps, async (standing, nowMs) => {
     const found = standing.groups.get(id);
     if (found === undefined) return unknown('group');
@@ -176,7 +176,7 @@ export function changeGroup(
   });
 }
 
-export function removeGroup(deps: ProvisionDeps, id: string): Promise<Provisioned<null>> {
+export function removeGroup(deps: ProvisionDeps, id: string): Promise<ProvisionResult<null>> {
   return provision(deps, async (standing) => {
     const found = standing.groups.get(id);
     if (found === undefined) return unknown('group');
@@ -194,9 +194,9 @@ interface GroupChange {
 }
 
 function groupSaying(
-  standing: Standing,
+  standing: DirectoryState,
   { what, before, value, version }: GroupChange,
-): Saying<ProvisionedGroup> | NotProvisioned {
+): DirectoryChange<ProvisionedGroup> | ProvisionRefusal {
   const isTaken = [...standing.groups.values()].some(
     (one) =>
       one.value.id !== value.id && one.value.displayName.toLowerCase() === value.displayName.toLowerCase(),
@@ -208,25 +208,31 @@ function groupSaying(
   return { what, standing, people, groups: [{ value, version }], removedGroups: [], value };
 }
 
-function membersOf({ people }: Standing, ids: Iterable<string>): readonly ReadDocument<ProvisionedPerson>[] {
+function membersOf(
+  { people }: DirectoryState,
+  ids: Iterable<string>,
+): readonly ReadDocument<ProvisionedPerson>[] {
   return [...ids].map((id) => people.get(id)).filter((one) => one !== undefined);
 }
 
-function takenName(userName: string): NotProvisioned {
+function takenName(userName: string): ProvisionRefusal {
   return { kind: 'taken', detail: `there is a user \`${userName}\`` };
 }
 
-function unknown(what: 'user' | 'group'): NotProvisioned {
+function unknown(what: 'user' | 'group'): ProvisionRefusal {
   return { kind: 'unknown', detail: `there is no such ${what}` };
 }
 
-type Say<T> = (standing: Standing, nowMs: number) => Promise<Saying<T> | NotProvisioned>;
+type PlanChange<T> = (
+  standing: DirectoryState,
+  nowMs: number,
+) => Promise<DirectoryChange<T> | ProvisionRefusal>;
 
 /**
  * Reads everything that is provisioned, and stores a change with all that follows from it; tries again when
  * another change came between.
  */
-async function provision<T>(deps: ProvisionDeps, say: Say<T>): Promise<Provisioned<T>> {
+async function provision<T>(deps: ProvisionDeps, say: PlanChange<T>): Promise<ProvisionResult<T>> {
   const { directory } = deps;
   for (let tries = 0; tries < triesMax; tries += 1) {
     const guard = await guardOf(directory, 'provisioning');
@@ -247,12 +253,12 @@ async function provision<T>(deps: ProvisionDeps, say: Say<T>): Promise<Provision
   return { kind: 'conflict', detail: 'somebody else changes the same: send it again' };
 }
 
-function subjectOf({ people, groups, removedGroups, what }: Saying<unknown>): string {
+function subjectOf({ people, groups, removedGroups, what }: DirectoryChange<unknown>): string {
   const ofGroup = what.startsWith('group-') ? (groups[0] ?? removedGroups[0]) : undefined;
   return (ofGroup ?? people[0])?.value.id ?? '';
 }
 
-interface Following {
+interface ChangeEffects {
   readonly writes: readonly DocumentWrite[];
   readonly before: CanonicalValue;
   readonly after: CanonicalValue;
@@ -260,9 +266,9 @@ interface Following {
 
 async function follow(
   { directory, rules }: ProvisionDeps,
-  { standing, people, groups, removedGroups }: Saying<unknown>,
+  { standing, people, groups, removedGroups }: DirectoryChange<unknown>,
   nowMs: number,
-): Promise<Following | NotProvisioned> {
+): Promise<ChangeEffects | ProvisionRefusal> {
   const groupsNow = new Map(standing.groups);
   for (const one of groups) groupsNow.set(one.value.id, one);
   for (const one of removedGroups) groupsNow.delete(one.value.id);
@@ -328,7 +334,7 @@ async function outcomeOf(
   directory: Directory,
   said: ReadDocument<ProvisionedPerson>,
   ground: Ground,
-): Promise<Outcome | NotProvisioned> {
+): Promise<Outcome | ProvisionRefusal> {
   const { value } = said;
   const isLetIn = value.isActive && !value.isDeleted && ground.given !== null;
   const email = canonicalEmail(value.email ?? value.userName);

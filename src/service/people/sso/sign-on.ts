@@ -92,14 +92,19 @@ export async function personOf({ directory, settings }: SsoDeps, claims: Claims)
   return await takeOver(directory, present, { claims, given, identityId });
 }
 
-interface Mapped {
+interface MappedClaims {
   readonly claims: Claims;
   readonly given: RolesAndGroups;
 }
 
 async function create(
   directory: Directory,
-  { email, claims, given, identityId }: Mapped & { readonly email: string; readonly identityId: string },
+  {
+    email,
+    claims,
+    given,
+    identityId,
+  }: MappedClaims & { readonly email: string; readonly identityId: string },
 ): Promise<Person | NotLetIn> {
   const nowMs = Math.trunc(directory.clock());
   const person = providedPerson({ email, name: nameOf(claims), given, nowMs });
@@ -122,7 +127,7 @@ async function create(
 async function takeOver(
   directory: Directory,
   { value: before, version }: ReadDocument<Person>,
-  { claims, given, identityId }: Mapped & { readonly identityId: string },
+  { claims, given, identityId }: MappedClaims & { readonly identityId: string },
 ): Promise<Person | NotLetIn> {
   if (before.status !== 'active') return 'disabled';
   if (!claims.isEmailVerified || before.roles.includes('admin')) return 'address-taken';
@@ -154,7 +159,7 @@ async function takeOver(
 async function follow(
   directory: Directory,
   { value: before, version }: ReadDocument<Person>,
-  { claims, given }: Mapped,
+  { claims, given }: MappedClaims,
 ): Promise<Person | NotLetIn> {
   const after: Person = {
     ...before,

@@ -185,7 +185,7 @@ function factsOf({ aboutBytes: _, ...facts }: NonNullable<Header['facts']>, abou
   return { ...facts, about };
 }
 
-interface Signed {
+interface SignedBundle {
   readonly isSigned: boolean;
   readonly own: string | null;
   readonly wanted: string | undefined;
@@ -193,7 +193,10 @@ interface Signed {
   readonly end: number;
 }
 
-async function checkSignature(bytes: Uint8Array, { isSigned, own, wanted, end }: Signed): Promise<void> {
+async function checkSignature(
+  bytes: Uint8Array,
+  { isSigned, own, wanted, end }: SignedBundle,
+): Promise<void> {
   if (isSigned !== (own !== null))
     throw new BundleError('the bundle is damaged: it does not say who signed it');
   if (wanted !== undefined && own === null) throw new BundleError('the bundle is not signed');

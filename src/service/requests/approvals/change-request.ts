@@ -7,7 +7,7 @@ import type { ActivePolicies } from '../../../language/model/active-policies.ts'
 import type { PayloadIssue } from '../../../language/model/decision.ts';
 import type { Facts } from '../../../language/model/request.ts';
 import { agentFacts } from '../../agents/agent-facts.ts';
-import { type PointNow, pointNow, seenPoint } from '../../agents/points/point.ts';
+import { type CurrentPoint, pointNow, seenPoint } from '../../agents/points/point.ts';
 import type { GrantBasis } from '../../store/contract/grant-basis.ts';
 import type { MetersRead, SettledEntryRow } from '../../store/contract/metering.ts';
 import type { AgentRow, RequestEvent } from '../../store/contract/records.ts';
@@ -19,17 +19,17 @@ import { recordTitle } from '../record/record.ts';
 import type { RequestEvents, RequestNotice } from '../record/request-events.ts';
 import { type RequestState, requestStateOf, withEvents } from '../record/request-state.ts';
 import { recordedFacts } from './decide-again.ts';
-import type { FindPeople, PersonNow } from './people-now.ts';
+import type { CurrentPerson, FindPeople } from './people-now.ts';
 import { askedGroups } from './rights.ts';
 import { type LastStepUp, lastStepUp, type StepUp } from './step-up.ts';
-import { asOfNow, givers } from './votes-now.ts';
+import { voters, withEffectiveVotes } from './votes-now.ts';
 
 export interface DecisionsDeps {
   readonly store: Store;
   readonly policies: () => ActivePolicies;
   /** Milliseconds since 1970-01-01T00:00Z. */
   readonly clock: () => number;
-  readonly switches: SwitchesNow;
+  readonly switches: SwitchSource;
   readonly findPeople: FindPeople;
   readonly metering: Pick<
     Metering,
@@ -38,7 +38,7 @@ export interface DecisionsDeps {
   readonly news?: RequestEvents;
 }
 
-export type Changed =
+export type ChangeResult =
   | {
       readonly kind: 'changed';
       readonly state: RequestState;
@@ -57,19 +57,19 @@ export type Changed =
   /** The person belongs to several of the groups that are asked, and has to name one. */
   | { readonly kind: 'which-group'; readonly groups: readonly string[] };
 
-export type RefusedChange = Exclude<Changed, { readonly kind: 'changed' }>;
+export type RefusedChange = Exclude<ChangeResult, { readonly kind: 'changed' }>;
 
 export type Events = readonly Omit<RequestEvent, 'requestId'>[];
 
 /** The state that a change is decided on. */
-export interface Seen {
+export interface RequestSnapshot {
   /** The request, with its votes as they count now. */
   readonly state: RequestState;
   readonly agent: AgentRow;
   /** The enforcement point that sent the request; null when the agent sent it itself. */
-  readonly point: PointNow | null;
+  readonly point: CurrentPoint | null;
   /** Everybody who has voted or stepped up, and the person who asks now. */
-  readonly people: ReadonlyMap<string, PersonNow>;
+  readonly people: ReadonlyMap<string, CurrentPerson>;
   /** The agent's last step-up; null when none counts, or when nothing is decided. */
   readonly lastStepUp: StepUp | null;
   /** The pushed rows that rules read today; null when there are none, or when nothing is decided. */
@@ -85,27 +85,27 @@ export interface ChangeRequest {
   readonly asker: string | null;
   /** The facts of the call that comes for the request, and is decided itself; absent when none does. */
   readonly call?: Facts;
-  readonly judge: (seen: Seen) => Promise<Events | RefusedChange | 'nothing'>;
+  readonly handler: (seen: RequestSnapshot) => Promise<Events | RefusedChange | 'nothing'>;
   /** How the request's entries in meters stand after the change. */
   readonly entries?: (state: RequestState) => readonly SettledEntryRow[];
   /** Called once the change is stored; when absent, the end of the wait is entered in the meters. */
-  readonly follow?: (events: Events, state: RequestState) => void;
+  readonly afterCommit?: (events: Events, state: RequestState) => void;
 }
 
 /**
  * Attempts of one change. Each further attempt follows a concurrent change; more than this cannot occur in
  * practice.
  */
-const triesMax = 50;
+const maxAttempts = 50;
 
-export async function changeRequest(deps: DecisionsDeps, change: ChangeRequest): Promise<Changed> {
-  for (let tries = 0; tries < triesMax; tries += 1) {
+export async function changeRequest(deps: DecisionsDeps, change: ChangeRequest): Promise<ChangeResult> {
+  for (let attempts = 0; attempts < maxAttempts; attempts += 1) {
     const read = await readRequest(deps, change);
     if (read === null) return { kind: 'unknown' };
-    const { seen, basis } = read;
-    const meters = await metersNow(deps, seen, change.call);
-    const { state, agent, stopped } = seen;
-    const events = await change.judge(seen);
+    const { snapshot, precondition } = read;
+    const meters = await metersNow(deps, snapshot, change.call);
+    const { state, agent, stopped } = snapshot;
+    const events = await change.handler(snapshot);
     if (events === 'nothing') return { kind: 'changed', state, agent, stopped };
     if ('kind' in events) return events;
     const result = await deps.store.requests.change({
@@ -113,14 +113,14 @@ export async function changeRequest(deps: DecisionsDeps, change: ChangeRequest):
       events,
       from: [state.status],
       seen: state.seen,
-      basis,
+      basis: precondition,
       meters,
       entries: change.entries?.(state),
     });
     if (result === 'unknown-request') return { kind: 'unknown' };
     if (result === 'changed') {
-      if (change.follow === undefined) settle(deps, change.id, events);
-      else change.follow(events, state);
+      if (change.afterCommit === undefined) settle(deps, change.id, events);
+      else change.afterCommit(events, state);
       const after = withEvents(state, events);
       emitNews(deps, after, state);
       return { kind: 'changed', state: after, agent, stopped };
@@ -136,7 +136,7 @@ export async function changeRequest(deps: DecisionsDeps, change: ChangeRequest):
  */
 async function metersNow(
   { metering, policies }: DecisionsDeps,
-  { state: { status, record }, rows }: Seen,
+  { state: { status, record }, rows }: RequestSnapshot,
   call: Facts | undefined,
 ): Promise<MetersRead | undefined> {
   if (status !== 'pending' && call === undefined) return undefined;
@@ -148,23 +148,23 @@ async function metersNow(
   return places.length === 0 ? undefined : { places, position: await metering.catchUp() };
 }
 
-interface Read {
-  readonly seen: Seen;
-  readonly basis: GrantBasis;
+interface LoadedRequest {
+  readonly snapshot: RequestSnapshot;
+  readonly precondition: GrantBasis;
 }
 
 /** Reads the request and its agent, each once; null when there is no such request. */
 export async function readRequest(
   deps: DecisionsDeps,
   { id, asker, call }: Pick<ChangeRequest, 'id' | 'asker' | 'call'>,
-): Promise<Read | null> {
+): Promise<LoadedRequest | null> {
   const { store, policies, clock, findPeople } = deps;
   const switches = await deps.switches.seen();
   const history = await store.requests.history(id);
   const agent = history === null ? null : await store.agents.find(history.row.agentId);
   if (history === null || agent === null) return null;
   const state = requestStateOf(history);
-  const people = await findPeople([...new Set([...givers(state), ...(asker === null ? [] : [asker])])]);
+  const people = await findPeople([...new Set([...voters(state), ...(asker === null ? [] : [asker])])]);
   const isDecided = state.status === 'pending' || call !== undefined;
   const stepUp = isDecided ? await lastStepUp({ documents: store.documents, findPeople }, agent) : null;
   const point = await pointOf(deps, state);
@@ -175,8 +175,8 @@ export async function readRequest(
       ? ({ facts: { ...recordedFacts(state.record), ...nowFacts }, by: 'decideRecorded' } as const)
       : ({ facts: { ...call, ...nowFacts }, by: 'decideTraced' } as const);
   const rows = isDecided ? await readPushedRows(store.documents, active, asked) : null;
-  const seen: Seen = {
-    state: asOfNow(state, { people, agent, asks: active.asks() }),
+  const snapshot: RequestSnapshot = {
+    state: withEffectiveVotes(state, { people, agent, asks: active.asks() }),
     agent,
     point,
     people,
@@ -186,13 +186,17 @@ export async function readRequest(
     nowMs: Math.trunc(clock()),
   };
   return {
-    seen,
-    basis: basisOf(seen, { generation: switches.generation, stepUp, policies: active.digest }),
+    snapshot,
+    precondition: preconditionOf(snapshot, {
+      generation: switches.generation,
+      stepUp,
+      policies: active.digest,
+    }),
   };
 }
 
-function basisOf(
-  { agent, people, point, rows }: Seen,
+function preconditionOf(
+  { agent, people, point, rows }: RequestSnapshot,
   {
     generation,
     stepUp,
@@ -216,12 +220,12 @@ function basisOf(
 }
 
 /** Reads several requests for a list. Nothing is granted on what this returns. */
-export async function lookAtAll(
+export async function loadMany(
   deps: DecisionsDeps,
   states: readonly RequestState[],
-): Promise<readonly Seen[]> {
+): Promise<readonly RequestSnapshot[]> {
   const switches = await deps.switches.seen();
-  const people = await deps.findPeople([...new Set(states.flatMap(givers))]);
+  const people = await deps.findPeople([...new Set(states.flatMap(voters))]);
   const agents = new Map<string, AgentRow>();
   for (const id of new Set(states.map(({ record }) => record.agentId))) {
     const agent = await deps.store.agents.find(id);
@@ -234,7 +238,7 @@ export async function lookAtAll(
     if (agent === undefined) return [];
     const point = points.get(pointPlace(state)) ?? null;
     return {
-      state: asOfNow(state, { people, agent, asks }),
+      state: withEffectiveVotes(state, { people, agent, asks }),
       agent,
       point,
       people,
@@ -246,7 +250,7 @@ export async function lookAtAll(
   });
 }
 
-async function pointOf({ store }: DecisionsDeps, { record }: RequestState): Promise<PointNow | null> {
+async function pointOf({ store }: DecisionsDeps, { record }: RequestState): Promise<CurrentPoint | null> {
   return record.point === undefined ? null : await pointNow(store.documents, record.point, record.agentId);
 }
 
@@ -255,7 +259,7 @@ async function pointOf({ store }: DecisionsDeps, { record }: RequestState): Prom
  * point is read once.
  */
 async function pointsOf(deps: DecisionsDeps, states: readonly RequestState[]) {
-  const points = new Map<string, PointNow | null>();
+  const points = new Map<string, CurrentPoint | null>();
   for (const state of states) {
     const place = pointPlace(state);
     if (!points.has(place)) points.set(place, await pointOf(deps, state));
@@ -267,7 +271,7 @@ function pointPlace({ record: { point, agentId } }: RequestState): string {
   return point === undefined ? '' : `${point.id} ${agentId}`;
 }
 
-function stoppedBy(switches: SeenSwitches, { record }: RequestState, agent: AgentRow): string | null {
+function stoppedBy(switches: KillSwitchSnapshot, { record }: RequestState, agent: AgentRow): string | null {
   const { actionKey } = record;
   const found = switches.stoppedBy({ agentId: agent.id, tier: agent.riskTier, actionKey });
   return found === null ? null : stoppedText;
@@ -321,14 +325,14 @@ function saidNow({ said }: RequestState): NonNullable<RequestNotice['said']> | n
 // The kill switches as the request path sees them, independent of how they are stored: which are on, and a
 // number by which the store tells whether they have changed since.
 
-export interface SwitchesNow {
+export interface SwitchSource {
   /** Returns at once when the switches were looked up recently. Rejects when they cannot be looked up. */
-  seen(): SeenSwitches | Promise<SeenSwitches>;
+  seen(): KillSwitchSnapshot | Promise<KillSwitchSnapshot>;
   /** Looks the switches up now, after the store has found a change that was not seen. */
-  lookAgain(): Promise<SeenSwitches>;
+  lookAgain(): Promise<KillSwitchSnapshot>;
 }
 
-export interface SeenSwitches {
+export interface KillSwitchSnapshot {
   readonly generation: number;
   /** Returns the kill switch that stops the action; null when none does. */
   readonly stoppedBy: (asked: StoppableAction) => object | null;

@@ -4,7 +4,7 @@
 import type { ActivePolicies } from '../../../language/model/active-policies.ts';
 import type { ApprovalRule, AskedRule } from '../../../language/model/asked.ts';
 import { type Decision, defaultValidForSeconds } from '../../../language/model/decision.ts';
-import { type Facts, nothingSatisfied, type Satisfied } from '../../../language/model/request.ts';
+import { type Facts, type MetRequirements, nothingSatisfied } from '../../../language/model/request.ts';
 import { tracedRules } from '../../../language/model/trace.ts';
 import { agentFacts, isControlOwner } from '../../agents/agent-facts.ts';
 import type { AgentRow, LifecycleState } from '../../store/contract/records.ts';
@@ -19,10 +19,10 @@ import {
 } from '../record/lifecycle.ts';
 import type { RequestRecord } from '../record/record.ts';
 import { type DecidedDetail, lifecycleOf, type RequestState } from '../record/request-state.ts';
-import { type Approved, isSatisfied, requestDigest } from '../record/vote-scope.ts';
+import { type ApprovalScope, isSatisfied, requestDigest } from '../record/vote-scope.ts';
 import { freshReauths, type StepUp } from './step-up.ts';
 
-export interface AskedNow {
+export interface DecisionContext {
   readonly active: ActivePolicies;
   /** The agent as the registry holds it now. */
   readonly agent: AgentRow;
@@ -34,12 +34,12 @@ export interface AskedNow {
   readonly metering: Pick<Metering, 'read'>;
 }
 
-export interface DecidedAgain extends DecidedDetail {
+export interface RepeatedDecision extends DecidedDetail {
   /** What the rules that take part in today's decision ask of people. */
   readonly firing: readonly AskedRule[];
 }
 
-export function decideAgain(state: RequestState, today: AskedNow): DecidedAgain {
+export function decideAgain(state: RequestState, today: DecisionContext): RepeatedDecision {
   const { active } = today;
   const readings = readingsOf(state, today);
   const facts: Facts = { ...factsOf(state, today), meters: readings.known };
@@ -74,7 +74,7 @@ export function isApprovalRule(rule: AskedRule): rule is ApprovalRule {
 /**
  * Reads the meters by the facts recorded with the request, so a later owner of the agent makes no difference.
  */
-function readingsOf({ record }: RequestState, { active, nowMs, metering }: AskedNow): MeterReadings {
+function readingsOf({ record }: RequestState, { active, nowMs, metering }: DecisionContext): MeterReadings {
   const uses = active.entriesRecorded(recordedFacts(record)) ?? [];
   return metering.read(uses, { nowMs, requestId: record.id });
 }
@@ -90,7 +90,7 @@ export function recordedFacts({
   return { action, payload, agent, request, nowMs: createdAtMs, meters: {}, satisfied: nothingSatisfied };
 }
 
-function factsOf({ record }: RequestState, { agent, rows, nowMs }: AskedNow): Facts {
+function factsOf({ record }: RequestState, { agent, rows, nowMs }: DecisionContext): Facts {
   return {
     ...(rows && { rows: rows.rows }),
     action: record.actionKey,
@@ -107,8 +107,8 @@ function factsOf({ record }: RequestState, { agent, rows, nowMs }: AskedNow): Fa
 export function satisfiedOf(
   firing: readonly AskedRule[],
   state: RequestState,
-  today: Pick<AskedNow, 'agent' | 'lastStepUp'>,
-): Satisfied {
+  today: Pick<DecisionContext, 'agent' | 'lastStepUp'>,
+): MetRequirements {
   const approved = approvedOf(state, today.agent);
   const { createdAtMs } = state.record;
   return {
@@ -125,10 +125,10 @@ export function satisfiedOf(
   };
 }
 
-export function approvedOf({ record, votes }: RequestState, agent: AgentRow): Approved {
+export function approvedOf({ record, votes }: RequestState, agent: AgentRow): ApprovalScope {
   // The control owner at the time of the request and today's: neither may approve for themselves.
   const owners = [agent.controlOwner, record.agent.control_owner ?? ''];
-  const isOwner: Approved['isOwner'] = (person) => owners.some((owner) => isControlOwner(person, owner));
+  const isOwner: ApprovalScope['isOwner'] = (person) => owners.some((owner) => isControlOwner(person, owner));
   return { votes, digest: requestDigest(record), isOwner, asked: record };
 }
 

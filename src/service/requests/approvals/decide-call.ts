@@ -4,14 +4,14 @@
 // was granted to another.
 
 import type { ActivePolicies } from '../../../language/model/active-policies.ts';
-import type { Facts, Satisfied } from '../../../language/model/request.ts';
+import type { Facts, MetRequirements } from '../../../language/model/request.ts';
 import { agentFacts } from '../../agents/agent-facts.ts';
 import { withRows } from '../../tables/read-rows.ts';
 import { entryRows } from '../metering/entry-rows.ts';
 import type { Metering } from '../metering/metering.ts';
 import type { RequestRecord } from '../record/record.ts';
 import type { RequestState, TakingCall } from '../record/request-state.ts';
-import type { Seen } from './change-request.ts';
+import type { RequestSnapshot } from './change-request.ts';
 import { askedBy, recordedFacts, satisfiedOf } from './decide-again.ts';
 
 export type DecidedCall = Pick<TakingCall, 'decision' | 'meters' | 'satisfied'> & {
@@ -30,7 +30,13 @@ interface CallDeps {
 export function decideCall(
   { active, metering }: CallDeps,
   call: Facts,
-  { state, agent, lastStepUp, rows, nowMs }: Pick<Seen, 'state' | 'agent' | 'lastStepUp' | 'rows' | 'nowMs'>,
+  {
+    state,
+    agent,
+    lastStepUp,
+    rows,
+    nowMs,
+  }: Pick<RequestSnapshot, 'state' | 'agent' | 'lastStepUp' | 'rows' | 'nowMs'>,
 ): DecidedCall {
   const plain: Facts = { ...withRows(call, rows), agent: agentFacts(agent), nowMs };
   const uses = active.entries(plain);
@@ -56,7 +62,7 @@ export function decideCall(
 }
 
 /** A step-up for a request serves the rules that asked that request for one, and no rule that asks the call. */
-function withoutOthers({ escalate, reauth }: Satisfied, state: RequestState): Satisfied {
+function withoutOthers({ escalate, reauth }: MetRequirements, state: RequestState): MetRequirements {
   return { escalate, reauth: reauth.filter((rule) => state.satisfied.reauth.includes(rule)) };
 }
 

@@ -5,15 +5,15 @@ import type { RequestStatus } from '../../store/contract/records.ts';
 import { metered } from '../metering/metering.ts';
 import { type LifecycleEvent, nextStatus, statusAt } from '../record/lifecycle.ts';
 import { eventOf, type RequestState } from '../record/request-state.ts';
-import type { DecisionsDeps, Events, RefusedChange, Seen } from './change-request.ts';
-import { type AskedNow, type DecidedAgain, stateAgain } from './decide-again.ts';
+import type { DecisionsDeps, Events, RefusedChange, RequestSnapshot } from './change-request.ts';
+import { type DecisionContext, type RepeatedDecision, stateAgain } from './decide-again.ts';
 
 /** What today's decision is made from, if the request may still be granted; otherwise the reason why not. */
 export async function todayFor(
   { policies, metering }: DecisionsDeps,
-  { state, agent, lastStepUp, rows, stopped, nowMs }: Seen,
+  { state, agent, lastStepUp, rows, stopped, nowMs }: RequestSnapshot,
   event: LifecycleEvent,
-): Promise<AskedNow | RefusedChange> {
+): Promise<DecisionContext | RefusedChange> {
   const over = overAs(state, event, nowMs);
   if (over !== null) return over;
   if (agent.status !== 'active') return { kind: 'conflict', detail: `the agent is ${agent.status}` };
@@ -28,7 +28,7 @@ export async function todayFor(
 export function decidedEvent(
   state: RequestState,
   event: LifecycleEvent,
-  { again, nowMs }: { readonly again: DecidedAgain; readonly nowMs: number },
+  { again, nowMs }: { readonly again: RepeatedDecision; readonly nowMs: number },
 ): Events[number] {
   const { firing: _, ...detail } = again;
   const next = stateAgain(state, event, { decision: again.decision, nowMs });

@@ -8,20 +8,20 @@ import { refusalValidSeconds } from '../record/lifecycle.ts';
 import { lifecycleOf, type RequestState, type Vote, voteEvent } from '../record/request-state.ts';
 import { approvedRule, isSatisfied, mayApprove, requestDigest } from '../record/vote-scope.ts';
 import {
-  type Changed,
+  type ChangeResult,
   changeRequest,
   type DecisionsDeps,
   type Events,
   type RefusedChange,
-  type Seen,
+  type RequestSnapshot,
 } from './change-request.ts';
 import {
-  type AskedNow,
   approvedOf,
   askedBy,
-  type DecidedAgain,
+  type DecisionContext,
   decideAgain,
   isApprovalRule,
+  type RepeatedDecision,
 } from './decide-again.ts';
 import { decidedEvent, overAs, todayFor } from './decide-now.ts';
 import { leftOutText } from './may.ts';
@@ -35,19 +35,19 @@ export interface VoteDraft {
   readonly comment: string;
 }
 
-export function approve(deps: DecisionsDeps, id: string, draft: VoteDraft): Promise<Changed> {
-  const judge = (seen: Seen) => judgeApproval(deps, seen, draft);
-  return changeRequest(deps, { id, asker: draft.caller.id, judge });
+export function approve(deps: DecisionsDeps, id: string, draft: VoteDraft): Promise<ChangeResult> {
+  const judge = (seen: RequestSnapshot) => judgeApproval(deps, seen, draft);
+  return changeRequest(deps, { id, asker: draft.caller.id, handler: judge });
 }
 
-export function reject(deps: DecisionsDeps, id: string, draft: VoteDraft): Promise<Changed> {
-  const judge = async (seen: Seen) => judgeRejection(seen, draft);
-  return changeRequest(deps, { id, asker: draft.caller.id, judge });
+export function reject(deps: DecisionsDeps, id: string, draft: VoteDraft): Promise<ChangeResult> {
+  const judge = async (seen: RequestSnapshot) => judgeRejection(seen, draft);
+  return changeRequest(deps, { id, asker: draft.caller.id, handler: judge });
 }
 
 async function judgeApproval(
   deps: DecisionsDeps,
-  seen: Seen,
+  seen: RequestSnapshot,
   draft: VoteDraft,
 ): Promise<Events | RefusedChange> {
   const { state, nowMs } = seen;
@@ -57,7 +57,7 @@ async function judgeApproval(
   if ('kind' in today) return today;
   const look = decideAgain(state, today);
   const given = lastApproval(state, draft.caller.id);
-  if (given?.fellAway === null) {
+  if (given?.invalidReason === null) {
     // The person's approval, which did not count for a while, may count again. Everything that was asked for
     // may then be there, and nobody else has to vote.
     return look.decision.outcome === 'ALLOW'
@@ -86,11 +86,11 @@ async function judgeApproval(
   return isComplete ? [approval, decidedByVote(next, today, nowMs)] : [approval];
 }
 
-function decidedByVote(state: RequestState, today: AskedNow, nowMs: number): Events[number] {
+function decidedByVote(state: RequestState, today: DecisionContext, nowMs: number): Events[number] {
   return decidedEvent(state, 'approve', { again: decideAgain(state, today), nowMs });
 }
 
-function judgeRejection(seen: Seen, draft: VoteDraft): Events | RefusedChange {
+function judgeRejection(seen: RequestSnapshot, draft: VoteDraft): Events | RefusedChange {
   const { state, agent, people, nowMs } = seen;
   const { caller, group } = draft;
   const unseen = hiddenFrom(seen, caller);
@@ -109,20 +109,20 @@ function judgeRejection(seen: Seen, draft: VoteDraft): Events | RefusedChange {
 }
 
 /** A request that the caller may not see is answered like one that does not exist. */
-function hiddenFrom({ state, agent }: Seen, caller: Caller): RefusedChange | null {
+function hiddenFrom({ state, agent }: RequestSnapshot, caller: Caller): RefusedChange | null {
   return isWithin(caller.view, { person: caller, state, agent }) ? null : { kind: 'unknown' };
 }
 
 function voteBy(
   { caller, comment }: VoteDraft,
-  { state, nowMs }: Seen,
+  { state, nowMs }: RequestSnapshot,
 ): Omit<Vote, 'isApproved' | 'group' | 'rules'> {
   const { id: person, email, who } = caller;
   const digest = requestDigest(state.record);
-  return { person, email, who, comment, atMs: nowMs, digest, takenBackAtMs: null, fellAway: null };
+  return { person, email, who, comment, atMs: nowMs, digest, takenBackAtMs: null, invalidReason: null };
 }
 
-interface Answering {
+interface VoteContext {
   readonly right: 'approve' | 'reject';
   readonly asked: readonly string[];
 }
@@ -130,7 +130,11 @@ interface Answering {
 /**
  * The groups that the caller may answer for, both by the rights of this call and by the person's rights now.
  */
-function answersNow({ people, agent }: Seen, caller: Caller, { right, asked }: Answering): readonly string[] {
+function answersNow(
+  { people, agent }: RequestSnapshot,
+  caller: Caller,
+  { right, asked }: VoteContext,
+): readonly string[] {
   const person = people.get(caller.id);
   if (person?.isActive !== true) return [];
   const now = {
@@ -144,7 +148,7 @@ function answersNow({ people, agent }: Seen, caller: Caller, { right, asked }: A
  * The groups whose approval is still missing, by the decision that counts and by today's, which may ask other
  * groups.
  */
-function groupsToAnswer({ decision, votes }: RequestState, today: DecidedAgain): readonly string[] {
+function groupsToAnswer({ decision, votes }: RequestState, today: RepeatedDecision): readonly string[] {
   return [...new Set([...groupsLeft(decision, votes), ...groupsLeft(today.decision, votes)])];
 }
 
@@ -157,7 +161,7 @@ function chooseGroup(group: string | null, candidates: readonly string[]): strin
 /**
  * The approval rules, as they are today, that took part in the decision that counts or would take part today.
  */
-function rulesToApprove(state: RequestState, { firing }: DecidedAgain, active: ActivePolicies) {
+function rulesToApprove(state: RequestState, { firing }: RepeatedDecision, active: ActivePolicies) {
   const rules = new Map([...askedBy(state.decision, active), ...firing].map((rule) => [rule.rule, rule]));
   return [...rules.values()].filter(isApprovalRule);
 }

@@ -13,7 +13,7 @@ import { approvedOf } from './decide-again.ts';
 import { answersFor, askedGroups, type Caller, isWithin } from './rights.ts';
 import { hasApproved, lastApproval } from './votes-now.ts';
 
-export interface MayOptions {
+export interface PermissionOptions {
   readonly caller: Caller;
   readonly agent: AgentRow;
   readonly nowMs: number;
@@ -22,12 +22,12 @@ export interface MayOptions {
 }
 
 /** Returns what the caller may do. `state` has its votes as they count now. */
-export function mayOf(state: RequestState, options: MayOptions): AllowedActions {
+export function permissionsOf(state: RequestState, options: PermissionOptions): AllowedActions {
   const { caller, agent, nowMs, stopped } = options;
   if (statusAt(state, nowMs) !== 'pending') {
     const isGrant = state.status === 'auto_approved' || state.status === 'approved';
     const report = isGrant && isWithin(caller.report, { person: caller, state, agent });
-    return { ...nothing, report, reason: 'It does not wait any more.' };
+    return { ...noPermissions, report, reason: 'It does not wait any more.' };
   }
   const isGrantable = agent.status === 'active' && stopped === null;
   const groups = groupsToApprove(state, options);
@@ -43,7 +43,7 @@ export function mayOf(state: RequestState, options: MayOptions): AllowedActions 
   };
 }
 
-const nothing: Omit<AllowedActions, 'report' | 'reason'> = {
+const noPermissions: Omit<AllowedActions, 'report' | 'reason'> = {
   approve: [],
   reject: false,
   revoke_approval: false,
@@ -75,7 +75,7 @@ function mayStepUp(caller: Caller, agent: AgentRow): boolean {
  * The groups that the caller may approve for. A rule that needs several people does not accept the control
  * owner of the agent.
  */
-function groupsToApprove(state: RequestState, { caller, agent }: MayOptions): readonly string[] {
+function groupsToApprove(state: RequestState, { caller, agent }: PermissionOptions): readonly string[] {
   const approved = approvedOf(state, agent);
   const left = groupsLeft(state.decision, state.votes);
   const open = (state.decision.requires?.approvals ?? []).filter(
@@ -92,7 +92,7 @@ function groupsToApprove(state: RequestState, { caller, agent }: MayOptions): re
 
 function whyNot(
   state: RequestState,
-  { caller, agent, stopped }: MayOptions,
+  { caller, agent, stopped }: PermissionOptions,
   groups: readonly string[],
 ): string | null {
   const isOwner = isControlOwner(caller, agent.controlOwner);

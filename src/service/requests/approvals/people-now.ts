@@ -3,7 +3,7 @@
 
 import type { SeenDocument } from '../../store/contract/grant-basis.ts';
 
-export interface PersonNow {
+export interface CurrentPerson {
   readonly id: string;
   /** The version of the person's document, for decisions that rest on this person. */
   readonly seen: SeenDocument;
@@ -17,4 +17,4 @@ export interface PersonNow {
 }
 
 /** Returns a person for each id, by id, also for ids that belong to nobody. */
-export type FindPeople = (ids: readonly string[]) => Promise<ReadonlyMap<string, PersonNow>>;
+export type FindPeople = (ids: readonly string[]) => Promise<ReadonlyMap<string, CurrentPerson>>;

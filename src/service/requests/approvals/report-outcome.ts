@@ -4,7 +4,7 @@
 import { isSameMeaning } from '../../../language/model/canonical.ts';
 import type { PayloadIssue } from '../../../language/model/decision.ts';
 import type { JsonObject } from '../../../language/model/json.ts';
-import type { Entered } from '../../meters/meter-totals.ts';
+import type { EnteredMeter } from '../../meters/meter-totals.ts';
 import type { SettledEntryRow } from '../../store/contract/metering.ts';
 import { settledRows } from '../metering/entry-rows.ts';
 import {
@@ -15,12 +15,12 @@ import {
   type RequestState,
 } from '../record/request-state.ts';
 import {
-  type Changed,
+  type ChangeResult,
   changeRequest,
   type DecisionsDeps,
   type Events,
   type RefusedChange,
-  type Seen,
+  type RequestSnapshot,
 } from './change-request.ts';
 import { recordedFacts } from './decide-again.ts';
 import { overAs } from './decide-now.ts';
@@ -35,14 +35,14 @@ export interface OutcomeReport {
   readonly mayRelease: boolean;
 }
 
-export function reportOutcome(deps: DecisionsDeps, id: string, report: OutcomeReport): Promise<Changed> {
-  let entered: readonly Entered[] = [];
+export function reportOutcome(deps: DecisionsDeps, id: string, report: OutcomeReport): Promise<ChangeResult> {
+  let entered: readonly EnteredMeter[] = [];
   const { result = null } = report;
   const entriesOf = (state: RequestState) => (result === null ? [] : settledEntries(deps, state, result));
   return changeRequest(deps, {
     id,
     asker: null,
-    judge: async (seen) => {
+    handler: async (seen) => {
       const { state, nowMs } = seen;
       if (!isReporter(seen, report)) return { kind: 'unknown' };
       const issues = resultIssues(deps, state, report);
@@ -56,7 +56,7 @@ export function reportOutcome(deps: DecisionsDeps, id: string, report: OutcomeRe
       return [...consumed, eventOf('released', { who: whoOf(report), atMs: nowMs, state: after }, {})];
     },
     entries: entriesOf,
-    follow: (events, state) => {
+    afterCommit: (events, state) => {
       const { id: requestId } = state.record;
       const grantedAtMs = grantedAt(state);
       deps.metering.report(entriesOf(state).map((entry) => ({ ...entry, requestId, grantedAtMs })));
@@ -66,17 +66,17 @@ export function reportOutcome(deps: DecisionsDeps, id: string, report: OutcomeRe
 }
 
 /** A person may report only with a role that covers this agent; an agent, only about its own requests. */
-function isReporter({ state, agent }: Seen, { by }: OutcomeReport): boolean {
+function isReporter({ state, agent }: RequestSnapshot, { by }: OutcomeReport): boolean {
   if ('agent' in by) return hasAsked(by, state.record);
   return isWithin(by.person.report, { person: by.person, state, agent });
 }
 
-function isRelease({ state, nowMs }: Seen, { executed, mayRelease }: OutcomeReport): boolean {
+function isRelease({ state, nowMs }: RequestSnapshot, { executed, mayRelease }: OutcomeReport): boolean {
   return !executed && mayRelease && !state.isReleased && nowMs < state.expiresAtMs;
 }
 
 function consumedEvents(
-  { state, nowMs }: Seen,
+  { state, nowMs }: RequestSnapshot,
   report: OutcomeReport,
   releases: boolean,
 ): Events | RefusedChange | 'nothing' {
@@ -138,7 +138,7 @@ function whoOf({ by }: OutcomeReport): string {
 function withdraw(
   { policies, metering }: DecisionsDeps,
   state: RequestState,
-  stored: readonly Entered[],
+  stored: readonly EnteredMeter[],
 ): void {
   const { record } = state;
   const uses = policies().entriesRecorded(recordedFacts(record)) ?? [];

@@ -6,7 +6,7 @@ import { isControlOwner } from '../../agents/agent-facts.ts';
 import { askedOwner } from '../../store/contract/asked-owner.ts';
 import type { AgentRow } from '../../store/contract/records.ts';
 import type { RequestState } from '../record/request-state.ts';
-import type { Stepping } from './step-up.ts';
+import type { StepUpPerson } from './step-up.ts';
 
 /** The requests on which a person may do something. */
 export interface Rights {
@@ -20,13 +20,13 @@ export interface Rights {
 }
 
 interface OnRequest {
-  readonly person: Stepping;
+  readonly person: StepUpPerson;
   readonly state: RequestState;
   readonly agent: AgentRow;
 }
 
 /** A person who calls the service, with the rights that apply now. */
-export interface Caller extends Stepping {
+export interface Caller extends StepUpPerson {
   readonly view: Rights;
   readonly approve: Rights;
   readonly reject: Rights;

@@ -16,7 +16,7 @@ export interface StepUp {
   readonly email: string;
 }
 
-export interface Stepping {
+export interface StepUpPerson {
   /** The person's id. */
   readonly id: string;
   readonly email: string;
@@ -61,7 +61,7 @@ export async function lastStepUp(
 export async function rememberStepUp(
   documents: DocumentStore,
   agent: AgentRow,
-  { person, nowMs }: { readonly person: Stepping; readonly nowMs: number },
+  { person, nowMs }: { readonly person: StepUpPerson; readonly nowMs: number },
 ): Promise<StepUp> {
   const { id, email, who } = person;
   const stepUp: StepUp = { atMs: nowMs, person: id, email };

@@ -10,28 +10,28 @@ import {
   withEvents,
 } from '../record/request-state.ts';
 import {
-  type Changed,
+  type ChangeResult,
   changeRequest,
   type DecisionsDeps,
   type Events,
   type RefusedChange,
-  type Seen,
+  type RequestSnapshot,
 } from './change-request.ts';
 import { decideAgain } from './decide-again.ts';
 import { decidedEvent, todayFor } from './decide-now.ts';
-import { rememberStepUp, type Stepping } from './step-up.ts';
+import { rememberStepUp, type StepUpPerson } from './step-up.ts';
 
 export type SteppedUpAgent = { readonly kind: 'stepped-up'; readonly atMs: number };
 
 const openOfAgentMax = 1_000;
 
 /** The person who steps up, and the passkey used; null for a password and a one-time code. */
-export type SteppingUp = Stepping & Pick<SteppedUp, 'passkey'>;
+export type SteppingUp = StepUpPerson & Pick<SteppedUp, 'passkey'>;
 
 /** Steps up for a request. The caller has made sure that the person has just re-authenticated. */
-export async function stepUp(deps: DecisionsDeps, id: string, person: SteppingUp): Promise<Changed> {
-  const judge = (seen: Seen) => judgeStepUp(deps, seen, person);
-  const changed = await changeRequest(deps, { id, asker: person.id, judge });
+export async function stepUp(deps: DecisionsDeps, id: string, person: SteppingUp): Promise<ChangeResult> {
+  const judge = (seen: RequestSnapshot) => judgeStepUp(deps, seen, person);
+  const changed = await changeRequest(deps, { id, asker: person.id, handler: judge });
   // The step-up is remembered for the agent, so it also helps the agent's other requests that wait for one.
   if (changed.kind === 'changed') await decideOthers(deps, changed.agent.id, person);
   return changed;
@@ -39,7 +39,7 @@ export async function stepUp(deps: DecisionsDeps, id: string, person: SteppingUp
 
 async function judgeStepUp(
   deps: DecisionsDeps,
-  seen: Seen,
+  seen: RequestSnapshot,
   person: SteppingUp,
 ): Promise<Events | RefusedChange> {
   const { state, agent, people, nowMs } = seen;
@@ -61,7 +61,7 @@ async function judgeStepUp(
 export async function stepUpAgent(
   deps: DecisionsDeps,
   agentId: string,
-  person: Stepping,
+  person: StepUpPerson,
 ): Promise<RefusedChange | SteppedUpAgent> {
   const { store, clock } = deps;
   const agent = await store.agents.find(agentId);
@@ -74,13 +74,16 @@ export async function stepUpAgent(
 }
 
 /** Decides the agent's other requests that wait for a step-up `within` some time. */
-async function decideOthers(deps: DecisionsDeps, agentId: string, person: Stepping): Promise<void> {
+async function decideOthers(deps: DecisionsDeps, agentId: string, person: StepUpPerson): Promise<void> {
   for (const id of await deps.store.requests.openOf(agentId, openOfAgentMax)) {
-    await changeRequest(deps, { id, asker: person.id, judge: (seen) => judgeHelped(deps, seen) });
+    await changeRequest(deps, { id, asker: person.id, handler: (seen) => judgeHelped(deps, seen) });
   }
 }
 
-async function judgeHelped(deps: DecisionsDeps, seen: Seen): Promise<Events | RefusedChange | 'nothing'> {
+async function judgeHelped(
+  deps: DecisionsDeps,
+  seen: RequestSnapshot,
+): Promise<Events | RefusedChange | 'nothing'> {
   const { state, nowMs } = seen;
   const today = await todayFor(deps, seen, 'step-up');
   if ('kind' in today) return today;

@@ -10,24 +10,24 @@ import type { AgentRow } from '../../store/contract/records.ts';
 import type { Store } from '../../store/contract/store.ts';
 import { type RequestState, tookBack, type Vote } from '../record/request-state.ts';
 import { isFor, requestDigest } from '../record/vote-scope.ts';
-import type { FindPeople, PersonNow } from './people-now.ts';
+import type { CurrentPerson, FindPeople } from './people-now.ts';
 
-export interface VotersNow {
-  readonly people: ReadonlyMap<string, PersonNow>;
+export interface VoteContext {
+  readonly people: ReadonlyMap<string, CurrentPerson>;
   readonly agent: AgentRow;
   readonly asks: ReadonlyMap<string, AskedRule>;
 }
 
 /** Ids of all people whose votes or step-ups the request rests on. */
-export function givers({ votes, stepUps }: RequestState): readonly string[] {
+export function voters({ votes, stepUps }: RequestState): readonly string[] {
   return [...new Set([...votes, ...stepUps].map(({ person }) => person))];
 }
 
 /**
  * Returns the request with approvals that no longer count marked, and step-ups that no longer count left out.
  */
-export function asOfNow(state: RequestState, now: VotersNow): RequestState {
-  const votes = state.votes.map((vote) => ({ ...vote, fellAway: whyFallen(vote, state, now) }));
+export function withEffectiveVotes(state: RequestState, now: VoteContext): RequestState {
+  const votes = state.votes.map((vote) => ({ ...vote, invalidReason: invalidReasonOf(vote, state, now) }));
   const stepUps = state.stepUps.filter(
     (one) =>
       now.people.get(one.person)?.isActive === true &&
@@ -37,7 +37,11 @@ export function asOfNow(state: RequestState, now: VotersNow): RequestState {
 }
 
 /** Why an approval no longer counts, as words that follow its giver's name; null when it counts. */
-function whyFallen(vote: Vote, state: RequestState, { people, agent, asks }: VotersNow): string | null {
+function invalidReasonOf(
+  vote: Vote,
+  state: RequestState,
+  { people, agent, asks }: VoteContext,
+): string | null {
   if (!vote.isApproved) return null;
   if (vote.takenBackAtMs !== null) return tookBack;
   const person = people.get(vote.person);
@@ -57,7 +61,7 @@ function whyFallen(vote: Vote, state: RequestState, { people, agent, asks }: Vot
 /**
  * Whether at least one of the rules that the vote was given for still exists, and none of them has changed.
  */
-function isScopeAsItWas(vote: Vote, { record }: RequestState, asks: VotersNow['asks']): boolean {
+function isScopeAsItWas(vote: Vote, { record }: RequestState, asks: VoteContext['asks']): boolean {
   if (vote.digest !== requestDigest(record)) return false;
   if (vote.rules.length === 0) return true;
   const left = vote.rules.flatMap(({ id }) => asks.get(id) ?? []);
@@ -65,7 +69,7 @@ function isScopeAsItWas(vote: Vote, { record }: RequestState, asks: VotersNow['a
 }
 
 /** The control owner of an agent does not count as one of several people who approve for it. */
-function isOwnerOfShared(vote: Vote, { agent, asks }: Pick<VotersNow, 'agent' | 'asks'>): boolean {
+function isOwnerOfShared(vote: Vote, { agent, asks }: Pick<VoteContext, 'agent' | 'asks'>): boolean {
   const isShared = vote.rules.some(({ id }) => {
     const rule = asks.get(id);
     return rule?.kind === 'approval' && rule.needs > 1;
@@ -79,10 +83,10 @@ export function lastApproval({ votes }: Pick<RequestState, 'votes'>, person: str
 
 /** Whether the person has given an approval of the request that counts. */
 export function hasApproved(state: Pick<RequestState, 'votes'>, person: string): boolean {
-  return lastApproval(state, person)?.fellAway === null;
+  return lastApproval(state, person)?.invalidReason === null;
 }
 
-export interface VoteJudge {
+export interface VoteEvaluator {
   /**
    * Returns the given requests with their votes as they count now. Requests that are not pending stay
    * unchanged.
@@ -90,7 +94,7 @@ export interface VoteJudge {
   readonly judge: (states: readonly RequestState[]) => Promise<readonly RequestState[]>;
 }
 
-export interface VoteJudgeDeps {
+export interface VoteEvaluatorDeps {
   readonly store: Pick<Store, 'agents'>;
   readonly policies: () => ActivePolicies;
   readonly findPeople: FindPeople;
@@ -99,11 +103,15 @@ export interface VoteJudgeDeps {
 /**
  * A judge of votes for callers that show several requests: people and agents are read once for all of them.
  */
-export function createVoteJudge({ store, policies, findPeople }: VoteJudgeDeps): VoteJudge['judge'] {
+export function createVoteEvaluator({
+  store,
+  policies,
+  findPeople,
+}: VoteEvaluatorDeps): VoteEvaluator['judge'] {
   return async (states) => {
-    const open = states.filter((state) => state.status === 'pending' && givers(state).length > 0);
+    const open = states.filter((state) => state.status === 'pending' && voters(state).length > 0);
     if (open.length === 0) return states;
-    const people = await findPeople([...new Set(open.flatMap(givers))]);
+    const people = await findPeople([...new Set(open.flatMap(voters))]);
     const agents = new Map<string, AgentRow | null>();
     for (const { record } of open) {
       if (!agents.has(record.agentId)) agents.set(record.agentId, await store.agents.find(record.agentId));
@@ -111,7 +119,9 @@ export function createVoteJudge({ store, policies, findPeople }: VoteJudgeDeps):
     const asks = policies().asks();
     return states.map((state) => {
       const agent = agents.get(state.record.agentId) ?? null;
-      return agent === null || !open.includes(state) ? state : asOfNow(state, { people, agent, asks });
+      return agent === null || !open.includes(state)
+        ? state
+        : withEffectiveVotes(state, { people, agent, asks });
     });
   };
 }

@@ -4,7 +4,7 @@
 import type { DocumentStore } from '../../store/contract/documents.ts';
 import { type InboxKind, inboxMarksAt, untilChanged } from './until-changed.ts';
 
-export interface RequestClaim {
+export interface ReviewLock {
   /** The person's id, since a person looks at one request at a time. */
   readonly id: string;
   readonly requestId: string;
@@ -16,22 +16,22 @@ export interface RequestClaim {
   readonly endsAtMs: number;
 }
 
-const kind: InboxKind<RequestClaim> = { kind: 'claim', parentOf: ({ requestId }) => requestId };
+const kind: InboxKind<ReviewLock> = { kind: 'claim', parentOf: ({ requestId }) => requestId };
 /** How long a lock lasts; a person who goes on viewing renews it. */
-export const claimKeptMs = 10 * 60_000;
+export const reviewLockMs = 10 * 60_000;
 /** The most people whose locks are shown. */
-const claimsMax = 200;
+const locksMax = 200;
 
 /** Returns the locks in effect at a moment, newest first. */
-export async function claimsAt(
+export async function reviewLocksAt(
   documents: Pick<DocumentStore, 'list'>,
   nowMs: number,
-): Promise<readonly RequestClaim[]> {
-  const claims = await inboxMarksAt(documents, kind, { nowMs, countMax: claimsMax });
+): Promise<readonly ReviewLock[]> {
+  const claims = await inboxMarksAt(documents, kind, { nowMs, countMax: locksMax });
   return claims.toSorted((one, other) => other.createdAtMs - one.createdAtMs);
 }
 
-interface Claimant {
+interface LockHolder {
   readonly id: string;
   readonly who: string;
   readonly name: string;
@@ -42,23 +42,27 @@ interface Claimant {
  * Locks a request in place of the person's earlier lock. A lock on the same request that is still in effect is
  * extended from now.
  */
-export function takeClaim(
+export function acquireReviewLock(
   documents: DocumentStore,
   requestId: string,
-  person: Claimant,
-): Promise<RequestClaim> {
+  person: LockHolder,
+): Promise<ReviewLock> {
   const { id, who: by, name, nowMs } = person;
   return untilChanged(documents, kind, async (claims) => {
     const before = await claims.find(id);
     const isSame = before?.value.requestId === requestId && before.value.endsAtMs > nowMs;
     const createdAtMs = isSame ? before.value.createdAtMs : nowMs;
-    const claim = { id, requestId, by, name, createdAtMs, endsAtMs: nowMs + claimKeptMs };
+    const claim = { id, requestId, by, name, createdAtMs, endsAtMs: nowMs + reviewLockMs };
     return { write: claims.put(claim, before?.version ?? 0), result: claim };
   });
 }
 
 /** Releases the person's lock on the request; changes nothing when there is none. */
-export function giveClaimBack(documents: DocumentStore, requestId: string, personId: string): Promise<null> {
+export function releaseReviewLock(
+  documents: DocumentStore,
+  requestId: string,
+  personId: string,
+): Promise<null> {
   return untilChanged(documents, kind, async (claims) => {
     const before = await claims.find(personId);
     if (before?.value.requestId !== requestId) return { write: null, result: null };

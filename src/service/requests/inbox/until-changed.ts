@@ -15,7 +15,7 @@ export interface Step<Result> {
 }
 
 /** A value that ends at a given moment. */
-interface Ending {
+interface ExpiringItem {
   readonly id: string;
   readonly createdAtMs: number;
   readonly endsAtMs: number;
@@ -23,13 +23,13 @@ interface Ending {
 
 const triesMax = 5;
 
-export interface InboxKind<T extends Ending> {
+export interface InboxKind<T extends ExpiringItem> {
   readonly kind: (typeof inboxKinds)[number];
   readonly parentOf: (value: T) => string;
 }
 
 /** Calls `next` until what it wants to write is stored. Throws when that fails `triesMax` times. */
-export async function untilChanged<T extends Ending, Result>(
+export async function untilChanged<T extends ExpiringItem, Result>(
   documents: DocumentStore,
   { kind, parentOf }: InboxKind<T>,
   next: (values: Collection<T>) => Promise<Step<Result>>,
@@ -46,7 +46,7 @@ export async function untilChanged<T extends Ending, Result>(
 }
 
 /** Returns the marks that count at a moment, the latest first; reads at most `countMax` stored marks. */
-export async function inboxMarksAt<T extends Ending>(
+export async function inboxMarksAt<T extends ExpiringItem>(
   documents: Pick<DocumentStore, 'list'>,
   { kind }: InboxKind<T>,
   { nowMs, countMax, parent = null }: CountingPage,

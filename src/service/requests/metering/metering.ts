@@ -4,10 +4,10 @@
 
 import type { ActivePolicies } from '../../../language/model/active-policies.ts';
 import type { MeterDefinition, MeterUse } from '../../../language/model/metering.ts';
-import type { Reading } from '../../../language/model/request.ts';
+import type { MeterReading } from '../../../language/model/request.ts';
 import { formatDecimal } from '../../../language/value/decimal.ts';
 import { windowStartMs } from '../../../language/value/meter-window.ts';
-import type { Entered, MeterTotals, ReadingAt } from '../../meters/meter-totals.ts';
+import type { EnteredMeter, MeterTotals, ReadingAt } from '../../meters/meter-totals.ts';
 import { createMeterTotals } from '../../meters/meter-totals.ts';
 import type { MeterStore, MovedMeterEntry } from '../../store/contract/metering.ts';
 import type { RecordedReading } from '../record/record.ts';
@@ -37,7 +37,7 @@ export interface Metering {
   /** Ends the wait of a pending request: granted at `grantedAtMs`, or without a grant when that is null. */
   settle(requestId: string, grantedAtMs: number | null): void;
   /** Takes out a grant that is not used; `entered` names the meters that it may have entered. */
-  withdraw(requestId: string, grantedAtMs: number, entered: readonly Entered[]): void;
+  withdraw(requestId: string, grantedAtMs: number, entered: readonly EnteredMeter[]): void;
   /** Takes over how entries of a request stand now that the result of its call is known. */
   report(entries: readonly MovedMeterEntry[]): void;
   /**
@@ -74,7 +74,7 @@ export interface MissingMeter {
 
 export interface MeterReadings {
   /** Readings by meter name; unknown meters are absent. */
-  readonly known: Readonly<Record<string, Reading>>;
+  readonly known: Readonly<Record<string, MeterReading>>;
   /** Readings for the record, with the reason for each unknown meter. */
   readonly recorded: Readonly<Record<string, RecordedReading>>;
 }
@@ -105,7 +105,7 @@ class LiveMetering implements Metering {
   #noted: readonly MeterDefinition[] | null = null;
   #noting: Promise<void> | null = null;
   /** What the store keeps of each meter while it is active, by definition. */
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new Map<string, MeterStatus>();
   /** By definition, the time before which filling the meter in again is useless. */
   readonly #notBefore = new Map<string, number>();
   #filling: Promise<void> = Promise.resolve();
@@ -136,7 +136,7 @@ class LiveMetering implements Metering {
   }
 
   read(uses: readonly MeterUse[], at: ReadingAt): MeterReadings {
-    const known: Record<string, Reading> = {};
+    const known: Record<string, MeterReading> = {};
     const recorded: Record<string, RecordedReading> = {};
     let isRead = false;
     for (const use of uses) {
@@ -166,7 +166,7 @@ class LiveMetering implements Metering {
     else this.#totals.approve(requestId, grantedAtMs);
   }
 
-  withdraw(requestId: string, grantedAtMs: number, entered: readonly Entered[]): void {
+  withdraw(requestId: string, grantedAtMs: number, entered: readonly EnteredMeter[]): void {
     this.#totals.withdraw(requestId, grantedAtMs, entered);
   }
 
@@ -345,7 +345,7 @@ interface Fill {
   readonly options: FillOptions;
 }
 
-interface Kept {
+interface MeterStatus {
   /** Since when every request has entered the meter; null when entries of some requests may be missing. */
   readonly sinceMs: number | null;
   /** Since when the meter has been unknown, unless it is filled in by now. */
@@ -384,6 +384,6 @@ function areSame(a: readonly MeterDefinition[], b: readonly MeterDefinition[]): 
   return a === b || (a.length === b.length && a.every(({ id }, at) => id === b[at]!.id));
 }
 
-function recordedReading({ low, high }: Reading): RecordedReading {
+function recordedReading({ low, high }: MeterReading): RecordedReading {
   return { low: formatDecimal(low), high: formatDecimal(high) };
 }

@@ -4,19 +4,22 @@
 import type { Decision } from '../../../language/model/decision.ts';
 import type { Vote } from './request-state.ts';
 
-export interface GroupAsked {
+export interface GroupProgress {
   readonly group: string;
   readonly needs: number;
   readonly given: number;
 }
 
-type Votes = readonly Pick<Vote, 'isApproved' | 'person' | 'group' | 'fellAway'>[];
+type Votes = readonly Pick<Vote, 'isApproved' | 'person' | 'group' | 'invalidReason'>[];
 
 /**
  * Returns the asked groups, with how many people each needs and has given. When all approvals are there and
  * the request still waits, what was approved has changed; each group is then asked again.
  */
-export function groupsAsked({ requires }: Pick<Decision, 'requires'>, votes: Votes): readonly GroupAsked[] {
+export function groupsAsked(
+  { requires }: Pick<Decision, 'requires'>,
+  votes: Votes,
+): readonly GroupProgress[] {
   const asked = (requires?.approvals ?? []).map(({ group, needs }) => ({
     group,
     needs,
@@ -34,6 +37,8 @@ export function groupsLeft(decision: Pick<Decision, 'requires'>, votes: Votes): 
 }
 
 function peopleOf(asked: string, votes: Votes): number {
-  const counting = votes.filter((vote) => vote.isApproved && vote.group === asked && vote.fellAway === null);
+  const counting = votes.filter(
+    (vote) => vote.isApproved && vote.group === asked && vote.invalidReason === null,
+  );
   return new Set(counting.map(({ person }) => person)).size;
 }

@@ -48,7 +48,7 @@ export type LifecycleEvent = (typeof lifecycleEvents)[number];
  * `decided`: the policies decide again, now that people have given something; until all that they ask for is
  * there, the request waits on.
  */
-type Next = RequestStatus | 'decided' | 'refused';
+type NextStatus = RequestStatus | 'decided' | 'refused';
 
 // biome-ignore format: a table
 export const lifecycle = {
@@ -60,7 +60,7 @@ export const lifecycle = {
   expired:       ['refused',  'refused',  'refused',  'refused',  'refused',  'refused',  'refused'],
   consumed:      ['refused',  'refused',  'refused',  'refused',  'refused',  'refused',  'refused'],
   withdrawn:     ['refused',  'refused',  'refused',  'refused',  'refused',  'refused',  'refused'],
-} as const satisfies Readonly<Record<RequestStatus, readonly [Next, Next, Next, Next, Next, Next, Next]>>;
+} as const satisfies Readonly<Record<RequestStatus, readonly [NextStatus, NextStatus, NextStatus, NextStatus, NextStatus, NextStatus, NextStatus]>>;
 
 const statusOf = {
   ALLOW: 'approved',
@@ -78,7 +78,7 @@ export function nextStatus(
   event: LifecycleEvent,
   decided: Outcome | null = null,
 ): RequestStatus | null {
-  const next: Next = lifecycle[status][lifecycleEvents.indexOf(event)] ?? 'refused';
+  const next: NextStatus = lifecycle[status][lifecycleEvents.indexOf(event)] ?? 'refused';
   switch (next) {
     case 'refused':
       return null;

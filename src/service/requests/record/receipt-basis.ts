@@ -7,7 +7,7 @@ import { deriveKey, seal, unseal } from '../../agents/sealing.ts';
 import { canonicalJson } from '../../store/contract/canonical-json.ts';
 import type { ReceiptBasis } from './record.ts';
 
-interface Wanted {
+interface ReceiptQuery {
   readonly requestId: string;
   readonly payload: JsonObject;
   /** The audience of the receipt. Empty takes the action's audience; null or absent asks for no receipt. */
@@ -19,7 +19,7 @@ const nothing = {};
 
 export interface ReceiptBases {
   /** Returns an empty object when no receipt is wanted. */
-  wantedBy(wanted: Wanted): { readonly receipt?: ReceiptBasis };
+  wantedBy(wanted: ReceiptQuery): { readonly receipt?: ReceiptBasis };
   /**
    * Returns `sha-256:` and base64url; null when the digest was not sealed for this request, or with another
    * master key.

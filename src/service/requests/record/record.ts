@@ -3,7 +3,12 @@
 
 import type { Decision } from '../../../language/model/decision.ts';
 import type { JsonObject } from '../../../language/model/json.ts';
-import type { AgentFacts, PushedRows, RequestFacts, Satisfied } from '../../../language/model/request.ts';
+import type {
+  AgentFacts,
+  MetRequirements,
+  PushedRows,
+  RequestFacts,
+} from '../../../language/model/request.ts';
 import { shortFields } from '../../../language/model/title.ts';
 import {
   noTrace,
@@ -101,13 +106,13 @@ export interface DecisionRecord {
   readonly meters: Readonly<Record<string, RecordedReading>>;
   /** The pushed rows that were read, by table and key; absent when no rule reads one. */
   readonly rows?: PushedRows['given'];
-  readonly satisfied: Satisfied;
+  readonly satisfied: MetRequirements;
   readonly decision: Decision;
   readonly trace: Trace;
   readonly policySet: { readonly digest: string; readonly commit: string | null };
   /** Versions of the program and the data that decided. */
   readonly engine: EngineVersions;
-  readonly key: KeyUsed;
+  readonly key: UsedKey;
   readonly isSigned: boolean;
   readonly clientAddress: string;
   readonly timing: RequestTiming;
@@ -141,7 +146,7 @@ export interface ReceiptBasis {
 }
 
 /** The API key that came with the request. */
-export interface KeyUsed {
+export interface UsedKey {
   readonly id: string;
   /** The agent already had a newer key, and this key was due to expire. */
   readonly isReplaced: boolean;

@@ -9,7 +9,7 @@ import { type ResolvedText, type TracedRule, tracedRules } from '../../../langua
 import { askedOwner } from '../../store/contract/asked-owner.ts';
 import type { RequestStatus } from '../../store/contract/records.ts';
 import { userUnknowns } from '../../users/on-behalf.ts';
-import { type GroupAsked, groupsAsked } from './groups-left.ts';
+import { type GroupProgress, groupsAsked } from './groups-left.ts';
 import { statusAt } from './lifecycle.ts';
 import { type RequestPoint, type RequestRecord, recordTitle } from './record.ts';
 import type { RequestState, SaidKind } from './request-state.ts';
@@ -77,7 +77,7 @@ export interface RequestDetail extends RequestView {
   /** Step-ups given for this request itself, the earliest first. */
   readonly step_ups: readonly { readonly by: string; readonly passkey: string | null; readonly at: string }[];
   /** What is still asked of people; null when the request does not wait. */
-  readonly requires: StillAsked | null;
+  readonly requires: OpenRequirement | null;
   /** Every rule of the action if it has few; otherwise the rules that took part. */
   readonly trace: readonly TracedRule[];
   /** How many more rules the action has. */
@@ -120,8 +120,8 @@ interface SaidView {
   readonly at: string;
 }
 
-interface StillAsked {
-  readonly approvals: readonly GroupAsked[];
+interface OpenRequirement {
+  readonly approvals: readonly GroupProgress[];
   /** Whether the control owner has to step up first. */
   readonly step_up: boolean;
   /** Approvals that were given and no longer count. */
@@ -214,13 +214,13 @@ export function requestDetail(
     on_behalf_of,
     session: record.request.session ?? null,
     digest: requestDigest(record),
-    approvals: state.votes.map(({ who: by, group, isApproved, comment, atMs, fellAway }) => ({
+    approvals: state.votes.map(({ who: by, group, isApproved, comment, atMs, invalidReason }) => ({
       by,
       group,
       is_approved: isApproved,
       comment,
       at: timeText(atMs),
-      invalid_reason: fellAway,
+      invalid_reason: invalidReason,
     })),
     comments: state.said.map(({ who: by, kind, text, atMs }) => ({ by, kind, text, at: timeText(atMs) })),
     step_ups: state.stepUps.map(({ who: by, passkey, atMs }) => ({ by, passkey, at: timeText(atMs) })),
@@ -309,18 +309,18 @@ function aboutText({ record: { title } }: RequestState): string {
 }
 
 /** What the decision that counts asks for, and how many people have given an approval that counts. */
-function stillAsked({ decision, votes }: RequestState): StillAsked {
+function stillAsked({ decision, votes }: RequestState): OpenRequirement {
   return {
     approvals: groupsAsked(decision, votes),
     step_up: decision.requires?.reauth != null,
-    invalidated: votes.flatMap(({ who: by, group, fellAway: reason }) =>
+    invalidated: votes.flatMap(({ who: by, group, invalidReason: reason }) =>
       reason === null ? [] : [{ by, group, reason }],
     ),
   };
 }
 
 /** What people still have to do, as words; a step-up comes first. */
-function requirementText({ approvals, step_up }: StillAsked): string {
+function requirementText({ approvals, step_up }: OpenRequirement): string {
   const left = approvals.filter(({ needs, given }) => given < needs);
   const list = left.map(({ group, needs, given }) => {
     const missing = needs - given;

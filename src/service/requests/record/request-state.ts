@@ -3,7 +3,7 @@
 
 import type { Decision } from '../../../language/model/decision.ts';
 import type { JsonObject } from '../../../language/model/json.ts';
-import type { Satisfied } from '../../../language/model/request.ts';
+import type { MetRequirements } from '../../../language/model/request.ts';
 import type { Trace, TracedRule } from '../../../language/model/trace.ts';
 import type { ActingPoint } from '../../agents/points/point.ts';
 import type { CanonicalValue } from '../../store/contract/canonical-json.ts';
@@ -34,7 +34,7 @@ export interface Vote {
    * Why the vote no longer counts, as words after the person's name; null when it counts, or has not been
    * judged yet.
    */
-  readonly fellAway: string | null;
+  readonly invalidReason: string | null;
 }
 
 export interface RequestState extends Pick<LifecycleState, 'status' | 'decidedAtMs' | 'expiresAtMs'> {
@@ -43,7 +43,7 @@ export interface RequestState extends Pick<LifecycleState, 'status' | 'decidedAt
   /** The latest decision. */
   readonly decision: Decision;
   /** The rules that people had satisfied when the latest decision was made. */
-  readonly satisfied: Satisfied;
+  readonly satisfied: MetRequirements;
   /** The trace of the latest decision; traces that come from an event list the rules in full. */
   readonly trace: Trace | readonly TracedRule[];
   /** How many more rules the action has, none of which took part. */
@@ -55,7 +55,7 @@ export interface RequestState extends Pick<LifecycleState, 'status' | 'decidedAt
   /** Step-ups given for this request itself. */
   readonly stepUps: readonly SteppedUp[];
   /** What people have said without deciding, the earliest first. */
-  readonly said: readonly Said[];
+  readonly said: readonly RequestComment[];
   /** Whether the grant was used; null before a report. */
   readonly wasExecuted: boolean | null;
   /** The result of the call; null when it is not known. */
@@ -74,7 +74,7 @@ export interface DecidedDetail {
   readonly trace: readonly TracedRule[];
   /** How many more rules the action has, none of which took part; absent when there are none. */
   readonly others?: number;
-  readonly satisfied: Satisfied;
+  readonly satisfied: MetRequirements;
   readonly meters: RequestRecord['meters'];
   readonly rows?: RequestRecord['rows'];
   readonly policySet: RequestRecord['policySet'];
@@ -96,7 +96,7 @@ export const saidKinds = ['comment', 'question', 'answer'] as const;
 export type SaidKind = (typeof saidKinds)[number];
 
 /** What a person has said without deciding. */
-export interface Said {
+export interface RequestComment {
   /** The person's id. */
   readonly person: string;
   readonly email: string;
@@ -108,9 +108,9 @@ export interface Said {
   readonly atMs: number;
 }
 
-type VoteDetail = Omit<Vote, 'isApproved' | 'who' | 'atMs' | 'takenBackAtMs' | 'fellAway'>;
+type VoteDetail = Omit<Vote, 'isApproved' | 'who' | 'atMs' | 'takenBackAtMs' | 'invalidReason'>;
 type SteppedUpDetail = Omit<SteppedUp, 'who' | 'atMs'>;
-type SaidDetail = Omit<Said, 'who' | 'atMs'>;
+type SaidDetail = Omit<RequestComment, 'who' | 'atMs'>;
 
 export function freshState(record: RequestRecord): RequestState {
   const { decision, satisfied, trace, policySet, status, decidedAtMs, expiresAtMs } = record;
@@ -147,11 +147,11 @@ export function waitsForAnswer({ said }: Pick<RequestState, 'said'>): boolean {
 }
 
 /** Returns the state after further events. */
-export function withEvents(state: RequestState, events: readonly RequestChanged[]): RequestState {
+export function withEvents(state: RequestState, events: readonly RequestChange[]): RequestState {
   return events.reduce(withEvent, state);
 }
 
-function withEvent(state: RequestState, event: RequestChanged): RequestState {
+function withEvent(state: RequestState, event: RequestChange): RequestState {
   const base = { ...state, ...event.state, seen: state.seen + 1 };
   switch (event.what) {
     case 'approved':
@@ -211,50 +211,50 @@ export interface ConsumedDetail {
   readonly result?: JsonObject;
 }
 
-function voteOf(event: RequestChanged): Vote {
+function voteOf(event: RequestChange): Vote {
   const isApproved = event.what === 'approved';
   return {
     ...detailOf<VoteDetail>(event),
     ...byWhom(event),
     isApproved,
     takenBackAtMs: null,
-    fellAway: null,
+    invalidReason: null,
   };
 }
 
 /** The words after the person's name when a vote was taken back. */
 export const tookBack = 'revoked it';
 
-function withoutApproval(vote: Vote, event: RequestChanged): Vote {
+function withoutApproval(vote: Vote, event: RequestChange): Vote {
   const { person } = detailOf<{ readonly person: string }>(event);
   const isMeant = vote.isApproved && vote.person === person && vote.takenBackAtMs === null;
-  return isMeant ? { ...vote, takenBackAtMs: event.atMs, fellAway: tookBack } : vote;
+  return isMeant ? { ...vote, takenBackAtMs: event.atMs, invalidReason: tookBack } : vote;
 }
 
-function byWhom({ who, atMs }: RequestChanged): Pick<Vote, 'who' | 'atMs'> {
+function byWhom({ who, atMs }: RequestChange): Pick<Vote, 'who' | 'atMs'> {
   return { who, atMs };
 }
 
 /** The detail of an event; only this part of the service makes events, so its type is known. */
-function detailOf<T>({ detail }: RequestChanged): T {
+function detailOf<T>({ detail }: RequestChange): T {
   return detail as T;
 }
 
 /** An event of a request, without the request's id. */
-export type RequestChanged = Omit<RequestEvent, 'requestId'>;
+export type RequestChange = Omit<RequestEvent, 'requestId'>;
 
 /** Returns an event of a request as it is recorded; `detail` is plain data. */
 export function eventOf(
   what: RequestEvent['what'],
-  event: Omit<RequestChanged, 'what' | 'detail'>,
+  event: Omit<RequestChange, 'what' | 'detail'>,
   detail: object,
-): RequestChanged {
+): RequestChange {
   // Drops what JSON leaves out, since the canonical text cannot be made of it.
   return { ...event, what, detail: JSON.parse(JSON.stringify(detail)) as CanonicalValue };
 }
 
-export function voteEvent(vote: Vote, state: LifecycleState): RequestChanged {
-  const { isApproved, who, atMs, takenBackAtMs: _, fellAway: __, ...detail } = vote;
+export function voteEvent(vote: Vote, state: LifecycleState): RequestChange {
+  const { isApproved, who, atMs, takenBackAtMs: _, invalidReason: __, ...detail } = vote;
   return eventOf(isApproved ? 'approved' : 'rejected', { who, atMs, state }, detail satisfies VoteDetail);
 }
 

@@ -33,14 +33,14 @@ export function createSecretHider(masterKey: Uint8Array): HideSecrets {
   };
 }
 
-interface Hiding {
+interface SecretContext {
   readonly digest: (value: Json) => Json;
   /** Whether a field of the shape with this name is secret, or has secret elements. */
   readonly isNamedSecret: (name: string) => boolean;
   readonly isWellShaped: boolean;
 }
 
-function hideInRecord(record: JsonObject, shape: Shape, hiding: Hiding): JsonObject {
+function hideInRecord(record: JsonObject, shape: Shape, hiding: SecretContext): JsonObject {
   return mapFields(record, (name, value) => {
     const field = shape.fields.find((candidate) => candidate.name === name);
     // An undeclared field may be a secret whose name is misspelt.
@@ -51,7 +51,7 @@ function hideInRecord(record: JsonObject, shape: Shape, hiding: Hiding): JsonObj
   });
 }
 
-function hideInSlot(value: Json, slot: Slot, hiding: Hiding): Json {
+function hideInSlot(value: Json, slot: Slot, hiding: SecretContext): Json {
   if (slot.isSecret) return digestOf(value, hiding);
   const { type } = slot;
   if (type.kind === 'list' && Array.isArray(value)) {
@@ -66,7 +66,7 @@ function hideInSlot(value: Json, slot: Slot, hiding: Hiding): Json {
   return isOpen ? hideUndeclared(value, hiding) : digestOf(value, hiding);
 }
 
-function hideByName(name: string, value: Json, hiding: Hiding): Json {
+function hideByName(name: string, value: Json, hiding: SecretContext): Json {
   return hiding.isNamedSecret(name) ? digestOf(value, hiding) : hideUndeclared(value, hiding);
 }
 
@@ -75,7 +75,7 @@ function isComposed(value: Json): boolean {
 }
 
 /** Where no shape describes the value, names are the only clue. */
-function hideUndeclared(value: Json, hiding: Hiding): Json {
+function hideUndeclared(value: Json, hiding: SecretContext): Json {
   if (Array.isArray(value)) return value.map((element) => hideUndeclared(element, hiding));
   return isJsonObject(value) ? mapFields(value, (name, inner) => hideByName(name, inner, hiding)) : value;
 }
@@ -84,7 +84,7 @@ function hideUndeclared(value: Json, hiding: Hiding): Json {
  * The digest of a value. Null is kept: it reveals no more than absence does, and rules may distinguish the
  * two.
  */
-function digestOf(value: Json, hiding: Hiding): Json {
+function digestOf(value: Json, hiding: SecretContext): Json {
   return value === null ? null : hiding.digest(value);
 }
 

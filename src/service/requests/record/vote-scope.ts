@@ -41,7 +41,7 @@ export interface ScopedVote {
   readonly digest: string;
   readonly rules: readonly ApprovedRule[];
   /** Why the vote no longer counts; null when it counts. */
-  readonly fellAway: string | null;
+  readonly invalidReason: string | null;
 }
 
 /**
@@ -81,7 +81,7 @@ function isForGroup({ rules }: Pick<ScopedVote, 'rules'>, rule: ApprovalRule, as
   return rules.some((one) => one.id === id && one.group === group && one.condition === condition);
 }
 
-export interface Approved {
+export interface ApprovalScope {
   readonly votes: readonly ScopedVote[];
   /** Digest of the request that is decided. */
   readonly digest: string;
@@ -95,12 +95,12 @@ export interface Approved {
  * Returns how many people of a group have approved for the rule as it is today. Each person counts by their
  * last vote, if that vote counts.
  */
-export function approvalsOf(rule: ApprovalRule, group: string, approved: Approved): number {
+export function approvalsOf(rule: ApprovalRule, group: string, approved: ApprovalScope): number {
   const { votes, digest } = approved;
   const last = new Map(votes.filter((vote) => vote.isApproved).map((vote) => [vote.person, vote]));
   return [...last.values()].filter(
     (vote) =>
-      vote.fellAway === null &&
+      vote.invalidReason === null &&
       vote.digest === digest &&
       isForGroup(vote, rule, group) &&
       mayApprove(rule, { id: vote.person, email: vote.email }, approved),
@@ -111,11 +111,11 @@ export function approvalsOf(rule: ApprovalRule, group: string, approved: Approve
 export function mayApprove(
   { needs, except }: Pick<ApprovalRule, 'needs' | 'except'>,
   person: KnownPerson,
-  { isOwner, asked }: Pick<Approved, 'isOwner' | 'asked'>,
+  { isOwner, asked }: Pick<ApprovalScope, 'isOwner' | 'asked'>,
 ): boolean {
   return !(needs > 1 && isOwner(person)) && !isExcepted(except, asked, person);
 }
 
-export function isSatisfied(rule: ApprovalRule, approved: Approved): boolean {
+export function isSatisfied(rule: ApprovalRule, approved: ApprovalScope): boolean {
   return rule.groups.every((group) => approvalsOf(rule, group, approved) >= rule.needs);
 }

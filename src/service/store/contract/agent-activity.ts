@@ -5,9 +5,9 @@ export interface ActivityStore {
   /** A record number below those of all records made at `atMs` or later, and not much below. */
   numberBefore(atMs: number): Promise<number>;
   /** Counts the agent's records with the next numbers after `afterSequence`, by day and outcome. */
-  outcomes(page: OutcomePage): Promise<OutcomesFound>;
+  outcomes(page: OutcomePage): Promise<CountedOutcomes>;
   /** The agent's granted requests for one action, the latest first. */
-  granted(page: GrantedPage): Promise<GrantedFound>;
+  granted(page: GrantedPage): Promise<GrantPage>;
 }
 
 export interface OutcomePage {
@@ -16,7 +16,7 @@ export interface OutcomePage {
   readonly afterSequence: number;
 }
 
-export interface OutcomesFound {
+export interface CountedOutcomes {
   readonly counts: readonly OutcomeCount[];
   /** The last record number that is counted; null when no record was left to count. */
   readonly through: number | null;
@@ -38,7 +38,7 @@ export interface GrantedPage {
   readonly countMax: number;
 }
 
-export interface GrantedFound {
+export interface GrantPage {
   readonly found: readonly GrantedRequest[];
   /** The `beforeSequence` of the next page; null when this page is the last. */
   readonly next: number | null;

@@ -9,7 +9,7 @@ export interface ReadDocument<T> {
   readonly version: number;
 }
 
-interface Stored {
+interface StoredFields {
   readonly id: string;
   readonly createdAtMs: number;
 }
@@ -43,7 +43,7 @@ export interface ListPage {
  * Returns the typed collection of the documents of `kind`. `T` must be plain data that survives JSON, and
  * `put` of this collection must be the only writer of the kind.
  */
-export function createCollection<T extends Stored>(
+export function createCollection<T extends StoredFields>(
   store: DocumentStore,
   kind: string,
   facets: (value: T) => Facets,

@@ -44,7 +44,7 @@ export interface MovedMeterEntry extends StoredMeterEntry {
 }
 
 /** A request that was decided on the totals of meters, with what it adds to them. */
-export interface Spending {
+export interface SpendingRequest {
   readonly row: RequestRow;
   readonly limits: AppendLimits;
   readonly entries: readonly MeterEntryRow[];
@@ -69,7 +69,7 @@ export interface MeterStore {
    * its entering. It is called again when what it read was out of date; then nothing of the call before is
    * stored.
    */
-  spend(places: readonly MeterPlace[], work: () => Spending | null): Promise<AppendResult | 'nothing'>;
+  spend(places: readonly MeterPlace[], work: () => SpendingRequest | null): Promise<AppendResult | 'nothing'>;
   /**
    * Calls the listener when the store no longer knows what has become of meters, before anything is decided
    * on them. The listener has to read all totals again.

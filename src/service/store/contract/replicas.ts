@@ -28,7 +28,7 @@ export interface Replica {
 }
 
 /** The replicas and the active set, all at one moment. */
-export interface ReplicasNow {
+export interface ReplicaSnapshot {
   /** The number of activations of a policy set so far; 0 before the first. */
   readonly epoch: number;
   /** Digest of the active set; null before the first activation. */
@@ -56,9 +56,9 @@ export interface Standby {
 }
 
 export interface ReplicaStore {
-  now(): Promise<ReplicasNow>;
+  now(): Promise<ReplicaSnapshot>;
   /** The last result of `now`, for any caller; null before the first. */
-  latest(): ReplicasNow | null;
+  latest(): ReplicaSnapshot | null;
   standbys(): Promise<readonly Standby[]>;
   /** Tells the other processes about this one. */
   introduce(about: ReplicaAbout): Promise<void>;

@@ -97,12 +97,12 @@ export const liveKeysMax = 2;
 /**
  * The name that the record gives to the author of a change of management; the store's own actor when absent.
  */
-export interface Named {
+export interface ChangeAuthor {
   readonly who?: string | undefined;
 }
 
 export interface AgentStore {
-  add(agent: AgentRow, key: KeyRow, by?: Named): Promise<'added' | 'name-taken'>;
+  add(agent: AgentRow, key: KeyRow, by?: ChangeAuthor): Promise<'added' | 'name-taken'>;
   /** All agents by name, code point by code point. */
   list(): Promise<readonly AgentRow[]>;
   /** A page of agents, the latest first: those after `after`. */
@@ -140,7 +140,7 @@ export type DescribedAgent = Pick<
   'name' | 'riskTier' | 'controlOwner' | 'tags' | 'ratePerMinute' | 'burst' | 'tellsChange'
 >;
 
-export interface AgentDescription extends Named, DescribedAgent {
+export interface AgentDescription extends ChangeAuthor, DescribedAgent {
   readonly agentId: string;
   readonly atMs: number;
 }
@@ -152,7 +152,7 @@ export type AgentDescriptionResult =
   | 'already-revoked'
   | 'name-taken';
 
-export interface StatusChange extends Named {
+export interface StatusChange extends ChangeAuthor {
   readonly agentId: string;
   readonly status: AgentStatus;
   readonly atMs: number;
@@ -161,7 +161,7 @@ export interface StatusChange extends Named {
 /** `already-revoked`: a revocation is final; nothing was changed. */
 export type StatusChangeResult = 'changed' | 'unchanged' | 'unknown-agent' | 'already-revoked';
 
-export interface SigningChange extends Named {
+export interface SigningChange extends ChangeAuthor {
   readonly agentId: string;
   /** `off` deletes the secret. */
   readonly signing: SigningMode;
@@ -173,7 +173,7 @@ export interface SigningChange extends Named {
 /** `no-secret`: the agent has no secret to keep; nothing was changed. */
 export type SigningChangeResult = 'changed' | 'no-secret' | 'unknown-agent';
 
-export interface KeyRotation extends Named {
+export interface KeyRotation extends ChangeAuthor {
   readonly key: KeyRow;
   readonly othersNotAfterMs: number;
 }
@@ -203,13 +203,13 @@ export interface RequestStore {
   /** The events of a request, the earliest first. */
   events(id: string): Promise<readonly RequestEvent[]>;
   /** A page of requests that fit the filter, the latest first. */
-  list(page: RequestPage): Promise<RequestsFound>;
+  list(page: RequestPage): Promise<FoundRequests>;
   /** How many requests fit the filter, as far as can be counted within a time limit. */
   count(filter: RequestFilter): Promise<RequestCount>;
   /** Pending requests that ask the person for an approval or a step-up, the nearest deadline first. */
   waiting(page: WaitingPage): Promise<readonly RequestHistory[]>;
   /** Counts the requests that `waiting` lists, without reading most of them. */
-  countWaiting(query: WaitingCount): Promise<CountedWaiting>;
+  countWaiting(query: WaitingCount): Promise<PendingCounts>;
   /**
    * The agent's requests for the action that wait, or that people have approved and that are not over, the
    * latest end first. Before all of them comes the request that `taker` has taken.
@@ -287,7 +287,7 @@ export interface RequestPage extends RequestFilter {
   readonly countMax: number;
 }
 
-export interface RequestsFound {
+export interface FoundRequests {
   readonly found: readonly (RequestHistory & RequestPlace)[];
   /**
    * Where the next page begins; null when this page is the last. A page looks through a fixed number of
@@ -303,7 +303,7 @@ export interface WaitingCount extends Pick<WaitingPage, 'asked' | 'nowMs'> {
   readonly person: string;
 }
 
-export interface CountedWaiting {
+export interface PendingCounts {
   /** How many requests wait that are not in `touched`. */
   readonly untouched: number;
   /**

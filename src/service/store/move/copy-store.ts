@@ -40,7 +40,7 @@ export type CopyProgress =
   /** No process serves the file any more. */
   | { readonly kind: 'stopped' };
 
-export interface Copied {
+export interface CopyResult {
   /** The last record, which notes that the store has moved. */
   readonly end: Link;
   readonly recordCount: number;
@@ -52,7 +52,7 @@ const recordsAtOnceDefault = 2_000;
 const askAgainMs = 500;
 
 /** Resolves once the database is whole. Rejects with a StoreError; then no service uses the database. */
-export async function copyStore(options: CopyOptions): Promise<Copied> {
+export async function copyStore(options: CopyOptions): Promise<CopyResult> {
   const closings: (() => Promise<unknown>)[] = [];
   const opened = <T>(one: T, close: () => Promise<unknown>): T => {
     closings.unshift(close);
@@ -77,7 +77,7 @@ export async function copyStore(options: CopyOptions): Promise<Copied> {
   }
 }
 
-interface Opened extends CopyOptions {
+interface CopyHandles extends CopyOptions {
   readonly from: Store;
   readonly to: Store;
   readonly rows: DatabaseRows;
@@ -86,7 +86,7 @@ interface Opened extends CopyOptions {
   readonly seen: Map<string, ReadonlyMap<string, BucketSum>>;
 }
 
-async function copyOpened(copy: Opened): Promise<Copied> {
+async function copyOpened(copy: CopyHandles): Promise<CopyResult> {
   const { from, rows, path, shownUrl, who, onProgress } = copy;
   const hasMoved = (await movedOf(from)) !== null;
   if ((await rows.begin(path)) === 'whole') return await wholeAlready(copy, hasMoved);
@@ -112,7 +112,7 @@ async function copyOpened(copy: Opened): Promise<Copied> {
  * Each stretch was compared when it was copied, and stretches follow each other without gaps, so comparing
  * the ends is enough.
  */
-async function countRecords({ from, to }: Opened, end: Link): Promise<number> {
+async function countRecords({ from, to }: CopyHandles, end: Link): Promise<number> {
   const [here, there] = await Promise.all(
     [from, to].map(async ({ chain }) => {
       const { records, firstSequence, lastSequence } = await chain.stretch(end.sequence - 1, 1);
@@ -125,7 +125,7 @@ async function countRecords({ from, to }: Opened, end: Link): Promise<number> {
 }
 
 /** For a database that an earlier copy has completed, when that copy could not report its end. */
-async function wholeAlready(copy: Opened, hasMoved: boolean): Promise<Copied> {
+async function wholeAlready(copy: CopyHandles, hasMoved: boolean): Promise<CopyResult> {
   const { records, lastSequence } = await lastOf(copy.from);
   const { records: there } = await copy.to.chain.stretch(lastSequence - 1, 1);
   const hash = records[0]?.hash;
@@ -158,7 +158,7 @@ async function momentFor({ chain }: Store): Promise<number> {
 /**
  * Returns the last record that the database already has, or the place where the file begins when it has none.
  */
-async function endOfCopy({ from, to, rows }: Opened): Promise<Link> {
+async function endOfCopy({ from, to, rows }: CopyHandles): Promise<Link> {
   const { lastSequence } = await to.chain.stretch(0, 0);
   const [{ pruning, records: here }, { records: there }] = await Promise.all([
     from.chain.stretch(lastSequence - 1, 1),
@@ -183,7 +183,7 @@ async function endOfCopy({ from, to, rows }: Opened): Promise<Link> {
  * Copies the records after a place and returns the last one. A stretch is read and checked while the one
  * before is stored.
  */
-async function copyRecords(copy: Opened, after: Link): Promise<Link> {
+async function copyRecords(copy: CopyHandles, after: Link): Promise<Link> {
   const { from, onProgress, recordsAtOnce = recordsAtOnceDefault } = copy;
   let storing: Promise<void> = Promise.resolve();
   for (let end = after; ; ) {
@@ -200,7 +200,7 @@ async function copyRecords(copy: Opened, after: Link): Promise<Link> {
   }
 }
 
-async function storeRecords({ rows }: Opened, records: readonly ChainRecord[]): Promise<void> {
+async function storeRecords({ rows }: CopyHandles, records: readonly ChainRecord[]): Promise<void> {
   if (await rows.append(records)) return;
   const first = records[0]?.entry.sequence;
   throw new StoreError('internal', `the records from ${first} on came out otherwise than they went in`);
@@ -222,7 +222,7 @@ function checkLinks(records: readonly ChainRecord[], after: Link): Link {
  * remembered: nobody else writes to the database, so once the service has stopped only the file is read as a
  * whole.
  */
-async function copyRows({ file, rows, seen }: Opened, which: 'large ones' | 'all'): Promise<void> {
+async function copyRows({ file, rows, seen }: CopyHandles, which: 'large ones' | 'all'): Promise<void> {
   file.lookAnew();
   for (const table of file.tables) {
     if (which === 'large ones' && !table.isLarge) continue;

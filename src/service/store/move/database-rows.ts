@@ -13,7 +13,7 @@ import { firstOfIds, lastOfIds } from '../postgres/server/request-ids.ts';
 import type { EventColumns, RequestColumns } from '../shared/rows.ts';
 import { bucketDigits, type CopiedTable } from './copied-tables.ts';
 import { bucketOf } from './file-rows.ts';
-import { type Moved, movedId, placementKind } from './placement.ts';
+import { type MoveState, movedId, placementKind } from './placement.ts';
 import {
   type BucketSum,
   type CopiedValue,
@@ -131,12 +131,12 @@ async function begin(query: Query, place: string): Promise<'begun' | 'whole'> {
   );
   if (noted !== undefined) {
     // Written below, or by `noteMoved`.
-    const { state, place: from } = JSON.parse(noted.json) as Moved;
+    const { state, place: from } = JSON.parse(noted.json) as MoveState;
     if (state === 'arriving' && from === place) return 'begun';
     throw new StoreError('moved', `the database holds what was copied of ${from}: name an empty one`);
   }
   if (end?.sequence !== 0) return 'whole';
-  const arriving: Moved = { state: 'arriving', place };
+  const arriving: MoveState = { state: 'arriving', place };
   await query(
     `INSERT INTO documents (kind, id, version, created_ms, document_json)
      VALUES ($1, $2, 1, (extract(epoch FROM clock_timestamp()) * 1000)::int8, $3)`,

@@ -13,12 +13,12 @@ export const movedId = 'moved';
 const restoredId = 'restored';
 
 /** `moved`: the records are now at `place`. `arriving`: they are being copied to this store from `place`. */
-export interface Moved {
+export interface MoveState {
   readonly state: 'moved' | 'arriving';
   readonly place: string;
 }
 
-interface Restored {
+interface RestorePoint {
   readonly atMs: number;
   /** Whether people have declared that meters lack nothing. */
   readonly areMetersKnown: boolean;
@@ -29,10 +29,10 @@ interface Restored {
  * used here, and closes it then.
  */
 export async function usedInPlace(store: Store): Promise<Store> {
-  let restored: Restored | null = null;
+  let restored: RestorePoint | null = null;
   const look = async () => {
     refuseMoved(await movedOf(store));
-    restored = await read<Restored>(store, restoredId);
+    restored = await read<RestorePoint>(store, restoredId);
   };
   try {
     await look();
@@ -68,8 +68,8 @@ function latest(a: number | null, b: number | null): number | null {
 }
 
 /** Returns where the records have moved; null when the store still has them. */
-export function movedOf(store: Pick<Store, 'documents'>): Promise<Moved | null> {
-  return read<Moved>(store, movedId);
+export function movedOf(store: Pick<Store, 'documents'>): Promise<MoveState | null> {
+  return read<MoveState>(store, movedId);
 }
 
 async function read<T>({ documents }: Pick<Store, 'documents'>, id: string): Promise<T | null> {
@@ -78,7 +78,7 @@ async function read<T>({ documents }: Pick<Store, 'documents'>, id: string): Pro
   return found === null ? null : (JSON.parse(found.json) as T);
 }
 
-function refuseMoved(moved: Moved | null): void {
+function refuseMoved(moved: MoveState | null): void {
   if (moved === null) return;
   throw new StoreError(
     'moved',
@@ -88,12 +88,16 @@ function refuseMoved(moved: Moved | null): void {
   );
 }
 
-interface Noted extends Pick<ManagementChange, 'atMs' | 'who'> {
+interface PlacementNote extends Pick<ManagementChange, 'atMs' | 'who'> {
   readonly from: string;
 }
 
 /** Notes that the records are elsewhere from now on; the record of this is the last one in the store. */
-export async function noteMoved(store: Store, place: string, { atMs, who, from }: Noted): Promise<void> {
+export async function noteMoved(
+  store: Store,
+  place: string,
+  { atMs, who, from }: PlacementNote,
+): Promise<void> {
   const put = await putOf(store, movedId, { value: { state: 'moved', place }, atMs });
   const change = { atMs, who, what: 'store-moved', subject: '' };
   const result = await store.documents.write([put], {
@@ -107,7 +111,7 @@ export async function noteMoved(store: Store, place: string, { atMs, who, from }
 /** Notes that the store has the records of an earlier moment and is used from now on. */
 export async function noteRestored(
   store: Store,
-  { atMs, who, areMetersKnown, lastAtMs }: Restored & { who: string; lastAtMs: number | null },
+  { atMs, who, areMetersKnown, lastAtMs }: RestorePoint & { who: string; lastAtMs: number | null },
 ): Promise<void> {
   const put = await putOf(store, restoredId, { value: { atMs, areMetersKnown }, atMs });
   const moved = await store.documents.find(placementKind, movedId);

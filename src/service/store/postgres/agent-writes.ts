@@ -7,9 +7,9 @@ import {
   type AgentDescription,
   type AgentDescriptionResult,
   type AgentStore,
+  type ChangeAuthor,
   type KeyRotation,
   liveKeysMax,
-  type Named,
   type SigningChange,
   type SigningChangeResult,
   type StatusChange,
@@ -20,7 +20,7 @@ import type { KeyUse } from '../shared/key-uses.ts';
 import { type AgentColumns, agentColumns, agentRow, keyColumns } from '../shared/rows.ts';
 import type { Transaction, Work } from './transaction.ts';
 
-interface NewAgent extends Named {
+interface NewAgent extends ChangeAuthor {
   readonly agent: AgentRow;
   readonly key: KeyRow;
 }

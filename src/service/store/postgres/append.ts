@@ -26,7 +26,7 @@ export interface NewRequest {
 /** The answer of the database about one request of a batch. */
 export type AppendWord = AppendResult | 'policies-changed' | 'meters-moved';
 
-export interface Appended {
+export interface AppendReply {
   readonly results: readonly AppendWord[] | null;
   readonly server_ms: number;
 }

@@ -2,7 +2,7 @@
 // meters. When a request was decided by another policy set than the active one, this process looks for the
 // active set before the caller tries again.
 
-import type { MeterEntryRow, MeterPlace, Spending } from '../contract/metering.ts';
+import type { MeterEntryRow, MeterPlace, SpendingRequest } from '../contract/metering.ts';
 import type { RequestRow } from '../contract/records.ts';
 import type { SealKey } from '../contract/seal.ts';
 import type { AppendLimits, AppendResult } from '../contract/store.ts';
@@ -11,14 +11,14 @@ import type { CommitQueue } from './commit-queue.ts';
 import type { RequestWord, WaitingRequest } from './request-batch.ts';
 import { isInUse, otherPolicies, toStoreFailure } from './server/errors.ts';
 
-export interface Asking {
+export interface AppendFunctions {
   append(row: RequestRow, limits: AppendLimits, entries: readonly MeterEntryRow[]): Promise<AppendResult>;
-  spend(places: readonly MeterPlace[], work: () => Spending | null): Promise<AppendResult | 'nothing'>;
+  spend(places: readonly MeterPlace[], work: () => SpendingRequest | null): Promise<AppendResult | 'nothing'>;
   /** Sets the listener that takes in the active policies and returns whether this process has them. */
   onOtherPolicies(listener: () => Promise<boolean>): void;
 }
 
-export function createAsking(queue: Pick<CommitQueue, 'ask'>, sealKey: SealKey): Asking {
+export function createAsking(queue: Pick<CommitQueue, 'ask'>, sealKey: SealKey): AppendFunctions {
   let lookAgain = async (): Promise<boolean> => false;
 
   async function send(
@@ -49,7 +49,7 @@ export function createAsking(queue: Pick<CommitQueue, 'ask'>, sealKey: SealKey):
         const made = work();
         return made === null ? 'nothing' : await append({ ...made, places });
       }
-      const made: Spending[] = [];
+      const made: SpendingRequest[] = [];
       const make = (): PreparedRequest | null => {
         const spending = work();
         if (spending !== null) made.push(spending);

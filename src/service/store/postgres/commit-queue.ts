@@ -8,7 +8,7 @@ import type { Durability } from '../contract/durability.ts';
 import type { MeterPlace } from '../contract/metering.ts';
 import type { NonceUse } from '../contract/records.ts';
 import { StoreError } from '../contract/store-error.ts';
-import { type Appended, appendStatement, appendValues } from './append.ts';
+import { type AppendReply, appendStatement, appendValues } from './append.ts';
 import {
   checkServer,
   claimAgain,
@@ -22,11 +22,11 @@ import {
 import { MovedMeters } from './moved-meters.ts';
 import {
   answerBatch,
+  type BatchItem,
   gather,
   type SentRequest,
   settleDoubt,
   takeBatch,
-  type Waiting,
   type WaitingAnswer,
   WaitingList,
   type WaitingRequest,
@@ -67,7 +67,7 @@ export class CommitQueue {
   #sentNonces: readonly NonceUse[] = [];
   #settling: readonly WaitingAnswer[] = [];
   /** Writes that are sent and not answered yet. */
-  #underWay: readonly Waiting[] = [];
+  #underWay: readonly BatchItem[] = [];
   #pumping: Promise<void> | null = null;
   /** `#sent`: the requests under way. `#doubtful`: requests that may or may not be stored. */
   #sent: readonly SentRequest[] = [];
@@ -166,7 +166,7 @@ export class CommitQueue {
     this.moved.begin(moment);
   }
 
-  #add(waiting: Waiting): void {
+  #add(waiting: BatchItem): void {
     const error = this.#refusal();
     if (error === null) this.#waiting.add(waiting);
     else waiting.reject(error);
@@ -267,18 +267,18 @@ export class CommitQueue {
   async #append(
     asked: readonly WaitingRequest[],
     nonces: readonly NonceUse[],
-    around: (send: () => Promise<Appended | null>) => Promise<Appended | null>,
+    around: (send: () => Promise<AppendReply | null>) => Promise<AppendReply | null>,
   ): Promise<void> {
     const left = [...asked];
     let batch: readonly SentRequest[] = [];
-    const send = async (): Promise<Appended | null> => {
+    const send = async (): Promise<AppendReply | null> => {
       batch = takeBatch(left, batchMax);
       this.#waiting.remove(asked.slice(0, asked.length - left.length));
       this.#sent = batch;
       this.#underWay = batch.map(({ waiting }) => waiting);
       const requests = batch.map(({ prepared }) => prepared);
       const values = appendValues(this.#fence, this.moved.seen, nonces, requests);
-      return (await this.#connection.query<Appended>(appendStatement, values))[0] ?? null;
+      return (await this.#connection.query<AppendReply>(appendStatement, values))[0] ?? null;
     };
     const appended = await this.server.hearing(
       () => around(send),

@@ -33,7 +33,7 @@ export interface SlotClaim {
   readonly run: string;
 }
 
-interface Claimed {
+interface ClaimedSlot {
   readonly slot: number;
   readonly epoch: number;
   readonly batch: number;
@@ -83,7 +83,7 @@ export async function checkServer(connection: Connection): Promise<ServerWord> {
  * another version has migrated the database since it was opened.
  */
 export async function claimSlot(connection: Connection, { instance }: Fence): Promise<SlotClaim> {
-  const [claimed] = await connection.query<Claimed>(
+  const [claimed] = await connection.query<ClaimedSlot>(
     {
       text: `UPDATE replicas
         SET epoch = epoch + 1, instance = $1, seen_at = clock_timestamp(), wants = NULL, is_ready = false, about_json = NULL
@@ -110,7 +110,7 @@ export async function claimAgain(
   connection: Connection,
   { slot, epoch, instance }: Fence,
 ): Promise<SlotClaim | null> {
-  const [claimed] = await connection.query<Claimed>(
+  const [claimed] = await connection.query<ClaimedSlot>(
     {
       text: `UPDATE replicas SET epoch = epoch + 1, seen_at = clock_timestamp()
         WHERE slot = $1 AND epoch = $2 RETURNING slot, epoch, batch`,
@@ -148,7 +148,7 @@ export async function releaseSlot(connection: Connection, { slot, epoch }: Fence
 }
 
 /** Completes a claim. The moment comes from a statement of its own, so it lies after the claim. */
-async function claimOf(connection: Connection, claimed: Claimed, instance: string): Promise<SlotClaim> {
+async function claimOf(connection: Connection, claimed: ClaimedSlot, instance: string): Promise<SlotClaim> {
   const { slot, epoch, batch } = claimed;
   // Before its first claim nothing was recorded in a slot, so its counts begin at the present end of the
   // chain.

@@ -6,7 +6,7 @@
 import type { CountedRequest, MeterEntryRow, MeterStore } from '../contract/metering.ts';
 import type { RequestPlace } from '../contract/store.ts';
 import { lookedThroughMax } from '../shared/request-walk.ts';
-import type { Asking } from './asking.ts';
+import type { AppendFunctions } from './asking.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import { entriesWhere, keepSnapshot, meterPast } from './meter-past.ts';
 import { idArray } from './server/arrays.ts';
@@ -31,7 +31,7 @@ const countedColumns = `sequence, id, action_key AS "actionKey", created_ms AS "
   (SELECT detail_json FROM request_events
    WHERE request_id = requests.id AND what = 'consumed' ORDER BY sequence LIMIT 1) AS "outcomeJson"`;
 
-export function meterStore(pool: ReadPool, queue: CommitQueue, asking: Asking): MeterStore {
+export function meterStore(pool: ReadPool, queue: CommitQueue, asking: AppendFunctions): MeterStore {
   const { rows } = pool;
   return {
     spend: (places, work) => asking.spend(places, work),

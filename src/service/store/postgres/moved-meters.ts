@@ -20,12 +20,12 @@ interface Place {
   readonly definition: string;
 }
 
-interface Moved extends MovedMeterEntry, Place {
+interface MovedEntry extends MovedMeterEntry, Place {
   readonly requestId: string;
 }
 
 /** A row of the answer; the columns of the entry are null when there is no entry. */
-type Looked = (Moved | (Place & { readonly requestId: null })) & { readonly upTo: string };
+type EntryRow = (MovedEntry | (Place & { readonly requestId: null })) & { readonly upTo: string };
 
 /** A class because it holds how far the changes have been heard of. */
 export class MovedMeters {
@@ -93,7 +93,7 @@ export class MovedMeters {
     this.#lookedAtMs = performance.now();
     let upTo: string | null = null;
     for (let last: Place | null = null; ; ) {
-      const rows: readonly Looked[] = await connection.query<Looked>(look, [
+      const rows: readonly EntryRow[] = await connection.query<EntryRow>(look, [
         ...[this.#seen, slot, upTo],
         ...[last?.written ?? null, last?.requestId ?? null, last?.definition ?? null],
       ]);

@@ -30,7 +30,7 @@ import {
 } from '../shared/rows.ts';
 import { createSearchThread, type SearchThread, searchedList } from '../shared/search/search-thread.ts';
 import { agentWrites } from './agent-writes.ts';
-import { type Asking, createAsking } from './asking.ts';
+import { type AppendFunctions, createAsking } from './asking.ts';
 import { chainStore } from './chain.ts';
 import { type CommitQueue, openCommitQueue } from './commit-queue.ts';
 import { createChangeWrites, createRefusalWrites, requestWrites } from './event-writes.ts';
@@ -64,7 +64,7 @@ const isPending = `${statusNow} = 'pending'`;
 export interface RequestParts {
   readonly pool: ReadPool;
   readonly queue: CommitQueue;
-  readonly asking: Asking;
+  readonly asking: AppendFunctions;
   readonly search: SearchThread;
   readonly sealKey: SealKey;
 }
@@ -134,11 +134,11 @@ function requestStore({ pool, queue, asking, search, sealKey }: RequestParts): R
 /** How many records are looked through at once. */
 const activityAtOnce = 2_000;
 
-interface Counted extends OutcomeCount {
+interface CountRow extends OutcomeCount {
   readonly last: number;
 }
 
-interface Looked extends GrantedRequest {
+interface SequenceRow extends GrantedRequest {
   readonly sequence: number;
   readonly isFound: boolean;
 }
@@ -172,13 +172,13 @@ function activityStore({ rows, snapshot }: ReadPool): ActivityStore {
   return {
     numberBefore: (atMs) => numberBefore({ snapshot }, atMs),
     async outcomes({ agentId, kind, afterSequence }) {
-      const found = await rows<Counted>(counts[kind], [agentId, afterSequence]);
+      const found = await rows<CountRow>(counts[kind], [agentId, afterSequence]);
       const through = found.length === 0 ? null : Math.max(...found.map(({ last }) => last));
       return { counts: found.map(({ day, outcome, count }) => ({ day, outcome, count })), through };
     },
     async granted({ agentId, actionKey, beforeSequence, countMax }) {
       const before = beforeSequence ?? Number.MAX_SAFE_INTEGER;
-      const looked = await rows<Looked>(grantedText, [agentId, actionKey, before]);
+      const looked = await rows<SequenceRow>(grantedText, [agentId, actionKey, before]);
       const found: GrantedRequest[] = [];
       let last: number | null = null;
       for (const { sequence, isFound, ...one } of looked) {
@@ -275,14 +275,14 @@ async function prepareDatabase({ url, keyFile, isUpgradeAllowed = false }: Postg
   }
 }
 
-interface Opened {
+interface OpenOptions {
   readonly url: string;
   readonly pool: ReadPool;
   readonly queue: CommitQueue;
   readonly masterKey: Uint8Array;
 }
 
-function createStore({ url, pool, queue, masterKey }: Opened): Store {
+function createStore({ url, pool, queue, masterKey }: OpenOptions): Store {
   const uses = createKeyUses((noted) => queue.write(agentWrites.noteUses(noted), 'left'));
   const sealKey = sealKeyOf(masterKey);
   const asking = createAsking(queue, sealKey);

@@ -5,12 +5,12 @@
 import type {
   Replica,
   ReplicaAbout,
+  ReplicaSnapshot,
   ReplicaStore,
-  ReplicasNow,
   Standby,
   StoredPolicies,
 } from '../contract/replicas.ts';
-import type { Asking } from './asking.ts';
+import type { AppendFunctions } from './asking.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { ReadPool } from './server/read-pool.ts';
 import { isServing } from './server/schema.ts';
@@ -31,9 +31,9 @@ const epochsForgottenMax = 2 ** 32;
 export function replicaStore(
   { rows }: ReadPool,
   queue: CommitQueue,
-  { onOtherPolicies }: Pick<Asking, 'onOtherPolicies'>,
+  { onOtherPolicies }: Pick<AppendFunctions, 'onOtherPolicies'>,
 ): ReplicaStore {
-  let latest: ReplicasNow | null = null;
+  let latest: ReplicaSnapshot | null = null;
   return {
     async now() {
       const found = await rows<FoundReplica>(

@@ -5,7 +5,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { MeterPlace } from '../contract/metering.ts';
 import type { AppendResult } from '../contract/store.ts';
-import { type Appended, type AppendWord, createTogether, type PreparedRequest } from './append.ts';
+import { type AppendReply, type AppendWord, createTogether, type PreparedRequest } from './append.ts';
 import type { Connection } from './server/connection.ts';
 import type { Work } from './transaction.ts';
 
@@ -37,7 +37,7 @@ export interface WaitingWrite {
   readonly reject: (error: unknown) => void;
 }
 
-export type Waiting = WaitingRequest | WaitingWrite;
+export type BatchItem = WaitingRequest | WaitingWrite;
 
 /** A caller that waits until the server has acknowledged something that was sent after its call. */
 export interface WaitingAnswer {
@@ -57,14 +57,14 @@ export interface SentRequest {
  * because it holds the waiting writes.
  */
 export class WaitingList {
-  #all: Waiting[] = [];
+  #all: BatchItem[] = [];
   #isWriteNext = false;
 
   get length(): number {
     return this.#all.length;
   }
 
-  add(waiting: Waiting): void {
+  add(waiting: BatchItem): void {
     this.#all.push(waiting);
   }
 
@@ -92,11 +92,11 @@ export class WaitingList {
   }
 
   remove(requests: readonly WaitingRequest[]): void {
-    const gone = new Set<Waiting>(requests);
+    const gone = new Set<BatchItem>(requests);
     this.#all = this.#all.filter((one) => !gone.has(one));
   }
 
-  clear(): readonly Waiting[] {
+  clear(): readonly BatchItem[] {
     const all = this.#all;
     this.#all = [];
     return all;
@@ -160,7 +160,7 @@ function decided({ make, takeBack, resolve, reject }: WaitingRequest): PreparedR
  */
 export function answerBatch(
   batch: readonly SentRequest[],
-  { results }: Pick<Appended, 'results'>,
+  { results }: Pick<AppendReply, 'results'>,
 ): readonly WaitingRequest[] {
   const words: readonly AppendWord[] = results ?? [];
   if (words.length !== batch.length)

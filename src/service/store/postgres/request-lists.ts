@@ -4,13 +4,13 @@
 
 import { askedOwner } from '../contract/asked-owner.ts';
 import type {
-  CountedWaiting,
+  FoundRequests,
   HeldQuery,
+  PendingCounts,
   RequestFilter,
   RequestHistory,
   RequestPage,
   RequestPlace,
-  RequestsFound,
   WaitingCount,
   WaitingPage,
 } from '../contract/store.ts';
@@ -111,7 +111,7 @@ const heldText = `SELECT request_id AS id FROM request_events
     WHERE agent_id = $1 AND action_key = $2 AND ${statusNow} IN ('pending', 'approved') AND ${endNow} > $4
     ORDER BY ${endNow} DESC LIMIT $5)`;
 
-interface Looked extends RequestPlace {
+interface ListRow extends RequestPlace {
   readonly id: string;
   readonly createdAtMs: number;
   readonly isFound: boolean;
@@ -178,7 +178,7 @@ export async function findWaiting(
 export async function countWaiting(
   reading: RequestReading,
   { asked: { groups, owner }, nowMs, person }: WaitingCount,
-): Promise<CountedWaiting> {
+): Promise<PendingCounts> {
   const [counted] = await reading.rows<{ readonly untouched: number; readonly touched: readonly string[] }>(
     waitingCountText,
     [nowMs, groups, owner?.email ?? null, owner?.id ?? null, person],
@@ -207,11 +207,11 @@ export async function findHeld(
 export async function findPage(
   reading: RequestReading,
   asked: RequestPage,
-): Promise<Omit<RequestsFound, 'unsearched'>> {
+): Promise<Omit<FoundRequests, 'unsearched'>> {
   const before =
     asked.after?.sequence ??
     (asked.untilMs === null ? Number.MAX_SAFE_INTEGER : await numberAfter(reading.rows, asked.untilMs));
-  const looked = await reading.rows<Looked>(listText(databaseWalks[walkOf(asked)]), [
+  const looked = await reading.rows<ListRow>(listText(databaseWalks[walkOf(asked)]), [
     ...filterValues(asked),
     before,
   ]);
@@ -223,16 +223,16 @@ export async function findPage(
 export async function findAt(
   reading: RequestReading,
   places: readonly RequestPlace[],
-): Promise<RequestsFound['found']> {
+): Promise<FoundRequests['found']> {
   const text = 'SELECT sequence, id FROM requests WHERE sequence = ANY ($1::int8[]) ORDER BY sequence DESC';
   const values = [places.map(({ sequence }) => sequence)];
-  return await placed(reading, await reading.rows<Pick<Looked, 'id' | 'sequence'>>(text, values));
+  return await placed(reading, await reading.rows<Pick<ListRow, 'id' | 'sequence'>>(text, values));
 }
 
 async function placed(
   reading: RequestReading,
-  found: readonly Pick<Looked, 'id' | 'sequence'>[],
-): Promise<RequestsFound['found']> {
+  found: readonly Pick<ListRow, 'id' | 'sequence'>[],
+): Promise<FoundRequests['found']> {
   const histories = await findAll(
     reading,
     found.map(({ id }) => id),
@@ -245,10 +245,10 @@ async function placed(
  * page begins.
  */
 function cut(
-  looked: readonly Looked[],
+  looked: readonly ListRow[],
   { countMax, fromMs }: RequestPage,
-): { readonly found: readonly Looked[]; readonly next: RequestPlace | null } {
-  const found: Looked[] = [];
+): { readonly found: readonly ListRow[]; readonly next: RequestPlace | null } {
+  const found: ListRow[] = [];
   let last: RequestPlace | null = null;
   for (const one of looked) {
     if (found.length === countMax) return { found, next: last };
@@ -270,7 +270,7 @@ export async function numberAfter(rows: Rows, untilMs: number): Promise<number> 
   let [low, high] = [0, (end?.last ?? 0) + 1];
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    const [next] = await rows<Pick<Looked, 'sequence' | 'createdAtMs'>>(
+    const [next] = await rows<Pick<ListRow, 'sequence' | 'createdAtMs'>>(
       'SELECT sequence, created_ms AS "createdAtMs" FROM requests WHERE sequence >= $1 ORDER BY sequence LIMIT 1',
       [middle],
     );

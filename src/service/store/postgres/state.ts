@@ -14,7 +14,7 @@ import { leastRequestId } from './server/request-ids.ts';
 /** The most differences that a check returns: enough to see what happened. */
 const differencesMax = 20;
 
-interface Found {
+interface StateRow {
   readonly row: string;
 }
 
@@ -88,7 +88,7 @@ async function endDifferences(rows: Rows): Promise<readonly StateDifference[]> {
   const records = Object.entries(laneOfTable).map(
     ([table, lane]) => `SELECT sequence, hash, ${lane} AS lane FROM ${table}`,
   );
-  const ends = await rows<Found>(
+  const ends = await rows<StateRow>(
     `WITH record AS NOT MATERIALIZED (${records.join(' UNION ALL ')}),
      lane_end AS (
        SELECT 0 AS lane, sequence, hash FROM chain_end UNION ALL SELECT slot + 1, lane_sequence, lane_hash FROM replicas)

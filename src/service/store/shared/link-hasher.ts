@@ -26,7 +26,7 @@ export function createLinkHasher(): (previousHash: string, entry: ChainEntry) =>
   };
 }
 
-interface Named {
+interface NamedLink {
   readonly name: string;
   /** The text in front of the value. */
   readonly before: string;
@@ -36,8 +36,11 @@ interface Named {
  * Returns a function that gives the names of an entry in the order of its canonical JSON. The entries of a
  * kind share that order, so it is remembered.
  */
-function createNameOrders(): (entry: ChainEntry) => readonly Named[] {
-  const known = new Map<string, { readonly names: readonly string[]; readonly order: readonly Named[] }>();
+function createNameOrders(): (entry: ChainEntry) => readonly NamedLink[] {
+  const known = new Map<
+    string,
+    { readonly names: readonly string[]; readonly order: readonly NamedLink[] }
+  >();
   return (entry) => {
     const names = Object.keys(entry);
     const found = known.get(entry.kind);

@@ -65,7 +65,7 @@ interface LateEntries {
   readonly entries: readonly (MeterEntryRow & { readonly requestId: string })[];
 }
 
-interface MetersNow {
+interface MeterSnapshot {
   readonly definitions: readonly string[];
   readonly atMs: number;
 }
@@ -114,7 +114,7 @@ export function prepareMeterWrites(database: Database, meterEntries: MeterEntrie
  * Returns a function that notes the meters in use and returns since when each has every request; in a new
  * store none can be missing.
  */
-function prepareNoteMeters(database: Database): (now: MetersNow) => readonly (number | null)[] {
+function prepareNoteMeters(database: Database): (now: MeterSnapshot) => readonly (number | null)[] {
   const known = database.prepare<[], { definition: string; sinceMs: number | null }>(
     'SELECT definition, iif(is_whole, since_ms, NULL) AS sinceMs FROM meters',
   );

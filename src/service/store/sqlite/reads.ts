@@ -3,12 +3,12 @@
 
 import type { Database } from 'better-sqlite3';
 import type {
-  GrantedFound,
+  CountedOutcomes,
   GrantedPage,
   GrantedRequest,
+  GrantPage,
   OutcomeCount,
   OutcomePage,
-  OutcomesFound,
 } from '../contract/agent-activity.ts';
 import type {
   AgentRow,
@@ -44,11 +44,11 @@ import { prepareStatisticsReads } from './statistics.ts';
 /** How many records are looked through at once. */
 export const activityAtOnce = 2_000;
 
-interface Counted extends OutcomeCount {
+interface CountRow extends OutcomeCount {
   readonly last: number;
 }
 
-interface Looked extends GrantedRequest {
+interface SequenceRow extends GrantedRequest {
   readonly sequence: number;
   readonly isFound: 0 | 1;
 }
@@ -81,17 +81,17 @@ export const grantedText = `
 
 function prepareActivityReads(database: Database) {
   const counts = {
-    requests: database.prepare<[OutcomePage], Counted>(outcomeTexts.requests),
-    refusals: database.prepare<[OutcomePage], Counted>(outcomeTexts.refusals),
+    requests: database.prepare<[OutcomePage], CountRow>(outcomeTexts.requests),
+    refusals: database.prepare<[OutcomePage], CountRow>(outcomeTexts.refusals),
   };
-  const granted = database.prepare<[object], Looked>(grantedText);
+  const granted = database.prepare<[object], SequenceRow>(grantedText);
   return {
-    outcomes(page: OutcomePage): OutcomesFound {
+    outcomes(page: OutcomePage): CountedOutcomes {
       const found = counts[page.kind].all(page);
       const through = found.length === 0 ? null : Math.max(...found.map(({ last }) => last));
       return { counts: found.map(({ day, outcome, count }) => ({ day, outcome, count })), through };
     },
-    granted({ agentId, actionKey, beforeSequence, countMax }: GrantedPage): GrantedFound {
+    granted({ agentId, actionKey, beforeSequence, countMax }: GrantedPage): GrantPage {
       const found: GrantedRequest[] = [];
       let looked = 0;
       let last: number | null = null;

@@ -6,13 +6,13 @@ import type { Database } from 'better-sqlite3';
 import { type AskedPerson, askedOwner } from '../contract/asked-owner.ts';
 import type { SealKey } from '../contract/seal.ts';
 import type {
-  CountedWaiting,
+  FoundRequests,
   HeldQuery,
+  PendingCounts,
   RequestFilter,
   RequestHistory,
   RequestPage,
   RequestPlace,
-  RequestsFound,
   WaitingCount,
   WaitingPage,
 } from '../contract/store.ts';
@@ -116,7 +116,7 @@ export const anyHeldText = `SELECT EXISTS (SELECT 1 ${taken}) OR EXISTS (SELECT 
 export const heldText = `SELECT request_id AS id ${taken}
   UNION ALL SELECT * FROM (SELECT id ${held} ORDER BY ${endNow} DESC LIMIT @countMax)`;
 
-interface Looked extends RequestPlace {
+interface ListRow extends RequestPlace {
   readonly id: string;
   readonly createdAtMs: number;
   readonly isFound: 0 | 1;
@@ -130,7 +130,7 @@ export function prepareRequestLists(database: Database, key: SealKey) {
     `SELECT request_id AS id, ${headColumns}`,
   );
   const head = database.prepare<[string], EventCount>(`SELECT ${headColumns} WHERE request_id = ?`);
-  const list = (walk: readonly string[]) => database.prepare<[object], Looked>(listText(walk));
+  const list = (walk: readonly string[]) => database.prepare<[object], ListRow>(listText(walk));
   const lists = {
     agent: list(walks.agent),
     status: list(walks.status),
@@ -157,7 +157,7 @@ export function prepareRequestLists(database: Database, key: SealKey) {
     return { row: requestRowOf(row), events: events.map(requestEvent) };
   }
 
-  const placed = (found: readonly Pick<Looked, 'id' | 'sequence'>[]) =>
+  const placed = (found: readonly Pick<ListRow, 'id' | 'sequence'>[]) =>
     found.flatMap(({ id, sequence }) => {
       const history = find(id);
       return history === null ? [] : { ...history, sequence };
@@ -169,10 +169,10 @@ export function prepareRequestLists(database: Database, key: SealKey) {
 
   const findAll = (ids: readonly string[]) => ids.flatMap((id) => find(id) ?? []);
 
-  function page(asked: RequestPage): Omit<RequestsFound, 'unsearched'> {
+  function page(asked: RequestPage): Omit<FoundRequests, 'unsearched'> {
     const before =
       asked.after?.sequence ?? (asked.untilMs === null ? allNumbers : numberAfter(asked.untilMs));
-    const found: Looked[] = [];
+    const found: ListRow[] = [];
     let looked = 0;
     let last: RequestPlace | null = null;
     for (const one of lists[walkOf(asked)].iterate(parametersOf(asked, before))) {
@@ -226,7 +226,7 @@ function prepareWaiting(database: Database, findAll: (ids: readonly string[]) =>
           .map(({ id }) => id),
       ),
     ),
-    countWaiting: database.transaction(({ asked, ...rest }: WaitingCount): CountedWaiting => {
+    countWaiting: database.transaction(({ asked, ...rest }: WaitingCount): PendingCounts => {
       const counted = waitingCount.get({ ...rest, ...askedParameters(asked) });
       const ids = JSON.parse(counted?.touched ?? '[]') as readonly string[];
       return { untouched: counted?.untouched ?? 0, touched: findAll(ids) };
@@ -249,7 +249,7 @@ export function prepareNumbers(database: Database) {
  * not much above.
  */
 function prepareNumberAfter(database: Database): (untilMs: number) => number {
-  const numbered = database.prepare<[number], Omit<Looked, 'id' | 'isFound'>>(
+  const numbered = database.prepare<[number], Omit<ListRow, 'id' | 'isFound'>>(
     'SELECT sequence, created_ms AS createdAtMs FROM requests WHERE sequence >= ? ORDER BY sequence LIMIT 1',
   );
   const lastNumber = database.prepare<[], { last: number | null }>(

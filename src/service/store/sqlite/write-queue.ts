@@ -31,7 +31,7 @@ export interface WriteQueue {
   close(): Promise<void>;
 }
 
-interface Waiting {
+interface QueuedWrite {
   readonly write: Write;
   readonly resolve: (result: WriteResults[WriteKind]) => void;
   readonly reject: (error: StoreError) => void;
@@ -89,10 +89,10 @@ function createWriteQueue(worker: Worker, writesPendingMax: number): WriteQueue 
   // The packers take turns, because each has one piece of shared memory: the writer reads a batch before it
   // answers, and answers in order.
   const packers = Array.from({ length: batchesMax }, createBatchPacker);
-  let waiting: Waiting[] = [];
+  let waiting: QueuedWrite[] = [];
   let nonces: NonceUse[] = [];
   /** The batches that the writer has not answered, in the order in which they were sent. */
-  const underWay: (readonly Waiting[])[] = [];
+  const underWay: (readonly QueuedWrite[])[] = [];
   let isSendScheduled = false;
   /** Why no further write is taken; null while the queue is open. */
   let ended: StoreError | null = null;
@@ -172,7 +172,7 @@ function createWriteQueue(worker: Worker, writesPendingMax: number): WriteQueue 
         const error = refusal();
         if (error !== null) return reject(error);
         // The writer answers each write with a result of its kind.
-        waiting.push({ write, resolve: resolve as Waiting['resolve'], reject });
+        waiting.push({ write, resolve: resolve as QueuedWrite['resolve'], reject });
         scheduleSend();
       });
     },
@@ -197,7 +197,7 @@ function createWriteQueue(worker: Worker, writesPendingMax: number): WriteQueue 
   };
 }
 
-function settle(batch: readonly Waiting[], message: FromWriter): void {
+function settle(batch: readonly QueuedWrite[], message: FromWriter): void {
   switch (message.kind) {
     case 'done':
       // Each write has one outcome, in the same order.

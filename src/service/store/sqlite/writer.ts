@@ -64,12 +64,12 @@ const pageBytes = 8192;
  */
 const logPagesMax = 16_000;
 
-interface Opened {
+interface OpenDatabase {
   readonly database: Database.Database;
   readonly applyBatch: (batch: Batch) => FromWriter;
 }
 
-let opened: Opened | null = null;
+let opened: OpenDatabase | null = null;
 
 parentPort?.on('message', (message: ToWriter) => {
   switch (message.kind) {

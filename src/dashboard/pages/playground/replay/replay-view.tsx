@@ -23,11 +23,11 @@ import {
   replayNotes,
   replayText,
 } from './replay-words.ts';
-import type { ReplayAnswer, Replaying, ReplayResult } from './use-replay.ts';
+import type { ReplayAnswer, ReplayResult, ReplayState } from './use-replay.ts';
 
 export interface ReplayViewProps {
   readonly ways: FindingWays;
-  readonly replaying: Replaying;
+  readonly replaying: ReplayState;
 }
 
 export function ReplayView({ replaying, ways }: ReplayViewProps) {
@@ -90,7 +90,7 @@ function ReplayControls({ replaying }: Pick<ReplayViewProps, 'replaying'>) {
   );
 }
 
-function statusText({ progress, answer, problem }: Replaying): string {
+function statusText({ progress, answer, problem }: ReplayState): string {
   // Spoken only once; the progress bar shows the rest.
   if (progress !== null) return 'Your copy is being tried on the recorded requests…';
   if (problem !== null) return 'There is no result.';

@@ -10,7 +10,7 @@ import type { ComparedFiles } from '../comparison/use-comparison.ts';
 export type ReplayAnswer = NonNullable<Reply<'replayPolicies'>['answer']>;
 export type ReplayResult = NonNullable<ReplayAnswer['replay']>;
 
-export interface Replaying {
+export interface ReplayState {
   readonly days: number;
   readonly setDays: (days: number) => void;
   /** Share of the records that has been read, from 0 to 1; null when nothing is running. */
@@ -24,7 +24,7 @@ export interface Replaying {
   readonly cancel: () => void;
 }
 
-interface State extends Pick<Replaying, 'progress' | 'answer' | 'problem'> {
+interface State extends Pick<ReplayState, 'progress' | 'answer' | 'problem'> {
   /** Identifies the days, the active policies and the copy of the run. */
   readonly key: string;
 }
@@ -32,7 +32,7 @@ interface State extends Pick<Replaying, 'progress' | 'answer' | 'problem'> {
 const nothing: State = { key: '', progress: null, answer: null, problem: null };
 
 /** `version` identifies the active policies that the copy is laid over. */
-export function useReplay(files: ComparedFiles, version: string): Replaying {
+export function useReplay(files: ComparedFiles, version: string): ReplayState {
   const [days, setDays] = useState(7);
   const [state, setState] = useState<State>(nothing);
   const controller = useRef<AbortController | null>(null);

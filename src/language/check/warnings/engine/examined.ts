@@ -16,7 +16,7 @@ export interface ListRead {
 }
 
 /** Conditions that are examined on their own: those of one policy, meter, guarantee or let. */
-export interface Examined {
+export interface ConditionScope {
   readonly env: Environment;
   readonly valueOfLet: ValueOfLet;
   /** All conditions, those of shadow rules included. */

@@ -7,7 +7,7 @@ import type { RuleInPolicy } from './rule-in-policy.ts';
 import type { RuleGroup } from './rules-by-actions.ts';
 
 /** The outcome of the examination, and the rules on which it rests. */
-interface Beside {
+interface CachedFinding {
   readonly rules: readonly (readonly RuleInPolicy[])[];
   readonly outcome: CheckOutcome<void>;
 }
@@ -16,7 +16,7 @@ interface Beside {
  * Keeps the findings for an action or a set of actions while the groups are the same; otherwise calls `make`
  * for new ones.
  */
-export function keptBeside(
+export function memoizedForRules(
   env: Environment,
   part: object,
   groups: readonly RuleGroup<RuleInPolicy>[],
@@ -24,9 +24,9 @@ export function keptBeside(
 ): void {
   const { beside } = env.checkState;
   // The outcome kept for a part is always made by the same warning rules.
-  const before = beside.get(part) as Beside | undefined;
+  const before = beside.get(part) as CachedFinding | undefined;
   const isSame = before !== undefined && isSameRules(before.rules, groups);
-  const outcome = env.recorder.keep(isSame ? before.outcome : undefined, make);
+  const outcome = env.recorder.memoize(isSame ? before.outcome : undefined, make);
   if (outcome !== before?.outcome) beside.set(part, { rules: groups.map(({ rules }) => rules), outcome });
 }
 

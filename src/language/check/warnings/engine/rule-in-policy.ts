@@ -48,7 +48,7 @@ export interface MeterReading {
   readonly isPerSession: boolean;
 }
 
-interface Around {
+interface RuleContext {
   readonly env: Environment;
   readonly valueOfLet: ValueOfLet;
 }
@@ -57,7 +57,7 @@ export function ruleInPolicy(
   rule: Rule,
   { name: policy, actions }: Pick<Policy, 'name' | 'actions'>,
   name: Span,
-  { env, valueOfLet }: Around,
+  { env, valueOfLet }: RuleContext,
 ): RuleInPolicy {
   const parts = partsWithPolarity(rule.condition, valueOfLet);
   const literals: Expression[] = [];
@@ -71,7 +71,7 @@ export function ruleInPolicy(
     }
     for (const inner of childrenOf(node)) if (inner.kind === 'literal') literals.push(inner);
     if (node.kind === 'meter') {
-      meterReads.push({ read: node, isPerSession: env.ask('isPerSession', node.meter) });
+      meterReads.push({ read: node, isPerSession: env.query('isPerSession', node.meter) });
     } else if (node.kind === 'compare' && (node.left.kind === 'risk' || node.right.kind === 'risk'))
       riskTests.push(node);
   }

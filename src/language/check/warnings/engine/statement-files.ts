@@ -2,7 +2,7 @@
 // range that must contain it. The rule alone determines the test, so rules are added and removed without
 // moving others.
 
-import type { Goal, Known, Statement } from '../../logic/implication.ts';
+import type { Goal, Premise, Statement } from '../../logic/implication.ts';
 import { trimmedList } from '../../logic/list-forms.ts';
 import type { DomainAtom } from '../../logic/value-sets.ts';
 import { areDisjointSets, type End, isEmpty, type Values } from '../../logic/value-sets.ts';
@@ -15,79 +15,90 @@ interface WithStatement {
 type Range = Extract<Values, { kind: 'range' }>;
 
 /** Rules by the one test that indexes them; `rest` has the rules without such a test. */
-export interface Filing<T> {
-  readonly byText: Map<string, T[]>;
-  readonly byRange: Map<string, Ranged<T>>;
+export interface InvertedIndex<T> {
+  readonly byTerm: Map<string, T[]>;
+  readonly byRange: Map<string, RangePostings<T>>;
   rest: readonly T[];
   readonly all: Set<T>;
 }
 
 /** Rules indexed by ranges of one value; sorted on the first look-up. */
-interface Ranged<T> {
+interface RangePostings<T> {
   items: readonly { readonly item: T; readonly range: Range }[];
   ordered: Ranges<T> | null;
 }
 
-/** The indexed rules about one set of actions; `moved` has those that the last change added or removed. */
-export interface Files<T> {
-  readonly filing: Filing<T>;
-  readonly moved: Filing<T>;
-  /** The rules in `moved` that were removed. */
-  readonly gone: ReadonlySet<T>;
-  /** The generation of the last change; `changedBefore` is that of the change before. */
-  readonly changed: number;
-  readonly changedBefore: number;
+/** The indexed rules about one set of actions; `delta` has those that the last change added or removed. */
+export interface IndexedRules<T> {
+  readonly index: InvertedIndex<T>;
+  readonly delta: InvertedIndex<T>;
+  /** The rules in `delta` that were removed. */
+  readonly removed: ReadonlySet<T>;
+  /** The generation of the last change; `previousChangeAt` is that of the change before. */
+  readonly changedAt: number;
+  readonly previousChangeAt: number;
 }
 
 /** The most texts that index one rule. */
-const textsMax = 16;
+const termsMax = 16;
 
-export function emptyFiles<T extends WithStatement>(): Files<T> {
-  return { filing: file([]), moved: file([]), gone: new Set(), changed: 0, changedBefore: 0 };
-}
-
-/** Updates the index to exactly these rules. */
-export function refile<T extends WithStatement>(
-  files: Files<T>,
-  rules: readonly T[],
-  generation: number,
-): Files<T> {
-  if (files.changed === generation) return files;
-  const { filing } = files;
-  const added = rules.filter((one) => !filing.all.has(one));
-  if (added.length === 0 && rules.length === filing.all.size) return files;
-  if (added.length > rules.length / 2) {
-    // When most rules are new, findings about the earlier ones save little.
-    return { ...emptyFiles<T>(), filing: file(rules), changed: generation, changedBefore: generation };
-  }
-  const present = new Set(rules);
-  const removed = [...filing.all].filter((one) => !present.has(one));
-  takeOut(removed, filing);
-  putIn(added, filing);
+export function emptyIndex<T extends WithStatement>(): IndexedRules<T> {
   return {
-    filing,
-    moved: file([...added, ...removed]),
-    gone: new Set(removed),
-    changed: generation,
-    changedBefore: files.changed,
+    index: buildIndex([]),
+    delta: buildIndex([]),
+    removed: new Set(),
+    changedAt: 0,
+    previousChangeAt: 0,
   };
 }
 
-function file<T extends WithStatement>(rules: readonly T[]): Filing<T> {
-  const filing: Filing<T> = { byText: new Map(), byRange: new Map(), rest: [], all: new Set() };
-  putIn(rules, filing);
+/** Updates the index to exactly these rules. */
+export function updateIndex<T extends WithStatement>(
+  files: IndexedRules<T>,
+  rules: readonly T[],
+  generation: number,
+): IndexedRules<T> {
+  if (files.changedAt === generation) return files;
+  const { index } = files;
+  const added = rules.filter((one) => !index.all.has(one));
+  if (added.length === 0 && rules.length === index.all.size) return files;
+  if (added.length > rules.length / 2) {
+    // When most rules are new, findings about the earlier ones save little.
+    return {
+      ...emptyIndex<T>(),
+      index: buildIndex(rules),
+      changedAt: generation,
+      previousChangeAt: generation,
+    };
+  }
+  const present = new Set(rules);
+  const removed = [...index.all].filter((one) => !present.has(one));
+  removeFromIndex(removed, index);
+  addToIndex(added, index);
+  return {
+    index,
+    delta: buildIndex([...added, ...removed]),
+    removed: new Set(removed),
+    changedAt: generation,
+    previousChangeAt: files.changedAt,
+  };
+}
+
+function buildIndex<T extends WithStatement>(rules: readonly T[]): InvertedIndex<T> {
+  const filing: InvertedIndex<T> = { byTerm: new Map(), byRange: new Map(), rest: [], all: new Set() };
+  addToIndex(rules, filing);
   return filing;
 }
 
-function putIn<T extends WithStatement>(rules: readonly T[], filing: Filing<T>): void {
+function addToIndex<T extends WithStatement>(rules: readonly T[], filing: InvertedIndex<T>): void {
   const rest = [...filing.rest];
   const ranged = new Map<string, { readonly item: T; readonly range: Range }[]>();
   for (const one of rules) {
     filing.all.add(one);
-    const place = placeFor(one.statement);
+    const place = indexKeysOf(one.statement);
     if (place === null) rest.push(one);
     else if ('range' in place) pushTo(ranged, place.key, { item: one, range: place.range });
-    else for (const mark of place.marks) pushTo(filing.byText, mark, one);
+    else for (const mark of place.terms) pushTo(filing.byTerm, mark, one);
   }
   filing.rest = rest;
   for (const [key, items] of ranged) {
@@ -95,21 +106,21 @@ function putIn<T extends WithStatement>(rules: readonly T[], filing: Filing<T>):
   }
 }
 
-function takeOut<T extends WithStatement>(rules: readonly T[], filing: Filing<T>): void {
+function removeFromIndex<T extends WithStatement>(rules: readonly T[], filing: InvertedIndex<T>): void {
   const gone = new Set(rules);
   const marks = new Set<string>();
   const keys = new Set<string>();
   for (const one of rules) {
     filing.all.delete(one);
-    const place = placeFor(one.statement);
+    const place = indexKeysOf(one.statement);
     if (place !== null && 'range' in place) keys.add(place.key);
-    else for (const mark of place?.marks ?? []) marks.add(mark);
+    else for (const mark of place?.terms ?? []) marks.add(mark);
   }
   filing.rest = filing.rest.filter((one) => !gone.has(one));
   for (const mark of marks) {
-    const left = filing.byText.get(mark)?.filter((one) => !gone.has(one)) ?? [];
-    if (left.length === 0) filing.byText.delete(mark);
-    else filing.byText.set(mark, left);
+    const left = filing.byTerm.get(mark)?.filter((one) => !gone.has(one)) ?? [];
+    if (left.length === 0) filing.byTerm.delete(mark);
+    else filing.byTerm.set(mark, left);
   }
   for (const key of keys) {
     const left = filing.byRange.get(key)?.items.filter(({ item }) => !gone.has(item)) ?? [];
@@ -124,17 +135,17 @@ function pushTo<T>(map: Map<string, T[]>, key: string, item: T): void {
   else known.push(item);
 }
 
-type Place = { readonly marks: readonly string[] } | { readonly key: string; readonly range: Range };
+type IndexKeys = { readonly terms: readonly string[] } | { readonly key: string; readonly range: Range };
 
 /**
  * Returns the keys of a rule: those of a test of free text, which few rules share; else of a range with
  * two ends, a test of an enumeration or a range with one end. Null when the rule has no such test.
  */
-function placeFor(statement: Statement): Place | null {
+function indexKeysOf(statement: Statement): IndexKeys | null {
   const { texts, ranges } = testsOf(statement);
   const fewest = (tests: readonly TextTest[]): TextTest | undefined =>
     tests.reduce<TextTest | undefined>(
-      (least, one) => (least === undefined || one.marks.length < least.marks.length ? one : least),
+      (least, one) => (least === undefined || one.terms.length < least.terms.length ? one : least),
       undefined,
     );
   const free = fewest(texts.filter(({ isFree }) => isFree));
@@ -145,7 +156,7 @@ function placeFor(statement: Statement): Place | null {
 
 interface TextTest {
   /** One term for each text that passes the test. */
-  readonly marks: readonly string[];
+  readonly terms: readonly string[];
   /** Whether the test is one of free text. */
   readonly isFree: boolean;
 }
@@ -170,7 +181,7 @@ function testsOf({ goals }: Statement): Tests {
     if (values.kind === 'texts') {
       const passing = passingTexts(values, all);
       const isFree = all.kind === 'texts' && all.isComplement;
-      if (passing !== null) texts.push({ marks: passing.map((text) => statementMark(key, text)), isFree });
+      if (passing !== null) texts.push({ terms: passing.map((text) => termOf(key, text)), isFree });
     } else if ((values.low === null) !== (values.high === null)) {
       const known = ranges.get(key) ?? { kind: 'range', low: null, high: null };
       // The denied values lie below the low end of the test, or above its high end.
@@ -197,8 +208,8 @@ function testOf({ isTest, denial, ways }: Goal): DomainAtom | null {
 }
 
 function passingTexts(denied: Extract<Values, { kind: 'texts' }>, all: Values): readonly string[] | null {
-  if (denied.isComplement) return denied.texts.size <= textsMax ? [...denied.texts] : null;
-  if (all.kind !== 'texts' || all.isComplement || all.texts.size > textsMax + denied.texts.size) return null;
+  if (denied.isComplement) return denied.texts.size <= termsMax ? [...denied.texts] : null;
+  if (all.kind !== 'texts' || all.isComplement || all.texts.size > termsMax + denied.texts.size) return null;
   return [...all.texts].filter((text) => !denied.texts.has(text));
 }
 
@@ -208,8 +219,8 @@ function closed(end: End | null): End | null {
 }
 
 /** Terms and ranges that may index rules that follow from a premise. */
-interface Look {
-  readonly marks: readonly string[];
+interface QueryTerms {
+  readonly terms: readonly string[];
   readonly ranges: readonly { readonly key: string; readonly range: Range }[];
 }
 
@@ -217,20 +228,20 @@ interface Look {
  * Where to look for rules that follow from a premise: one entry for the premise as a whole, and one for a
  * possible alternative of each `or`. Null when an `or` has no possible alternative.
  */
-export type StatementReading = readonly Look[] | null;
+export type IndexQuery = readonly QueryTerms[] | null;
 
-const readings = new WeakMap<Statement, StatementReading>();
+const readings = new WeakMap<Statement, IndexQuery>();
 
-export function readingOf(premise: Statement): StatementReading {
+export function indexQueryOf(premise: Statement): IndexQuery {
   const known = readings.get(premise);
   if (known !== undefined) return known;
-  const reading = contextsOf(premise)?.map(lookOf) ?? null;
+  const reading = contextsOf(premise)?.map(queryTermsOf) ?? null;
   readings.set(premise, reading);
   return reading;
 }
 
-function contextsOf(premise: Statement): readonly Known[] | null {
-  const contexts: Known[] = [premise];
+function contextsOf(premise: Statement): readonly Premise[] | null {
+  const contexts: Premise[] = [premise];
   for (const alternatives of premise.branches) {
     const possible = alternatives.find(({ left }) => ![...left.values()].some(isEmpty));
     if (possible === undefined) return null;
@@ -239,28 +250,23 @@ function contextsOf(premise: Statement): readonly Known[] | null {
   return contexts;
 }
 
-function lookOf({ left }: Known): Look {
+function queryTermsOf({ left }: Premise): QueryTerms {
   const marks: string[] = [];
   const ranges: { readonly key: string; readonly range: Range }[] = [];
   for (const [key, values] of left) {
     if (values.kind === 'range') ranges.push({ key, range: values });
     else if (!values.isComplement) {
       const [text] = values.texts;
-      if (text !== undefined) marks.push(statementMark(key, text));
+      if (text !== undefined) marks.push(termOf(key, text));
     }
   }
-  return { marks: trimmedList(marks), ranges: trimmedList(ranges) };
+  return { terms: trimmedList(marks), ranges: trimmedList(ranges) };
 }
 
 /**
  * Adds to `found` the rules that may follow, each once. Returns false as soon as there are more than `most`.
  */
-export function filedUnder<T>(
-  filing: Filing<T>,
-  reading: StatementReading,
-  found: T[],
-  most: number,
-): boolean {
+export function lookUp<T>(filing: InvertedIndex<T>, reading: IndexQuery, found: T[], most: number): boolean {
   if (found.length + filing.rest.length > most) return false;
   if (reading === null && found.length + filing.all.size > most) return false;
   for (const one of reading === null ? filing.all : filing.rest) found.push(one);
@@ -272,16 +278,16 @@ export function filedUnder<T>(
     found.push(one);
     return found.length <= most;
   };
-  return (reading ?? []).every((look) => visitFiled(filing, look, visit));
+  return (reading ?? []).every((look) => visitPostings(filing, look, visit));
 }
 
-function visitFiled<T>(
-  { byText, byRange }: Filing<T>,
-  { marks, ranges }: Look,
+function visitPostings<T>(
+  { byTerm, byRange }: InvertedIndex<T>,
+  { terms, ranges }: QueryTerms,
   visit: (one: T) => boolean,
 ): boolean {
-  if (byText.size > 0) {
-    for (const mark of marks) if (byText.get(mark)?.every(visit) === false) return false;
+  if (byTerm.size > 0) {
+    for (const mark of terms) if (byTerm.get(mark)?.every(visit) === false) return false;
   }
   if (byRange.size > 0) {
     for (const { key, range } of ranges) if (!visitRanges(byRange.get(key), range, visit)) return false;
@@ -289,12 +295,16 @@ function visitFiled<T>(
   return true;
 }
 
-function visitRanges<T>(ranged: Ranged<T> | undefined, range: Range, visit: (one: T) => boolean): boolean {
+function visitRanges<T>(
+  ranged: RangePostings<T> | undefined,
+  range: Range,
+  visit: (one: T) => boolean,
+): boolean {
   if (ranged === undefined) return true;
   ranged.ordered ??= createRanges(ranged.items);
   return ranged.ordered.containing(range, visit);
 }
 
-export function statementMark(key: string, text: string): string {
+export function termOf(key: string, text: string): string {
   return `${key}\n${text}`;
 }

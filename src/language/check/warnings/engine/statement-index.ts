@@ -1,12 +1,19 @@
 // Finds which of many rules follow from a given rule and are about all its actions. An inverted index has each
-// rule by one of its tests (see `emptyFiles`). Only rules whose test the given rule may pass are tried. INVARIANT: the result holds all rules that trying each would find, in one
+// rule by one of its tests (see `emptyIndex`). Only rules whose test the given rule may pass are tried. INVARIANT: the result holds all rules that trying each would find, in one
 // order, unless too many would have to be tried; what is kept between checks changes neither.
 
 import { implies, type Statement } from '../../logic/implication.ts';
 import type { ExaminedRule } from './examined.ts';
 import type { RuleInPolicy } from './rule-in-policy.ts';
 import { type RuleGroup, rulesByActions } from './rules-by-actions.ts';
-import { emptyFiles, type Files, filedUnder, readingOf, refile, statementMark } from './statement-files.ts';
+import {
+  emptyIndex,
+  type IndexedRules,
+  indexQueryOf,
+  lookUp,
+  termOf,
+  updateIndex,
+} from './statement-files.ts';
 
 export interface WithStatement {
   readonly actions: readonly string[];
@@ -17,14 +24,14 @@ export interface WithStatement {
  * Returns the other rules that follow from a rule and are about all its actions; rules that need no listed
  * text come first.
  */
-export type Following<T> = (premise: T) => readonly T[];
+export type FindConsequences<T> = (premise: T) => readonly T[];
 
 /** What is kept from one set of rules to the next. */
 export interface IndexCache<T extends object> {
   /** The number of sets so far. */
   generation: number;
   /** Filed rules by set of actions; null when few rules are about the actions. */
-  readonly groups: Map<readonly string[], Files<T> | null>;
+  readonly groups: Map<readonly string[], IndexedRules<T> | null>;
   answers: WeakMap<T, Answer<T>>;
 }
 
@@ -66,11 +73,15 @@ export const triedMax = 256;
 export function indexStatements<T extends WithStatement>(
   rules: readonly T[],
   cache: IndexCache<T> = createIndexCache(),
-): Following<T> {
+): FindConsequences<T> {
   const { groups, containing } = rulesByActions(rules);
   beginGeneration(groups, cache);
-  const filesOf = (group: RuleGroup<T>): Files<T> => {
-    const files = refile(cache.groups.get(group.actions) ?? emptyFiles<T>(), group.rules, cache.generation);
+  const filesOf = (group: RuleGroup<T>): IndexedRules<T> => {
+    const files = updateIndex(
+      cache.groups.get(group.actions) ?? emptyIndex<T>(),
+      group.rules,
+      cache.generation,
+    );
     cache.groups.set(group.actions, files);
     return files;
   };
@@ -109,7 +120,7 @@ function beginGeneration<T extends WithStatement>(
   const known = new Map(before);
   before.clear();
   for (const group of groups) {
-    const files = isFiled(group) ? (known.get(group.actions) ?? emptyFiles<T>()) : null;
+    const files = isFiled(group) ? (known.get(group.actions) ?? emptyIndex<T>()) : null;
     before.set(group.actions, files);
   }
 }
@@ -117,12 +128,12 @@ function beginGeneration<T extends WithStatement>(
 function findIn<T extends WithStatement>(
   groups: readonly RuleGroup<T>[],
   premise: T,
-  filesOf: (group: RuleGroup<T>) => Files<T>,
+  filesOf: (group: RuleGroup<T>) => IndexedRules<T>,
   cache: IndexCache<T>,
 ): Answer<T> {
   const { generation } = cache;
   const found: T[] = [];
-  const filed: Files<T>[] = [];
+  const filed: IndexedRules<T>[] = [];
   let tried = 0;
   for (const group of groups) {
     if (group.rules.length > fewMax) {
@@ -150,7 +161,7 @@ function tooMany(generation: number): Answer<never> {
  * answer.
  */
 function answerOf<T extends WithStatement>(
-  filed: readonly Files<T>[],
+  filed: readonly IndexedRules<T>[],
   premise: T,
   { answers, generation }: IndexCache<T>,
 ): Answer<T> {
@@ -158,7 +169,9 @@ function answerOf<T extends WithStatement>(
   const isFollowed =
     before !== undefined &&
     before.tried !== null &&
-    filed.every(({ changed, changedBefore }) => before.generation >= Math.min(changed, changedBefore));
+    filed.every(
+      ({ changedAt, previousChangeAt }) => before.generation >= Math.min(changedAt, previousChangeAt),
+    );
   const answer = isFollowed
     ? broughtUpToDate(before, filed, premise, generation)
     : newAnswer(filed, premise, generation);
@@ -167,31 +180,31 @@ function answerOf<T extends WithStatement>(
 }
 
 function newAnswer<T extends WithStatement>(
-  filed: readonly Files<T>[],
+  filed: readonly IndexedRules<T>[],
   premise: T,
   generation: number,
 ): Answer<T> {
-  const reading = readingOf(premise.statement);
+  const reading = indexQueryOf(premise.statement);
   const candidates: T[] = [];
-  for (const { filing } of filed) {
-    if (!filedUnder(filing, reading, candidates, triedMax)) return tooMany(generation);
+  for (const { index } of filed) {
+    if (!lookUp(index, reading, candidates, triedMax)) return tooMany(generation);
   }
   return { generation, tried: candidates.length, found: followingOf(candidates, premise), ordered: null };
 }
 
 function broughtUpToDate<T extends WithStatement>(
   before: Answer<T>,
-  filed: readonly Files<T>[],
+  filed: readonly IndexedRules<T>[],
   premise: T,
   generation: number,
 ): Answer<T> {
-  const changed = filed.filter((files) => files.changed > before.generation);
+  const changed = filed.filter((files) => files.changedAt > before.generation);
   if (changed.length === 0 || before.tried === null) return { ...before, generation };
-  const reading = readingOf(premise.statement);
+  const reading = indexQueryOf(premise.statement);
   const moved: T[] = [];
-  for (const files of changed) filedUnder(files.moved, reading, moved, Number.POSITIVE_INFINITY);
+  for (const files of changed) lookUp(files.delta, reading, moved, Number.POSITIVE_INFINITY);
   if (moved.length === 0) return { ...before, generation };
-  const gone = moved.filter((one) => changed.some((files) => files.gone.has(one)));
+  const gone = moved.filter((one) => changed.some((files) => files.removed.has(one)));
   const added = moved.filter((one) => !gone.includes(one));
   const tried = before.tried + added.length - gone.length;
   if (tried > triedMax) return tooMany(generation);
@@ -220,7 +233,7 @@ function inOrder<T extends WithStatement>(
   const named = new Map<string, number>();
   for (const [key, values] of premise.left) {
     const [text] = values.kind === 'texts' && !values.isComplement ? values.texts : [];
-    if (text !== undefined) named.set(statementMark(key, text), named.size);
+    if (text !== undefined) named.set(termOf(key, text), named.size);
   }
   return found
     .flatMap((one) => {
@@ -242,7 +255,7 @@ function firstTexts({ goals }: Statement): readonly string[] {
     const [only, ...others] = denial;
     if (only === undefined || others.length > 0 || ways.length > 0 || only.values.kind !== 'texts') continue;
     const { key, values } = only;
-    if (values.isComplement) return [...values.texts].map((text) => statementMark(key, text));
+    if (values.isComplement) return [...values.texts].map((text) => termOf(key, text));
   }
   return [];
 }

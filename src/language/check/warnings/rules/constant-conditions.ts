@@ -6,16 +6,16 @@ import { childrenOf } from '../../../model/children.ts';
 import type { Expression } from '../../../model/expression.ts';
 import { isAlwaysTrue, isNeverTrue } from '../../logic/domains.ts';
 import { warning } from '../../messages/problem.ts';
-import type { Examined } from '../engine/examined.ts';
+import type { ConditionScope } from '../engine/examined.ts';
 
-export function constantConditions(examined: Examined): void {
+export function constantConditions(examined: ConditionScope): void {
   const { conditions, enforced } = examined;
   const search: Search = { examined, unwritten: new Set(enforced.map(({ name }) => name)), lets: new Map() };
   for (const condition of conditions) reportIn(condition, search);
 }
 
 interface Search {
-  readonly examined: Examined;
+  readonly examined: ConditionScope;
   /**
    * Places of rules without a condition. Their condition `true` is not written by anybody, so it is not
    * reported.
@@ -56,7 +56,7 @@ function reportInLet(id: string, search: Search): boolean {
   const value = examined.valueOfLet(id);
   // A let of `true` or `false` is a constant condition that people change on purpose. A let with several variants may not
   // be constant in another variant.
-  const isApart = value == null || value.kind === 'literal' || examined.env.ask('isLetOfSeveralWays', id);
+  const isApart = value == null || value.kind === 'literal' || examined.env.query('isLetOfSeveralWays', id);
   const isReported = !isApart && reportIn(value, search);
   search.lets.set(id, isReported);
   return isReported;

@@ -9,9 +9,9 @@ import type { Environment } from '../../incremental/environment.ts';
 import { constantValue } from '../../logic/constants.ts';
 import { payloadField } from '../../logic/payload-paths.ts';
 import { warning } from '../../messages/problem.ts';
-import type { Examined } from '../engine/examined.ts';
+import type { ConditionScope } from '../engine/examined.ts';
 
-export function currenciesNeverEqual({ enforced, env, valueOfLet }: Examined): void {
+export function currenciesNeverEqual({ enforced, env, valueOfLet }: ConditionScope): void {
   for (const { parts, actions } of enforced) {
     for (const { node } of parts) {
       if (node.kind !== 'compare' && node.kind !== 'in-range') continue;
@@ -62,7 +62,7 @@ function currenciesOf(
   const currencies = new Set<string>();
   for (const key of actions) {
     const steps = currencyPlace(field.type, field)?.steps ?? [];
-    const shape = shapeAround(env.ask('shape', key), steps.slice(0, -1));
+    const shape = shapeAround(env.query('shape', key), steps.slice(0, -1));
     const type = shape === undefined ? undefined : payloadField(shape, steps.at(-1) ?? '')?.type;
     if (type === undefined) continue;
     if (type.kind !== 'text' || type.values === null) return null;

@@ -11,10 +11,10 @@ import type { PathNode } from '../../incremental/resolved.ts';
 import { payloadNode, stepInto } from '../../logic/payload-paths.ts';
 import { structureOf } from '../../logic/structure.ts';
 import { warning } from '../../messages/problem.ts';
-import type { Examined } from '../engine/examined.ts';
+import type { ConditionScope } from '../engine/examined.ts';
 import type { RuleInPolicy } from '../engine/rule-in-policy.ts';
 
-export function everyOverEmpty({ enforced, env }: Examined): void {
+export function everyOverEmpty({ enforced, env }: ConditionScope): void {
   for (const one of enforced) {
     if (one.rule.effect !== 'allow') continue;
     for (const { node, polarity } of one.parts) {
@@ -69,7 +69,7 @@ function mayBeMissing(source: Expression, { one, env }: RuleAround): boolean {
 
 /** The shapes of the payloads, or of the elements that the variable goes through. */
 function shapesOf(root: string, { one, env }: RuleAround): readonly Shape[] {
-  if (root === 'payload') return one.actions.flatMap((key) => env.ask('shape', key) ?? []);
+  if (root === 'payload') return one.actions.flatMap((key) => env.query('shape', key) ?? []);
   return one.parts.flatMap(({ node }) =>
     node.kind === 'quantify' && node.variable === root ? node.sources.flatMap(elementShapes) : [],
   );

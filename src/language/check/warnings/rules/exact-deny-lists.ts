@@ -2,16 +2,16 @@
 // list that holds `Acme`.
 
 import { warning } from '../../messages/problem.ts';
-import type { Examined } from '../engine/examined.ts';
+import type { ConditionScope } from '../engine/examined.ts';
 
-export function exactDenyLists({ enforced, env }: Examined): void {
+export function exactDenyLists({ enforced, env }: ConditionScope): void {
   for (const { rule, parts } of enforced) {
     if (rule.effect !== 'deny') continue;
     for (const { node, polarity } of parts) {
       if (node.kind !== 'in-list' || polarity !== 1 || node.subject.kind !== 'field') continue;
       const { type } = node.subject;
       const isFree = type.kind === 'text' && type.of === 'string' && type.values === null;
-      const list = env.ask('list', node.list);
+      const list = env.query('list', node.list);
       if (!isFree || type.patterns.length > 0 || list === undefined || list.ignoringCase) continue;
       const message = `\`${node.list}\` is compared exactly: another spelling of an entry passes`;
       env.report(

@@ -41,7 +41,7 @@ export function guardsStoppingShort(checked: ExaminedRule): GroupRule {
 function reachesOf(
   guards: readonly RuleInPolicy[],
   checked: ExaminedRule,
-): (one: RuleInPolicy, above: Above) => boolean {
+): (one: RuleInPolicy, above: Threshold) => boolean {
   const { meeting } = rulesByActions(guards);
   const furthest = new Map<RuleGroup<RuleInPolicy>, Map<string, readonly Reach[]>>();
   const furthestIn = (group: RuleGroup<RuleInPolicy>, key: string): readonly Reach[] => {
@@ -109,7 +109,7 @@ function goesAbove({ high }: Reach, end: Decimal): boolean {
  */
 function grantsOf(
   allows: readonly RuleInPolicy[],
-): (one: RuleInPolicy, above: Above) => RuleInPolicy | undefined {
+): (one: RuleInPolicy, above: Threshold) => RuleInPolicy | undefined {
   const { meeting } = rulesByActions(allows);
   const open = new Map<string, AllowsByText>();
   const openAbove = (actions: readonly string[], key: string): AllowsByText => {
@@ -187,7 +187,7 @@ function report(one: RuleInPolicy, grant: RuleInPolicy, { env }: ExaminedRule): 
 }
 
 /** Where the band ends, and the guard's other tests. */
-interface Above {
+interface Threshold {
   readonly key: string;
   readonly high: Decimal;
   readonly others: readonly DomainAtom[];
@@ -197,7 +197,7 @@ interface Above {
  * Returns the upper ends of amounts of the payload that have a lower end too, if the type of the amount
  * allows larger amounts.
  */
-function endsOf(one: RuleInPolicy): readonly Above[] {
+function endsOf(one: RuleInPolicy): readonly Threshold[] {
   return [...bandsOf(one)].flatMap(([key, { low, high }]) => {
     const all = one.atoms.find((atom) => atom.key === key)?.all;
     const top = all?.kind === 'range' ? all.high : null;

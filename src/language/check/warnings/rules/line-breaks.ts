@@ -8,9 +8,9 @@ import { type PatternPart, patternParts } from '../../../value/pattern-parts.ts'
 import { warning } from '../../messages/problem.ts';
 import { declaredField } from '../engine/declared-field.ts';
 import { directionOf } from '../engine/direction.ts';
-import type { Examined } from '../engine/examined.ts';
+import type { ConditionScope } from '../engine/examined.ts';
 
-export function lineBreaks({ enforced, env, valueOfLet }: Examined): void {
+export function lineBreaks({ enforced, env, valueOfLet }: ConditionScope): void {
   for (const { rule, parts } of enforced) {
     for (const { node, polarity } of parts) {
       if (node.kind !== 'matches' || !mayHoldLineFeed(node.subject)) continue;

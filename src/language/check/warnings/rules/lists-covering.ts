@@ -5,11 +5,11 @@ import type { Expression } from '../../../model/expression.ts';
 import type { List } from '../../../model/policy.ts';
 import { fold } from '../../../value/text.ts';
 import { warning } from '../../messages/problem.ts';
-import type { Examined } from '../engine/examined.ts';
+import type { ConditionScope } from '../engine/examined.ts';
 
-export function listsCovering({ enforced, env }: Examined): void {
+export function listsCovering({ enforced, env }: ConditionScope): void {
   for (const { node } of enforced.flatMap(({ parts }) => parts)) {
-    const list = node.kind === 'in-list' ? env.ask('list', node.list) : undefined;
+    const list = node.kind === 'in-list' ? env.query('list', node.list) : undefined;
     if (node.kind !== 'in-list' || list === undefined || !holdsAll(list, node.subject)) continue;
     env.report(
       warning(

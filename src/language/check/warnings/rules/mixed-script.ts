@@ -7,10 +7,10 @@ import { declarationsOfKind } from '../../../syntax/tree/by-kind.ts';
 import type { ActionDeclaration, RecordBody, TypeDeclaration, TypeNode } from '../../../syntax/tree/tree.ts';
 import { isMixedScript } from '../../../value/scripts.ts';
 import type { Environment } from '../../incremental/environment.ts';
-import { kept } from '../../incremental/kept.ts';
+import { memoized } from '../../incremental/kept.ts';
 import { warning } from '../../messages/problem.ts';
 import { visible } from '../../messages/value-errors.ts';
-import type { Examined, ExaminedRule } from '../engine/examined.ts';
+import type { ConditionScope, ExaminedRule } from '../engine/examined.ts';
 
 /** Matches ASCII texts, as most are: they have no mixed scripts. */
 const isPlain = /^[\0-\x7f]*$/;
@@ -24,14 +24,14 @@ export function mixedScriptInDeclarations({ files, env }: ExaminedRule): void {
   for (const file of files) {
     for (const declaration of [...declarationsOfKind(file, 'action'), ...declarationsOfKind(file, 'type')]) {
       const part = declaration.kind === 'action' ? declaration.body : declaration.type;
-      kept(env, part, () => {
+      memoized(env, part, () => {
         for (const { text, span } of textsOf(declaration)) reportText(text, span, env);
       });
     }
   }
 }
 
-export function mixedScriptInConditions({ env, enforced }: Examined): void {
+export function mixedScriptInConditions({ env, enforced }: ConditionScope): void {
   for (const { literals, parts } of enforced) {
     for (const node of literals) reportIn(node, env);
     for (const { node } of parts) if (node.kind === 'like') reportIn(node, env);
@@ -39,7 +39,7 @@ export function mixedScriptInConditions({ env, enforced }: Examined): void {
 }
 
 /** Checks a text that is a whole expression, such as the value of a let. */
-export function mixedScriptInText({ env, conditions }: Examined): void {
+export function mixedScriptInText({ env, conditions }: ConditionScope): void {
   for (const node of conditions) reportIn(node, env);
 }
 

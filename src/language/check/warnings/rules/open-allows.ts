@@ -4,14 +4,14 @@
 
 import type { PolicyDeclaration } from '../../../syntax/tree/tree.ts';
 import { warning } from '../../messages/problem.ts';
-import type { Examined } from '../engine/examined.ts';
+import type { ConditionScope } from '../engine/examined.ts';
 
 /** First words of the last segment in the keys of actions that only read. */
 const readingVerbs: ReadonlySet<string> = new Set(
   'read get list view search find show describe query fetch count check lookup'.split(' '),
 );
 
-export function openAllows({ enforced, declaration, env }: Examined): void {
+export function openAllows({ enforced, declaration, env }: ConditionScope): void {
   for (const { rule, actions, name } of enforced) {
     if (rule.effect !== 'allow' || rule.requirement !== null) continue;
     const changing = actions.find((key) => !isReading(key));
@@ -31,7 +31,7 @@ function isReading(key: string): boolean {
   return readingVerbs.has(word.toLowerCase());
 }
 
-function reportWildcards(policy: PolicyDeclaration, report: Examined['env']['report']): void {
+function reportWildcards(policy: PolicyDeclaration, report: ConditionScope['env']['report']): void {
   const wildcard = policy.patterns.find(({ text }) => text.includes('*'));
   const allow = policy.rules.find((rule) => rule.effect === 'allow' && !rule.isShadow);
   if (wildcard === undefined || allow === undefined || policy.isShadow) return;

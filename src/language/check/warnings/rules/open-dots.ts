@@ -2,13 +2,13 @@
 // matches `apixexample.com`, which anybody may register; a literal dot is meant.
 
 import { warning } from '../../messages/problem.ts';
-import type { Examined } from '../engine/examined.ts';
+import type { ConditionScope } from '../engine/examined.ts';
 import { addressOf } from './unanchored-texts.ts';
 
 /** Matches a dot after a letter or digit and before what may be the rest of a host. */
 const openDot = /(?:^|[^\\])[\p{L}\p{N})\]-]\.(?=[\p{L}\p{N}(])/u;
 
-export function openDots({ enforced, env }: Examined): void {
+export function openDots({ enforced, env }: ConditionScope): void {
   for (const { node } of enforced.flatMap(({ parts }) => parts)) {
     if (node.kind !== 'matches' || addressOf(node.subject) === null || !hasOpenDot(node.pattern)) continue;
     env.report(

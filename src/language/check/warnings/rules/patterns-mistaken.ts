@@ -6,16 +6,16 @@ import { elementsOf } from '../../../model/children.ts';
 import type { Expression } from '../../../model/expression.ts';
 import { constantText, type ValueOfLet } from '../../logic/constants.ts';
 import { warning } from '../../messages/problem.ts';
-import type { Examined } from '../engine/examined.ts';
+import type { ConditionScope } from '../engine/examined.ts';
 import { walkCondition } from './values-never-equal.ts';
 
 /** What is probably a mistake, and what to write instead. */
-interface Mistaken {
+interface LikelyMistake {
   readonly message: string;
   readonly help: string;
 }
 
-export function patternsMistaken({ conditions, env, valueOfLet }: Examined): void {
+export function patternsMistaken({ conditions, env, valueOfLet }: ConditionScope): void {
   for (const condition of conditions) {
     walkCondition(condition, (node) => {
       const mistaken = mistakenIn(node, valueOfLet);
@@ -26,7 +26,7 @@ export function patternsMistaken({ conditions, env, valueOfLet }: Examined): voi
   }
 }
 
-function mistakenIn(node: Expression, valueOfLet: ValueOfLet): Mistaken | null {
+function mistakenIn(node: Expression, valueOfLet: ValueOfLet): LikelyMistake | null {
   switch (node.kind) {
     case 'compare':
       return (
@@ -55,7 +55,7 @@ function starCompared(
   { type }: Expression,
   others: readonly Expression[],
   valueOfLet: ValueOfLet,
-): Mistaken | null {
+): LikelyMistake | null {
   if (type.kind !== 'text' || type.values !== null) return null;
   for (const other of others) {
     const text = other.kind === 'literal' ? constantText(other, valueOfLet) : null;
@@ -67,7 +67,7 @@ function starCompared(
   return null;
 }
 
-function starInPart(operator: string, part: Expression, valueOfLet: ValueOfLet): Mistaken | null {
+function starInPart(operator: string, part: Expression, valueOfLet: ValueOfLet): LikelyMistake | null {
   const text = part.kind === 'literal' ? constantText(part, valueOfLet) : null;
   if (text === null || !hasOuterStar(text)) return null;
   const bare = JSON.stringify(text.replaceAll(/^\*+|\*+$/g, ''));
@@ -77,7 +77,7 @@ function starInPart(operator: string, part: Expression, valueOfLet: ValueOfLet):
   };
 }
 
-function starInFolder(folder: Expression, valueOfLet: ValueOfLet): Mistaken | null {
+function starInFolder(folder: Expression, valueOfLet: ValueOfLet): LikelyMistake | null {
   const text = folder.kind === 'literal' ? constantText(folder, valueOfLet) : null;
   if (text === null || !text.includes('*')) return null;
   const bare = text.replace(/\/\*+$/, '') || '/';
@@ -97,7 +97,7 @@ function hasOuterStar(text: string): boolean {
 /**
  * Finds signs of SQL, regular expressions and shells in a `like` pattern, in which only `*` has a meaning.
  */
-function foreignGlob(pattern: string, { type }: Expression): Mistaken | null {
+function foreignGlob(pattern: string, { type }: Expression): LikelyMistake | null {
   const shown = JSON.stringify(pattern);
   if (!pattern.includes('*') && /^%|%$/.test(pattern)) {
     const better = JSON.stringify(pattern.replaceAll('%', '*'));
@@ -118,7 +118,7 @@ function foreignGlob(pattern: string, { type }: Expression): Mistaken | null {
 }
 
 /** Finds a regular expression of letters, digits, underscores and blanks alone: it matches only itself. */
-function plainRegex(pattern: string): Mistaken | null {
+function plainRegex(pattern: string): LikelyMistake | null {
   if (!/^[\p{L}\p{N}_ ]+$/u.test(pattern)) return null;
   const text = JSON.stringify(pattern);
   return {

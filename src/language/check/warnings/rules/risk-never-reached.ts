@@ -15,7 +15,7 @@ export function riskNeverReached({ riskReaders, around, env, valueOfLet }: Exami
   if (riskReaders.length === 0) return;
   const mostOf = mostPoints(around);
   const mostByActions = new Map<readonly string[], number>();
-  const most = new Map<string, Reading>();
+  const most = new Map<string, RiskTest>();
   for (const { riskTests, actions } of riskReaders) {
     const here = mostByActions.get(actions) ?? mostOf(actions);
     mostByActions.set(actions, here);
@@ -52,7 +52,7 @@ function mostPoints({ groups }: ExaminedRule['around']): (actions: readonly stri
     actions.reduce((most, key) => Math.max(most, Math.min(riskMax, byAction.get(key) ?? 0)), 0);
 }
 
-interface Reading {
+interface RiskTest {
   readonly node: Compare;
   readonly most: number;
 }
@@ -68,7 +68,7 @@ function boundOf({ left, right }: Compare): Compare['left'] {
 }
 
 /** Whether some possible risk lies beyond the bound. */
-function isReached({ node, most }: Reading, bound: Decimal): boolean {
+function isReached({ node, most }: RiskTest, bound: Decimal): boolean {
   const number = toNumber(bound);
   const isStrict = node.operator === '<' || node.operator === '>';
   const isAtLeast = (node.operator === '>' || node.operator === '>=') === (node.left.kind === 'risk');

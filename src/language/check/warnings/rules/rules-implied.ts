@@ -8,12 +8,12 @@ import { warning } from '../../messages/problem.ts';
 import type { ExaminedRule, GroupRule } from '../engine/examined.ts';
 import { lazily } from '../engine/lazily.ts';
 import type { RuleInPolicy } from '../engine/rule-in-policy.ts';
-import { type Following, indexStatements, rememberedIndex } from '../engine/statement-index.ts';
+import { type FindConsequences, indexStatements, rememberedIndex } from '../engine/statement-index.ts';
 
 export function rulesImplied(checked: ExaminedRule): GroupRule {
   const { env } = checked;
   const alike = lazily(() => Map.groupBy(checked.rules().filter(isNoPoints), ({ asks }) => asks));
-  const indices = new Map<string, Following<RuleInPolicy>>();
+  const indices = new Map<string, FindConsequences<RuleInPolicy>>();
   const following = (one: RuleInPolicy): readonly RuleInPolicy[] => {
     const index =
       indices.get(one.asks) ??

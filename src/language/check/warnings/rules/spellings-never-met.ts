@@ -8,10 +8,10 @@ import { globLiteralParts } from '../../../value/glob.ts';
 import { canonicalUrl, decodeUnreserved } from '../../../value/url.ts';
 import { constantText, type ValueOfLet } from '../../logic/constants.ts';
 import { warning } from '../../messages/problem.ts';
-import type { Examined } from '../engine/examined.ts';
+import type { ConditionScope } from '../engine/examined.ts';
 import { walkCondition } from './values-never-equal.ts';
 
-export function spellingsNeverMet({ conditions, env, valueOfLet }: Examined): void {
+export function spellingsNeverMet({ conditions, env, valueOfLet }: ConditionScope): void {
   for (const condition of conditions) {
     walkCondition(condition, (node) => {
       const test = testOf(node, valueOfLet);

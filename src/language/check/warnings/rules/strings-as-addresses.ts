@@ -12,7 +12,7 @@ import { spelledPath } from '../../messages/path-errors.ts';
 import { warning } from '../../messages/problem.ts';
 import { declaredField } from '../engine/declared-field.ts';
 import { directionOf } from '../engine/direction.ts';
-import type { Examined } from '../engine/examined.ts';
+import type { ConditionScope } from '../engine/examined.ts';
 
 type Kind = 'path' | 'url' | 'email' | 'host';
 
@@ -41,7 +41,7 @@ const meant: Readonly<
   },
 };
 
-export function stringsAsAddresses({ enforced, env, valueOfLet }: Examined): void {
+export function stringsAsAddresses({ enforced, env, valueOfLet }: ConditionScope): void {
   for (const { rule, parts } of enforced) {
     const said = new Set<string>();
     for (const { node, polarity } of parts) {

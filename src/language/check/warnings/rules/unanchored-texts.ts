@@ -6,12 +6,12 @@ import type { Span } from '../../../diagnostic/span.ts';
 import type { Expression } from '../../../model/expression.ts';
 import { constantText } from '../../logic/constants.ts';
 import { warning } from '../../messages/problem.ts';
-import type { Examined } from '../engine/examined.ts';
+import type { ConditionScope } from '../engine/examined.ts';
 
 export type Address = 'email' | 'url' | 'host';
 type Operator = 'contains' | 'starts with' | 'ends with' | 'like';
 
-export function unanchoredTexts({ enforced, env, valueOfLet }: Examined): void {
+export function unanchoredTexts({ enforced, env, valueOfLet }: ConditionScope): void {
   for (const { node } of enforced.flatMap(({ parts }) => parts)) {
     const test = testOf(node);
     const address = test === null ? null : addressOf(test.subject);

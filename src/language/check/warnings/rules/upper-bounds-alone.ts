@@ -13,10 +13,10 @@ import type { DomainAtom } from '../../logic/value-sets.ts';
 import { spelledPath } from '../../messages/path-errors.ts';
 import { warning } from '../../messages/problem.ts';
 import { quantifiersIn } from '../engine/declared-field.ts';
-import type { Examined, ExaminedRule } from '../engine/examined.ts';
+import type { ConditionScope, ExaminedRule } from '../engine/examined.ts';
 import type { RuleInPolicy } from '../engine/rule-in-policy.ts';
 
-export function upperBoundsAlone({ enforced, env, valueOfLet }: Examined): void {
+export function upperBoundsAlone({ enforced, env, valueOfLet }: ConditionScope): void {
   for (const one of enforced) {
     if (one.rule.effect !== 'allow') continue;
     const bounded = new Set(boundedIn(one, 'low').map((node) => boundKey(node, one.parts)));
@@ -64,14 +64,14 @@ export function metersLowered({ set, around, env, valueOfLet }: ExaminedRule): v
 }
 
 /** What makes an entry of the meter negative, at one of its ends. */
-function loweringFields({ aggregate, argument }: Meter, valueOfLet: ValueOfLet): readonly Lowering[] {
+function loweringFields({ aggregate, argument }: Meter, valueOfLet: ValueOfLet): readonly SubtractedField[] {
   if (aggregate !== 'sum' || argument === null) return [];
   return driversOf(argument, 'low', valueOfLet).flatMap(({ node, side }) =>
     node.kind === 'field' && mayPassZero(node, side) ? [{ field: node, side }] : [],
   );
 }
 
-interface Lowering {
+interface SubtractedField {
   readonly field: FieldRead;
   readonly side: RangeEnd;
 }

@@ -16,9 +16,9 @@ import { declaredList } from '../../logic/list-forms.ts';
 import { readerOf } from '../../logic/literals.ts';
 import { structureOf } from '../../logic/structure.ts';
 import { warning } from '../../messages/problem.ts';
-import type { Examined, ExaminedRule, ListRead } from '../engine/examined.ts';
+import type { ConditionScope, ExaminedRule, ListRead } from '../engine/examined.ts';
 
-type Accepts = (value: Value) => boolean;
+type ValueTest = (value: Value) => boolean;
 
 /**
  * The most entries of one list that are reported one by one. For more, one diagnostic names the first entry.
@@ -39,7 +39,7 @@ export function walkCondition(node: Expression, visit: (node: Expression) => voi
 }
 
 /** Reports literals that the other side of their comparison never equals. */
-export function literalsNeverEqual({ conditions, env }: Examined): void {
+export function literalsNeverEqual({ conditions, env }: ConditionScope): void {
   for (const condition of conditions) {
     walkCondition(condition, (node) => reportWritten(node, env));
   }
@@ -94,11 +94,11 @@ function comparedWith(node: Expression): readonly [Expression | null, readonly E
  * By list, the kinds of values that are looked up in it, each once; null for any value. An entry is useful
  * when a value of at least one kind can equal it.
  */
-type Uses = ReadonlyMap<string, ReadonlyMap<string, Accepts | null>>;
+type Uses = ReadonlyMap<string, ReadonlyMap<string, ValueTest | null>>;
 
 function usesOfLists({ set, env, listReads }: ExaminedRule): Uses {
-  const uses = new Map<string, Map<string, Accepts | null>>();
-  const add = (list: string, name: string, accepts: Accepts | null): void => {
+  const uses = new Map<string, Map<string, ValueTest | null>>();
+  const add = (list: string, name: string, accepts: ValueTest | null): void => {
     const known = uses.get(list);
     if (known?.has(name) === true) return;
     if (known === undefined) uses.set(list, new Map([[name, accepts]]));
@@ -137,7 +137,7 @@ function typeName(type: Type): string {
 /** By list, the uses for which its entries were last examined, and the entries that no value equals. */
 const knownLost = new WeakMap<List, { readonly uses: string; readonly lost: readonly Value[] }>();
 
-function lostEntries(list: List, uses: ReadonlyMap<string, Accepts | null>): readonly Value[] {
+function lostEntries(list: List, uses: ReadonlyMap<string, ValueTest | null>): readonly Value[] {
   const accepting = [...uses.values()];
   if (accepting.includes(null)) return [];
   const name = JSON.stringify([...uses.keys()].sort());
@@ -150,7 +150,7 @@ function lostEntries(list: List, uses: ReadonlyMap<string, Accepts | null>): rea
 
 function reportList(
   { name, source }: ListDeclaration,
-  uses: ReadonlyMap<string, Accepts | null>,
+  uses: ReadonlyMap<string, ValueTest | null>,
   { set, env }: ExaminedRule,
 ): void {
   const list = set.lists.get(name.text);
@@ -181,7 +181,7 @@ function shown(value: Value): string {
 }
 
 /** Returns a test of which values the expression can have; null when it can have every value of its type. */
-function acceptsOf(subject: Expression, folding?: (text: string) => string): Accepts | null {
+function acceptsOf(subject: Expression, folding?: (text: string) => string): ValueTest | null {
   if (folding !== undefined || subject.kind === 'call') return newAccepts(subject, folding);
   const known = knownAccepts.get(subject.type);
   if (known !== undefined && known.kind === subject.kind) return known.accepts;
@@ -191,9 +191,9 @@ function acceptsOf(subject: Expression, folding?: (text: string) => string): Acc
 }
 
 /** The tests of subjects other than calls, by type and kind of the subject. */
-const knownAccepts = new WeakMap<Type, { readonly kind: string; readonly accepts: Accepts | null }>();
+const knownAccepts = new WeakMap<Type, { readonly kind: string; readonly accepts: ValueTest | null }>();
 
-function newAccepts(subject: Expression, folding: ((text: string) => string) | undefined): Accepts | null {
+function newAccepts(subject: Expression, folding: ((text: string) => string) | undefined): ValueTest | null {
   if (subject.kind === 'call') return folding === undefined ? acceptsOfCall(subject) : null;
   if (subject.kind !== 'field' && subject.kind !== 'fact') return null;
   const { type } = subject;
@@ -204,7 +204,7 @@ function newAccepts(subject: Expression, folding: ((text: string) => string) | u
     !isDecimal(value) || (isWithin(value, range) && (type.kind !== 'integer' || isInteger(value)));
 }
 
-function acceptsOfText(type: TextType, folding: ((text: string) => string) | undefined): Accepts | null {
+function acceptsOfText(type: TextType, folding: ((text: string) => string) | undefined): ValueTest | null {
   if (folding !== undefined) {
     const values = type.values === null ? null : new Set(type.values.map(folding));
     return values === null ? null : (value) => typeof value !== 'string' || values.has(folding(value));
@@ -232,7 +232,7 @@ function acceptsOfText(type: TextType, folding: ((text: string) => string) | und
 /**
  * Returns a test of which texts a function can return; null for a function whose texts may have any spelling.
  */
-function acceptsOfCall({ builtin }: Extract<Expression, { kind: 'call' }>): Accepts | null {
+function acceptsOfCall({ builtin }: Extract<Expression, { kind: 'call' }>): ValueTest | null {
   const spellings: Partial<Record<typeof builtin, (text: string) => boolean>> = {
     lower: (text) => text === lower(text),
     trim: (text) => text === trim(text),

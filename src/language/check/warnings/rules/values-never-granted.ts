@@ -10,7 +10,7 @@ import { payloadField } from '../../logic/payload-paths.ts';
 import type { DomainAtom } from '../../logic/value-sets.ts';
 import { warning } from '../../messages/problem.ts';
 import type { ExaminedRule } from '../engine/examined.ts';
-import { keptBeside } from '../engine/kept-beside.ts';
+import { memoizedForRules } from '../engine/kept-beside.ts';
 import { lazily } from '../engine/lazily.ts';
 import type { RuleInPolicy } from '../engine/rule-in-policy.ts';
 import { inOrder } from '../engine/rules-by-actions.ts';
@@ -20,7 +20,7 @@ export function valuesNeverGranted({ set, env, around, valueOfLet }: ExaminedRul
   for (const action of set.actions.values()) {
     const groups = around.speakingOf(action.key);
     if (groups.length === 0) continue;
-    keptBeside(env, action, groups, () => {
+    memoizedForRules(env, action, groups, () => {
       const name = groups.map(({ rules }) => rules[0]!.rule.id).join('\n');
       const enumerations = found.get(name) ?? enumerationsIn(inOrder(groups).filter(isAllow), valueOfLet);
       found.set(name, enumerations);

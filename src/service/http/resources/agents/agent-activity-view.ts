@@ -26,7 +26,7 @@ const dayMs = 24 * 60 * 60 * 1000;
  */
 const agentsMax = 1_000;
 
-interface Counting {
+interface ActivityCount {
   /** Counts by day and outcome. */
   readonly counts: Map<string, number>;
   readonly after: Record<OutcomePage['kind'], number>;
@@ -37,9 +37,9 @@ interface Counting {
 }
 
 export function createDaysOf({ activity }: Pick<Store, 'activity'>): DaysOf {
-  const countings = new Map<string, Counting>();
+  const countings = new Map<string, ActivityCount>();
 
-  async function countNew(agentId: string, { counts, after }: Counting): Promise<void> {
+  async function countNew(agentId: string, { counts, after }: ActivityCount): Promise<void> {
     for (const kind of ['requests', 'refusals'] as const) {
       for (;;) {
         const found = await activity.outcomes({ agentId, kind, afterSequence: after[kind] });
@@ -51,11 +51,11 @@ export function createDaysOf({ activity }: Pick<Store, 'activity'>): DaysOf {
     }
   }
 
-  async function begin(agentId: string, firstDay: number): Promise<Counting> {
+  async function begin(agentId: string, firstDay: number): Promise<ActivityCount> {
     const before = await activity.numberBefore(firstDay * dayMs);
     const known = countings.get(agentId);
     if (known !== undefined) return known;
-    const counting: Counting = {
+    const counting: ActivityCount = {
       counts: new Map(),
       after: { requests: before, refusals: before },
       turn: Promise.resolve(),

@@ -363,20 +363,20 @@ async function agentsNamed({ agents }: Store, names: readonly string[]): Promise
   return found.flatMap((agent) => (agent === null ? [] : [agent.id]));
 }
 
-async function shownChange({ store }: PointDeps, changed: changes.PointChanged) {
+async function shownChange({ store }: PointDeps, changed: changes.PointChangeResult) {
   if (changed.kind !== 'changed') throw refusedPoint(changed);
   return await shownPoint(store, changed.point);
 }
 
-function madeOf(made: changes.PointKeyMade): Extract<changes.PointKeyMade, { readonly kind: 'made' }> {
+function madeOf(made: changes.NewPointKey): Extract<changes.NewPointKey, { readonly kind: 'made' }> {
   if (made.kind !== 'made') throw refusedPoint(made);
   return made;
 }
 
 function refusedPoint(
   result:
-    | Exclude<changes.PointKeyMade, { readonly kind: 'made' }>
-    | Exclude<changes.PointChanged, { readonly kind: 'changed' }>,
+    | Exclude<changes.NewPointKey, { readonly kind: 'made' }>
+    | Exclude<changes.PointChangeResult, { readonly kind: 'changed' }>,
 ): ProblemError {
   switch (result.kind) {
     case 'unknown':

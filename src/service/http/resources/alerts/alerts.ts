@@ -10,7 +10,7 @@ import {
   changeRule,
   makeRule,
   type ReadRule,
-  type RuleStored,
+  type RuleWriteResult,
   removeRule,
   shippedRules,
   thresholdMax,
@@ -355,7 +355,7 @@ export const alertRoutes: readonly Route<AlertDeps>[] = [
   deleteAlertRule,
 ];
 
-function stored(result: RuleStored | { readonly kind: 'unknown' | 'conflict' }) {
+function stored(result: RuleWriteResult | { readonly kind: 'unknown' | 'conflict' }) {
   switch (result.kind) {
     case 'stored':
       return shownRule({ value: result.rule, version: 1 });

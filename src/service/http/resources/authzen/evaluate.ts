@@ -29,7 +29,7 @@ export interface EvaluateDeps {
   readonly origin: string;
 }
 
-export interface Evaluated {
+export interface EvaluationReply {
   readonly decision: boolean;
   readonly context?: Readonly<Record<string, unknown>>;
 }
@@ -44,7 +44,7 @@ export async function evaluateEntities(
   deps: EvaluateDeps,
   request: FastifyRequest,
   entities: Entities,
-): Promise<Evaluated> {
+): Promise<EvaluationReply> {
   const call = callOf(deps, request);
   const approvalId = approvalIn(entities.context);
   try {
@@ -58,7 +58,7 @@ export async function evaluateEntities(
   }
 }
 
-interface Asking {
+interface EvaluationCall {
   readonly call: AuthorizeCall;
   readonly entities: Entities;
 }
@@ -99,7 +99,7 @@ export async function recordRefused(
   return problem;
 }
 
-async function evaluatedOf(deps: EvaluateDeps, entities: Entities, answer: Answer): Promise<Evaluated> {
+async function evaluatedOf(deps: EvaluateDeps, entities: Entities, answer: Answer): Promise<EvaluationReply> {
   const { view, input } = answer;
   if (view.decision === 'ALLOW' && view.status === 'auto_approved') {
     const receipt = await receiptOf(deps, answer);
@@ -136,7 +136,7 @@ function deniedBy(
   deps: EvaluateDeps,
   entities: Entities,
   { request_id, matched_policy: policy, reason }: RequestView,
-): Evaluated {
+): EvaluationReply {
   const what = { reason: reasons[policy] ?? 'policy_denied', policy, next_action: 'none' };
   const errors = errorsOf(deps, entities, policy);
   return denied(reason, { evaluation_id: request_id, ...what, ...(errors.length > 0 ? { errors } : {}) });
@@ -159,7 +159,7 @@ function errorsOf({ policies }: EvaluateDeps, entities: Entities, gate: string):
   return issues.map(({ pointer, message: detail }) => ({ pointer: asked.placeOf(pointer), detail }));
 }
 
-function denied(message: string, context: Readonly<Record<string, unknown>>): Evaluated {
+function denied(message: string, context: Readonly<Record<string, unknown>>): EvaluationReply {
   return { decision: false, context: { message, ...context } };
 }
 
@@ -171,7 +171,7 @@ function requestable(
   { origin }: EvaluateDeps,
   { record, decision }: RequestState,
   { context }: Entities,
-): Evaluated {
+): EvaluationReply {
   const groups = decision.requires?.approvals.map(({ group }) => group) ?? [];
   const isStepUp = decision.outcome === 'REAUTH_REQUIRED';
   const who = isStepUp ? "the agent's control owner" : groups.join(' and ');
@@ -219,8 +219,8 @@ function approvalIn(context: JsonObject | undefined): string | null {
  */
 async function reevaluate(
   deps: EvaluateDeps,
-  { call, entities, approvalId }: Asking & { readonly approvalId: string },
-): Promise<Evaluated> {
+  { call, entities, approvalId }: EvaluationCall & { readonly approvalId: string },
+): Promise<EvaluationReply> {
   const { keyedDigest, clock } = deps;
   const state = await stateOf(deps, approvalId);
   if (state === null || !hasAsked(call.identity, state.record) || state.record.evaluation?.deniedId == null)
@@ -253,8 +253,8 @@ async function reevaluate(
  */
 async function taken(
   deps: EvaluateDeps,
-  { call, entities, approvalId }: Asking & { readonly approvalId: string },
-): Promise<Evaluated> {
+  { call, entities, approvalId }: EvaluationCall & { readonly approvalId: string },
+): Promise<EvaluationReply> {
   const now = await evaluatedOf(deps, entities, await decideEntities(deps, call, entities));
   if (now.context?.access_request === undefined) return now;
   const again = { ...call, id: createRequestId(deps.clock()) };
@@ -272,11 +272,11 @@ async function taken(
  * Answers for an approval that is over. If people would be asked now, the answer tells how to ask for a new
  * approval.
  */
-async function askAgain(deps: EvaluateDeps, { call, entities }: Asking): Promise<Evaluated> {
+async function askAgain(deps: EvaluateDeps, { call, entities }: EvaluationCall): Promise<EvaluationReply> {
   return expired(await evaluatedOf(deps, entities, await decideEntities(deps, call, entities)));
 }
 
-function expired(now: Evaluated): Evaluated {
+function expired(now: EvaluationReply): EvaluationReply {
   if (now.decision) return now;
   const next_action = now.context?.access_request === undefined ? 'none' : 'request';
   return { decision: false, context: { ...now.context, reason: 'approval_expired', next_action } };

@@ -10,7 +10,7 @@ import { ProblemError } from '../../contract/problem.ts';
 import { objectSchema } from '../../contract/schemas.ts';
 import { callerIn, type ManagedCall, payloadBodyMax, type Route, route } from '../../routing/route.ts';
 import { type Entities, entitiesExample, entitiesSchema, entitySchemas } from './entities.ts';
-import { type EvaluateDeps, type Evaluated, evaluateEntities } from './evaluate.ts';
+import { type EvaluateDeps, type EvaluationReply, evaluateEntities } from './evaluate.ts';
 
 export interface EvaluationDeps extends EvaluateDeps {
   readonly takeMore: (request: FastifyRequest, count: number) => void;
@@ -128,7 +128,7 @@ const evaluateAccesses = route<EvaluationDeps, Batch>({
       return await evaluateEntities(deps, call.request, checked(call.request, defaults));
     deps.takeMore(call.request, evaluations.length - 1);
     const last = endsWith[options.evaluations_semantic ?? 'execute_all'];
-    const results: Evaluated[] = [];
+    const results: EvaluationReply[] = [];
     for (const one of evaluations) {
       const result = await entryOf(deps, call, { ...defaults, ...one });
       results.push(result);
@@ -155,7 +155,7 @@ async function entryOf(
   deps: EvaluationDeps,
   { request }: ManagedCall<Batch>,
   entities: object,
-): Promise<Evaluated> {
+): Promise<EvaluationReply> {
   try {
     return await evaluateEntities(deps, request, checked(request, entities));
   } catch (error) {
@@ -164,9 +164,9 @@ async function entryOf(
   }
 }
 
-type Searched = Pick<Entities, 'subject' | 'resource'>;
+type SearchTerms = Pick<Entities, 'subject' | 'resource'>;
 
-const searchActions = route<EvaluationDeps, Searched>({
+const searchActions = route<EvaluationDeps, SearchTerms>({
   method: 'POST',
   url: '/access/v1/search/action',
   access: 'agent',

@@ -68,11 +68,11 @@ const headers = {
   'permissions-policy': 'camera=(), microphone=(), geolocation=()',
 } as const;
 
-type Encoding = 'br' | 'gzip' | 'identity';
+type ContentEncoding = 'br' | 'gzip' | 'identity';
 
 interface StaticFile {
   readonly type: string;
-  readonly bytes: (encoding: Encoding) => Buffer;
+  readonly bytes: (encoding: ContentEncoding) => Buffer;
 }
 
 /** The account that the sign-in page of a demo offers. */
@@ -145,7 +145,7 @@ function packed(identity: Buffer, br: Buffer): StaticFile['bytes'] {
 /**
  * The smallest encoding that is accepted. Browsers accept brotli only over `https:` and from this machine.
  */
-function encodingFor(accepted: string): Encoding {
+function encodingFor(accepted: string): ContentEncoding {
   const taken = accepted
     .toLowerCase()
     .split(',')

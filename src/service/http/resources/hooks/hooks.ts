@@ -135,7 +135,7 @@ const claudeCodeHook = route<HookDeps, ClaudeEvent>({
 
 export const hookRoutes: readonly Route<HookDeps>[] = [claudeCodeHook];
 
-interface Hooked {
+interface HookReply {
   readonly asked: AuthorizeCall;
   readonly hooked: HookedCall;
 }
@@ -143,7 +143,7 @@ interface Hooked {
 async function decided(
   deps: HookDeps,
   { request, reply, agent, query }: ManagedCall<ClaudeEvent>,
-  { asked, hooked }: Hooked,
+  { asked, hooked }: HookReply,
 ): Promise<RequestView> {
   const { actionKey: action_key, payload } = hooked;
   const wait = deps.waits.begin({ request, reply }, agent?.id ?? '', waitSecondsOf(query.wait));

@@ -3,7 +3,7 @@
 
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { PolicyHost } from '../../../policies/policy-host.ts';
-import type { ReplicaAbout, ReplicasNow } from '../../../store/contract/replicas.ts';
+import type { ReplicaAbout, ReplicaSnapshot } from '../../../store/contract/replicas.ts';
 import type { Store } from '../../../store/contract/store.ts';
 import type { JsonSchema } from '../../contract/operation.ts';
 import { objectSchema, text, textOrNull, time, timeText } from '../../contract/schemas.ts';
@@ -109,7 +109,7 @@ const listReplicas = route<ReplicaDeps>({
 });
 
 function shownReplica(
-  { slot, about, isSelf, seenAgoMs, wants, isReady }: ReplicasNow['replicas'][number],
+  { slot, about, isSelf, seenAgoMs, wants, isReady }: ReplicaSnapshot['replicas'][number],
   nowMs: number,
 ) {
   return {

@@ -1,7 +1,7 @@
 // Turns invitations into replies, with the roles and groups that each gives. INVARIANT: the token of an
 // invitation is shown in the reply that made it and never again.
 
-import type { Invited, OpenInvitation } from '../../../people/access.ts';
+import type { InviteResult, OpenInvitation } from '../../../people/access.ts';
 import { type Role, roles } from '../../../people/operations.ts';
 import type { Invitation } from '../../../people/person.ts';
 import type { JsonSchema } from '../../contract/operation.ts';
@@ -84,7 +84,7 @@ export function invitationView(description: string) {
   };
 }
 
-export function shownInvitation({ invitation, secret }: Invited, warnings: readonly string[]) {
+export function shownInvitation({ invitation, secret }: InviteResult, warnings: readonly string[]) {
   const { id, email, endsAtMs } = invitation;
   return { id, email, token: secret, ends_at: timeText(endsAtMs), warnings };
 }

@@ -21,7 +21,7 @@ export interface SsoPageDeps extends SignedInDeps {
 /** How long a browser may be away at the provider; what its cookie keeps is not valid for longer. */
 const awayMs = 10 * 60_000;
 
-interface Away extends Ticket {
+interface PendingSignOn extends Ticket {
   readonly next: string;
   readonly endsAtMs: number;
 }
@@ -43,7 +43,7 @@ async function start(deps: SsoPageDeps, request: FastifyRequest, reply: FastifyR
   if (begun === null) return back(reply, 'provider-away');
   const { next } = request.query as { readonly next?: unknown };
   const endsAtMs = signInDeps.directory.clock() + awayMs;
-  const away: Away = { ...begun.ticket, next: ownPath(next), endsAtMs };
+  const away: PendingSignOn = { ...begun.ticket, next: ownPath(next), endsAtMs };
   setSsoCookie(reply, seal(cookieKey(deps), cookieOwner, JSON.stringify(away)), isSecure);
   return reply.redirect(begun.url.href);
 }
@@ -95,10 +95,10 @@ function cookieKey({ signInDeps: { masterKey } }: SsoPageDeps): Uint8Array {
   return deriveKey(masterKey, 'single sign-on');
 }
 
-function awayOf(deps: SsoPageDeps, request: FastifyRequest): Away | null {
+function awayOf(deps: SsoPageDeps, request: FastifyRequest): PendingSignOn | null {
   const text = unseal(cookieKey(deps), cookieOwner, ssoCookieOf(request) ?? '');
   if (text === null) return null;
-  const away = JSON.parse(text) as Away;
+  const away = JSON.parse(text) as PendingSignOn;
   return deps.signInDeps.directory.clock() < away.endsAtMs ? away : null;
 }
 

@@ -7,7 +7,7 @@ import { recordName } from '../../../people/person.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
 import type { PolicyHistory } from '../../../policies/policy-history.ts';
 import type { PolicyHost } from '../../../policies/policy-host.ts';
-import { noRollBack, RollBackRefused, rollBackFiles } from '../../../policies/roll-back.ts';
+import { noRollBack, RollBackRefusal, rollBackFiles } from '../../../policies/roll-back.ts';
 import type { SetTexts } from '../../../policies/texts.ts';
 import type { Store } from '../../../store/contract/store.ts';
 import { notFound } from '../../auth/auth-refusals.ts';
@@ -25,13 +25,13 @@ interface RollBackDeps {
   readonly store: Pick<Store, 'documents' | 'replicas'>;
 }
 
-interface RollBackAsked {
+interface RollBackInput {
   readonly digest: string;
   readonly active_digest: string;
   readonly reason: string;
 }
 
-const rollBackPolicies = route<RollBackDeps, RollBackAsked>({
+const rollBackPolicies = route<RollBackDeps, RollBackInput>({
   method: 'POST',
   url: '/v1/policies/roll-back',
   access: 'policies.roll-back',
@@ -125,7 +125,7 @@ async function write(
     // The directory is set: a bundle has been refused before anything was read.
     return await rollBackFiles({ directory: policies.state().directory!, present, wanted });
   } catch (error) {
-    throw error instanceof RollBackRefused ? refused(error.message) : error;
+    throw error instanceof RollBackRefusal ? refused(error.message) : error;
   }
 }
 

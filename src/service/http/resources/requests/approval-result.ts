@@ -1,9 +1,13 @@
 // Turns requests into replies to the caller: a request as it is now with what the caller may do about it, and
 // why something could not be done.
 
-import type { Changed, RefusedChange, Seen } from '../../../requests/approvals/change-request.ts';
+import type {
+  ChangeResult,
+  RefusedChange,
+  RequestSnapshot,
+} from '../../../requests/approvals/change-request.ts';
 import { overAs } from '../../../requests/approvals/decide-now.ts';
-import { mayOf } from '../../../requests/approvals/may.ts';
+import { permissionsOf } from '../../../requests/approvals/may.ts';
 import { isWithin } from '../../../requests/approvals/rights.ts';
 import type { Decisions } from '../../../requests/decisions.ts';
 import { type AllowedActions, type RequestDetail, requestDetail } from '../../../requests/record/reply.ts';
@@ -12,24 +16,27 @@ import { callerOf } from '../../auth/people-now.ts';
 import { ProblemError } from '../../contract/problem.ts';
 import { actorOf, type ManagedCall } from '../../routing/route.ts';
 
-export function detailOf(changed: Changed, call: ManagedCall<unknown>, nowMs: number): RequestDetail {
+export function detailOf(changed: ChangeResult, call: ManagedCall<unknown>, nowMs: number): RequestDetail {
   if (changed.kind !== 'changed') throw refused(changed);
   return detailFor(call, { ...changed, nowMs });
 }
 
-type Shown = Pick<Seen, 'state' | 'agent' | 'stopped' | 'nowMs'>;
+type RequestSource = Pick<RequestSnapshot, 'state' | 'agent' | 'stopped' | 'nowMs'>;
 
 /**
  * A request as a reply, with what the caller may do about it. For an agent, `allowed_actions` is null and no comments are
  * shown.
  */
-export function detailFor(call: ManagedCall<unknown>, seen: Shown): RequestDetail {
+export function detailFor(call: ManagedCall<unknown>, seen: RequestSource): RequestDetail {
   if (call.agent === null) return requestDetail(seen.state, seen.nowMs, mayFor(call, seen));
   return { ...requestDetail(seen.state, seen.nowMs), comments: [] };
 }
 
-export function mayFor(call: ManagedCall<unknown>, { state, agent, stopped, nowMs }: Shown): AllowedActions {
-  return mayOf(state, { caller: callerOf(actorOf(call)), agent, stopped, nowMs });
+export function mayFor(
+  call: ManagedCall<unknown>,
+  { state, agent, stopped, nowMs }: RequestSource,
+): AllowedActions {
+  return permissionsOf(state, { caller: callerOf(actorOf(call)), agent, stopped, nowMs });
 }
 
 /** The request, when the caller may see it; null when it does not exist or the caller may not see it. */
@@ -37,7 +44,7 @@ export async function lookFor(
   decisions: Pick<Decisions, 'look'>,
   call: ManagedCall<unknown>,
   id: string,
-): Promise<Seen | null> {
+): Promise<RequestSnapshot | null> {
   const seen = await decisions.look(id);
   return seen !== null && isSeenBy(call, seen) ? seen : null;
 }
@@ -50,7 +57,7 @@ export async function lookAsAsked(
   decisions: Pick<Decisions, 'look'>,
   call: ManagedCall<unknown>,
   id: string,
-): Promise<Seen> {
+): Promise<RequestSnapshot> {
   const seen = await lookFor(decisions, call, id);
   if (seen === null) throw requestNotFound();
   const isTheirs = overOf(seen) !== null || mayFor(call, seen).comment;
@@ -63,7 +70,7 @@ export async function lookWhileWaiting(
   decisions: Pick<Decisions, 'look'>,
   call: ManagedCall<unknown>,
   id: string,
-): Promise<Seen> {
+): Promise<RequestSnapshot> {
   const seen = await lookAsAsked(decisions, call, id);
   const over = overOf(seen);
   if (over !== null) throw refused(over);
@@ -71,12 +78,12 @@ export async function lookWhileWaiting(
 }
 
 /** Why the request no longer needs anybody; null while it waits. */
-export function overOf({ state, nowMs }: Seen): RefusedChange | null {
+export function overOf({ state, nowMs }: RequestSnapshot): RefusedChange | null {
   return overAs(state, 'reject', nowMs);
 }
 
 /** Whether the caller may see the request. */
-export function isSeenBy(call: ManagedCall<unknown>, { state, agent }: Seen): boolean {
+export function isSeenBy(call: ManagedCall<unknown>, { state, agent }: RequestSnapshot): boolean {
   if (call.agent !== null) return call.agent.id === state.record.agentId;
   const caller = callerOf(actorOf(call));
   return isWithin(caller.view, { person: caller, state, agent });

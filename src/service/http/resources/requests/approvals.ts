@@ -2,7 +2,7 @@
 // decides.
 
 import type { SignInDeps } from '../../../people/sign-in.ts';
-import type { Changed } from '../../../requests/approvals/change-request.ts';
+import type { ChangeResult } from '../../../requests/approvals/change-request.ts';
 import type { VoteDraft } from '../../../requests/approvals/give-vote.ts';
 import type { Decisions } from '../../../requests/decisions.ts';
 import { requestSummary } from '../../../requests/record/reply.ts';
@@ -179,7 +179,7 @@ export const approvalRoutes: readonly Route<ApprovalDeps>[] = [
 async function give(
   { signInDeps }: ApprovalDeps,
   call: ManagedCall<VoteBody>,
-  decide: (id: string, draft: VoteDraft) => Promise<Changed>,
+  decide: (id: string, draft: VoteDraft) => Promise<ChangeResult>,
 ): Promise<unknown> {
   const id = call.params.id ?? '';
   const { comment, group = null } = call.body;

@@ -9,7 +9,7 @@ import { jsonLimits, readJson } from '../../../../language/json/read.ts';
 import { keptNonce, type VerifySignature } from '../../../agents/signature.ts';
 import { stoppedText } from '../../../requests/approvals/change-request.ts';
 import type { AuthorizeInput, AuthorizeResult, Authorizer } from '../../../requests/authorize.ts';
-import type { NotAllowedNow } from '../../../requests/identify-again.ts';
+import type { IdentityRefusal } from '../../../requests/identify-again.ts';
 import type { RequestView } from '../../../requests/record/reply.ts';
 import type { RecordRefusal } from '../../../requests/refusal.ts';
 import type { CountedRefusal } from '../../../store/contract/statistics.ts';
@@ -20,7 +20,7 @@ import { pointNotActive } from '../../auth/identify-point.ts';
 import { type Envelope, readEnvelope } from '../../contract/envelope.ts';
 import { ProblemError, problems } from '../../contract/problem.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
-import type { TracedExchange, Tracing } from '../../telemetry/tracing.ts';
+import type { RequestTracing, TracedExchange } from '../../telemetry/tracing.ts';
 
 // Reads what a client prefers of the answer (`Prefer`, RFC 7240), apart from how long it waits. Unknown
 // preferences are ignored.
@@ -84,7 +84,7 @@ export interface AuthorizeHandler {
   /**
    * Decides a request and stores its record before it resolves. Rejects with an error that `toProblem` takes.
    */
-  decide(call: AuthorizeCall, body: Buffer, more?: More): Promise<Answer>;
+  decide(call: AuthorizeCall, body: Buffer, more?: ExtraInput): Promise<Answer>;
   /**
    * Takes what people have approved meanwhile; when another call has taken it, returns how the request
    * stands.
@@ -97,7 +97,7 @@ export interface AuthorizeHandler {
 }
 
 /** Input that a route sets itself, in place of headers. */
-type More = Partial<Pick<AuthorizeInput, 'evaluation' | 'isAttaching' | 'awaitedId'>>;
+type ExtraInput = Partial<Pick<AuthorizeInput, 'evaluation' | 'isAttaching' | 'awaitedId'>>;
 
 /** A decision, with the input that it was made on. */
 export interface Answer {
@@ -119,14 +119,14 @@ export interface AuthorizeHandlerOptions {
   readonly clock: () => number;
   readonly metrics: Metrics;
   /** Traces requests; null when no collector is configured. */
-  readonly tracing: Tracing | null;
+  readonly tracing: RequestTracing | null;
 }
 
 export function createAuthorizeHandler(options: AuthorizeHandlerOptions): AuthorizeHandler {
   const { authorizer, recordRefusal, onRefused, bodyBytesMax, clock, metrics, tracing, shares } = options;
   const { identifyAgain } = options;
 
-  async function decide(call: AuthorizeCall, body: Buffer, more?: More): Promise<Answer> {
+  async function decide(call: AuthorizeCall, body: Buffer, more?: ExtraInput): Promise<Answer> {
     const holder = call.identity.agent.id;
     if (!shares.enter(holder)) throw tooManyInFlight();
     try {
@@ -311,7 +311,7 @@ function tooManyInFlight(): ProblemError {
 }
 
 /** The refusal of an agent that may no longer ask, the same that `identify` gives. */
-function notAllowedNow({ why }: NotAllowedNow): ProblemError {
+function notAllowedNow({ why }: IdentityRefusal): ProblemError {
   switch (why) {
     case 'disabled':
     case 'revoked':

@@ -5,7 +5,7 @@
 
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Receipts } from '../../../receipts/issue-receipt.ts';
-import type { VoteJudge } from '../../../requests/approvals/votes-now.ts';
+import type { VoteEvaluator } from '../../../requests/approvals/votes-now.ts';
 import type { RequestView } from '../../../requests/record/reply.ts';
 import type { Identify, IdentifyAgain } from '../../auth/identify-agent.ts';
 import { createBodyReader, createDecisionReplies } from '../../connection/decision-exchange.ts';
@@ -34,7 +34,7 @@ export interface AuthorizeRouteOptions {
   readonly waits: Waits;
   readonly receipts: Pick<Receipts, 'issue' | 'isOn'>;
   /** Counts the votes of requests as of now. */
-  readonly judge: VoteJudge['judge'];
+  readonly judge: VoteEvaluator['judge'];
   readonly bodyBytesMax: number;
   readonly clock: () => number;
   readonly shutdown: AbortSignal;

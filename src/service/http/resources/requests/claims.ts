@@ -6,11 +6,11 @@ import type { SignInDeps } from '../../../people/sign-in.ts';
 import { hasApproved } from '../../../requests/approvals/votes-now.ts';
 import type { Decisions } from '../../../requests/decisions.ts';
 import {
-  claimKeptMs,
-  claimsAt,
-  giveClaimBack,
-  type RequestClaim,
-  takeClaim,
+  acquireReviewLock,
+  type ReviewLock,
+  releaseReviewLock,
+  reviewLockMs,
+  reviewLocksAt,
 } from '../../../requests/inbox/claims.ts';
 import { requestStateOf } from '../../../requests/record/request-state.ts';
 import type { Store } from '../../../store/contract/store.ts';
@@ -20,13 +20,13 @@ import { actorOf, type ManagedCall, type Route, route } from '../../routing/rout
 import { isSeenBy, lookAsAsked, lookWhileWaiting, overOf } from './approval-result.ts';
 import { requestId } from './requests.ts';
 
-interface ClaimDeps {
+interface ReviewLockDeps {
   readonly signInDeps: Pick<SignInDeps, 'directory'>;
   readonly store: Store;
   readonly decisions: Pick<Decisions, 'look' | 'lookAll'>;
 }
 
-const claimSchema = objectSchema({
+const reviewLockSchema = objectSchema({
   request_id: text(100),
   by: { ...text(400), description: "The person's name, as in the record." },
   name: text(200),
@@ -35,7 +35,7 @@ const claimSchema = objectSchema({
   until: { ...time, description: 'When the lock ends, unless it is renewed.' },
 });
 
-const claimExample = {
+const reviewLockExample = {
   request_id: requestId.example,
   by: 'ana@example.com (6e2f3c0a-9d6e-4b8e-8a0f-1f3f6f0c9a11)',
   name: 'Ana',
@@ -44,7 +44,7 @@ const claimExample = {
   until: '2026-03-02T10:10:00.000Z',
 };
 
-const listReviewLocks = route<ClaimDeps>({
+const listReviewLocks = route<ReviewLockDeps>({
   method: 'GET',
   url: '/v1/review-locks',
   access: 'requests.view',
@@ -52,10 +52,10 @@ const listReviewLocks = route<ClaimDeps>({
     id: 'listReviewLocks',
     summary: 'Review locks: who is viewing which pending request, newest first',
     description: 'Only for requests that the caller may see.',
-    replies: { 200: listReply('The active review locks', claimSchema, claimExample) },
+    replies: { 200: listReply('The active review locks', reviewLockSchema, reviewLockExample) },
   },
   handle: async ({ store, decisions, signInDeps: { directory } }, call) => {
-    const claims = await claimsAt(store.documents, directory.clock());
+    const claims = await reviewLocksAt(store.documents, directory.clock());
     const ids = [...new Set(claims.map((claim) => claim.requestId))];
     const histories = await Promise.all(ids.map((id) => store.requests.history(id)));
     const states = histories.flatMap((history) => (history === null ? [] : [requestStateOf(history)]));
@@ -63,24 +63,26 @@ const listReviewLocks = route<ClaimDeps>({
       (one) => isSeenBy(call, one) && overOf(one) === null,
     );
     const stateOf = new Map(seen.map(({ state }) => [state.record.id, state]));
-    const isShown = ({ requestId: id, id: personId }: RequestClaim): boolean => {
+    const isShown = ({ requestId: id, id: personId }: ReviewLock): boolean => {
       const state = stateOf.get(id);
       return state !== undefined && !hasApproved(state, personId);
     };
-    return { items: claims.filter(isShown).map((claim) => claimView(claim, call)) };
+    return { items: claims.filter(isShown).map((claim) => reviewLockView(claim, call)) };
   },
 });
 
-const lockRequest = route<ClaimDeps>({
+const lockRequest = route<ReviewLockDeps>({
   method: 'POST',
   url: '/v1/requests/:id/review-lock',
   access: 'requests.reject',
   operation: {
     id: 'lockRequest',
     summary: "Sets or renews the caller's review lock on a pending request",
-    description: `For approvers of the request and the agent's control owner. Others see the lock and can still decide. Each person has at most one lock, which ends after ${claimKeptMs / 60_000} minutes unless it is renewed. A lock is not part of the record.`,
+    description: `For approvers of the request and the agent's control owner. Others see the lock and can still decide. Each person has at most one lock, which ends after ${reviewLockMs / 60_000} minutes unless it is renewed. A lock is not part of the record.`,
     parameters: [requestId],
-    replies: { 200: { description: 'The review lock', schema: claimSchema, example: claimExample } },
+    replies: {
+      200: { description: 'The review lock', schema: reviewLockSchema, example: reviewLockExample },
+    },
     problems: ['request_not_found', 'conflict'],
   },
   handle: async ({ store, decisions }, call) => {
@@ -89,11 +91,11 @@ const lockRequest = route<ClaimDeps>({
     const { name } = actorOf(call).person;
     const { id: personId, who } = callerOf(actorOf(call));
     const claimant = { id: personId, who, name, nowMs: Math.trunc(seen.nowMs) };
-    return claimView(await takeClaim(store.documents, id, claimant), call);
+    return reviewLockView(await acquireReviewLock(store.documents, id, claimant), call);
   },
 });
 
-const releaseRequest = route<ClaimDeps>({
+const releaseRequest = route<ReviewLockDeps>({
   method: 'DELETE',
   url: '/v1/requests/:id/review-lock',
   access: 'requests.reject',
@@ -108,14 +110,18 @@ const releaseRequest = route<ClaimDeps>({
   handle: async ({ store, decisions }, call) => {
     const id = call.params.id ?? '';
     await lookAsAsked(decisions, call, id);
-    await giveClaimBack(store.documents, id, actorOf(call).person.id);
+    await releaseReviewLock(store.documents, id, actorOf(call).person.id);
   },
 });
 
-export const claimRoutes: readonly Route<ClaimDeps>[] = [listReviewLocks, lockRequest, releaseRequest];
+export const reviewLockRoutes: readonly Route<ReviewLockDeps>[] = [
+  listReviewLocks,
+  lockRequest,
+  releaseRequest,
+];
 
-function claimView(
-  { id, requestId, by, name, createdAtMs, endsAtMs }: RequestClaim,
+function reviewLockView(
+  { id, requestId, by, name, createdAtMs, endsAtMs }: ReviewLock,
   call: ManagedCall<unknown>,
 ) {
   return {

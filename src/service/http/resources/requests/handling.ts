@@ -5,7 +5,7 @@
 import { isControlOwner } from '../../../agents/agent-facts.ts';
 import type { Person } from '../../../people/person.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
-import type { Seen } from '../../../requests/approvals/change-request.ts';
+import type { RequestSnapshot } from '../../../requests/approvals/change-request.ts';
 import { answersFor, askedGroups } from '../../../requests/approvals/rights.ts';
 import { hasApproved } from '../../../requests/approvals/votes-now.ts';
 import type { Decisions } from '../../../requests/decisions.ts';
@@ -199,7 +199,7 @@ export const handlingRoutes: readonly Route<HandlingDeps>[] = [
 /**
  * Whether the person can still approve the request for a group or as the control owner, or step up for it.
  */
-function isAsked(person: Person, { state, agent }: Seen): boolean {
+function isAsked(person: Person, { state, agent }: RequestSnapshot): boolean {
   const caller = callerOf({ person, roles: person.roles });
   const isOwner = isControlOwner(person, agent.controlOwner);
   const groups = answersFor(askedGroups(state.decision), caller.approve, isOwner);

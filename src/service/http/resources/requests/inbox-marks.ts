@@ -2,7 +2,7 @@
 // caller has put it off. INVARIANT: an assignment ends when its person has approved, and a snooze ends when
 // anything new happens to the request.
 
-import type { Seen } from '../../../requests/approvals/change-request.ts';
+import type { RequestSnapshot } from '../../../requests/approvals/change-request.ts';
 import { hasApproved } from '../../../requests/approvals/votes-now.ts';
 import type { RequestAssignment } from '../../../requests/inbox/assignments.ts';
 import type { Snooze } from '../../../requests/inbox/snoozes.ts';
@@ -16,15 +16,15 @@ export interface InboxMarks {
   readonly snoozes: ReadonlyMap<string, Snooze>;
 }
 
-type Shown = Pick<Seen, 'state'>;
+type StateSource = Pick<RequestSnapshot, 'state'>;
 
 /** Whether the person has put the request off, and nothing has happened to it since. */
-export function isSnoozed({ snoozes }: Pick<InboxMarks, 'snoozes'>, { state }: Shown): boolean {
+export function isSnoozed({ snoozes }: Pick<InboxMarks, 'snoozes'>, { state }: StateSource): boolean {
   return snoozes.get(state.record.id)?.seen === state.seen;
 }
 
 /** Who is to look after the request; null when nobody is, or when that person has approved it already. */
-export function assignedTo({ assignments }: InboxMarks, { state }: Shown): RequestAssignment | null {
+export function assignedTo({ assignments }: InboxMarks, { state }: StateSource): RequestAssignment | null {
   const found = assignments.get(state.record.id) ?? null;
   return found === null || hasApproved(state, found.toId) ? null : found;
 }
@@ -43,7 +43,7 @@ export interface MarksView {
   readonly snoozed_until: string | null;
 }
 
-export function marksView(marks: InboxMarks, seen: Shown, callerId: string): MarksView {
+export function marksView(marks: InboxMarks, seen: StateSource, callerId: string): MarksView {
   const assigned = assignedTo(marks, seen);
   const snooze = isSnoozed(marks, seen) ? marks.snoozes.get(seen.state.record.id) : undefined;
   return {

@@ -3,7 +3,7 @@
 // not asked again.
 
 import { isControlOwner } from '../../../agents/agent-facts.ts';
-import type { Seen } from '../../../requests/approvals/change-request.ts';
+import type { RequestSnapshot } from '../../../requests/approvals/change-request.ts';
 import { askedGroups } from '../../../requests/approvals/rights.ts';
 import { hasApproved } from '../../../requests/approvals/votes-now.ts';
 import type { Decisions } from '../../../requests/decisions.ts';
@@ -17,7 +17,7 @@ import { type AskedPerson, askedOwner } from '../../../store/contract/asked-owne
 import { holdsText, type WantedText, wordsOfRequest } from '../../../store/contract/search-text.ts';
 import type { Store } from '../../../store/contract/store.ts';
 import type { Parameter } from '../../contract/operation.ts';
-import { collect, type PageAsked, type PagePlace } from '../../contract/page.ts';
+import { collect, type PagePlace, type PageQuery } from '../../contract/page.ts';
 import { ProblemError } from '../../contract/problem.ts';
 import { assignedTo, type InboxMarks, isSnoozed } from './inbox-marks.ts';
 import { filterParameter, readSearchText } from './request-filter.ts';
@@ -74,7 +74,7 @@ interface QueuePerson {
 type Reader = QueuePerson & Pick<InboxMarks, 'snoozes'>;
 
 interface QueuePage {
-  readonly shown: readonly Seen[];
+  readonly shown: readonly RequestSnapshot[];
   /** The place of the last request that is shown; null when no more follow. */
   readonly next: PagePlace | null;
   /** The number of requests on all pages. */
@@ -87,7 +87,7 @@ export async function readQueue(
   deps: QueueDeps,
   asked: AskedQueue,
   person: QueuePerson,
-  page: PageAsked,
+  page: PageQuery,
 ): Promise<QueuePage> {
   const { order, ...narrowing } = asked;
   const { documents } = deps.store;
@@ -107,7 +107,7 @@ type FoundPage = Omit<QueuePage, 'marks'>;
 
 interface WholeOptions {
   readonly reader: Reader;
-  readonly page: PageAsked;
+  readonly page: PageQuery;
   readonly marks: InboxMarks;
 }
 
@@ -117,7 +117,7 @@ async function wholeQueue(
   asked: AskedQueue,
   { reader, page, marks }: WholeOptions,
 ): Promise<FoundPage> {
-  const isWanted = (seen: Seen): boolean =>
+  const isWanted = (seen: RequestSnapshot): boolean =>
     isSnoozed(reader, seen) === (asked.snoozed === true) &&
     isAssignedAs(asked.assigned, seen, { marks, person: reader }) &&
     fits(seen, asked, reader.nowMs);
@@ -130,7 +130,7 @@ async function wholeQueue(
 
 function isAssignedAs(
   asked: AskedQueue['assigned'],
-  seen: Seen,
+  seen: RequestSnapshot,
   { marks, person }: { readonly marks: InboxMarks; readonly person: QueuePerson },
 ): boolean {
   if (asked === null) return true;
@@ -142,14 +142,14 @@ function isAssignedAs(
  * Reads the requests of one page. Of the others it reads only those that the person has approved or put off,
  * or that have a question, in order to count them.
  */
-async function startOfQueue(deps: QueueDeps, person: Reader, page: PageAsked): Promise<FoundPage> {
+async function startOfQueue(deps: QueueDeps, person: Reader, page: PageQuery): Promise<FoundPage> {
   const { asked, nowMs, id } = person;
   const { untouched, touched } = await deps.store.requests.countWaiting({ asked, nowMs, person: id });
   const seen = await deps.decisions.lookAll(touched.map(requestStateOf));
   const open = seen.filter((one) => !hasApproved(one.state, id) && !isSnoozed(person, one));
   const isTouched = new Set(touched.map(({ row }) => row.id));
   const hidden = await countHidden(deps, person, isTouched);
-  const isQuestion = (one: Seen): boolean => openQuestion(one, asked) === 'yours';
+  const isQuestion = (one: RequestSnapshot): boolean => openQuestion(one, asked) === 'yours';
   const isPastQuestions = page.after !== null && page.after.createdAtMs >= behindQuestions;
   const questions = isPastQuestions ? [] : open.filter(isQuestion);
   const after = isPastQuestions
@@ -177,7 +177,10 @@ async function countHidden(
 }
 
 /** Whether the request waits for the person, by the same conditions as in the store. */
-function waitsFor({ asked: { groups, owner }, nowMs }: QueuePerson, { state, agent }: Seen): boolean {
+function waitsFor(
+  { asked: { groups, owner }, nowMs }: QueuePerson,
+  { state, agent }: RequestSnapshot,
+): boolean {
   if (statusAt(state, nowMs) !== 'pending') return false;
   const named = askedGroups(state.decision);
   const asksOwner = state.decision.requires?.reauth != null || named.includes(askedOwner);
@@ -192,8 +195,8 @@ const walkedMax = 200;
 function walkQueue(
   { store, decisions }: QueueDeps,
   person: QueuePerson,
-  { page, matches }: { readonly page: PageAsked; readonly matches: (seen: Seen) => boolean },
-): Promise<readonly Seen[]> {
+  { page, matches }: { readonly page: PageQuery; readonly matches: (seen: RequestSnapshot) => boolean },
+): Promise<readonly RequestSnapshot[]> {
   return collect(page, {
     next: async (place, countMax) => {
       const after = place === null ? null : { expiresAtMs: place.createdAtMs, id: place.id };
@@ -209,9 +212,9 @@ function walkQueue(
 
 /** The first `countMax` requests after a place, in order. */
 function pageIn(
-  found: readonly Seen[],
-  placeOf: (seen: Seen) => PagePlace,
-  { after, countMax }: PageAsked,
+  found: readonly RequestSnapshot[],
+  placeOf: (seen: RequestSnapshot) => PagePlace,
+  { after, countMax }: PageQuery,
 ): Omit<FoundPage, 'count'> {
   const rest = found
     .filter((seen) => after === null || comparePlaces(placeOf(seen), after) > 0)
@@ -221,7 +224,7 @@ function pageIn(
   return { shown, next: rest.length > countMax && last !== undefined ? placeOf(last) : null };
 }
 
-function fits({ state, agent }: Seen, asked: AskedQueue, nowMs: number): boolean {
+function fits({ state, agent }: RequestSnapshot, asked: AskedQueue, nowMs: number): boolean {
   const { record, decision } = state;
   const asksStepUp = decision.requires?.reauth != null;
   return (
@@ -235,7 +238,7 @@ function fits({ state, agent }: Seen, asked: AskedQueue, nowMs: number): boolean
 }
 
 /** The place of a request in an order: a number, then its id among equal numbers. */
-function placeIn(order: QueueOrder): (seen: Pick<Seen, 'state'>) => PagePlace {
+function placeIn(order: QueueOrder): (seen: Pick<RequestSnapshot, 'state'>) => PagePlace {
   return ({ state: { expiresAtMs, record, decision } }) => {
     const keys = {
       deadline: expiresAtMs,
@@ -250,7 +253,7 @@ function placeIn(order: QueueOrder): (seen: Pick<Seen, 'state'>) => PagePlace {
 const behindQuestions = 100_000_000_000_000;
 
 /** The place in the queue. In the order by deadline, requests with a question for the person come first. */
-function placeFor(order: QueueOrder, asked: AskedPerson): (seen: Seen) => PagePlace {
+function placeFor(order: QueueOrder, asked: AskedPerson): (seen: RequestSnapshot) => PagePlace {
   const placeOf = placeIn(order);
   if (order !== 'deadline') return placeOf;
   return (seen) => {
@@ -260,7 +263,7 @@ function placeFor(order: QueueOrder, asked: AskedPerson): (seen: Seen) => PagePl
 }
 
 export function openQuestion(
-  { state, agent }: Pick<Seen, 'state' | 'agent'>,
+  { state, agent }: Pick<RequestSnapshot, 'state' | 'agent'>,
   { owner }: AskedPerson,
 ): OpenQuestion | null {
   if (!waitsForAnswer(state)) return null;

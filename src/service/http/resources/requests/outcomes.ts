@@ -3,7 +3,7 @@
 
 import type { JsonObject } from '../../../../language/model/json.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
-import type { Changed } from '../../../requests/approvals/change-request.ts';
+import type { ChangeResult } from '../../../requests/approvals/change-request.ts';
 import type { Decisions } from '../../../requests/decisions.ts';
 import { callerOf } from '../../auth/people-now.ts';
 import { objectSchema } from '../../contract/schemas.ts';
@@ -143,7 +143,7 @@ const reportOutcomes = route<OutcomeDeps, ToldOutcomes>({
 
 export const outcomeRoutes: readonly Route<OutcomeDeps>[] = [reportOutcome, reportOutcomes];
 
-function resultOf({ kind }: Changed): (typeof results)[number] {
+function resultOf({ kind }: ChangeResult): (typeof results)[number] {
   if (kind === 'changed') return 'reported';
   if (kind === 'invalid-result') return 'invalid_result';
   return kind === 'unknown' ? 'request_not_found' : 'conflict';

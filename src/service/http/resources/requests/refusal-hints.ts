@@ -21,14 +21,14 @@ export interface LastWordsOptions {
   readonly origin: string;
 }
 
-export interface Worded {
+export interface RefusalHint {
   readonly view: RequestView;
   /** What would pass, such as `payload.amount <= 1000 USD`; null when the agent is not told. */
   readonly change: string | null;
 }
 
 /** Adds words to an answer; returns at once unless something has to be found first. */
-export type LastWords = (answer: Answer) => Worded | Promise<Worded>;
+export type LastWords = (answer: Answer) => RefusalHint | Promise<RefusalHint>;
 
 /** How long a refusal waits until it is found what would pass. */
 const foundWithinMs = 1_000;
@@ -47,7 +47,7 @@ function waitingText({ request_id, message }: RequestView, origin: string): stri
   return `This call waits for people: ${message.slice(waitingPrefix.length)} See ${origin}/requests/${request_id}.`;
 }
 
-async function tellChange(options: LastWordsOptions, { view, input }: Answer): Promise<Worded> {
+async function tellChange(options: LastWordsOptions, { view, input }: Answer): Promise<RefusalHint> {
   const { requests, playground, policies } = options;
   const history = await requests.history(view.request_id);
   const state = history === null ? null : requestStateOf(history);

@@ -4,7 +4,7 @@
 
 import type { FastifyRequest } from 'fastify';
 import type { SignInDeps } from '../../../people/sign-in.ts';
-import type { VoteJudge } from '../../../requests/approvals/votes-now.ts';
+import type { VoteEvaluator } from '../../../requests/approvals/votes-now.ts';
 import type { Decisions } from '../../../requests/decisions.ts';
 import { type RequestDetail, requestSummary } from '../../../requests/record/reply.ts';
 import { requestStateOf } from '../../../requests/record/request-state.ts';
@@ -26,7 +26,7 @@ interface RequestDeps {
   readonly store: Store;
   readonly decisions: Decisions;
   /** Counts the votes of listed requests as of now. */
-  readonly judge: VoteJudge['judge'];
+  readonly judge: VoteEvaluator['judge'];
   readonly identifyAgain: IdentifyAgain;
   readonly waits: Waits;
 }

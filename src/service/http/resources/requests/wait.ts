@@ -27,7 +27,7 @@ export interface Wait {
    * What the reply holds: `found`, or the request as it stands at the end of the wait. Rejects when `recheck`
    * does.
    */
-  until<T extends Pending>(found: T, held: Held<T>): Promise<T>;
+  until<T extends PendingView>(found: T, held: HeldReply<T>): Promise<T>;
 }
 
 interface Exchange {
@@ -35,12 +35,12 @@ interface Exchange {
   readonly reply: FastifyReply;
 }
 
-interface Pending {
+interface PendingView {
   readonly status: string;
   readonly expires_at: string;
 }
 
-export interface Held<T> {
+export interface HeldReply<T> {
   readonly requestId: string;
   /** The request as its reader may see it; null when the reader may not. */
   readonly view: (history: RequestHistory) => T | null | Promise<T | null>;
@@ -87,7 +87,7 @@ interface Waiter {
 }
 
 /** A waiter begins awake, because what happened to the request before the wait is not announced again. */
-function createWaiter({ requestId, recheck }: Held<unknown>): Waiter {
+function createWaiter({ requestId, recheck }: HeldReply<unknown>): Waiter {
   let isWoken = true;
   let resolve: () => void = () => undefined;
   return {
@@ -193,7 +193,7 @@ export function createWaits(options: WaitsOptions): Waits {
     [polling, eventSeen] = [null, null];
   }
 
-  async function until<T extends Pending>(found: T, held: Held<T>, over: Over): Promise<T> {
+  async function until<T extends PendingView>(found: T, held: HeldReply<T>, over: WaitEnd): Promise<T> {
     const waiter = createWaiter(held);
     const isOver = () => over.signal.aborted || shutdown.aborted || performance.now() >= over.atMs;
     over.signal.addEventListener('abort', waiter.wake);
@@ -223,7 +223,7 @@ export function createWaits(options: WaitsOptions): Waits {
         shares.leave(holder);
         gone.abort();
       });
-      const over: Over = { signal: gone.signal, atMs: performance.now() + seconds * 1000 };
+      const over: WaitEnd = { signal: gone.signal, atMs: performance.now() + seconds * 1000 };
       return {
         async until(found, held) {
           const latest = await until(found, held, over);
@@ -237,7 +237,7 @@ export function createWaits(options: WaitsOptions): Waits {
   };
 }
 
-interface Over {
+interface WaitEnd {
   /** Fires when nobody is left to read the answer. */
   readonly signal: AbortSignal;
   /** When the wait ends, on the clock of `performance.now`. */

@@ -1,7 +1,7 @@
 // Holds a decision that waits for people, until they have decided or the wait is over. INVARIANT: what people
 // have approved meanwhile is taken by one caller, and a caller that may no longer ask gets no answer.
 
-import type { VoteJudge } from '../../../requests/approvals/votes-now.ts';
+import type { VoteEvaluator } from '../../../requests/approvals/votes-now.ts';
 import { type RequestView, replyView } from '../../../requests/record/reply.ts';
 import { requestStateOf } from '../../../requests/record/request-state.ts';
 import type { IdentifyAgain } from '../../auth/identify-agent.ts';
@@ -12,7 +12,7 @@ export interface PendingDeps {
   readonly authorizeHandler: Pick<AuthorizeHandler, 'take'>;
   readonly identifyAgain: IdentifyAgain;
   /** Counts the votes of requests as of now. */
-  readonly judge: VoteJudge['judge'];
+  readonly judge: VoteEvaluator['judge'];
   readonly clock: () => number;
 }
 

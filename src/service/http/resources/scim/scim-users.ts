@@ -114,13 +114,13 @@ export function userFilter(filter: string): ((person: ProvisionedPerson) => bool
   }
 }
 
-interface Shown {
+interface UserContext {
   readonly groups: Iterable<ProvisionedGroup>;
   /** The base address of SCIM, as clients reach the service. */
   readonly base: string;
 }
 
-export function shownUser(person: ProvisionedPerson, { groups, base }: Shown): ScimObject {
+export function shownUser(person: ProvisionedPerson, { groups, base }: UserContext): ScimObject {
   const { id, userName, externalId, displayName, email, isActive, createdAtMs, changedAtMs } = person;
   const name = {
     ...(person.formattedName === null ? {} : { formatted: person.formattedName }),

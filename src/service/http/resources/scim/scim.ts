@@ -167,7 +167,7 @@ function namesIn(value: unknown): ReadonlySet<string> | null {
   return new Set(names.map((name) => name.toLowerCase().replace(/\..*$/, '')));
 }
 
-function taken<T>(result: provisioning.Provisioned<T>): T {
+function taken<T>(result: provisioning.ProvisionResult<T>): T {
   switch (result.kind) {
     case 'done':
       return result.value;

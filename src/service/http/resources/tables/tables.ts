@@ -4,12 +4,12 @@
 
 import { describeSlot } from '../../../../language/model/describe.ts';
 import type { JsonObject } from '../../../../language/model/json.ts';
-import type { Pushed } from '../../../../language/model/pushed-row.ts';
+import type { PushedTable } from '../../../../language/model/pushed-row.ts';
 import { recordName } from '../../../people/person.ts';
 import type { PolicyHost } from '../../../policies/policy-host.ts';
 import type { ReadDocument } from '../../../store/contract/collection.ts';
 import type { Store } from '../../../store/contract/store.ts';
-import type { RowChanged, RowChanger, TableRow } from '../../../tables/table-rows.ts';
+import type { RowChangeResult, RowChanger, TableRow } from '../../../tables/table-rows.ts';
 import * as pushed from '../../../tables/table-rows.ts';
 import { conflict, notAllowed, notFound } from '../../auth/auth-refusals.ts';
 import type { Parameter } from '../../contract/operation.ts';
@@ -210,7 +210,10 @@ const deleteRow = route<TableDeps>({
 
 export const tableRoutes: readonly Route<TableDeps>[] = [listTables, listRows, getRow, putRow, deleteRow];
 
-function tableIn(policies: TableDeps['policies'], { params }: Pick<ManagedCall<unknown>, 'params'>): Pushed {
+function tableIn(
+  policies: TableDeps['policies'],
+  { params }: Pick<ManagedCall<unknown>, 'params'>,
+): PushedTable {
   const table = policies
     .current()
     .pushedTables()
@@ -225,7 +228,7 @@ function tableIn(policies: TableDeps['policies'], { params }: Pick<ManagedCall<u
  */
 function changer(
   { store, clock }: Pick<TableDeps, 'store' | 'clock'>,
-  { name, pushed: declared }: Pushed,
+  { name, pushed: declared }: PushedTable,
   call: ManagedCall<unknown>,
 ): RowChanger {
   const by = { documents: store.documents, nowMs: Math.trunc(clock()) };
@@ -236,7 +239,11 @@ function changer(
 }
 
 /** The key of a row in canonical form; throws a ProblemError when key or row do not fit the table. */
-function keyFor(policies: TableDeps['policies'], { name }: Pushed, call: ManagedCall<JsonObject>): string {
+function keyFor(
+  policies: TableDeps['policies'],
+  { name }: PushedTable,
+  call: ManagedCall<JsonObject>,
+): string {
   const sent = call.params.key ?? '';
   const checked = policies.current().checkRow(name, sent, call.body);
   if (checked === null) throw conflict();
@@ -249,12 +256,12 @@ function keyFor(policies: TableDeps['policies'], { name }: Pushed, call: Managed
   throw new ProblemError('invalid_body', `a key has at most ${pushed.keyLengthMax} characters`);
 }
 
-function changed(result: RowChanged) {
+function changed(result: RowChangeResult) {
   if ('stored' in result) return shownRow(result.stored);
   throw result.kind === 'unknown' ? notFound('row') : conflict();
 }
 
-function shownTable({ name, key, pushed: { keyName, shape, by } }: Pushed) {
+function shownTable({ name, key, pushed: { keyName, shape, by } }: PushedTable) {
   const slot = { type: key, isNullable: false, isSecret: false, isSigned: false };
   return {
     name,

@@ -9,9 +9,9 @@ import type { Delivery } from '../../../webhooks/outbox.ts';
 import * as outbox from '../../../webhooks/outbox.ts';
 import * as webhooks from '../../../webhooks/webhook.ts';
 import {
+  type NewWebhook,
   urlOfWebhook,
   type Webhook,
-  type WebhookMade,
   webhookEvents,
   webhookFormats,
 } from '../../../webhooks/webhook.ts';
@@ -123,7 +123,7 @@ function shownWebhook(webhook: Webhook, url: string) {
   };
 }
 
-function shownSecret({ webhook, secret }: WebhookMade, masterKey: Uint8Array) {
+function shownSecret({ webhook, secret }: NewWebhook, masterKey: Uint8Array) {
   return { webhook: shownWebhook(webhook, urlOfWebhook(masterKey, webhook)), secret };
 }
 
@@ -365,7 +365,7 @@ async function webhookOf(
   return found.value;
 }
 
-function changed(result: webhooks.WebhookChanged, masterKey: Uint8Array) {
+function changed(result: webhooks.WebhookChangeResult, masterKey: Uint8Array) {
   switch (result.kind) {
     case 'changed':
       return shownWebhook(result.webhook, webhooks.urlOfWebhook(masterKey, result.webhook));

@@ -5,11 +5,11 @@ import { indexedWords, type SearchedRequest } from '../../contract/search-text.t
 import type { RequestFilter } from '../../contract/store.ts';
 import { walkOf, walkText } from '../../shared/request-walk.ts';
 import type {
-  Asked,
   IndexTerm,
   LookedAt,
   NumberStretch,
   SearchIndex,
+  SearchQuery,
 } from '../../shared/search/search-index.ts';
 import { settledSequence } from '../chain.ts';
 import { databaseFilters, databaseWalks, filterValues, numberAfter } from '../request-lists.ts';
@@ -182,7 +182,7 @@ async function holding(
 async function look(
   rows: Rows,
   sequences: readonly number[],
-  { filter, isTextAsked }: Asked,
+  { filter, isTextAsked }: SearchQuery,
 ): Promise<readonly LookedAt[]> {
   const found = await rows<LookedColumns>(
     `SELECT ${columns}, created_ms AS "createdAtMs", coalesce(${databaseFilters}, false) AS "isFit" FROM requests

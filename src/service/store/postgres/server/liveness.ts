@@ -20,7 +20,7 @@ export interface TimeSample {
 /** After this time the two clocks may have drifted apart by more than the error of a slower answer. */
 const sampleKeptMs = 10_000;
 
-interface Known {
+interface ClockOffset {
   /** The server's time minus the `performance.now()` of this process. */
   readonly aheadMs: number;
   readonly errorMs: number;
@@ -29,7 +29,7 @@ interface Known {
 
 /** A class because it holds the best of the latest answers. */
 export class ServerClock {
-  #known: Known | null = null;
+  #known: ClockOffset | null = null;
 
   take({ serverMs, askedAt, answeredAt }: TimeSample): void {
     const aheadMs = serverMs - (askedAt + answeredAt) / 2;

@@ -12,7 +12,7 @@ export interface TurnLimits {
   readonly waitMaxMs: number;
 }
 
-interface Waiting {
+interface QueuedTurn {
   readonly resolve: () => void;
   readonly timer: NodeJS.Timeout;
 }
@@ -21,7 +21,7 @@ interface Waiting {
 export class Turns {
   readonly #limits: TurnLimits;
   /** In the order in which they came. */
-  readonly #waiting = new Set<Waiting>();
+  readonly #waiting = new Set<QueuedTurn>();
   #taken = 0;
   #refused = 0;
 
@@ -51,7 +51,7 @@ export class Turns {
         this.#waiting.delete(waiting);
         reject(this.#refuse());
       }, waitMaxMs);
-      const waiting: Waiting = { resolve, timer };
+      const waiting: QueuedTurn = { resolve, timer };
       this.#waiting.add(waiting);
     });
   }

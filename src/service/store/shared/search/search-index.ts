@@ -42,7 +42,7 @@ export interface SearchIndex {
    */
   count(terms: readonly IndexTerm[], giveUpAt: number): Promise<RequestCount>;
   /** The requests with these numbers, in this order; missing requests are left out. */
-  look(sequences: readonly number[], asked: Asked): Promise<readonly LookedAt[]>;
+  look(sequences: readonly number[], asked: SearchQuery): Promise<readonly LookedAt[]>;
   /** All requests that a list looks through. */
   walk(stretch: NumberStretch, filter: RequestFilter): Promise<readonly LookedAt[]>;
   /** A record number above those of all requests made at `untilMs` or earlier, and not much above. */
@@ -50,7 +50,7 @@ export interface SearchIndex {
   close(): Promise<void>;
 }
 
-export interface Asked {
+export interface SearchQuery {
   readonly filter: RequestFilter;
   /** Whether to fill `searched`. */
   readonly isTextAsked: boolean;

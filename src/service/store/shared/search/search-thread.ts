@@ -3,7 +3,7 @@
 
 import { Worker } from 'node:worker_threads';
 import type { RequestCount } from '../../contract/search.ts';
-import type { RequestFilter, RequestPage, RequestPlace, RequestsFound } from '../../contract/store.ts';
+import type { FoundRequests, RequestFilter, RequestPage, RequestPlace } from '../../contract/store.ts';
 import { StoreError } from '../../contract/store-error.ts';
 import { beginAfterMs, endThread } from '../thread-beside.ts';
 import { asksIndex, type FoundPlaces } from './search.ts';
@@ -18,7 +18,7 @@ export interface SearchThread {
   close(): Promise<void>;
 }
 
-interface Asking {
+interface PendingSearch {
   readonly resolve: (answer: SearchAnswer) => void;
   readonly reject: (error: StoreError) => void;
 }
@@ -28,7 +28,7 @@ export function createSearchThread(script: URL, data: unknown): SearchThread {
   let isClosed = false;
   let lastId = 0;
   let timer: NodeJS.Timeout | undefined;
-  const asking = new Map<number, Asking>();
+  const asking = new Map<number, PendingSearch>();
 
   const end = (cause: unknown): void => {
     worker = null;
@@ -67,7 +67,7 @@ export function createSearchThread(script: URL, data: unknown): SearchThread {
       if (isClosed) return reject(new StoreError('closed', 'the store is closed'));
       lastId += 1;
       // The answer to a question is of the question's kind.
-      asking.set(lastId, { resolve: resolve as Asking['resolve'], reject });
+      asking.set(lastId, { resolve: resolve as PendingSearch['resolve'], reject });
       const to = started();
       to.ref();
       to.postMessage({ kind: 'ask', id: lastId, question } satisfies ToSearcher);
@@ -90,9 +90,9 @@ export function createSearchThread(script: URL, data: unknown): SearchThread {
 /** The two ways to read the requests of a list. */
 interface ListReads {
   /** Reads a page by looking through requests. */
-  walk(page: RequestPage): Promise<Omit<RequestsFound, 'unsearched'>>;
+  walk(page: RequestPage): Promise<Omit<FoundRequests, 'unsearched'>>;
   /** Reads the requests at these places, in this order. */
-  at(places: readonly RequestPlace[]): Promise<RequestsFound['found']>;
+  at(places: readonly RequestPlace[]): Promise<FoundRequests['found']>;
 }
 
 /**
@@ -102,7 +102,7 @@ interface ListReads {
 export function searchedList(
   search: Pick<SearchThread, 'page'>,
   { walk, at }: ListReads,
-): (page: RequestPage) => Promise<RequestsFound> {
+): (page: RequestPage) => Promise<FoundRequests> {
   const walked = async (page: RequestPage) => ({ ...(await walk(page)), unsearched: 0 });
   return async (page) => {
     if (!asksIndex(page)) return await walked(page);

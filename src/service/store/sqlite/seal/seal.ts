@@ -41,11 +41,11 @@ export interface Seal {
 
 interface SealMark {
   readonly sums: ReadonlyMap<string, TableSum>;
-  readonly tags: ReadonlyMap<string, Touched>;
+  readonly tags: ReadonlyMap<string, ChangedRow>;
 }
 
 /** A row whose tag has to be stored; a null tag means that the row is gone. */
-interface Touched {
+interface ChangedRow {
   readonly table: string;
   readonly key: string;
   readonly tag: string | null;
@@ -57,7 +57,7 @@ export function prepareSeal(database: Database, key: SealKey): Seal {
   const tables = new Map(sealedTables(database).map((table) => [table.name, table]));
   const rows = prepareSealRows(database, key);
   let sums = new Map<string, RunningSum>();
-  let tags = new Map<string, Touched>();
+  let tags = new Map<string, ChangedRow>();
   let version = 0;
   /** Whether rows that the seal covers have changed since the seal was stored. */
   let isChanged = false;
@@ -159,7 +159,7 @@ function prepareSealRows(database: Database, key: SealKey) {
     `INSERT INTO state_seal VALUES (1, @sequence, @hash, @sums_json, @mac)
      ON CONFLICT (id) DO UPDATE SET sequence = @sequence, hash = @hash, sums_json = @sums_json, mac = @mac`,
   );
-  const putTag = database.prepare<[Touched]>(
+  const putTag = database.prepare<[ChangedRow]>(
     `INSERT INTO row_seals VALUES (@table, @key, @tag)
      ON CONFLICT (table_name, row_key) DO UPDATE SET tag = @tag`,
   );
@@ -186,7 +186,7 @@ function prepareSealRows(database: Database, key: SealKey) {
     moveEnd({ sequence, hash }: Link): void {
       moveEnd.run(sequence, hash, sealCode(key, { sequence, hash, sums_json: sumsJson }));
     },
-    write(state: SealedState, tags: Iterable<Touched>): void {
+    write(state: SealedState, tags: Iterable<ChangedRow>): void {
       for (const touched of tags) {
         if (touched.tag === null) removeTag.run(touched.table, touched.key);
         else putTag.run(touched);
@@ -215,7 +215,7 @@ export function sealAll(database: Database, key: SealKey, end: Link): void {
   const rows = prepareSealRows(database, key);
   const version = Number(database.pragma('user_version', { simple: true }));
   const sums: Record<string, TableSum> = {};
-  const tags: Touched[] = [];
+  const tags: ChangedRow[] = [];
   database.exec('DELETE FROM row_seals');
   for (const table of sealedTables(database)) {
     const sum = createSum();

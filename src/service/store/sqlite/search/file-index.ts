@@ -7,12 +7,12 @@ import Database from 'better-sqlite3';
 import { indexedWords, type SearchedRequest } from '../../contract/search-text.ts';
 import type { RequestFilter } from '../../contract/store.ts';
 import { walkOf, walkText } from '../../shared/request-walk.ts';
-import type { Asked, LookedAt, NumberStretch, SearchIndex } from '../../shared/search/search-index.ts';
+import type { LookedAt, NumberStretch, SearchIndex, SearchQuery } from '../../shared/search/search-index.ts';
 import { toFailure } from '../file/errors.ts';
 import { filters, parametersOf, prepareNumbers, walks } from '../request-lists.ts';
 import { type IndexFile, type IndexMark, indexPathOf, openIndexFile, removeIndexFile } from './index-file.ts';
 
-interface Unindexed extends SearchedRequest {
+interface UnindexedRecord extends SearchedRequest {
   readonly sequence: number;
   readonly hash: string;
 }
@@ -123,7 +123,7 @@ function openWhole(
 
 interface TakenIn {
   readonly which: 'newer' | 'older';
-  readonly found: readonly Unindexed[];
+  readonly found: readonly UnindexedRecord[];
   readonly isMore: boolean;
 }
 
@@ -138,10 +138,10 @@ function markAfter(mark: IndexMark, { which, found, isMore }: TakenIn): IndexMar
 function prepareRecordReads(database: Database.Database) {
   const columns =
     'sequence, id, agent_id AS agentId, action_key AS actionKey, outcome, record_json AS recordJson';
-  const newer = database.prepare<[number, number], Unindexed>(
+  const newer = database.prepare<[number, number], UnindexedRecord>(
     `SELECT ${columns}, hash FROM requests WHERE sequence > ? ORDER BY sequence LIMIT ?`,
   );
-  const older = database.prepare<[number, number], Unindexed>(
+  const older = database.prepare<[number, number], UnindexedRecord>(
     `SELECT ${columns}, hash FROM requests WHERE sequence <= ? ORDER BY sequence DESC LIMIT ?`,
   );
   const ends = database.prepare<[], { first: number | null; last: number | null }>(
@@ -176,7 +176,7 @@ function prepareRecordReads(database: Database.Database) {
     hashAt: (sequence: number): string | null => hash.get(sequence)?.hash ?? null,
     numberAfter,
     count: (): number => counted.get()?.count ?? 0,
-    look: (sequences: readonly number[], { filter, isTextAsked }: Asked): readonly LookedAt[] =>
+    look: (sequences: readonly number[], { filter, isTextAsked }: SearchQuery): readonly LookedAt[] =>
       look
         .all({
           ...parametersOf(filter, Number.MAX_SAFE_INTEGER),
