@@ -9,7 +9,7 @@ import { rotate, timeCalls } from '../src/measure/clock.ts';
 import type { Figure } from '../src/measure/figure.ts';
 import { factsOf, readRequestLines } from '../src/measure/read-requests.ts';
 import { compile } from '../src/pipeline.ts';
-import { readPolicies } from '../src/service/policies/read.ts';
+import { readPolicies } from '../src/service/policies/read-policies.ts';
 
 export interface PackFigures {
   readonly pack: string;

@@ -15,7 +15,7 @@ import { nothingSatisfied } from '../src/language/model/request.ts';
 import { parseDecimal, zero } from '../src/language/value/decimal.ts';
 import { createRandom } from '../src/language/value/random.ts';
 import { compile } from '../src/pipeline.ts';
-import { readPolicies } from '../src/service/policies/read.ts';
+import { readPolicies } from '../src/service/policies/read-policies.ts';
 import { createRequestId } from '../src/service/requests/record/id.ts';
 import { validSeconds } from '../src/service/requests/record/lifecycle.ts';
 import { engineVersions, type RequestRecord, requestRow } from '../src/service/requests/record/record.ts';

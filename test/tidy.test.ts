@@ -67,7 +67,7 @@ function isPure(file: string): boolean {
 }
 
 /** The platform functions that the pure folders use: SHA-256, and whether bytes are UTF-8. */
-const ofPlatform = ['src/pipeline.ts node:crypto', 'src/language/json/read.ts node:buffer'];
+const ofPlatform = ['src/pipeline.ts node:crypto', 'src/language/json/read-json.ts node:buffer'];
 
 describe('the house', () => {
   it('has no folder that the table does not name, and none that is not there', () => {

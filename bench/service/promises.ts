@@ -6,7 +6,7 @@ import { createHmac } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readJson } from '../../src/language/json/read.ts';
+import { readJson } from '../../src/language/json/read-json.ts';
 import type { ActivePolicies } from '../../src/language/model/active-policies.ts';
 import { type Figure, figureOf } from '../../src/measure/figure.ts';
 import { addAgent, setSigning } from '../../src/service/agents/registry.ts';

@@ -5,7 +5,7 @@
 import type { Decision } from '../language/model/decision.ts';
 import type { PolicySet } from '../language/model/policy.ts';
 import type { Facts } from '../language/model/request.ts';
-import { explain } from '../language/spec/explain.ts';
+import { explain } from '../language/spec/explain-rule.ts';
 import { conditionLines } from './condition-lines.ts';
 import { decideFully } from './decide-with-trace.ts';
 import { createLines } from './outline.ts';

@@ -3,9 +3,9 @@
 
 import { position, type SourceOf } from '../language/diagnostic/render.ts';
 import type { Span } from '../language/diagnostic/span.ts';
-import { type SentenceChange, sentenceChanges } from '../reasoning/summary/changes.ts';
 import type { SummarySource } from '../reasoning/summary/sentences.ts';
 import { type Summary, summaryOf } from '../reasoning/summary/summary.ts';
+import { type SentenceChange, sentenceChanges } from '../reasoning/summary/summary-diff.ts';
 import type { PlaygroundAsk, SaidChanges, SummaryPart } from './questions.ts';
 import { createWorkspace, type LaidOver } from './workspace.ts';
 

@@ -9,7 +9,7 @@ import type { LinkedFunctions } from '../language/emit/link.ts';
 import { runOfPlace } from '../language/emit/run.ts';
 import { compile, createCompileCache, findErrors } from '../pipeline.ts';
 import { readSources } from '../service/policies/bundles/read-sources.ts';
-import type { ReadSources } from '../service/policies/read.ts';
+import type { ReadSources } from '../service/policies/read-policies.ts';
 import { watch } from '../service/policies/watch.ts';
 import { type AskedPolicies, askedOf } from './ask.ts';
 

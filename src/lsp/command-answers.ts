@@ -9,7 +9,7 @@ import {
   ShowMessageNotification,
 } from 'vscode-languageserver';
 import type { GivenRequest } from '../analysis/questions.ts';
-import { readTestFile } from '../testing/read.ts';
+import { readTestFile } from '../testing/read-test-file.ts';
 import { clausesIn, commandNames, lensesOf, toldLens } from './lenses.ts';
 import type { PolicyService } from './service.ts';
 import { documentOf, fileNameOf, type OpenSets, type SetSnapshot } from './set/workspace.ts';

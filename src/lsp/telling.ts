@@ -12,7 +12,7 @@ import {
 } from 'vscode-languageserver';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
 import type { Finding } from '../analysis/findings/findings.ts';
-import { readTestFile } from '../testing/read.ts';
+import { readTestFile } from '../testing/read-test-file.ts';
 import {
   newDiagnostics,
   newDiagnosticsOf,

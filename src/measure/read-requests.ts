@@ -3,14 +3,14 @@
 // it, or another record of an export.
 
 import { exportLimits, exportLineOf, givenOf } from '../analysis/replay/export-line.ts';
-import { readJson } from '../language/json/read.ts';
+import { readJson } from '../language/json/read-json.ts';
 import { isJsonObject, type JsonObject } from '../language/model/json.ts';
 import type { PolicySet } from '../language/model/policy.ts';
 import type { Facts } from '../language/model/request.ts';
-import { applyPart, changeKeys, factKeys } from '../testing/changes.ts';
 import { readMap } from '../testing/fields.ts';
 import { knownTo, readSituation, toFacts } from '../testing/situation.ts';
 import type { Situation } from '../testing/test-file.ts';
+import { applyPart, changeKeys, factKeys } from '../testing/watch-changes.ts';
 import { fromJson, type Report } from '../testing/yaml.ts';
 
 export interface RequestLine {

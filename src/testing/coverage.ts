@@ -3,7 +3,7 @@
 
 import type { PolicySet, Rule } from '../language/model/policy.ts';
 import type { Truth } from '../language/model/trace.ts';
-import type { ExplainedRule } from '../language/spec/explain.ts';
+import type { ExplainedRule } from '../language/spec/explain-rule.ts';
 import { memo } from '../language/value/memo.ts';
 
 export interface RuleCoverage {

@@ -5,9 +5,9 @@
 import type { JsonObject } from '../language/model/json.ts';
 import { fromNumber } from '../language/value/decimal.ts';
 import { formatDuration } from '../language/value/time.ts';
-import { applyPart, changeKeys, describeChanges, factKeys, type RawFacts } from './changes.ts';
 import { find, readDuration, readMap, readText, readTexts, readWord } from './fields.ts';
 import { type GivenResult, type PeoplesAnswer, peoplesAnswers } from './test-file.ts';
+import { applyPart, changeKeys, describeChanges, factKeys, type RawFacts } from './watch-changes.ts';
 import { type LocatedMap, type LocatedValue, type Report, toJson } from './yaml.ts';
 
 export interface RawStep {

@@ -37,9 +37,9 @@ import {
 import { canonicalEmail } from '../language/value/email.ts';
 import { parseIp } from '../language/value/ip.ts';
 import { parseInstantLiteral } from '../language/value/time.ts';
-import { agentKeys, type RawFacts, requestKeys, satisfiedKeys } from './changes.ts';
 import { readBoolean, readIfThere, readMap, readText, readTexts, readWord } from './fields.ts';
 import type { Amount, GivenReading, GivenRow, GivenSatisfaction, Situation } from './test-file.ts';
+import { agentKeys, type RawFacts, requestKeys, satisfiedKeys } from './watch-changes.ts';
 import { type LocatedMap, type LocatedValue, type Report, toJson } from './yaml.ts';
 
 /** The default time of a test: the start of 2026, in UTC. */

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { formatDecimal } from '../../src/language/value/decimal.ts';
 import { readRequestLines } from '../../src/measure/read-requests.ts';
-import { readTestFile } from '../../src/testing/read.ts';
+import { readTestFile } from '../../src/testing/read-test-file.ts';
 import type { Amount, Situation } from '../../src/testing/test-file.ts';
 
 it.each(['payments', 'banking', 'slack', 'coding'])(

@@ -8,7 +8,12 @@ import { tryRequest } from '../../src/analysis/try-request.ts';
 import { vocabularyOf } from '../../src/analysis/vocabulary.ts';
 import { createWorkspace } from '../../src/analysis/workspace.ts';
 import { readJson } from '../../src/dashboard/editor/json-places.ts';
-import { keepDraft, nameFault, readDraft, withText } from '../../src/dashboard/pages/playground/changes.ts';
+import {
+  keepDraft,
+  nameFault,
+  readDraft,
+  withText,
+} from '../../src/dashboard/pages/playground/draft-files.ts';
 import { exampleText } from '../../src/dashboard/pages/playground/example-request.ts';
 import { findRule } from '../../src/dashboard/pages/playground/find-rule.ts';
 import { fixedFiles, markDiagnostics, markIssues } from '../../src/dashboard/pages/playground/marks.ts';

@@ -16,7 +16,7 @@ import {
   testPath,
 } from '../../src/dashboard/parts/comparison/test-case.ts';
 import type { PolicySet } from '../../src/language/model/policy.ts';
-import { readTestFile } from '../../src/testing/read.ts';
+import { readTestFile } from '../../src/testing/read-test-file.ts';
 import { toFacts } from '../../src/testing/situation.ts';
 import { textsOf } from '../analysis/playground/texts.ts';
 

@@ -10,9 +10,9 @@ import { offerTotp } from '../../src/service/people/codes.ts';
 import type { Role } from '../../src/service/people/operations.ts';
 import { totpAt } from '../../src/service/people/totp.ts';
 import { openPolicies, type PolicyHost } from '../../src/service/policies/policy-host.ts';
-import { readPolicies } from '../../src/service/policies/read.ts';
+import { readPolicies } from '../../src/service/policies/read-policies.ts';
 import { findTests } from '../../src/testing/find.ts';
-import { readTestFile } from '../../src/testing/read.ts';
+import { readTestFile } from '../../src/testing/read-test-file.ts';
 import type { Situation } from '../../src/testing/test-file.ts';
 import {
   type Client,

@@ -1,7 +1,7 @@
 // `any of`: the same test for each text of a list, in every stage from the text to the reasons of a decision.
 
 import { describe, expect, it } from 'vitest';
-import { explain } from '../../src/language/spec/explain.ts';
+import { explain } from '../../src/language/spec/explain-rule.ts';
 import { compileText, factsOf } from '../language/emit/engine.ts';
 
 const long = Array.from({ length: 256 }, (_, at) => `"-${at}"`).join(', ');

@@ -7,7 +7,7 @@ import { type Decision, gates } from '../../src/language/model/decision.ts';
 import type { PolicySet } from '../../src/language/model/policy.ts';
 import type { Facts } from '../../src/language/model/request.ts';
 import { authorize } from '../../src/language/spec/authorize.ts';
-import { explain } from '../../src/language/spec/explain.ts';
+import { explain } from '../../src/language/spec/explain-rule.ts';
 import { createRandom } from '../../src/language/value/random.ts';
 import { type CompileResult, compile } from '../../src/pipeline.ts';
 import type { Case, CaseFiles } from './cases.ts';

@@ -3,7 +3,7 @@
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { GuaranteeClause, PolicySet } from '../../src/language/model/policy.ts';
-import { refutation } from '../../src/language/spec/claim.ts';
+import { refutation } from '../../src/language/spec/guarantee-clause.ts';
 import { checkPayload } from '../../src/language/spec/payload.ts';
 import { faultNames } from '../../src/reasoning/cells/faults.ts';
 import { randomRequest, requestSource } from '../../src/reasoning/guarantees/request.ts';

@@ -12,7 +12,7 @@ import { type UnknownValue, unknown, type Value } from '../../src/language/model
 import { judge } from '../../src/language/spec/authorize.ts';
 import { type EvaluationScope, evaluate } from '../../src/language/spec/evaluate.ts';
 import { isInterval } from '../../src/language/spec/quantity.ts';
-import { readField } from '../../src/language/spec/read.ts';
+import { readField } from '../../src/language/spec/read-path.ts';
 import type { PolicyFile } from '../../src/language/syntax/tree/tree.ts';
 import { requiredFeatures } from './required.ts';
 import { writtenFeatures } from './written.ts';

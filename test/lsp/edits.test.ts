@@ -19,7 +19,7 @@ import { createOpenSets, documentOf } from '../../src/lsp/set/workspace.ts';
 import { foldings, outline } from '../../src/lsp/symbols.ts';
 import { testCompletionsAt } from '../../src/lsp/test-completion.ts';
 import { checkSources, createCompileCache, findErrorsIn } from '../../src/pipeline.ts';
-import { readPolicies } from '../../src/service/policies/read.ts';
+import { readPolicies } from '../../src/service/policies/read-policies.ts';
 
 const edits = Number(process.env.EDITS ?? 150);
 const folder = join(import.meta.dirname, '../../policies');

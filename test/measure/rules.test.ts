@@ -10,7 +10,7 @@ import { spread } from '../../src/measure/measure.ts';
 import { factsOf, readRequestLines } from '../../src/measure/read-requests.ts';
 import { useOfRules } from '../../src/measure/rules.ts';
 import { type CompileResult, compile } from '../../src/pipeline.ts';
-import { readPolicies } from '../../src/service/policies/read.ts';
+import { readPolicies } from '../../src/service/policies/read-policies.ts';
 
 describe('the rules that a decision tries', () => {
   it.each(['payments', 'banking', 'slack'])('are at least those that took part, in %s', async (pack) => {

@@ -3,7 +3,7 @@
 
 import { expect, it } from 'vitest';
 import { hasErrors } from '../../src/language/diagnostic/diagnostic.ts';
-import { refutation } from '../../src/language/spec/claim.ts';
+import { refutation } from '../../src/language/spec/guarantee-clause.ts';
 import { compileToProgram } from '../../src/pipeline.ts';
 import { proveGuarantees } from '../../src/reasoning/prove/prove.ts';
 

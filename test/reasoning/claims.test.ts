@@ -2,7 +2,7 @@
 // each, and the rule that grants a refuting request.
 
 import { describe, expect, it } from 'vitest';
-import { refutation } from '../../src/language/spec/claim.ts';
+import { refutation } from '../../src/language/spec/guarantee-clause.ts';
 import { compileToProgram } from '../../src/pipeline.ts';
 import { proveGuarantees } from '../../src/reasoning/prove/prove.ts';
 

@@ -5,9 +5,9 @@ import { describe, expect, it } from 'vitest';
 import type { GuaranteeClause } from '../../src/language/model/policy.ts';
 import { checkSources } from '../../src/pipeline.ts';
 import { decideClauses } from '../../src/reasoning/prove/prove.ts';
-import { sentenceChanges } from '../../src/reasoning/summary/changes.ts';
 import type { SummarySource } from '../../src/reasoning/summary/sentences.ts';
 import { type Summary, summaryOf } from '../../src/reasoning/summary/summary.ts';
+import { sentenceChanges } from '../../src/reasoning/summary/summary-diff.ts';
 
 function sourceOf(text: string): SummarySource {
   const checked = checkSources({

@@ -2,8 +2,8 @@
 
 import { describe, expect, it } from 'vitest';
 import { addCases } from '../../src/testing/adding/add-cases.ts';
-import type { AddedCase } from '../../src/testing/adding/claimed-case.ts';
-import { readTestFile } from '../../src/testing/read.ts';
+import type { AddedCase } from '../../src/testing/adding/case-of-clause.ts';
+import { readTestFile } from '../../src/testing/read-test-file.ts';
 
 const path = 'a.test.yaml';
 

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { position } from '../../src/language/diagnostic/render.ts';
-import { readTestFile } from '../../src/testing/read.ts';
+import { readTestFile } from '../../src/testing/read-test-file.ts';
 import { defaultNowMs } from '../../src/testing/situation.ts';
 import type { TestFile } from '../../src/testing/test-file.ts';
 

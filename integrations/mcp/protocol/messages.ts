@@ -3,7 +3,7 @@
 // the proxy understood it, never as its bytes, so no two readers can differ on it.
 
 import { numberFault } from '../../../src/language/json/number.ts';
-import { readJson } from '../../../src/language/json/read.ts';
+import { readJson } from '../../../src/language/json/read-json.ts';
 import type { Json, JsonObject } from '../../../src/language/model/json.ts';
 
 export type { Json, JsonObject };

@@ -7,7 +7,7 @@ import { descendants } from '../../language/model/children.ts';
 import { type Outcome, outcomes, type Requirements } from '../../language/model/decision.ts';
 import type { Expression } from '../../language/model/expression.ts';
 import type { GuaranteeClause, PolicySet } from '../../language/model/policy.ts';
-import { clauseOutcomes, refutation } from '../../language/spec/claim.ts';
+import { clauseOutcomes, refutation } from '../../language/spec/guarantee-clause.ts';
 import { horizon } from '../../reasoning/cells/times.ts';
 import { isAlike, readsChanged } from '../../reasoning/diff/declarations.ts';
 import type { PolicyDiff } from '../../reasoning/diff/diff.ts';

@@ -2,7 +2,7 @@
 // ones.
 
 import { escapeForTerminal } from '../../language/diagnostic/render.ts';
-import { type SentenceChange, sentenceChanges } from '../../reasoning/summary/changes.ts';
+import { type SentenceChange, sentenceChanges } from '../../reasoning/summary/summary-diff.ts';
 import type { LoadedSide } from './diff-side.ts';
 import { codeSpan } from './diff-text.ts';
 

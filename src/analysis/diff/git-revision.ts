@@ -9,7 +9,7 @@ import { realpathSync, statSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { listBytesMax } from '../../service/policies/read.ts';
+import { listBytesMax } from '../../service/policies/read-policies.ts';
 
 /** There is no git, no such revision, or no such path in the revision. A class because it is thrown. */
 export class RevisionError extends Error {}

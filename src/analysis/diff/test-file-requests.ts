@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import type { PolicySet } from '../../language/model/policy.ts';
 import type { KnownRequest } from '../../reasoning/diff/nearest.ts';
 import { findTests } from '../../testing/find.ts';
-import { readTestFile } from '../../testing/read.ts';
+import { readTestFile } from '../../testing/read-test-file.ts';
 import { toFacts } from '../../testing/situation.ts';
 
 /** The requests of the test files under a path. Whatever cannot be read is skipped. */

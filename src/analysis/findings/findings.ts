@@ -10,7 +10,7 @@ import {
 } from '../../language/diagnostic/render.ts';
 import type { Span } from '../../language/diagnostic/span.ts';
 import { clauseText } from '../../reasoning/prove/report/wording.ts';
-import type { ReadSources } from '../../service/policies/read.ts';
+import type { ReadSources } from '../../service/policies/read-policies.ts';
 import { shownPath } from './display-path.ts';
 import { type JudgedClause, undecidedLines } from './guarantee-results.ts';
 

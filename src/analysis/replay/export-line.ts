@@ -1,7 +1,7 @@
 // Recognises a line of an export of requests: a record of the chain, as `writ audit export` writes it, or a
 // request as the list of requests is exported. Only this file tells the two forms apart.
 
-import type { JsonLimits } from '../../language/json/read.ts';
+import type { JsonLimits } from '../../language/json/read-json.ts';
 import { isJsonObject, type JsonObject } from '../../language/model/json.ts';
 import { type Facts, nothingSatisfied, presentRows } from '../../language/model/request.ts';
 import { formatDecimal } from '../../language/value/decimal.ts';

@@ -3,7 +3,7 @@
 // as a fault; none is passed over.
 
 import { createReadStream, statSync } from 'node:fs';
-import { readJson } from '../../language/json/read.ts';
+import { readJson } from '../../language/json/read-json.ts';
 import { isJsonObject, type Json } from '../../language/model/json.ts';
 import type { LogEntry } from './engine/log.ts';
 import { type ExportLine, exportLimits, exportLineOf, listedEntries } from './export-line.ts';

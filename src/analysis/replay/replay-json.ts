@@ -3,7 +3,7 @@
 import type { DiffReport } from '../diff/diff-report.ts';
 import type { ReplayExample } from './engine/examples.ts';
 import { minutesAVote } from './engine/hours.ts';
-import type { ReplayResult } from './engine/replay.ts';
+import type { ReplayResult } from './engine/replay-log.ts';
 
 import type { LogFaults } from './log-source.ts';
 

@@ -12,7 +12,7 @@ import type { DiffResult, TextFile } from '../questions.ts';
 import { givenRequestOf } from '../request-input.ts';
 import { createWorkspace } from '../workspace.ts';
 import { replayFindings } from './count-under-findings.ts';
-import { readingFor } from './engine/replay.ts';
+import { readingFor } from './engine/replay-log.ts';
 import { openStoredLog } from './read-store.ts';
 import { replayJson } from './replay-json.ts';
 import { replayLog, windowMsOf } from './replay-log.ts';

@@ -4,7 +4,7 @@ import { setImmediate as pause } from 'node:timers/promises';
 import { windowMsMax } from '../../language/value/meter-window.ts';
 import { createMeterTotals } from '../../service/meters/meter-totals.ts';
 import type { ReplayCandidate } from './engine/candidate.ts';
-import { createReplay, type ReplayOptions, type ReplayResult } from './engine/replay.ts';
+import { createReplay, type ReplayOptions, type ReplayResult } from './engine/replay-log.ts';
 import type { LogSource } from './log-source.ts';
 import { serviceRules } from './service-rules.ts';
 

@@ -8,7 +8,7 @@ import { type Align, columns } from '../columns.ts';
 import { changedPeople, countsText, findingTexts, peopleTexts } from '../diff/diff-text.ts';
 import type { ReplayExample } from './engine/examples.ts';
 import { minutesAVote } from './engine/hours.ts';
-import type { ReplayResult } from './engine/replay.ts';
+import type { ReplayResult } from './engine/replay-log.ts';
 import type { GroupWorkload } from './engine/workload.ts';
 import type { FiledComparison, NoComparison } from './replay-json.ts';
 

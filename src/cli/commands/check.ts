@@ -29,7 +29,7 @@ import {
 } from '../output/output.ts';
 import { replaceFile } from '../output/replace-file.ts';
 import { type AppliedFix, type FixResult, fixPolicies } from '../support/apply-fixes.ts';
-import { renderClauses } from '../support/claims-text.ts';
+import { renderClauses } from '../support/clauses-text.ts';
 import { toGithub } from '../support/github.ts';
 import { type CheckedPolicies, defaultPath, loadChecked } from '../support/load-policies.ts';
 import { toSarif } from '../support/sarif.ts';

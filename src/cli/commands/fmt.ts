@@ -11,7 +11,7 @@ import { spanKeys } from '../../language/diagnostic/span.ts';
 import { parse } from '../../language/syntax/parse.ts';
 import { printFile } from '../../language/syntax/print/print.ts';
 import type { PolicyFile } from '../../language/syntax/tree/tree.ts';
-import { readPaths } from '../../service/policies/read.ts';
+import { readPaths } from '../../service/policies/read-policies.ts';
 import { type ExitCode, exitCodes, print, printError, printJson, UsageError } from '../output/output.ts';
 import { replaceFile } from '../output/replace-file.ts';
 import { showDiff } from '../output/show-diff.ts';

@@ -25,7 +25,7 @@ import {
 import { clauseText } from '../../reasoning/prove/report/wording.ts';
 import { digest } from '../../service/policies/digest.ts';
 import { addCases } from '../../testing/adding/add-cases.ts';
-import { type AddedCase, caseOfClause } from '../../testing/adding/claimed-case.ts';
+import { type AddedCase, caseOfClause } from '../../testing/adding/case-of-clause.ts';
 import { fileError } from '../output/file-error.ts';
 import {
   type ExitCode,
@@ -37,7 +37,7 @@ import {
   useColor,
 } from '../output/output.ts';
 import { replaceFile } from '../output/replace-file.ts';
-import { renderClauses } from '../support/claims-text.ts';
+import { renderClauses } from '../support/clauses-text.ts';
 import { defaultPath, loadChecked } from '../support/load-policies.ts';
 
 export function defineProve(command: Command, finish: (code: ExitCode) => void): void {

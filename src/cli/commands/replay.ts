@@ -5,7 +5,11 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import type { Command } from 'commander';
 import { sideOf } from '../../analysis/diff/diff-side.ts';
 import type { ReplayCandidate } from '../../analysis/replay/engine/candidate.ts';
-import { type ReplayReading, type ReplayResult, readingFor } from '../../analysis/replay/engine/replay.ts';
+import {
+  type ReplayReading,
+  type ReplayResult,
+  readingFor,
+} from '../../analysis/replay/engine/replay-log.ts';
 import type { ChangedRequest } from '../../analysis/replay/engine/tally.ts';
 import type { AskedVotes } from '../../analysis/replay/engine/workload.ts';
 import type { LogSource } from '../../analysis/replay/log-source.ts';

@@ -7,7 +7,7 @@ import { escapeForTerminal, position, type SourceOf } from '../../language/diagn
 import type { Span } from '../../language/diagnostic/span.ts';
 import { type SaidSentence, type Summary, summaryOf } from '../../reasoning/summary/summary.ts';
 import { digest } from '../../service/policies/digest.ts';
-import type { ReadSources } from '../../service/policies/read.ts';
+import type { ReadSources } from '../../service/policies/read-policies.ts';
 import { createMarks, type ExitCode, exitCodes, print, printJson } from '../output/output.ts';
 import { defaultPath, loadWorking } from '../support/load-policies.ts';
 

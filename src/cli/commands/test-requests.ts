@@ -1,7 +1,7 @@
 // `writ test --requests`: runs an export of requests as a test suite. Each recorded request is decided on the
 // facts of its record; the decision and the people asked must be the same as then.
 
-import type { ReplayResult } from '../../analysis/replay/engine/replay.ts';
+import type { ReplayResult } from '../../analysis/replay/engine/replay-log.ts';
 import type { ChangedRequest } from '../../analysis/replay/engine/tally.ts';
 import type { AskedVotes } from '../../analysis/replay/engine/workload.ts';
 import type { LogFaults } from '../../analysis/replay/log-source.ts';

@@ -9,7 +9,7 @@ import { hasErrors } from '../../language/diagnostic/diagnostic.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import { valueAt } from '../../language/model/request.ts';
 import type { Explanation } from '../../language/model/trace.ts';
-import { explain } from '../../language/spec/explain.ts';
+import { explain } from '../../language/spec/explain-rule.ts';
 import { checkSources, createCompileCache, type PolicySources } from '../../pipeline.ts';
 import { type LaunchArguments, LaunchError, type LaunchResult, launch } from './launch.ts';
 import {

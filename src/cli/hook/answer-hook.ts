@@ -6,7 +6,7 @@
 import type { Readable } from 'node:stream';
 import { connect, type Decision } from '../../../integrations/typescript/client.ts';
 import { toldWaiting } from '../../../integrations/typescript/decision.ts';
-import { jsonLimits, readJson } from '../../language/json/read.ts';
+import { jsonLimits, readJson } from '../../language/json/read-json.ts';
 import { isJsonObject } from '../../language/model/json.ts';
 import type { Dialect } from './dialects.ts';
 

@@ -4,7 +4,7 @@
 import { accessSync, constants, lstatSync, realpathSync, statSync } from 'node:fs';
 import { request as ask } from 'node:http';
 import { dirname, resolve } from 'node:path';
-import { readJson } from '../../language/json/read.ts';
+import { readJson } from '../../language/json/read-json.ts';
 import { isJsonObject } from '../../language/model/json.ts';
 import { type AnswerForm, type HookAnswer, refusedAnswer } from './answer-hook.ts';
 import type { DialectName } from './dialects.ts';

@@ -4,7 +4,7 @@
 // differs from the known ones in any field that counts is read as null; a tool of an MCP server whose name is
 // not said is no tool of the host.
 
-import { readJson } from '../../language/json/read.ts';
+import { readJson } from '../../language/json/read-json.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../language/model/json.ts';
 import {
   claudeCall,

@@ -11,7 +11,7 @@ import type { PolicySet, Rule } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
 import type { Explanation, Truth } from '../../language/model/trace.ts';
 import { authorize } from '../../language/spec/authorize.ts';
-import { type ExplainedRule, explain } from '../../language/spec/explain.ts';
+import { type ExplainedRule, explain } from '../../language/spec/explain-rule.ts';
 import { fromNumber } from '../../language/value/decimal.ts';
 import { formatDuration } from '../../language/value/time.ts';
 import { type SmallestChange, smallestChange } from '../../reasoning/counterfactual/change.ts';

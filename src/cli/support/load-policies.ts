@@ -13,7 +13,7 @@ import {
   type PolicySources,
 } from '../../pipeline.ts';
 import { readSources } from '../../service/policies/bundles/read-sources.ts';
-import type { ReadSources } from '../../service/policies/read.ts';
+import type { ReadSources } from '../../service/policies/read-policies.ts';
 import { printError, useColor } from '../output/output.ts';
 
 export interface LoadedPolicies<Made extends CheckResult = CompileResult> {

@@ -3,14 +3,14 @@
 import { readFile } from 'node:fs/promises';
 import { exportLimits } from '../../analysis/replay/export-line.ts';
 import { foreignText } from '../../analysis/replay/other-file.ts';
-import { readJson } from '../../language/json/read.ts';
+import { readJson } from '../../language/json/read-json.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../language/model/json.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
 import { recordedGiven } from '../../measure/read-requests.ts';
-import { applyPart, changeKeys, factKeys } from '../../testing/changes.ts';
 import { readMap } from '../../testing/fields.ts';
 import { knownTo, readSituation, toFacts } from '../../testing/situation.ts';
+import { applyPart, changeKeys, factKeys } from '../../testing/watch-changes.ts';
 import { fromJson, type Report } from '../../testing/yaml.ts';
 import { fileError } from '../output/file-error.ts';
 import { UsageError } from '../output/output.ts';

@@ -6,7 +6,7 @@ import { type AskedSide, isPathAlone, type LoadedSide, readSide } from '../../an
 import { RevisionError } from '../../analysis/diff/git-revision.ts';
 import { knownRequests } from '../../analysis/diff/test-file-requests.ts';
 import { replayFindings } from '../../analysis/replay/count-under-findings.ts';
-import type { ReplayResult } from '../../analysis/replay/engine/replay.ts';
+import type { ReplayResult } from '../../analysis/replay/engine/replay-log.ts';
 import type { ReplayFinding } from '../../analysis/replay/engine/tally.ts';
 import type { FiledComparison, NoComparison } from '../../analysis/replay/replay-json.ts';
 import { diffPolicies, type PolicyDiff } from '../../reasoning/diff/diff.ts';

@@ -26,7 +26,7 @@ import { matchedActions } from './expressions/patterns.ts';
 import { contextOver } from './expressions/scope.ts';
 import { createGathering } from './gather.ts';
 import type { Environment } from './incremental/environment.ts';
-import { memoized, textOfListFile } from './incremental/kept.ts';
+import { memoized, textOfListFile } from './incremental/memoized.ts';
 import type { CheckOutcome } from './incremental/recorder.ts';
 import { rename } from './incremental/rename.ts';
 import type { ResolvedPolicy } from './incremental/resolved.ts';

@@ -30,7 +30,7 @@ import { fold } from '../value/text.ts';
 import { calls } from './calls.ts';
 import { checkPayload, resolveRecord } from './payload.ts';
 import { calculate, compareQuantities, interval, isInterval, negationOf, total } from './quantity.ts';
-import { isAlwaysThere, readField, type Variables, valueOfJson } from './read.ts';
+import { isAlwaysThere, readField, type Variables, valueOfJson } from './read-path.ts';
 import { every, not, type SpecTruth, some } from './truth.ts';
 
 /** Compiled patterns, kept because compiling takes long. */

@@ -11,7 +11,7 @@ import { grantCountsAt } from '../value/meter-window.ts';
 import { type EvaluationScope, evaluate, evaluateCondition } from './evaluate.ts';
 import { resolveFacts } from './payload.ts';
 import { isInterval, isMoney } from './quantity.ts';
-import { readField } from './read.ts';
+import { readField } from './read-path.ts';
 
 /** What a request adds to one meter, and for which key. */
 export interface MeterShare {

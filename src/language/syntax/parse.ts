@@ -27,8 +27,8 @@ import {
   namesDeclared,
   settleBroken,
 } from './repair/broken-rules.ts';
-import { reportErrors } from './repair/explain.ts';
 import { holdsHabits, repair } from './repair/repair.ts';
+import { reportErrors } from './repair/report-errors.ts';
 import { readStrays, reportStrays } from './repair/strays.ts';
 import { isSilence } from './tree/silence.ts';
 import type { Comment, ExpressionNode, PolicyFile } from './tree/tree.ts';

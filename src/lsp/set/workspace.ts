@@ -17,8 +17,8 @@ import {
   findErrors,
   findErrorsIn,
 } from '../../pipeline.ts';
-import { type ReadSources, readPolicies } from '../../service/policies/read.ts';
 import { createReadCache, type ReadCache } from '../../service/policies/read-cache.ts';
+import { type ReadSources, readPolicies } from '../../service/policies/read-policies.ts';
 import { findTests, testEnding } from '../../testing/find.ts';
 import { readTextFile, withOpen } from './open-texts.ts';
 

@@ -21,7 +21,7 @@ import type { SourceText } from '../../language/diagnostic/span.ts';
 import { gates } from '../../language/model/decision.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import { authorize } from '../../language/spec/authorize.ts';
-import { explain } from '../../language/spec/explain.ts';
+import { explain } from '../../language/spec/explain-rule.ts';
 import {
   type CheckResult,
   type CompileCache,
@@ -33,12 +33,12 @@ import {
 import { unknownFacts } from '../../reasoning/counterfactual/near.ts';
 import { diffPolicies } from '../../reasoning/diff/diff.ts';
 import { requestJson } from '../../reasoning/prove/report/request-json.ts';
-import { type ReadSources, readPaths, readPolicies } from '../../service/policies/read.ts';
 import { createReadCache, type ReadCache } from '../../service/policies/read-cache.ts';
+import { type ReadSources, readPaths, readPolicies } from '../../service/policies/read-policies.ts';
 import { caseDiagnostics, caseText } from '../../testing/case-diagnostics.ts';
 import { CoverageCounter } from '../../testing/coverage.ts';
 import { findTests } from '../../testing/find.ts';
-import { readTestFile } from '../../testing/read.ts';
+import { readTestFile } from '../../testing/read-test-file.ts';
 import { type JudgedCase, judgeTests, type LoadPolicies } from '../../testing/run.ts';
 import type { TestFile } from '../../testing/test-file.ts';
 import { readTextFile, withOpen } from '../set/open-texts.ts';

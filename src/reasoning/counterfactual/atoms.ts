@@ -12,7 +12,7 @@ import { type EvaluationScope, evaluate, evaluateCondition } from '../../languag
 import { resolveFacts } from '../../language/spec/payload.ts';
 import type { SpecTruth } from '../../language/spec/truth.ts';
 import { fold } from '../../language/value/text.ts';
-import { expressionText } from './words.ts';
+import { expressionText } from './change-wording.ts';
 
 export interface Atom {
   readonly expression: Expression;

@@ -9,11 +9,11 @@ import { unknown } from '../../language/model/value.ts';
 import { agentSigner, isVouched, signersOf } from '../../language/model/vouched.ts';
 import { judge } from '../../language/spec/authorize.ts';
 import { evaluateCondition } from '../../language/spec/evaluate.ts';
-import { readField } from '../../language/spec/read.ts';
+import { readField } from '../../language/spec/read-path.ts';
 import { compare, formatDecimal } from '../../language/value/decimal.ts';
 import { parseIp } from '../../language/value/ip.ts';
 import { type Atom, atomsOf, atomTruth } from './atoms.ts';
-import { expressionText } from './words.ts';
+import { expressionText } from './change-wording.ts';
 
 export interface NearRule {
   /** The id of the rule. */

@@ -13,10 +13,10 @@ import type { SpecTruth } from '../../language/spec/truth.ts';
 import { fromNumber, toNumber } from '../../language/value/decimal.ts';
 import { formatTimestamp } from '../../language/value/time.ts';
 import { type Atom, atomTruth, isAtom, reads } from './atoms.ts';
+import { negatedText } from './change-wording.ts';
 import type { Candidate, ChangePlace } from './places.ts';
 import { rangeText } from './scale.ts';
 import type { Search } from './search.ts';
-import { negatedText } from './words.ts';
 
 export interface Phrase {
   /** The conditions that describe the change; at least one. */

@@ -6,7 +6,7 @@ import type { PolicySet } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
 import { checkPayload } from '../../language/spec/payload.ts';
 import { type Atom, atomsOf } from './atoms.ts';
-import { expressionText } from './words.ts';
+import { expressionText } from './change-wording.ts';
 
 /** A decided request, the atoms that it depends on, and the tries that remain. */
 export interface Search {

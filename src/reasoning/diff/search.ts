@@ -29,10 +29,10 @@ import { type Confirm, hullsOf } from './hulls.ts';
 import { type JointProblem, misjudged, wronglyGuessed } from './joint-problem.ts';
 import type { BothSides } from './joint-set.ts';
 import { type KnownRequest, nearestTo } from './nearest.ts';
+import { shownExpression, wordsOf } from './region-wording.ts';
 import { foundIn, type Region } from './regions.ts';
 import { drawnRequest, textsToTry, withAnotherText } from './text-attempts.ts';
 import { hasFault, type ShapeFault, withExtra } from './validity.ts';
-import { shownExpression, wordsOf } from './words.ts';
 
 export interface FoundChange {
   readonly region: Region;

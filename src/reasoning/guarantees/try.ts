@@ -4,7 +4,7 @@
 import type { Decision } from '../../language/model/decision.ts';
 import type { Guarantee, GuaranteeClause, PolicySet } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
-import { isAgainst, isSpokenOf, refutation, withClauseFacts } from '../../language/spec/claim.ts';
+import { isAgainst, isSpokenOf, refutation, withClauseFacts } from '../../language/spec/guarantee-clause.ts';
 import { checkPayload } from '../../language/spec/payload.ts';
 import { type RequestSource, randomRequest, requestSource } from './request.ts';
 

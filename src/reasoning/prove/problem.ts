@@ -14,7 +14,7 @@ import {
   type PolicySet,
   type Rule,
 } from '../../language/model/policy.ts';
-import { clauseOutcomes } from '../../language/spec/claim.ts';
+import { clauseOutcomes } from '../../language/spec/guarantee-clause.ts';
 import { memo } from '../../language/value/memo.ts';
 import { cutLeaf } from '../cells/cut.ts';
 import { type Faults, noFaults } from '../cells/faults.ts';

@@ -13,8 +13,8 @@ import {
 } from '../../language/model/policy.ts';
 import type { Facts } from '../../language/model/request.ts';
 import { authorize } from '../../language/spec/authorize.ts';
-import { refutation, withClauseFacts } from '../../language/spec/claim.ts';
 import { evaluateCondition } from '../../language/spec/evaluate.ts';
+import { refutation, withClauseFacts } from '../../language/spec/guarantee-clause.ts';
 import { resolveFacts } from '../../language/spec/payload.ts';
 import type { Lemma } from '../linear/inequality.ts';
 import type { Pair } from '../solver/circuit.ts';

@@ -6,7 +6,7 @@ import type { Expression } from '../../language/model/expression.ts';
 import type { GuaranteeClause, PolicySet, Rule } from '../../language/model/policy.ts';
 import type { Clause, ExpressionNode, PolicyFile, RuleNode } from '../../language/syntax/tree/tree.ts';
 import { textAt } from '../prove/report/wording.ts';
-import { conditionWords, enumerated, nameWords, type WordingContext } from './words.ts';
+import { conditionWords, enumerated, nameWords, type WordingContext } from './condition-wording.ts';
 
 export type SentenceKind = 'passes' | 'asks' | 'refuses' | 'rest';
 

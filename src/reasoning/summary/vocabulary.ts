@@ -2,8 +2,8 @@
 
 import type { Span } from '../../language/diagnostic/span.ts';
 import type { Declaration, DeclarationOf } from '../../language/syntax/tree/tree.ts';
+import { conditionWords, enumerated, nounWords, type WordingContext } from './condition-wording.ts';
 import { type SummarySource, wordingOf } from './sentences.ts';
-import { conditionWords, enumerated, nounWords, type WordingContext } from './words.ts';
 
 export interface NameMeaning {
   readonly name: string;

@@ -12,7 +12,7 @@ import type { SetContent } from './compiled/bundle.ts';
 import type { CompiledSet, CompilerData, FromCompiler, ToCompiler } from './compiler-messages.ts';
 import { Follower, type FollowListener, patienceMs, type Snapshot } from './follow.ts';
 import { findKeptSet, forgetKeptSet, keepSet, readKeptFile, type SetToKeep } from './kept-set.ts';
-import type { ReadSources } from './read.ts';
+import type { ReadSources } from './read-policies.ts';
 import type { CompiledContent, SetCompiler } from './set-compiler.ts';
 
 type MakeCompiler = () => SetCompiler | Promise<SetCompiler>;

@@ -5,8 +5,8 @@
 
 import { realpath, stat } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Look, look, type ReadSources, readPolicies } from './read.ts';
 import { createReadCache } from './read-cache.ts';
+import { type Look, look, type ReadSources, readPolicies } from './read-policies.ts';
 import { FileSettler, quickMs } from './settle.ts';
 import { bytesOfText } from './text-bytes.ts';
 import { type Watch, watch } from './watch.ts';

@@ -9,7 +9,7 @@ import { dirname } from 'node:path';
 import { readBundle, writeBundle } from './compiled/bundle.ts';
 import { engineMark } from './compiled/engine-mark.ts';
 import type { CompiledSet } from './compiler-messages.ts';
-import type { ReadSources } from './read.ts';
+import type { ReadSources } from './read-policies.ts';
 import type { CompiledContent } from './set-compiler.ts';
 import { packTexts } from './texts.ts';
 

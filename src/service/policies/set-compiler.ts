@@ -7,7 +7,7 @@ import { countRules, type PolicySet } from '../../language/model/policy.ts';
 import { compileToProgram, createCompileCache, findErrors } from '../../pipeline.ts';
 import type { CompiledSet, FoundFailure } from './compiler-messages.ts';
 import { digest } from './digest.ts';
-import type { ReadSources } from './read.ts';
+import type { ReadSources } from './read-policies.ts';
 import { summaryJson } from './set-summary.ts';
 import { packTexts } from './texts.ts';
 

@@ -5,7 +5,7 @@
 // whole, by a rename, has the shortest. A writer that pauses within one file for longer than `carefulMs`
 // cannot be recognised from outside.
 
-import type { PolicyPath } from './read.ts';
+import type { PolicyPath } from './read-policies.ts';
 import type { Stamp } from './walk.ts';
 
 /**

@@ -2,7 +2,7 @@
 // every thread reads the same bytes, and none are copied. INVARIANT: every path is relative to the policy
 // directory, and only texts that were read as a part of this set are found.
 
-import type { ReadSources } from './read.ts';
+import type { ReadSources } from './read-policies.ts';
 import { bytesOfText, moveText } from './text-bytes.ts';
 
 export interface SetTexts {

@@ -15,7 +15,7 @@ import {
 import { decideAgain } from './approvals/decide-again.ts';
 import { decidedEvent, overAs, todayFor } from './approvals/decide-now.ts';
 import { approve, reject, type VoteDraft } from './approvals/give-vote.ts';
-import { mayComment } from './approvals/may.ts';
+import { mayComment } from './approvals/permissions.ts';
 import { type OutcomeReport, reportOutcome } from './approvals/report-outcome.ts';
 import { type Caller, isWithin } from './approvals/rights.ts';
 import type { StepUpPerson } from './approvals/step-up.ts';

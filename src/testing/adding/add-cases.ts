@@ -5,10 +5,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { SourceText } from '../../language/diagnostic/span.ts';
 import type { Json, JsonObject } from '../../language/model/json.ts';
-import { readTestFile } from '../read.ts';
+import { readTestFile } from '../read-test-file.ts';
 import type { Situation, TestCase, TestFile } from '../test-file.ts';
 import { insertionPlace } from '../yaml.ts';
-import type { AddedCase } from './claimed-case.ts';
+import type { AddedCase } from './case-of-clause.ts';
 
 export interface WithCases {
   readonly text: string;

@@ -3,7 +3,7 @@
 
 import { expect, test } from 'vitest';
 import { factsOfRecord, recordedShape } from '../../../src/analysis/recorded-request.ts';
-import type { ReplayResult } from '../../../src/analysis/replay/engine/replay.ts';
+import type { ReplayResult } from '../../../src/analysis/replay/engine/replay-log.ts';
 import { type Decision, outcomes } from '../../../src/language/model/decision.ts';
 import { authorize } from '../../../src/language/spec/authorize.ts';
 import { requestRecord } from '../../../src/service/requests/record/record.ts';

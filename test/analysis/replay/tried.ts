@@ -1,7 +1,7 @@
 // Tries a policy set on the log of a store, and keeps every decision.
 
 import { expect } from 'vitest';
-import type { ReplayReading } from '../../../src/analysis/replay/engine/replay.ts';
+import type { ReplayReading } from '../../../src/analysis/replay/engine/replay-log.ts';
 import type { ReplayFinding } from '../../../src/analysis/replay/engine/tally.ts';
 import { openStoredLog } from '../../../src/analysis/replay/read-store.ts';
 import { replayLog, windowMsOf } from '../../../src/analysis/replay/replay-log.ts';

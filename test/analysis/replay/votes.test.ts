@@ -3,7 +3,11 @@
 import { describe, expect, test } from 'vitest';
 import { replayFindings } from '../../../src/analysis/replay/count-under-findings.ts';
 import type { LogEntry, LoggedEvent, LoggedRequest } from '../../../src/analysis/replay/engine/log.ts';
-import { createReplay, type ReplayOptions, readingFor } from '../../../src/analysis/replay/engine/replay.ts';
+import {
+  createReplay,
+  type ReplayOptions,
+  readingFor,
+} from '../../../src/analysis/replay/engine/replay-log.ts';
 import type { DecisionMatrix, ReplayFinding } from '../../../src/analysis/replay/engine/tally.ts';
 import type { GroupWorkload } from '../../../src/analysis/replay/engine/workload.ts';
 import { serviceRules } from '../../../src/analysis/replay/service-rules.ts';

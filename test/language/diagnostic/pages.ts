@@ -7,7 +7,7 @@ import type { ListFile } from '../../../src/language/check/messages/list-files.t
 import { applySilences } from '../../../src/language/check/silences.ts';
 import type { Diagnostic } from '../../../src/language/diagnostic/diagnostic.ts';
 import { checkSources } from '../../../src/pipeline.ts';
-import { readTestFile } from '../../../src/testing/read.ts';
+import { readTestFile } from '../../../src/testing/read-test-file.ts';
 
 const folder = 'docs/diagnostics';
 

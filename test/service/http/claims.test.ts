@@ -4,7 +4,7 @@
 import { expect, test } from 'vitest';
 import { verifyChain } from '../../../src/service/audit/verify.ts';
 import { sweep } from '../../../src/service/people/sweep.ts';
-import { reviewLockMs } from '../../../src/service/requests/inbox/claims.ts';
+import { reviewLockMs } from '../../../src/service/requests/inbox/review-locks.ts';
 import { readNews } from './hint-reader.ts';
 import { sharePaymentsTeam } from './payments-team.ts';
 import type { Client } from './person-client.ts';

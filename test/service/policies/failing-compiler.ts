@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { CompilerData } from '../../../src/service/policies/compiler-messages.ts';
 import { serveCompiler } from '../../../src/service/policies/compiler-worker.ts';
-import type { ReadSources } from '../../../src/service/policies/read.ts';
+import type { ReadSources } from '../../../src/service/policies/read-policies.ts';
 import { createSetCompiler } from '../../../src/service/policies/set-compiler.ts';
 import { fail } from '../../analysis/playground/thread-fault.ts';
 

@@ -11,7 +11,7 @@ import {
   type PolicyHost,
   type PolicyOptions,
 } from '../../../src/service/policies/policy-host.ts';
-import { type ReadSources, readPolicies } from '../../../src/service/policies/read.ts';
+import { type ReadSources, readPolicies } from '../../../src/service/policies/read-policies.ts';
 import { type CompiledContent, createSetCompiler } from '../../../src/service/policies/set-compiler.ts';
 import { randomSet } from '../../laws/policies.ts';
 import { createFolder, pause, until, writeFiles } from './folder.ts';

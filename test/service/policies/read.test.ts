@@ -11,7 +11,7 @@ import {
   policyBytesMax,
   readPaths,
   readPolicies,
-} from '../../../src/service/policies/read.ts';
+} from '../../../src/service/policies/read-policies.ts';
 import { createFolder, writeFiles } from './folder.ts';
 
 async function codesOf(folder: string): Promise<readonly string[]> {

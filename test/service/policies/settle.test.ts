@@ -5,7 +5,7 @@ import { closeSync, fsyncSync, openSync, renameSync, writeFileSync, writeSync } 
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openPolicies, type PolicyHost } from '../../../src/service/policies/policy-host.ts';
-import type { PolicyPath } from '../../../src/service/policies/read.ts';
+import type { PolicyPath } from '../../../src/service/policies/read-policies.ts';
 import { carefulMs, FileSettler, quickMs } from '../../../src/service/policies/settle.ts';
 import type { Stamp } from '../../../src/service/policies/walk.ts';
 import { createFolder, pause, until, writeFiles } from './folder.ts';

@@ -21,7 +21,6 @@ import { agentName } from '../requests/request-table.tsx';
 import { RequestTimeline } from '../requests/request-timeline.tsx';
 import type { RequestDetail } from '../requests/timeline-events.ts';
 import './approval.css';
-import { Looking, ReviewLockButton, useReviewLocks } from './claims.tsx';
 import { Deadline } from './deadline.tsx';
 import { Discussion } from './discussion.tsx';
 import type { VoteKind } from './draft.ts';
@@ -30,6 +29,7 @@ import { checkStateOf, type LookAlikes, LookAlikesNote, marksOf, useLookAlikes }
 import { Meanwhile, type OwnAct, useNext } from './meanwhile.tsx';
 import { compareWithProfile, grantsMin } from './payload-profile.ts';
 import { RelatedRequests } from './related.tsx';
+import { Looking, ReviewLockButton, useReviewLocks } from './review-locks.tsx';
 import { VotePanel } from './vote-panel.tsx';
 import { HiddenThings } from './warnings.tsx';
 

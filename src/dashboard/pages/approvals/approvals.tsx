@@ -13,11 +13,11 @@ import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';
 import { PageFrame } from '../../parts/layout/page.tsx';
 import './approvals.css';
 import { BulkVote } from './bulk-vote.tsx';
-import { useReviewLocks } from './claims.tsx';
 import type { VoteKind } from './draft.ts';
 import { SnoozeDialog, setAssignee } from './handling.tsx';
 import { isFiltered, noQueueFilter, QueueFilters, queueQuery } from './queue-filters.tsx';
 import { type QueueItem, QueueTable } from './queue-table.tsx';
+import { useReviewLocks } from './review-locks.tsx';
 
 const firstShown = 50;
 const shownMax = 200;

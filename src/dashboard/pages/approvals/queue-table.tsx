@@ -8,9 +8,9 @@ import { PlainText } from '../../parts/text/plain-text.tsx';
 import { hasForeignLetters, hasInvisible } from '../../parts/text/text-pieces.ts';
 import { agentName } from '../requests/request-table.tsx';
 import { groupWords, personWords } from '../requests/timeline-events.ts';
-import { Looking, type ReviewLock } from './claims.tsx';
 import { Deadline } from './deadline.tsx';
 import { HandlingMarks } from './handling.tsx';
+import { Looking, type ReviewLock } from './review-locks.tsx';
 
 export type QueueItem = Reply<'listApprovals'>['items'][number];
 

@@ -12,7 +12,7 @@ import { useAnswer } from '../../parts/comparison/use-answer.ts';
 import { Empty, Loading, Note, ProblemNote } from '../../parts/layout/note.tsx';
 import { Section } from '../../parts/layout/page.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
-import { keepDraft, readDraft } from '../playground/changes.ts';
+import { keepDraft, readDraft } from '../playground/draft-files.ts';
 
 type ComparedSets = Reply<'diffPolicySets'>;
 

@@ -11,7 +11,7 @@ import { ConditionTree } from '../../parts/policy/condition-tree.tsx';
 import { MessageText } from '../../parts/text/message-text.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import { ownerGroup } from '../requests/timeline-events.ts';
-import { ClauseList, type ClauseListProps } from './claim-list.tsx';
+import { ClauseList, type ClauseListProps } from './clause-list.tsx';
 import type { RequestIssue } from './marks.ts';
 import type { TryReply, TryState } from './use-try.ts';
 

@@ -7,7 +7,7 @@ import { Button } from '../../parts/layout/button.tsx';
 import { Empty, Loading } from '../../parts/layout/note.tsx';
 import { tellDone } from '../../parts/layout/toast.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
-import type { Change } from './changes.ts';
+import type { Change } from './draft-files.ts';
 import type { PlaygroundState } from './use-playground.ts';
 
 export function ChangeList({ playground }: { readonly playground: PlaygroundState }) {

@@ -3,7 +3,7 @@
 import type { ApiProblem } from '../../api/problem.ts';
 import { placeOf, type ReadJson } from '../../editor/json-places.ts';
 import { applyEdits, rangeOf } from '../../editor/text-places.ts';
-import type { Change } from './changes.ts';
+import type { Change } from './draft-files.ts';
 import type { TryReply } from './use-try.ts';
 
 export type PolicyDiagnostic = TryReply['diagnostics'][number];

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { Dialog } from '../../parts/dialog/dialog.tsx';
 import { Field } from '../../parts/form/field.tsx';
 import { Button } from '../../parts/layout/button.tsx';
-import { nameFault } from './changes.ts';
+import { nameFault } from './draft-files.ts';
 
 interface NewFileDialogProps {
   readonly taken: readonly string[];

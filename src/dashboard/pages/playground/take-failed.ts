@@ -5,7 +5,7 @@ import { useEffect } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { setQuery, usePlace } from '../../navigation/navigation.ts';
 import { tellDone } from '../../parts/layout/toast.tsx';
-import type { Change } from './changes.ts';
+import type { Change } from './draft-files.ts';
 
 export function useFailedFile(changes: readonly Change[], onText: (change: Change) => void): void {
   const { query } = usePlace();

@@ -8,7 +8,7 @@ import type { Reply } from '../../api/client.ts';
 import { type Resource, useResource } from '../../api/resource.ts';
 import { usePerson } from '../../api/session.tsx';
 import { usePlace } from '../../navigation/navigation.ts';
-import { type Change, type Draft, keepDraft, readDraft, withText } from './changes.ts';
+import { type Change, type Draft, keepDraft, readDraft, withText } from './draft-files.ts';
 import { exampleText } from './example-request.ts';
 import { startPath } from './start-path.ts';
 import { useFailedFile } from './take-failed.ts';

@@ -17,7 +17,7 @@ import type {
 } from '../../syntax/tree/tree.ts';
 import { isDeclared, namesOf } from '../expressions/declared-names.ts';
 import type { Environment } from '../incremental/environment.ts';
-import { memoized } from '../incremental/kept.ts';
+import { memoized } from '../incremental/memoized.ts';
 import { failedType } from '../logic/merge.ts';
 import { payloadField } from '../logic/payload-paths.ts';
 import { sameOrNew } from '../logic/same.ts';

@@ -2,7 +2,7 @@
 
 import type { TextLiteral } from '../../syntax/tree/tree.ts';
 import type { Environment } from '../incremental/environment.ts';
-import { listFileOf } from '../incremental/kept.ts';
+import { listFileOf } from '../incremental/memoized.ts';
 import { type FileEntry, readEntries, resolveListPath } from '../messages/list-files.ts';
 import { listFileFault, listFileMalformed, listFileOutside } from '../messages/value-errors.ts';
 

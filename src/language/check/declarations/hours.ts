@@ -15,7 +15,7 @@ import type { DateSpan, Hours, WeeklySpan, YearlySpan } from '../../value/hours.
 import { isZone, parseClock, parseDate } from '../../value/time.ts';
 import { findDeclared } from '../expressions/declared-names.ts';
 import type { Environment } from '../incremental/environment.ts';
-import { memoized } from '../incremental/kept.ts';
+import { memoized } from '../incremental/memoized.ts';
 import { readLiteral } from '../logic/literals.ts';
 import { sameOrNew } from '../logic/same.ts';
 import {

@@ -14,7 +14,7 @@ import { fold, hasBidiControls } from '../../value/text.ts';
 import { parseDate, parseDuration, parseInstantLiteral } from '../../value/time.ts';
 import { declaredNames, findDeclared } from '../expressions/declared-names.ts';
 import type { Environment } from '../incremental/environment.ts';
-import { memoized } from '../incremental/kept.ts';
+import { memoized } from '../incremental/memoized.ts';
 import { isCaseless, moneyType, readerOf, readLiteral, readLiteralAs } from '../logic/literals.ts';
 import { sameOrNew } from '../logic/same.ts';
 import { commonType } from '../logic/type-relations.ts';

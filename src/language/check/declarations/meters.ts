@@ -17,7 +17,7 @@ import { resolveField } from '../expressions/fields.ts';
 import { matchedActions } from '../expressions/patterns.ts';
 import { contextOver } from '../expressions/scope.ts';
 import type { Environment } from '../incremental/environment.ts';
-import { memoized } from '../incremental/kept.ts';
+import { memoized } from '../incremental/memoized.ts';
 import { moneyType, readSeconds } from '../logic/literals.ts';
 import { both, nothingKnown } from '../logic/presence.ts';
 import { sameOrNew } from '../logic/same.ts';

@@ -10,7 +10,7 @@ import { isGate } from '../expressions/names.ts';
 import { matchedActions } from '../expressions/patterns.ts';
 import { contextOver } from '../expressions/scope.ts';
 import type { Environment } from '../incremental/environment.ts';
-import { hasParts, memoized, memoizedMerged } from '../incremental/kept.ts';
+import { hasParts, memoized, memoizedMerged } from '../incremental/memoized.ts';
 import type { ResolvedPolicy } from '../incremental/resolved.ts';
 import { metadataTwice, nameReserved, policyMatchesNothing, ruleDeclaredTwice } from '../messages/errors.ts';
 import { resolveRule } from './rule.ts';

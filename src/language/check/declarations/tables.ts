@@ -11,7 +11,7 @@ import { type Decimal, formatDecimal } from '../../value/decimal.ts';
 import type { TableCell } from '../../value/table/cells.ts';
 import { RowsBuilder, type TableRows } from '../../value/table/rows.ts';
 import type { Environment } from '../incremental/environment.ts';
-import { memoized } from '../incremental/kept.ts';
+import { memoized } from '../incremental/memoized.ts';
 import { moneyType, readLiteralAs } from '../logic/literals.ts';
 import { sameOrNew } from '../logic/same.ts';
 import { fieldDeclaredTwice } from '../messages/errors.ts';

@@ -32,7 +32,7 @@ import { compare, type Decimal, isInteger, zero } from '../../value/decimal.ts';
 import { compileRegex } from '../../value/regex.ts';
 import { declaredNames, namesOf } from '../expressions/declared-names.ts';
 import type { Environment } from '../incremental/environment.ts';
-import { memoized } from '../incremental/kept.ts';
+import { memoized } from '../incremental/memoized.ts';
 import { patternFor, readLiteral, readLiteralAs } from '../logic/literals.ts';
 import { failedShape, failedType } from '../logic/merge.ts';
 import { followDependencies } from '../messages/dependencies.ts';

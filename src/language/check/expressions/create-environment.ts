@@ -1,7 +1,7 @@
 // Creates the environment of one check: empty maps, and the functions that answer questions about them.
 
 import type { Declarations, Environment, QueryResults } from '../incremental/environment.ts';
-import { listFileOf, textOfListFile } from '../incremental/kept.ts';
+import { listFileOf, textOfListFile } from '../incremental/memoized.ts';
 import { createRecorder } from '../incremental/recorder.ts';
 import type { CheckState } from '../incremental/state.ts';
 import { listForm } from '../logic/list-forms.ts';

@@ -6,12 +6,12 @@ import type { Expression } from '../../model/expression.ts';
 import type { PolicySet } from '../../model/policy.ts';
 import type { PolicyFile } from '../../syntax/tree/tree.ts';
 import type { Environment } from '../incremental/environment.ts';
-import { memoized, memoizedMerged } from '../incremental/kept.ts';
+import { memoized, memoizedMerged } from '../incremental/memoized.ts';
 import type { ResolvedPolicy } from '../incremental/resolved.ts';
 import type { ValueOfLet } from '../logic/constants.ts';
 import type { ConditionScope, ExaminedRule, GroupRule, ListRead } from './engine/examined.ts';
-import { memoizedForRules } from './engine/kept-beside.ts';
 import { lazily } from './engine/lazily.ts';
+import { memoizedForRules } from './engine/memoized-for-rules.ts';
 import { type RuleInPolicy, ruleInPolicy } from './engine/rule-in-policy.ts';
 import {
   groupsByActions,

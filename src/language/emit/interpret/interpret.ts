@@ -10,7 +10,7 @@ import {
   type Evaluate,
   expressionOf,
 } from './expressions.ts';
-import { read } from './read.ts';
+import { read } from './parse-code.ts';
 import type { CodeStatement, FunctionTree } from './tree.ts';
 
 /**

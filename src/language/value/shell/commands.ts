@@ -4,8 +4,8 @@
 // opens; whatever the reader does not understand makes the answer null.
 
 import { commandOf, type ShellCommand } from './command.ts';
+import type { ShellWord } from './split-words.ts';
 import { type ShellToken, shellTokens } from './tokens.ts';
-import type { ShellWord } from './words.ts';
 import { shellReservedWords, startedBy } from './wrappers.ts';
 
 /**

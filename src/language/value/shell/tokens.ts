@@ -2,7 +2,7 @@
 // is data only when the shell would insert nothing into it. INVARIANT: the time is linear in the length of
 // the line.
 
-import { readShellWord, type ShellWord } from './words.ts';
+import { readShellWord, type ShellWord } from './split-words.ts';
 
 export type ShellToken = ShellWord | ShellOperator | Redirection;
 

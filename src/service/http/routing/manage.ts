@@ -2,7 +2,7 @@
 // of roles lets them, and whether the body fits its schema.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
-import { type JsonLimits, readJson } from '../../../language/json/read.ts';
+import { type JsonLimits, readJson } from '../../../language/json/read-json.ts';
 import { grantOf, type Reach, reachOf } from '../../people/operations.ts';
 import type { SignInDeps } from '../../people/sign-in.ts';
 import { notAllowed } from '../auth/auth-refusals.ts';

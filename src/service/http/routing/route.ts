@@ -5,7 +5,7 @@
 // route.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { JsonLimits } from '../../../language/json/read.ts';
+import type { JsonLimits } from '../../../language/json/read-json.ts';
 import type { ActingPoint } from '../../agents/points/point.ts';
 import type { Grant, OperationName, Reach } from '../../people/operations.ts';
 import type { Actor, Session } from '../../people/person.ts';

@@ -2,7 +2,7 @@
 
 import type { CompiledProgram } from '../../../pipeline.ts';
 import type { Bundle } from '../compiled/bundle.ts';
-import type { ReadSources } from '../read.ts';
+import type { ReadSources } from '../read-policies.ts';
 import { toldOf } from '../set-compiler.ts';
 import { entriesOf, packTexts, textOfFile } from '../texts.ts';
 import { sourcesOf } from './read-sources.ts';

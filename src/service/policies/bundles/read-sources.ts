@@ -3,7 +3,7 @@
 import { open, readFile, stat } from 'node:fs/promises';
 import type { SourceText } from '../../../language/diagnostic/span.ts';
 import { BundleError, bundleMagic, type OpenedBundle, readBundle } from '../compiled/bundle.ts';
-import { contentHashOf, type ReadSources, readPaths, readPolicies } from '../read.ts';
+import { contentHashOf, type ReadSources, readPaths, readPolicies } from '../read-policies.ts';
 import { sourceDiagnostic } from '../walk.ts';
 
 /** Never rejects for a file that cannot be read: that is a diagnostic. */

@@ -24,7 +24,7 @@ import {
   type RepeatedDecision,
 } from './decide-again.ts';
 import { decidedEvent, overAs, todayFor } from './decide-now.ts';
-import { leftOutText } from './may.ts';
+import { leftOutText } from './permissions.ts';
 import { answersFor, askedGroups, type Caller, isWithin } from './rights.ts';
 import { lastApproval } from './votes-now.ts';
 

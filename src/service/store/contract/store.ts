@@ -4,8 +4,8 @@
 
 import type { ActivityStore } from './agent-activity.ts';
 import type { AskedPerson } from './asked-owner.ts';
+import type { ChangePage, ChangeRow } from './audit-log.ts';
 import type { ChainRecord } from './chain.ts';
-import type { ChangePage, ChangeRow } from './changes.ts';
 import type { DocumentStore } from './documents.ts';
 import type { GrantBasis } from './grant-basis.ts';
 import type { ChainPlace } from './lanes.ts';

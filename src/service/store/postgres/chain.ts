@@ -3,6 +3,7 @@
 // together with the storing of the checkpoint that stands for them, and only if the chain still has the
 // record that the checkpoint names.
 
+import type { ChangeRow } from '../contract/audit-log.ts';
 import { canonicalJson } from '../contract/canonical-json.ts';
 import {
   type ChainEntry,
@@ -13,7 +14,6 @@ import {
   type Link,
   type RecordKind,
 } from '../contract/chain.ts';
-import type { ChangeRow } from '../contract/changes.ts';
 import { laneTuples, readLanes } from '../contract/lanes.ts';
 import type { ChainStore, ChainStretch, SignedCheckpoint } from '../contract/store.ts';
 import type { CommitQueue } from './commit-queue.ts';

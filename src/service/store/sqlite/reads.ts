@@ -31,8 +31,8 @@ import {
   type RefusalColumns,
   refusalRecord,
 } from '../shared/rows.ts';
+import { prepareChangeReads } from './audit-log.ts';
 import { prepareChainReads } from './chain/chain-reads.ts';
-import { prepareChangeReads } from './changes.ts';
 import { prepareDocumentReads } from './documents.ts';
 import { prepareMeterReads } from './meters.ts';
 import { prepareNumbers, prepareRequestLists } from './request-lists.ts';

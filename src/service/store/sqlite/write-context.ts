@@ -3,8 +3,8 @@
 
 import type { Database } from 'better-sqlite3';
 import { recordSeal, type SealKey } from '../contract/seal.ts';
+import { prepareChanges, type StoredChange } from './audit-log.ts';
 import type { Chain } from './chain/chain.ts';
-import { prepareChanges, type StoredChange } from './changes.ts';
 import type { BasisCheck } from './grant-basis.ts';
 import { type MeterEntries, prepareMeterEntries } from './meters.ts';
 

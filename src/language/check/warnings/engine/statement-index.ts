@@ -4,8 +4,6 @@
 
 import { implies, type Statement } from '../../logic/implication.ts';
 import type { ExaminedRule } from './examined.ts';
-import type { RuleInPolicy } from './rule-in-policy.ts';
-import { type RuleGroup, rulesByActions } from './rules-by-actions.ts';
 import {
   emptyIndex,
   type IndexedRules,
@@ -13,7 +11,9 @@ import {
   lookUp,
   termOf,
   updateIndex,
-} from './statement-files.ts';
+} from './inverted-index.ts';
+import type { RuleInPolicy } from './rule-in-policy.ts';
+import { type RuleGroup, rulesByActions } from './rules-by-actions.ts';
 
 export interface WithStatement {
   readonly actions: readonly string[];

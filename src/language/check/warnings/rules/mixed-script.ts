@@ -7,7 +7,7 @@ import { declarationsOfKind } from '../../../syntax/tree/by-kind.ts';
 import type { ActionDeclaration, RecordBody, TypeDeclaration, TypeNode } from '../../../syntax/tree/tree.ts';
 import { isMixedScript } from '../../../value/scripts.ts';
 import type { Environment } from '../../incremental/environment.ts';
-import { memoized } from '../../incremental/kept.ts';
+import { memoized } from '../../incremental/memoized.ts';
 import { warning } from '../../messages/problem.ts';
 import { visible } from '../../messages/value-errors.ts';
 import type { ConditionScope, ExaminedRule } from '../engine/examined.ts';

@@ -10,8 +10,8 @@ import { payloadField } from '../../logic/payload-paths.ts';
 import type { DomainAtom } from '../../logic/value-sets.ts';
 import { warning } from '../../messages/problem.ts';
 import type { ExaminedRule } from '../engine/examined.ts';
-import { memoizedForRules } from '../engine/kept-beside.ts';
 import { lazily } from '../engine/lazily.ts';
+import { memoizedForRules } from '../engine/memoized-for-rules.ts';
 import type { RuleInPolicy } from '../engine/rule-in-policy.ts';
 import { inOrder } from '../engine/rules-by-actions.ts';
 

@@ -6,7 +6,7 @@ import { setImmediate as pause } from 'node:timers/promises';
 import * as chainExport from '../../../audit/export.ts';
 import { type ChainBreak, verifyChain } from '../../../audit/verify.ts';
 import type { SignInDeps } from '../../../people/sign-in.ts';
-import type { ChangeRow } from '../../../store/contract/changes.ts';
+import type { ChangeRow } from '../../../store/contract/audit-log.ts';
 import { type ChainPlace, type LaneEnd, laneTuples, readLanes } from '../../../store/contract/lanes.ts';
 import { nameOfDifference } from '../../../store/contract/state.ts';
 import type { Store } from '../../../store/contract/store.ts';

@@ -7,7 +7,7 @@ import type {
   RequestSnapshot,
 } from '../../../requests/approvals/change-request.ts';
 import { overAs } from '../../../requests/approvals/decide-now.ts';
-import { permissionsOf } from '../../../requests/approvals/may.ts';
+import { permissionsOf } from '../../../requests/approvals/permissions.ts';
 import { isWithin } from '../../../requests/approvals/rights.ts';
 import type { Decisions } from '../../../requests/decisions.ts';
 import { type AllowedActions, type RequestDetail, requestDetail } from '../../../requests/record/reply.ts';

@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { performance } from 'node:perf_hooks';
-import { jsonLimits, readJson } from '../../../../language/json/read.ts';
+import { jsonLimits, readJson } from '../../../../language/json/read-json.ts';
 import { keptNonce, type VerifySignature } from '../../../agents/signature.ts';
 import { stoppedText } from '../../../requests/approvals/change-request.ts';
 import type { AuthorizeInput, AuthorizeResult, Authorizer } from '../../../requests/authorize.ts';

@@ -3,7 +3,7 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { readJson } from '../../../../language/json/read.ts';
+import { readJson } from '../../../../language/json/read-json.ts';
 import type { Directory } from '../../../people/directory.ts';
 import type { ProvisionedGroup, ProvisionedPerson } from '../../../people/person.ts';
 import type { RoleRule } from '../../../people/sso/mapping.ts';

@@ -8,7 +8,7 @@ import type { Explanation, Truth as TruthText } from '../model/trace.ts';
 import type { unknown, Value } from '../model/value.ts';
 import { judge } from './authorize.ts';
 import { type EvaluationScope, evaluate } from './evaluate.ts';
-import { readField } from './read.ts';
+import { readField } from './read-path.ts';
 import { showValue } from './show.ts';
 
 export interface ExplainedRule {

@@ -11,7 +11,7 @@ import {
   releaseReviewLock,
   reviewLockMs,
   reviewLocksAt,
-} from '../../../requests/inbox/claims.ts';
+} from '../../../requests/inbox/review-locks.ts';
 import { requestStateOf } from '../../../requests/record/request-state.ts';
 import type { Store } from '../../../store/contract/store.ts';
 import { callerOf } from '../../auth/people-now.ts';

@@ -5,7 +5,7 @@ import type { Decision } from '../../language/model/decision.ts';
 import type { Json, JsonObject } from '../../language/model/json.ts';
 import type { GuaranteeClause } from '../../language/model/policy.ts';
 import { type Facts, nothingSatisfied } from '../../language/model/request.ts';
-import { clauseOutcomes } from '../../language/spec/claim.ts';
+import { clauseOutcomes } from '../../language/spec/guarantee-clause.ts';
 import { requestJson } from '../../reasoning/prove/report/request-json.ts';
 
 export interface AddedCase {

@@ -4,12 +4,12 @@
 import { dirname, join } from 'node:path';
 import { type Diagnostic, sortDiagnostics } from '../language/diagnostic/diagnostic.ts';
 import type { SourceText, Span } from '../language/diagnostic/span.ts';
-import { applyPart, changeKeys, describeChanges, factKeys, type RawFacts } from './changes.ts';
 import { readExpectation } from './expectation.ts';
 import { find, readMap, readText, readTexts } from './fields.ts';
 import { readSequence } from './read-sequence.ts';
 import { readSituation } from './situation.ts';
 import type { PastRequest, TestCase, TestFile } from './test-file.ts';
+import { applyPart, changeKeys, describeChanges, factKeys, type RawFacts } from './watch-changes.ts';
 import { type LocatedMap, type LocatedValue, type Report, readYaml, testDiagnostic } from './yaml.ts';
 
 /** Never throws because of the file's content. Paths of policies are relative to the file's folder. */

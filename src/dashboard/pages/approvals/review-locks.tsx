@@ -12,7 +12,7 @@ import { useNow } from '../../parts/layout/time.tsx';
 import { tellDone } from '../../parts/layout/toast.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';
 import { personWords } from '../requests/timeline-events.ts';
-import './claims.css';
+import './review-locks.css';
 
 export type ReviewLock = Reply<'listReviewLocks'>['items'][number];
 

@@ -2,10 +2,10 @@
 // after. INVARIANT: no secret is in a record, encrypted or not.
 
 import type { Database } from 'better-sqlite3';
+import type { ChangePage, ChangeRow } from '../contract/audit-log.ts';
 import type { CanonicalValue } from '../contract/canonical-json.ts';
 import { canonicalJson } from '../contract/canonical-json.ts';
 import type { Link } from '../contract/chain.ts';
-import type { ChangePage, ChangeRow } from '../contract/changes.ts';
 import type { Chain } from './chain/chain.ts';
 
 export interface StoredChange {
