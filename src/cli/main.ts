@@ -162,7 +162,7 @@ const commands: Readonly<Record<string, Entry>> = {
   },
   'kill-switch': {
     summary: 'stop agents at once with the kill switch of a running service',
-    load: async () => (await import('./commands/switch.ts')).defineSwitch,
+    load: async () => (await import('./commands/kill-switch.ts')).defineSwitch,
   },
   keys: {
     summary: 'list and rotate the keys of receipts of a running service',

@@ -7,7 +7,7 @@ import type { OpenApiDocument } from '../../src/service/http/contract/openapi.ts
 import { shareService } from '../service/http/service.ts';
 import { typeText } from './type-text.ts';
 
-const file = join(import.meta.dirname, '../../src/dashboard/api/types.ts');
+const file = join(import.meta.dirname, '../../src/api/operations.ts');
 const shared = shareService();
 
 test('are made from the document', async () => {

@@ -1,4 +1,4 @@
-// Turns the OpenAPI document into the types by which the dashboard calls the management API: one entry per
+// Turns the OpenAPI document into the types with which the dashboard and the command line call the management API: one entry per
 // operation, with its address, its input and its successful reply.
 
 import type { OpenApiDocument, OperationObject } from '../../src/service/http/contract/openapi.ts';
@@ -17,14 +17,16 @@ export function typeText({ paths }: OpenApiDocument): string {
     .filter(({ path }) => path.startsWith('/v1/') && path !== '/v1/authorize')
     .toSorted((a, b) => (a.operation.operationId < b.operation.operationId ? -1 : 1));
   return [
-    '// Made from the OpenAPI document, and held to it by test/dashboard/api-types.test.ts, which writes it with',
-    '// UPDATE_GOLDEN=1. Only what is answered with 2xx is here; problems are the same for all.',
+    '// The operations of the management API, for the dashboard and the command line. Generated from the OpenAPI document by',
+    '// test/dashboard/api-types.test.ts with UPDATE_GOLDEN=1. Only replies with status 2xx are here; problems are the same for all.',
     '',
     'export interface Operations {',
     ...found.map(({ operation }) => `  readonly ${operation.operationId}: ${entry(operation)};`),
     '}',
     '',
     'export type OperationId = keyof Operations;',
+    '',
+    "export type Reply<Id extends OperationId> = Operations[Id]['reply'];",
     '',
     '/** Method and address of each. */',
     'export const operations: Readonly<Record<OperationId, readonly [method: string, path: string]>> = {',

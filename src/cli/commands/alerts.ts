@@ -2,6 +2,7 @@
 // that raise them.
 
 import { type Command, InvalidArgumentError } from 'commander';
+import type { Reply } from '../../api/operations.ts';
 import {
   type Api,
   type ApiOptions,
@@ -18,23 +19,9 @@ import { localTime } from '../output/local-time.ts';
 import { type ExitCode, print, UsageError } from '../output/output.ts';
 import { table } from '../output/table.ts';
 
-interface ShownAlert {
-  readonly name: string;
-  readonly text: string;
-  readonly started_at: string;
-  readonly ended_at: string | null;
-}
+type ShownAlert = Reply<'listAlerts'>['items'][number];
 
-interface ShownRule {
-  readonly id: string;
-  readonly name: string;
-  readonly kind: string;
-  readonly active: boolean;
-  readonly threshold: number;
-  readonly window_minutes: number;
-  readonly code: string | null;
-  readonly mail_roles: readonly string[];
-}
+type ShownRule = Reply<'listAlertRules'>['items'][number];
 
 interface ListOptions extends ApiOptions {
   readonly on?: boolean;

@@ -1,14 +1,13 @@
 // `writ keys`: lists and rotates the keys by which a running service signs receipts.
 
 import type { Command } from 'commander';
+import type { Reply } from '../../api/operations.ts';
 import { type ApiOptions, apiHelp, show, withApi, withApiOptions } from '../client/api-client.ts';
 import { localTime } from '../output/local-time.ts';
 import { type ExitCode, print } from '../output/output.ts';
 import { table } from '../output/table.ts';
 
-interface ShownKeys {
-  readonly items: readonly { readonly kid: string; readonly signs_from: string }[];
-}
+type ShownKeys = Reply<'listReceiptKeys'>;
 
 export function defineKeys(command: Command, finish: (code: ExitCode) => void): void {
   command.addHelpText(

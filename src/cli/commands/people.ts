@@ -1,6 +1,7 @@
 // `writ people`: manages who has access to a running service. Only `setup-link` works on the data directory itself.
 
 import { type Command, Option } from 'commander';
+import type { Reply } from '../../api/operations.ts';
 import { roles } from '../../service/people/operations.ts';
 import {
   type ApiOptions,
@@ -20,44 +21,15 @@ import { defineSetUpLink } from './setup-link.ts';
 
 type Finish = (code: ExitCode) => void;
 
-interface ShownPerson {
-  readonly id: string;
-  readonly email: string;
-  readonly name: string;
-  readonly roles: readonly string[];
-  readonly groups: readonly string[];
-  readonly status: string;
-}
+type ShownPerson = Omit<Reply<'listPeople'>['items'][number], 'has_passkey'>;
 
-interface ShownApplication {
-  readonly id: string;
-  readonly email: string;
-  readonly name: string;
-  readonly reason: string;
-  readonly status: string;
-  readonly due_at: string;
-  readonly is_overdue: boolean;
-}
+type ShownApplication = Reply<'listApplications'>['items'][number];
 
-interface ShownInvitation {
-  readonly email: string;
-  readonly token: string;
-  readonly ends_at: string;
-  readonly warnings: readonly string[];
-}
+type ShownInvitation = Reply<'createInvitation'>;
 
-interface ChangedPerson extends ShownPerson {
-  readonly warnings: readonly string[];
-}
+type ChangedPerson = Reply<'updatePerson'>;
 
-interface ShownOpenInvitation {
-  readonly id: string;
-  readonly email: string;
-  readonly name: string;
-  readonly roles: readonly string[];
-  readonly groups: readonly string[];
-  readonly ends_at: string;
-}
+type ShownOpenInvitation = Reply<'listInvitations'>['items'][number];
 
 interface ListOptions extends ApiOptions {
   readonly limit?: string;

@@ -1,6 +1,7 @@
 // `writ point`: manages the enforcement points of a running service, their agents and their keys.
 
 import type { Command } from 'commander';
+import type { Reply } from '../../api/operations.ts';
 import { isNamed } from '../agents/admin-http.ts';
 import {
   type Api,
@@ -20,18 +21,9 @@ import { withGrace } from '../support/grace-period.ts';
 
 type Finish = (code: ExitCode) => void;
 
-interface ShownPoint {
-  readonly id: string;
-  readonly name: string;
-  readonly status: string;
-  readonly agents: readonly { readonly id: string; readonly name: string }[];
-  readonly last_seen_at: string | null;
-}
+type ShownPoint = Reply<'listEnforcementPoints'>['items'][number];
 
-interface WithKey {
-  readonly point: ShownPoint;
-  readonly api_key: string;
-}
+type WithKey = Reply<'registerEnforcementPoint'>;
 
 export function definePoint(command: Command, finish: Finish): void {
   command.addHelpText('after', examples + apiHelp);

@@ -1,30 +1,13 @@
 // `writ replicas`: lists the processes that serve the same records as a running service.
 
 import type { Command } from 'commander';
+import type { Reply } from '../../api/operations.ts';
 import { type ApiOptions, apiHelp, show, withApi, withApiOptions } from '../client/api-client.ts';
 import { localTime } from '../output/local-time.ts';
 import { type ExitCode, print } from '../output/output.ts';
 import { table } from '../output/table.ts';
 
-interface ReplicaList {
-  readonly store: 'file' | 'postgres';
-  readonly policies: { readonly digest: string | null; readonly activation: number | null };
-  readonly items: readonly {
-    readonly slot: number;
-    readonly name: string;
-    readonly is_self: boolean;
-    readonly version: string;
-    readonly started_at: string;
-    readonly seen_at: string;
-    readonly directory_digest: string | null;
-    readonly is_ready: boolean;
-  }[];
-  readonly standbys: readonly {
-    readonly name: string;
-    readonly mode: string | null;
-    readonly lag_ms: number | null;
-  }[];
-}
+type ReplicaList = Reply<'listReplicas'>;
 
 export function defineReplicas(command: Command, finish: (code: ExitCode) => void): void {
   withApiOptions(command)

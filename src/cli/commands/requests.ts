@@ -3,6 +3,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Reply } from '../../api/operations.ts';
 import { escapeForTerminal } from '../../language/diagnostic/render.ts';
 import { outcomes } from '../../language/model/decision.ts';
 import { toNumber } from '../../language/value/decimal.ts';
@@ -205,9 +206,7 @@ async function follow(api: Api, options: ListOptions): Promise<void> {
 
 type Finish = (code: ExitCode) => void;
 
-interface RequestView {
-  readonly people: readonly { readonly id: string; readonly name: string; readonly is_you: boolean }[];
-}
+type RequestView = Reply<'getRequestAssignment'>;
 
 export function defineAssign(command: Command, finish: Finish): void {
   withApiOptions(command.command('assign').description('say who looks after a request that waits'))

@@ -1,6 +1,7 @@
 // `writ tables`: shows and changes the rows of pushed tables in a running service.
 
 import type { Command } from 'commander';
+import type { Reply } from '../../api/operations.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../language/model/json.ts';
 import {
   type Api,
@@ -16,24 +17,9 @@ import { localTime } from '../output/local-time.ts';
 import { type ExitCode, print, UsageError } from '../output/output.ts';
 import { printable, table } from '../output/table.ts';
 
-interface ShownTable {
-  readonly name: string;
-  readonly key: { readonly name: string; readonly type: string };
-  readonly columns: readonly {
-    readonly name: string;
-    readonly type: string;
-    readonly is_optional: boolean;
-  }[];
-  readonly pushed_by: readonly string[];
-}
+type ShownTable = Reply<'listTables'>['items'][number];
 
-interface ShownRow {
-  readonly key: string;
-  readonly row: JsonObject;
-  readonly version: number;
-  readonly changed_at: string;
-  readonly changed_by: string;
-}
+type ShownRow = Reply<'listRows'>['items'][number];
 
 type PageOptions = ApiOptions & { readonly limit?: string; readonly cursor?: string };
 

@@ -2,6 +2,7 @@
 // that may deceive is approved only by somebody who has seen them.
 
 import type { Command } from 'commander';
+import type { Reply } from '../../api/operations.ts';
 import {
   type Api,
   type ApiOptions,
@@ -22,15 +23,7 @@ interface VoteOptions extends ApiOptions {
   readonly lettersChecked?: true;
 }
 
-interface LookAlikes {
-  readonly items: readonly {
-    readonly path: string;
-    readonly value: string;
-    readonly scripts: readonly string[];
-    readonly confusable_with: { readonly value: string; readonly count: number } | null;
-    readonly characters: readonly { readonly code_point: string; readonly name: string }[];
-  }[];
-}
+type LookAlikes = Reply<'listConfusables'>;
 
 export function defineVote(
   command: Command,

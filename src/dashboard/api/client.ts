@@ -2,11 +2,9 @@
 // the call goes on. A read that does not reach the service is tried again; a change is never repeated by
 // itself. INVARIANT: a change carries the CSRF token of the session that is open when it is sent.
 
+import { type OperationId, type Operations, operations, type Reply } from '../../api/operations.ts';
 import { tellReachable } from './connection.ts';
 import { ApiProblem, isCutOff, problemOf, unreachable } from './problem.ts';
-import { type OperationId, type Operations, operations } from './types.ts';
-
-export type Reply<Id extends OperationId> = Operations[Id]['reply'];
 
 export type CallOptions<Id extends OperationId> = ParameterOf<'params', Operations[Id]['params']> &
   ParameterOf<'query', Operations[Id]['query']> &

@@ -3,11 +3,11 @@
 // that nothing jumps.
 
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import type { OperationId, Reply } from '../../api/operations.ts';
 import { type ChangeKind, useChanges } from './change-feed.ts';
-import { addressOf, type CallOptions, call, type Reply } from './client.ts';
+import { addressOf, type CallOptions, call } from './client.ts';
 import { onReachable } from './connection.ts';
 import { type ApiProblem, isCutOff } from './problem.ts';
-import type { OperationId } from './types.ts';
 
 export interface Resource<Data> {
   /** Null until the first reply arrives. */

@@ -3,8 +3,9 @@
 
 import { type ComponentChildren, createContext } from 'preact';
 import { useCallback, useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { Reply } from '../../api/operations.ts';
 import { closeChangeFeed, openChangeFeed } from './change-feed.ts';
-import { call, type Reply, setCsrfToken, setHooks } from './client.ts';
+import { call, setCsrfToken, setHooks } from './client.ts';
 import { ApiProblem } from './problem.ts';
 import { forgetResources } from './resource.ts';
 

@@ -2,7 +2,8 @@
 // stops a scope with a reason.
 
 import { useId, useState } from 'preact/hooks';
-import { call, type Reply } from '../api/client.ts';
+import type { Reply } from '../../api/operations.ts';
+import { call } from '../api/client.ts';
 import { detailFor } from '../api/problem.ts';
 import { type Resource, useResource } from '../api/resource.ts';
 import { useGrant } from '../api/session.tsx';

@@ -2,7 +2,8 @@
 // removed from the address at once.
 
 import { useState } from 'preact/hooks';
-import { call, type Reply } from '../../api/client.ts';
+import type { Reply } from '../../../api/operations.ts';
+import { call } from '../../api/client.ts';
 import { detailFor } from '../../api/problem.ts';
 import { useSending } from '../../parts/form/form.ts';
 import { useJoin } from '../../parts/form/join.ts';

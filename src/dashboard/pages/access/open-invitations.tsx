@@ -1,7 +1,8 @@
 // The invitations whose links still work, and a dialog that withdraws one.
 
 import { useState } from 'preact/hooks';
-import { call, type Reply } from '../../api/client.ts';
+import type { Reply } from '../../../api/operations.ts';
+import { call } from '../../api/client.ts';
 import type { Resource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
 import { ConfirmDialog } from '../../parts/dialog/confirm-dialog.tsx';

@@ -1,6 +1,6 @@
 // The list of people and what each may do. The person whom the address names is open for changes.
 
-import type { Reply } from '../../api/client.ts';
+import type { Reply } from '../../../api/operations.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
 import { setQuery, usePlace } from '../../navigation/navigation.ts';

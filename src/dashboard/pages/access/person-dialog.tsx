@@ -1,7 +1,8 @@
 // Changes a person: name, roles, groups, and how they sign in.
 
 import { useState } from 'preact/hooks';
-import { call, type Reply } from '../../api/client.ts';
+import type { Reply } from '../../../api/operations.ts';
+import { call } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { usePerson, useSession } from '../../api/session.tsx';
 import { Dialog } from '../../parts/dialog/dialog.tsx';

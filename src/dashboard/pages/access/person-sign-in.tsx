@@ -2,7 +2,8 @@
 // end sessions, and end all access.
 
 import { useState } from 'preact/hooks';
-import { call, type Reply } from '../../api/client.ts';
+import type { Reply } from '../../../api/operations.ts';
+import { call } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { ShownOnce } from '../../parts/dialog/shown-once.tsx';
 import { useSending } from '../../parts/form/form.ts';

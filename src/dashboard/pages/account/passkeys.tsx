@@ -1,7 +1,8 @@
 // The person's passkeys: made by their own device, and removed when it is lost.
 
 import { useState } from 'preact/hooks';
-import { call, type Reply } from '../../api/client.ts';
+import type { Reply } from '../../../api/operations.ts';
+import { call } from '../../api/client.ts';
 import { makePasskey } from '../../api/passkey.ts';
 import { useResource } from '../../api/resource.ts';
 import { useReloadSession } from '../../api/session.tsx';

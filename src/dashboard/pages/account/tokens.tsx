@@ -2,7 +2,8 @@
 // any time.
 
 import { useState } from 'preact/hooks';
-import { call, type Reply } from '../../api/client.ts';
+import type { Reply } from '../../../api/operations.ts';
+import { call } from '../../api/client.ts';
 import { detailFor } from '../../api/problem.ts';
 import { useResource } from '../../api/resource.ts';
 import { usePerson, useReloadSession } from '../../api/session.tsx';

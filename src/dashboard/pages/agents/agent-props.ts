@@ -1,6 +1,6 @@
 // The props of every section of an agent's page.
 
-import type { Reply } from '../../api/client.ts';
+import type { Reply } from '../../../api/operations.ts';
 
 export type Agent = Reply<'getAgent'>;
 

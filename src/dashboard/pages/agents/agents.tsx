@@ -1,6 +1,6 @@
 // The list of agents; its filters are in the address.
 
-import type { Reply } from '../../api/client.ts';
+import type { Reply } from '../../../api/operations.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant, usePerson } from '../../api/session.tsx';
 import { usePlace } from '../../navigation/navigation.ts';

@@ -1,7 +1,8 @@
 // Registers a new agent: first its details, then its key, shown once, with a command that uses it.
 
 import { useState } from 'preact/hooks';
-import { call, type Reply } from '../../api/client.ts';
+import type { Reply } from '../../../api/operations.ts';
+import { call } from '../../api/client.ts';
 import { usePerson } from '../../api/session.tsx';
 import { NewKey } from '../../parts/dialog/new-key.tsx';
 import { type AgentDraft, AgentFields, draftBody } from '../../parts/form/agent-fields.tsx';

@@ -1,6 +1,6 @@
 // The alerts that are on now, and past alerts.
 
-import type { Reply } from '../../api/client.ts';
+import type { Reply } from '../../../api/operations.ts';
 import { useResource } from '../../api/resource.ts';
 import { usePlace } from '../../navigation/navigation.ts';
 import { Empty, Loading, ProblemNote } from '../../parts/layout/note.tsx';

@@ -2,7 +2,7 @@
 // reloaded every two seconds.
 
 import { useEffect } from 'preact/hooks';
-import type { Reply } from '../../api/client.ts';
+import type { Reply } from '../../../api/operations.ts';
 import { useResource } from '../../api/resource.ts';
 import { usePlace } from '../../navigation/navigation.ts';
 import { Badge } from '../../parts/layout/badge.tsx';

@@ -1,6 +1,6 @@
 // Describes alert rules in words.
 
-import type { Reply } from '../../api/client.ts';
+import type { Reply } from '../../../api/operations.ts';
 
 export type Rule = Reply<'listAlertRules'>['items'][number];
 export type Kind = Rule['kind'];

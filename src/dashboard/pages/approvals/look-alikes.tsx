@@ -1,8 +1,8 @@
 // Warns approvers of texts that could be mistaken for others: words that mix letters of several scripts, and
 // values that look like one that was granted before.
 
+import type { Operations } from '../../../api/operations.ts';
 import { useResource } from '../../api/resource.ts';
-import type { Operations } from '../../api/types.ts';
 import { Button } from '../../parts/layout/button.tsx';
 import { Note } from '../../parts/layout/note.tsx';
 import { PlainPieces } from '../../parts/text/plain-text.tsx';

@@ -2,7 +2,7 @@
 // queue.
 
 import { useEffect, useRef } from 'preact/hooks';
-import type { Reply } from '../../api/client.ts';
+import type { Reply } from '../../../api/operations.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
 import { ButtonLink } from '../../parts/layout/button.tsx';

@@ -1,7 +1,7 @@
 // Compares a value with the payload profile of its agent and action, in words. INVARIANT: a value is called
 // unusual only if the profile shows that it is.
 
-import type { Operations } from '../../api/types.ts';
+import type { Operations } from '../../../api/operations.ts';
 
 export type PayloadProfile = Operations['getPayloadProfile']['reply'];
 type ProfileField = PayloadProfile['fields'][number];

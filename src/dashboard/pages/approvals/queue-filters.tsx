@@ -1,8 +1,7 @@
 // The filters and the order of the inbox; each is a parameter of the address.
 
 import { useState } from 'preact/hooks';
-import type { Reply } from '../../api/client.ts';
-import type { Operations } from '../../api/types.ts';
+import type { Operations, Reply } from '../../../api/operations.ts';
 import { usePlace } from '../../navigation/navigation.ts';
 import { ChoiceFilter, Filters, TextFilter } from '../../parts/form/filters.tsx';
 import { Button } from '../../parts/layout/button.tsx';

@@ -1,7 +1,7 @@
 // The rows of the inbox: what each asks, until when, and of which groups, with a box to choose it for a bulk
 // vote.
 
-import type { Reply } from '../../api/client.ts';
+import type { Reply } from '../../../api/operations.ts';
 import { Risk } from '../../parts/layout/badge.tsx';
 import { Icon } from '../../parts/layout/icon.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';

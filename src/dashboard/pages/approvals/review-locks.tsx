@@ -1,7 +1,8 @@
 // Shows who is looking at a waiting request, and the button by which people say so. INVARIANT: claims only
 // inform people: they stop nobody from deciding.
 
-import { call, type Reply } from '../../api/client.ts';
+import type { Reply } from '../../../api/operations.ts';
+import { call } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
 import { useSending } from '../../parts/form/form.ts';

@@ -3,7 +3,8 @@
 // walk has gone from the start to the end.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { call, type Reply } from '../../api/client.ts';
+import type { Reply } from '../../../api/operations.ts';
+import { call } from '../../api/client.ts';
 import { useSending } from '../../parts/form/form.ts';
 import { Button } from '../../parts/layout/button.tsx';
 import { Note, ProblemNote } from '../../parts/layout/note.tsx';

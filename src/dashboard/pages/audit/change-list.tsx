@@ -1,6 +1,6 @@
 // Changes with who made them, and the values before and after each.
 
-import type { Reply } from '../../api/client.ts';
+import type { Reply } from '../../../api/operations.ts';
 import { TableScroll } from '../../parts/layout/table-scroll.tsx';
 import { At } from '../../parts/layout/time.tsx';
 import { FewLines } from '../../parts/text/few-lines.tsx';

@@ -1,6 +1,7 @@
 // Which requests two sets decide differently, and how their files differ.
 
-import { call, type Reply } from '../../api/client.ts';
+import type { Reply } from '../../../api/operations.ts';
+import { call } from '../../api/client.ts';
 import { usePerson } from '../../api/session.tsx';
 import { go } from '../../navigation/navigation.ts';
 import { compareHref, type SetPair } from '../../parts/comparison/activations.ts';

@@ -1,7 +1,7 @@
 // Turns the numbers of the overview into series of values over steps, for plots and tables. INVARIANT: a plot
 // and the table behind it are made from the same series.
 
-import type { Reply } from '../../api/client.ts';
+import type { Reply } from '../../../api/operations.ts';
 
 export type Overview = Reply<'getOverview'>;
 

@@ -2,7 +2,7 @@
 // changes.
 
 import { useEffect, useState } from 'preact/hooks';
-import type { Reply } from '../../api/client.ts';
+import type { Reply } from '../../../api/operations.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
 import { go, setQuery } from '../../navigation/navigation.ts';

@@ -3,8 +3,8 @@
 // change.
 
 import { useEffect, useState } from 'preact/hooks';
+import type { Reply } from '../../../api/operations.ts';
 import type { Vocabulary } from '../../../language/assist/vocabulary.ts';
-import type { Reply } from '../../api/client.ts';
 import { type Resource, useResource } from '../../api/resource.ts';
 import { usePerson } from '../../api/session.tsx';
 import { usePlace } from '../../navigation/navigation.ts';

@@ -2,7 +2,8 @@
 // key. INVARIANT: an answer to older texts is never taken for the answer to the current ones.
 
 import { useEffect, useState } from 'preact/hooks';
-import { type CallOptions, call, type Reply } from '../../api/client.ts';
+import type { Reply } from '../../../api/operations.ts';
+import { type CallOptions, call } from '../../api/client.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import { askUntilFree } from '../../api/until-free.ts';
 

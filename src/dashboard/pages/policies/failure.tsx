@@ -1,7 +1,8 @@
 // Why the policy directory failed to load: each diagnostic at its place in the text that failed.
 
 import { useEffect, useState } from 'preact/hooks';
-import { call, type Reply } from '../../api/client.ts';
+import type { Reply } from '../../../api/operations.ts';
+import { call } from '../../api/client.ts';
 import { useGrant } from '../../api/session.tsx';
 import { Note } from '../../parts/layout/note.tsx';
 import { Ago } from '../../parts/layout/time.tsx';

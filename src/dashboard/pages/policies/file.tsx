@@ -2,7 +2,7 @@
 // has decided. With `of=failed`, the file that failed to become active is shown with its diagnostics.
 
 import { useEffect } from 'preact/hooks';
-import type { Reply } from '../../api/client.ts';
+import type { Reply } from '../../../api/operations.ts';
 import { useResource } from '../../api/resource.ts';
 import { usePlace } from '../../navigation/navigation.ts';
 import { Badge } from '../../parts/layout/badge.tsx';

@@ -2,8 +2,9 @@
 // often its rules decide, what rules in shadow would change, and the files.
 
 import { useEffect, useState } from 'preact/hooks';
+import type { Reply } from '../../../api/operations.ts';
 import { useChanges } from '../../api/change-feed.ts';
-import { call, type Reply } from '../../api/client.ts';
+import { call } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
 import { useSending } from '../../parts/form/form.ts';

@@ -1,6 +1,6 @@
 // The replicas that serve, each with the set that it decides by, and the standbys of the database.
 
-import type { Reply } from '../../api/client.ts';
+import type { Reply } from '../../../api/operations.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant } from '../../api/session.tsx';
 import { Badge } from '../../parts/layout/badge.tsx';

@@ -1,6 +1,6 @@
 // Chooses the rules that a list shows, and their order.
 
-import type { Reply } from '../../api/client.ts';
+import type { Reply } from '../../../api/operations.ts';
 
 export type RuleHits = Reply<'getPolicyHits'>['items'][number];
 

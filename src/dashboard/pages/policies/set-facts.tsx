@@ -1,7 +1,7 @@
 // Facts about the active policies: since when they are active, their source and size, and the groups and
 // meters that they declare.
 
-import type { Reply } from '../../api/client.ts';
+import type { Reply } from '../../../api/operations.ts';
 import { Facts, Section } from '../../parts/layout/page.tsx';
 import { Ago } from '../../parts/layout/time.tsx';
 import { PlainText } from '../../parts/text/plain-text.tsx';

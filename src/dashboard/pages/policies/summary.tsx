@@ -2,7 +2,8 @@
 // its line.
 
 import { useState } from 'preact/hooks';
-import { call, type Reply } from '../../api/client.ts';
+import type { Reply } from '../../../api/operations.ts';
+import { call } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { useSending } from '../../parts/form/form.ts';
 import { Button } from '../../parts/layout/button.tsx';

@@ -1,7 +1,7 @@
 // Reads the filters of the list of requests from the address, and turns them into words and into the
 // service's query.
 
-import type { Operations } from '../../api/types.ts';
+import type { Operations } from '../../../api/operations.ts';
 
 export const filterNames = [
   'text',

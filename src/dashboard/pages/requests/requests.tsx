@@ -2,7 +2,8 @@
 // file.
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { addressOf, type Reply } from '../../api/client.ts';
+import type { Reply } from '../../../api/operations.ts';
+import { addressOf } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { usePerson } from '../../api/session.tsx';
 import { go, usePlace } from '../../navigation/navigation.ts';

@@ -2,7 +2,7 @@
 // INVARIANT: a request is in the list once, in the order of the service, and an unchanged row stays the same
 // object.
 
-import type { Operations } from '../../api/types.ts';
+import type { Operations } from '../../../api/operations.ts';
 
 export type RequestItem = Operations['listRequests']['reply']['items'][number];
 

@@ -1,7 +1,7 @@
 // Turns a request into the events that happened to it, in order. INVARIANT: only what the service has
 // reported is told; a time that it has not reported is left out.
 
-import type { Operations } from '../../api/types.ts';
+import type { Operations } from '../../../api/operations.ts';
 
 export type RequestDetail = Operations['getRequest']['reply'];
 

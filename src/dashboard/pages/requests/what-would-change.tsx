@@ -1,7 +1,7 @@
 // Why a request was decided as it was: the rule that decided, as written in its file, and the smallest change
 // that would have changed the decision.
 
-import type { Reply } from '../../api/client.ts';
+import type { Reply } from '../../../api/operations.ts';
 import type { Resource } from '../../api/resource.ts';
 import { DecisionBadge } from '../../parts/layout/badge.tsx';
 import { Loading, Note, ProblemNote } from '../../parts/layout/note.tsx';

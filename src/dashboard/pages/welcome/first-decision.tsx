@@ -3,7 +3,7 @@
 // request.
 
 import { useEffect } from 'preact/hooks';
-import type { Reply } from '../../api/client.ts';
+import type { Reply } from '../../../api/operations.ts';
 import { problemOf } from '../../api/problem.ts';
 import { useResource } from '../../api/resource.ts';
 import { useSampleRequest } from '../../parts/dialog/new-key.tsx';

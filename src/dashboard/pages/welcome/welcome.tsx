@@ -3,7 +3,8 @@
 
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { call, type Reply } from '../../api/client.ts';
+import type { Reply } from '../../../api/operations.ts';
+import { call } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { useGrant, usePerson } from '../../api/session.tsx';
 import { setQuery, usePlace } from '../../navigation/navigation.ts';

@@ -1,6 +1,6 @@
 // The sets of the history: their names, the two that are compared at first, and the address of a comparison.
 
-import type { Reply } from '../../api/client.ts';
+import type { Reply } from '../../../api/operations.ts';
 
 export type Activation = Reply<'listActivations'>['items'][number];
 

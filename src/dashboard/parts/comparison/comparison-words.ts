@@ -1,6 +1,6 @@
 // The result of a comparison, in the words of `writ diff`.
 
-import type { Reply } from '../../api/client.ts';
+import type { Reply } from '../../../api/operations.ts';
 import type { IconName } from '../layout/icon.tsx';
 
 export type ComparisonReply = Reply<'diffPolicies'>;

@@ -1,7 +1,7 @@
 // Turns a request and its expected decision into a case of a `*.test.yaml` file. INVARIANT: read by `writ
 // test`, the case has exactly the facts of the request.
 
-import type { Reply } from '../../api/client.ts';
+import type { Reply } from '../../../api/operations.ts';
 
 export type CaseRequest = NonNullable<Reply<'diffPolicies'>['requests'][number]>;
 

@@ -1,6 +1,6 @@
 // The sessions of a person: where, when and how they signed in, each with a button that ends it.
 
-import type { Reply } from '../../api/client.ts';
+import type { Reply } from '../../../api/operations.ts';
 import { Badge } from '../layout/badge.tsx';
 import { Button } from '../layout/button.tsx';
 import { ProblemNote } from '../layout/note.tsx';

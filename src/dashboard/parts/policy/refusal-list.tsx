@@ -1,6 +1,6 @@
 // What the service refused before any policy: reasons with their counts.
 
-import type { Reply } from '../../api/client.ts';
+import type { Reply } from '../../../api/operations.ts';
 import './refusal-list.css';
 
 export function RefusalList({ refusals }: Pick<Reply<'getOverview'>, 'refusals'>) {

@@ -1,6 +1,6 @@
 // The person on whose behalf an agent asks, as rows of facts about the request; empty when no token was sent.
 
-import type { Operations } from '../../api/types.ts';
+import type { Operations } from '../../../api/operations.ts';
 import { PlainText } from './plain-text.tsx';
 
 type OnBehalf = Operations['getRequest']['reply']['on_behalf_of'];

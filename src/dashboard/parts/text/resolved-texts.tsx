@@ -1,7 +1,7 @@
 // The texts of a payload that rules see in another form than they were sent: paths, URLs, hosts and e-mail
 // addresses in their canonical form, each with its place.
 
-import type { Operations } from '../../api/types.ts';
+import type { Operations } from '../../../api/operations.ts';
 import { Facts } from '../layout/page.tsx';
 import { PlainText } from './plain-text.tsx';
 

@@ -2,7 +2,8 @@
 // with the page; an answer about another copy is marked as such.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { callLines, type Reply } from '../../../api/client.ts';
+import type { Reply } from '../../../../api/operations.ts';
+import { callLines } from '../../../api/client.ts';
 import { ApiProblem, problemIn } from '../../../api/problem.ts';
 import { askUntilFree } from '../../../api/until-free.ts';
 import type { ComparedFiles } from '../comparison/use-comparison.ts';

@@ -1,5 +1,5 @@
-// Made from the OpenAPI document, and held to it by test/dashboard/api-types.test.ts, which writes it with
-// UPDATE_GOLDEN=1. Only what is answered with 2xx is here; problems are the same for all.
+// The operations of the management API, for the dashboard and the command line. Generated from the OpenAPI document by
+// test/dashboard/api-types.test.ts with UPDATE_GOLDEN=1. Only replies with status 2xx are here; problems are the same for all.
 
 export interface Operations {
   readonly acceptInvitation: { readonly params: undefined; readonly query: undefined; readonly body: { readonly token: string; readonly password: string }; readonly reply: { readonly id: string; readonly email: string; readonly name: string; readonly roles: readonly (string)[]; readonly groups: readonly (string)[]; readonly status: 'active' | 'disabled'; readonly has_totp: boolean; readonly created_at: string } };
@@ -146,6 +146,8 @@ export interface Operations {
 }
 
 export type OperationId = keyof Operations;
+
+export type Reply<Id extends OperationId> = Operations[Id]['reply'];
 
 /** Method and address of each. */
 export const operations: Readonly<Record<OperationId, readonly [method: string, path: string]>> = {

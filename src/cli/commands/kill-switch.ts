@@ -1,6 +1,7 @@
 // `writ kill-switch`: lists, sets and lifts the kill switches of a running service.
 
 import type { Command } from 'commander';
+import type { Reply } from '../../api/operations.ts';
 import { nearestOf } from '../../language/diagnostic/suggest.ts';
 import { riskTiers } from '../../language/model/request.ts';
 import { findAgent } from '../agents/admin-http.ts';
@@ -17,14 +18,7 @@ import { localTime } from '../output/local-time.ts';
 import { type ExitCode, print, printError, UsageError } from '../output/output.ts';
 import { printable, table } from '../output/table.ts';
 
-interface ShownSwitch {
-  readonly id: string;
-  readonly scope: string;
-  readonly agent_name: string | null;
-  readonly reason: string;
-  readonly created_at: string;
-  readonly created_by_name: string;
-}
+type ShownSwitch = Reply<'listKillSwitches'>['items'][number];
 
 export function defineSwitch(command: Command, finish: (code: ExitCode) => void): void {
   command.addHelpText('after', examples + apiHelp);
