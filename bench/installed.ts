@@ -15,5 +15,5 @@ export function installPackage(folder: string): string {
     cwd: folder,
     stdio: 'ignore',
   });
-  return join(folder, 'node_modules/writ/src/tools/cli/writ.js');
+  return join(folder, 'node_modules/writ/src/cli/writ.js');
 }

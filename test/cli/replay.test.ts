@@ -7,10 +7,9 @@ import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { verifyChain } from '../../src/service/audit/verify.ts';
 import { serve } from '../../src/service/http/main.ts';
-import { engineVersions } from '../../src/service/requests/record/record.ts';
 import { openStore } from '../../src/service/store/open.ts';
 import { createFolder } from '../service/policies/folder.ts';
-import { writ } from './writ.ts';
+import { writ, writProcess } from './writ.ts';
 
 const policyText = `
 action a.b { n: integer 0..100, token?: secret string 4..20 }
@@ -182,16 +181,22 @@ policy p on a.* { allow small when grades[payload.n].name == "low" and grades[pa
   });
 
   it('says that another engine decided', async () => {
-    const { ids, run, data, policies } = await recordPayloads({ n: 1 });
-    const recorded = { unicode: engineVersions.unicode };
-    onTestFinished(() => void Object.assign(engineVersions, recorded));
-    Object.assign(engineVersions, { unicode: `9${recorded.unicode}` });
-    expect(await run('--all')).toMatchObject({
+    const { ids, data, policies } = await recordPayloads({ n: 1 });
+    const preload = join(createFolder(), 'unicode.mjs');
+    writeFileSync(
+      preload,
+      "Object.defineProperty(process, 'versions', { value: Object.assign({}, process.versions, { unicode: '9.9' }) });",
+    );
+    const places = ['--data', data, '--policies', policies];
+    const later = (...args: readonly string[]) =>
+      writProcess([...args, ...places], { env: { NODE_OPTIONS: `--import ${preload}` } });
+    expect(await later('audit', 'replay', '--all')).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/\n {2}recorded under Unicode \S+, now 9\S+\n$/),
+      stdout: expect.stringMatching(/\n {2}recorded under Unicode \S+, now 9\.9\n$/),
     });
-    const explained = await writ(['explain', ids[0]!, '--data', data, '--policies', policies]);
-    expect(explained.stdout).toMatch(/^note: it was decided under Unicode \S+, now 9\S+$/m);
+    expect((await later('explain', ids[0]!)).stdout).toMatch(
+      /^note: it was decided under Unicode \S+, now 9\.9$/m,
+    );
   });
 
   it('takes one id or --all, of a request that is there', async () => {

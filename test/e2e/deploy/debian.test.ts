@@ -11,7 +11,7 @@ import { temporaryFolder } from '../../service/store/rows.ts';
 
 test('what is laid out fits together', async () => {
   const place = temporaryFolder();
-  const entry = 'opt/writ/node_modules/writ/src/tools/cli/writ.js';
+  const entry = 'opt/writ/node_modules/writ/src/cli/writ.js';
   mkdirSync(join(place, entry, '..'), { recursive: true });
   writeFileSync(join(place, entry), 'x'.repeat(5_000));
   layBeside(place, 'amd64');

@@ -104,7 +104,7 @@ test('two keys are refused', async () => {
   const twice = `X-Agent-API-Key: ${service.apiKey}\r\nConnection: close\r\n`;
   const received = await exchange(service.port, head(service, allowBody.length, twice) + allowBody);
   expect(received).toMatch(/^HTTP\/1\.1 400 /);
-  expect(received).toContain('the header `x-agent-api-key` came more than once');
+  expect(received).toContain('the header `x-agent-api-key` is given more than once');
 });
 
 describe('addresses and methods', () => {

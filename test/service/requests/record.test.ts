@@ -156,5 +156,5 @@ test('a reading that rules share is written once, and the rules of an action are
 
 test('a trace whose letters are not those of truths is refused', () => {
   const kept = { rules: [['p/a', 'allow', 0, []]], paths: [], truths: 'x', values: [] } as const;
-  expect(() => readTrace(kept)).toThrow('where a truth has to stand');
+  expect(() => readTrace(kept)).toThrow('instead of a truth value');
 });
