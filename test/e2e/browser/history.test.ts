@@ -81,7 +81,7 @@ test('the page begins with the active policies and the set before them; the same
   await page.getByText('No file differs').waitFor();
   await page.getByText(/^No decision changes: proved for all requests of/).waitFor();
   await page.goto('/compare?old=sha256:00&new=sha256:11');
-  await page.getByRole('alert').getByText('its texts are not kept any more').waitFor();
+  await page.getByRole('alert').getByText('its texts are no longer kept').waitFor();
   expect(await from.inputValue()).toBe('sha256:00');
 });
 

@@ -52,7 +52,7 @@ test('the order of checks is the same on the page for users, in the document and
   const [, list = ''] = /the first check that fails makes the reply:\n\n((?:\d\. .*\n)+)/.exec(page) ?? [];
   const lines = list.trim().split('\n');
   expect(lines.map((line) => line.replace(/^\d\. /, '')).join(', ')).toBe(order);
-  const sentence = `Checks run in this order, and the first that fails is the reply: ${order}.`;
+  const sentence = `Checks run in this order, and the first failed check is the reply: ${order}.`;
   const [authorize] = describedRoutes(1_000);
   expect(authorize?.operation.description).toContain(sentence);
 });

@@ -85,7 +85,7 @@ function Entry({ activation, before, after, active, mayGoBack }: EntryProps) {
       ) : isKept ? (
         <WhatChanged pair={{ old: before.digest, new: digest }} at={at} />
       ) : (
-        <p class="policies-never">The texts are not kept any more, so nobody can tell what changed.</p>
+        <p class="policies-never">The texts are no longer kept, so the change is unknown.</p>
       )}
       {mayGoBack && digest !== active && activation.has_texts && (
         <RollBack activation={activation} active={active} />
