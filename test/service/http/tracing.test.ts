@@ -192,7 +192,9 @@ test('a collector that is down: requests are answered as ever, and the log says 
     expect(await (await authorize(service)).json()).toMatchObject({ decision: 'ALLOW' });
   }
   await tracing.close();
-  expect(warnings).toMatchObject([{ collector: '127.0.0.1:9', message: expect.stringContaining('dropping') }]);
+  expect(warnings).toMatchObject([
+    { collector: '127.0.0.1:9', message: expect.stringContaining('dropping') },
+  ]);
 });
 
 test('a collector that never answers: requests are answered, what waits is bounded, and the stop is not held up', async () => {
