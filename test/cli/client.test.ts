@@ -1,5 +1,6 @@
 // Commands that call a running service: their output, their error messages, and their exit codes.
 
+import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -178,37 +179,39 @@ describe('writ agent', () => {
     const { service, admin, run } = await sharedWithAdmin();
     const agent = (...args: string[]) => run('agent', ...args, '--url', service.url);
     const owner = 'ann@example.com';
-    const added = await agent('add', 'seller', '--tier', 'high', '--owner', owner, '--tag', 'x', '--json');
+    // Of its own in each attempt.
+    const name = `seller-${randomUUID()}`;
+    const added = await agent('add', name, '--tier', 'high', '--owner', owner, '--tag', 'x', '--json');
     const { agent: made, api_key: key } = JSON.parse(added.stdout);
-    expect(made).toMatchObject({ name: 'seller', risk_tier: 'high', tags: ['x'], status: 'active' });
+    expect(made).toMatchObject({ name, risk_tier: 'high', tags: ['x'], status: 'active' });
     expect((await authorize(service, { key })).status).toBe(200);
     const data = service.policyFile.replace('policies/demo.policy', 'var');
     for (const list of [agent('list', '--json'), writ(['agent', 'list', '--json', '--data', data])]) {
-      const [buyer, seller] = JSON.parse((await list).stdout);
-      expect(buyer).toMatchObject({ name: 'buyer', rate_per_minute: null, burst: null });
-      expect(seller).toEqual(made);
+      const agents = JSON.parse((await list).stdout);
+      expect(agents[0]).toMatchObject({ name: 'buyer', rate_per_minute: null, burst: null });
+      expect(agents.at(-1)).toEqual(made);
     }
-    expect((await agent('disable', 'SELLER')).stdout).toBe('seller is disabled\n');
-    expect((await agent('disable', made.id)).stdout).toBe('seller is already disabled\n');
+    expect((await agent('disable', name.toUpperCase())).stdout).toBe(`${name} is disabled\n`);
+    expect((await agent('disable', made.id)).stdout).toBe(`${name} is already disabled\n`);
     expect((await authorize(service, { key })).status).toBe(403);
-    expect((await agent('enable', 'seller')).stdout).toBe('seller is active\n');
-    const rotated = await agent('rotate', 'seller', '--grace', 'now', '--json');
+    expect((await agent('enable', name)).stdout).toBe(`${name} is active\n`);
+    const rotated = await agent('rotate', name, '--grace', 'now', '--json');
     const { api_key: newKey } = JSON.parse(rotated.stdout);
     expect((await authorize(service, { key })).status).toBe(401);
-    const rate = await agent('rate', 'seller', '--per-minute', '1', '--burst', '1');
-    expect(rate.stdout).toBe('the rate of seller: 1/min,1\n');
+    const rate = await agent('rate', name, '--per-minute', '1', '--burst', '1');
+    expect(rate.stdout).toBe(`the rate of ${name}: 1/min,1\n`);
     const replies = [await authorize(service, { key: newKey }), await authorize(service, { key: newKey })];
     expect(replies.map(({ status }) => status)).toEqual([200, 429]);
-    const all = await agent('rate', 'seller', '--per-minute', 'default', '--burst', 'default');
-    expect(all.stdout).toBe('the rate of seller: that of all agents\n');
-    const signed = await agent('signing', 'seller', 'required');
-    expect(signed.stdout).toMatch(/signatures of seller: required\n\n {2}writsec_/);
-    const shown = JSON.parse((await agent('show', 'seller', '--json')).stdout);
-    expect(shown).toMatchObject({ name: 'seller', signing: 'required' });
+    const all = await agent('rate', name, '--per-minute', 'default', '--burst', 'default');
+    expect(all.stdout).toBe(`the rate of ${name}: that of all agents\n`);
+    const signed = await agent('signing', name, 'required');
+    expect(signed.stdout).toContain(`signatures of ${name}: required\n\n  writsec_`);
+    const shown = JSON.parse((await agent('show', name, '--json')).stdout);
+    expect(shown).toMatchObject({ name, signing: 'required' });
     expect(shown.keys).toHaveLength(2);
-    expect((await agent('show', 'seller')).stdout).toContain('ended');
-    expect((await agent('revoke', 'seller')).code).toBe(2);
-    expect((await agent('revoke', 'seller', '--yes')).stdout).toBe('seller is revoked\n');
+    expect((await agent('show', name)).stdout).toContain('ended');
+    expect((await agent('revoke', name)).code).toBe(2);
+    expect((await agent('revoke', name, '--yes')).stdout).toBe(`${name} is revoked\n`);
     const changes = await service.store.chain.changes({ beforeSequence: null, countMax: 7 });
     for (const { who } of changes) expect(who).toBe(`ann@example.com (${admin.id})`);
     expect(changes.map(({ what }) => what)).toEqual([
