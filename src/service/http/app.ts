@@ -25,7 +25,7 @@ import type { Metering } from '../requests/metering/metering.ts';
 import { engineVersions } from '../requests/record/record.ts';
 import type { RequestEvents } from '../requests/record/request-events.ts';
 import { createBodyDigest } from '../requests/record/vote-scope.ts';
-import { type AppSettings, configDefaults } from '../settings/load.ts';
+import { type AppSettings, appSettingsOf, configDefaults } from '../settings/load.ts';
 import type { DocumentStore } from '../store/contract/documents.ts';
 import type { ReplicaAbout } from '../store/contract/replicas.ts';
 import type { AgentStore, Store } from '../store/contract/store.ts';
@@ -49,9 +49,8 @@ import { addCommon, createShell, type LogOptions } from './shell.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 import type { RequestTracing } from './telemetry/tracing.ts';
 
-const groups = { publicUrl: 'http://localhost', sso: null, users: null, smtp: null };
-const plain = configDefaults as Omit<AppSettings, keyof typeof groups>;
-const defaults: AppSettings & { readonly publicUrl: string } = { ...plain, ...groups };
+const publicUrl = 'http://localhost';
+const settings = appSettingsOf({ ...configDefaults, sso: null, users: null, smtp: null });
 
 /** The dependencies of the app with the default of each setting that was left out. */
 export type ConfiguredDeps = Omit<AppDeps, keyof AppSettings | 'publicUrl'> &
@@ -101,7 +100,7 @@ const requestTimeoutMsDefault = 30_000;
 
 /** The service with all its plugins and routes; the caller calls `listen` and `close`. */
 export function createApp(given: AppDeps): FastifyInstance {
-  const deps: ConfiguredDeps = { ...defaults, ...given };
+  const deps: ConfiguredDeps = { publicUrl, ...settings, ...given };
   const clock = deps.clock ?? createClock();
   const watched = watchStore(deps.store);
   const metrics = createMetrics({ store: deps.store, policies: deps.policies, clock });

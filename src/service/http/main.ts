@@ -18,13 +18,7 @@ import { openPolicies, type PolicyHost, type PolicyLog } from '../policies/polic
 import { startExpiry } from '../requests/expiry.ts';
 import { startMeterUpkeep } from '../requests/metering/meter-upkeep.ts';
 import { createMetering, type Metering } from '../requests/metering/metering.ts';
-import {
-  type AppSettings,
-  appSettings,
-  type Config,
-  type ConfigSources,
-  loadConfig,
-} from '../settings/load.ts';
+import { appSettingsOf, type Config, type ConfigSources, loadConfig } from '../settings/load.ts';
 import type { Store } from '../store/contract/store.ts';
 import type { StoreError } from '../store/contract/store-error.ts';
 import { openStore, type StorePlace, shownPlace, storePlaceOf } from '../store/open.ts';
@@ -327,8 +321,7 @@ async function agreedPolicies(
 
 /** The options of the app that come from the configuration. */
 function configuredDeps(config: Config) {
-  const settings = Object.fromEntries(appSettings.map((name) => [name, config[name]])) as AppSettings;
-  return { ...settings, rate: { perMinute: config.ratePerMinute, burst: config.burst } };
+  return { ...appSettingsOf(config), rate: { perMinute: config.ratePerMinute, burst: config.burst } };
 }
 
 /**

@@ -30,13 +30,10 @@ import {
 /** The shortest token of SCIM, too long to be guessed. */
 const scimTokenLengthMin = 32;
 
-/** Finds the value of a setting by its name; null when the setting is not set. */
-type SsoValues = (name: SettingName) => string | number | boolean | null;
-
 /**
  * Settings of single sign-on that are missing or too short, as lines for the person who starts the service.
  */
-function ssoProblems(settingOf: SsoValues): readonly string[] {
+function ssoProblems(settingOf: ValueOfSetting): readonly string[] {
   if (settingOf('sso.issuer') !== null) {
     const missing = (['sso.client_id', 'sso.roles'] as const)
       .filter((name) => settingOf(name) === null)
@@ -53,7 +50,7 @@ function ssoProblems(settingOf: SsoValues): readonly string[] {
 }
 
 /** The settings of the provider; null when none is configured. */
-function ssoOf(settingOf: SsoValues): SsoSettings | null {
+function ssoOf(settingOf: ValueOfSetting): SsoSettings | null {
   const issuer = settingOf('sso.issuer');
   if (issuer === null) return null;
   const secret = settingOf('sso.client_secret');
@@ -91,9 +88,6 @@ function roleRulesText(value: unknown): string | null {
 // Settings of a bundle that the service follows instead of the policy directory. INVARIANT: a bundle from
 // another machine must be signed.
 
-/** Finds the value of a setting by its name; null when the setting is not set. */
-type BundleValues = (name: SettingName) => string | number | boolean | null;
-
 function isWebAddress(place: string): boolean {
   return /^https?:/.test(place);
 }
@@ -102,7 +96,7 @@ function isWebAddress(place: string): boolean {
  * Settings of the bundle that are missing or contradict each other, as lines for the person who starts the
  * service.
  */
-function bundleProblems(settingOf: BundleValues, isDirectorySet: boolean): readonly string[] {
+function bundleProblems(settingOf: ValueOfSetting, isDirectorySet: boolean): readonly string[] {
   const [place, key] = [settingOf('bundle'), settingOf('bundle.key')];
   if (place === null) return key === null ? [] : ['bundle must be set where bundle.key is'];
   if (isDirectorySet) return ['policies and bundle cannot both be set: the service follows one of them'];
@@ -112,7 +106,7 @@ function bundleProblems(settingOf: BundleValues, isDirectorySet: boolean): reado
 }
 
 /** The bundle that the service follows; null when it follows the policy directory. */
-function bundleOf(settingOf: BundleValues): BundleSettings | null {
+function bundleOf(settingOf: ValueOfSetting): BundleSettings | null {
   const [place, key] = [settingOf('bundle'), settingOf('bundle.key')];
   if (place === null) return null;
   return {
@@ -127,11 +121,8 @@ function bundleOf(settingOf: BundleValues): BundleSettings | null {
 // Settings for the people on whose behalf agents ask. INVARIANT: issuer and audience are set together, and
 // keys arrive over an encrypted connection.
 
-/** Finds the value of a setting by its name; null when the setting is not set. */
-type UserValues = (name: SettingName) => string | number | boolean | null;
-
 /** Settings of the issuer that are missing, as lines for the person who starts the service. */
-function userProblems(settingOf: UserValues): readonly string[] {
+function userProblems(settingOf: ValueOfSetting): readonly string[] {
   if (settingOf('users.issuer') !== null)
     return settingOf('users.audience') === null ? ['users.audience must be set where users.issuer is'] : [];
   const without = (['users.audience', 'users.keys'] as const).find((name) => settingOf(name) !== null);
@@ -139,7 +130,7 @@ function userProblems(settingOf: UserValues): readonly string[] {
 }
 
 /** The settings of the issuer; null when none is configured. */
-function usersOf(settingOf: UserValues): UserSettings | null {
+function usersOf(settingOf: ValueOfSetting): UserSettings | null {
   const issuer = settingOf('users.issuer');
   if (issuer === null) return null;
   const keys = settingOf('users.keys');
@@ -165,7 +156,7 @@ export interface Config extends PlainConfig {
 }
 
 /** The settings that the HTTP application takes as they are. */
-export const appSettings = [
+const appSettings = [
   ...([
     'bodyBytesMax',
     'openRequestsMax',
@@ -180,6 +171,10 @@ export const appSettings = [
 
 export type AppSettings = Pick<Config, (typeof appSettings)[number]>;
 
+export function appSettingsOf(config: AppSettings): AppSettings {
+  return Object.fromEntries(appSettings.map((name) => [name, config[name]])) as AppSettings;
+}
+
 interface ShownSetting {
   readonly name: SettingName;
   /** The effective value as text; secrets are masked. */
@@ -189,6 +184,9 @@ interface ShownSetting {
 }
 
 type Value = string | number | boolean | null;
+
+/** Finds the value of a setting by its name; null when the setting is not set. */
+type ValueOfSetting = (name: SettingName) => Value;
 
 export type LoadedConfig =
   | { readonly ok: true; readonly config: Config; readonly settings: readonly ShownSetting[] }
@@ -391,7 +389,7 @@ function configOf(values: ReadonlyMap<SettingName, Value>): Config {
 /** The default of each field that is one setting. */
 export const configDefaults: PlainConfig = plainConfig((name) => settings[name].default);
 
-function plainConfig(of: (name: SettingName) => Value): PlainConfig {
+function plainConfig(of: ValueOfSetting): PlainConfig {
   const fields: [string, Value | readonly string[]][] = [];
   for (const name of settingNames) {
     const { field, times, kind }: Setting = settings[name];
