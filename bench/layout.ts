@@ -1,50 +1,73 @@
-// Lets the benchmarks of this tree run on revisions from before `src` was split into `language`, `service`,
-// `tools` and `reasoning`. Only imports and names change, in the copy of the benchmarks inside the other
-// revision's checkout.
+// Lets the benchmarks of this tree run on another revision, in which files may have other places. Only imports
+// change, and only in the copy of the benchmarks inside the other revision's checkout.
 
-import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
 
-const moved: readonly (readonly [now: RegExp, then: string])[] = [
-  [/\/language\/value\/random\.ts/, '/prove/random.ts'],
-  [/\/service\/policies\//, '/sources/'],
-  [/\/program\/index\/explain-index-key\.ts/, '/program/explain-anchor.ts'],
-  [/\/program\/(?:plan|packed|index)\//, '/program/'],
-  [/\/(?:language|service|tools|reasoning)\//, '/'],
-];
+const importStatement = /^import (?<type>type )?\{(?<names>[^}]*)\} from '(?<target>\.[^']+)';$/gm;
+const exportedValue = /^export (?:async )?(?:function\*?|const|let|class) (?<name>\w+)/gm;
 
-const renamed: readonly (readonly [now: RegExp, then: string])[] = [
-  [/\b(create)?(Compile|Plan)Cache\b/g, '$1$2Memory'],
-  // Before `src` was split, each check also looked for warnings, and the parameter `findErrors` did not
-  // exist.
-  [/, findErrors\b/g, ''],
-];
-
-/** Returns the folder of the measuring helpers in the checkout at `root`, relative to `root`. */
-export function measureFolder(root: string): string {
-  return hasWings(root) ? 'src/measure' : 'src/measure';
-}
-
-/** Rewrites the imports of the benchmarks that were copied to `root` to the folders of that revision. */
-export function fitImports(root: string): void {
-  if (hasWings(root)) return;
-  for (const file of globSync(['bench/**/*.ts', 'src/measure/*.ts'], { cwd: root })) {
+/**
+ * Rewrites the imports of the copied files in `folders` of the checkout at `root`: a value that the file at the
+ * given path does not export is imported from the file that exports it. What no file exports is left alone, so
+ * loading the benchmark that needs it fails with its name.
+ */
+export function fitImports(root: string, folders: readonly string[]): void {
+  const exporters = exportersIn(root);
+  for (const file of globSync(
+    folders.map((folder) => `${folder}/**/*.ts`),
+    { cwd: root },
+  )) {
     const path = join(root, file);
-    const text = renamed.reduce((all, [now, then]) => all.replace(now, then), readFileSync(path, 'utf8'));
-    const isMeasure = file.startsWith('src/');
-    writeFileSync(
-      path,
-      text.replace(/(?<=from ')\.[^']+/g, (target) => importThen(target, isMeasure)),
-    );
+    const fit = (statement: string, _type: string, names: string, target: string): string => {
+      if (statement.startsWith('import type')) return statement;
+      const wanted = join(dirname(file), target);
+      return valuesOf(names)
+        .map((value) => {
+          const from = exporterOf(value, wanted, exporters);
+          return `import { ${value} } from '${specifier(dirname(file), from)}';`;
+        })
+        .join('\n');
+    };
+    writeFileSync(path, readFileSync(path, 'utf8').replace(importStatement, fit));
   }
 }
 
-function hasWings(root: string): boolean {
-  return existsSync(join(root, 'src/language'));
+/** Returns the files under `src` and `bench` that export each value, by its name. */
+function exportersIn(root: string): ReadonlyMap<string, readonly string[]> {
+  const exporters = new Map<string, string[]>();
+  for (const file of globSync('{src,bench}/**/*.ts', { cwd: root, exclude: ['**/node_modules'] })) {
+    for (const { groups } of readFileSync(join(root, file), 'utf8').matchAll(exportedValue)) {
+      const files = exporters.get(groups!.name!);
+      if (files === undefined) exporters.set(groups!.name!, [file]);
+      else files.push(file);
+    }
+  }
+  return exporters;
 }
 
-function importThen(target: string, isMeasure: boolean): string {
-  const fitted = moved.reduce((text, [now, then]) => text.replace(now, then), target);
-  // Before `src` was split, the measuring helpers were one folder higher.
-  return isMeasure && target.startsWith('../../') ? fitted.slice('../'.length) : fitted;
+/** Returns the file to import a value from: the wanted one, one of the same name, or the only one. */
+function exporterOf(
+  value: string,
+  wanted: string,
+  exporters: ReadonlyMap<string, readonly string[]>,
+): string {
+  const name = value.split(' as ')[0]!;
+  const files = exporters.get(name) ?? [];
+  if (files.includes(wanted)) return wanted;
+  const sameName = files.filter((file) => basename(file) === basename(wanted));
+  const candidates = sameName.length > 0 ? sameName : files;
+  return candidates.length === 1 ? candidates[0]! : wanted;
+}
+
+function valuesOf(names: string): readonly string[] {
+  return names
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '' && !name.startsWith('type '));
+}
+
+function specifier(from: string, file: string): string {
+  const path = relative(from, file);
+  return path.startsWith('.') ? path : `./${path}`;
 }

@@ -11,7 +11,7 @@ import { alone } from './alone.ts';
 import { linkPackages, ownRoot, withRevision } from './checkout.ts';
 import { answerOf, ask, checkEqual, startEngine } from './decisions.ts';
 import type { EngineKey } from './engines.ts';
-import { fitImports, measureFolder } from './layout.ts';
+import { fitImports } from './layout.ts';
 import type { Answer } from './process.ts';
 import { withSpread } from './targets.ts';
 import { type WorkloadName, workloadNames } from './workloads.ts';
@@ -46,15 +46,16 @@ export function compareWithRevision(revision: string, options: RevisionOptions):
   });
 }
 
+const copiedFolders = ['bench', 'src/measure', 'policies'];
+
 /** Copies this tree's benchmarks, its measuring helpers and the packs into the checkout. */
 function lay(root: string, folder: string): void {
-  const parts = { bench: 'bench', [measureFolder(root)]: measureFolder(folder), policies: 'policies' };
-  for (const [part, place] of Object.entries(parts)) {
-    rmSync(join(folder, place), { recursive: true, force: true });
+  for (const part of copiedFolders) {
+    rmSync(join(folder, part), { recursive: true, force: true });
     const isOwn = (path: string): boolean => !path.includes('/node_modules');
-    cpSync(join(root, part), join(folder, place), { recursive: true, filter: isOwn });
+    cpSync(join(root, part), join(folder, part), { recursive: true, filter: isOwn });
   }
-  fitImports(folder);
+  fitImports(folder, ['bench', 'src/measure']);
   linkPackages(folder);
 }
 
