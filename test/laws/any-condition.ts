@@ -23,6 +23,9 @@ table limits = { USD: 5 USD, EUR: 7 USD }
 hours office = mon-fri 09:00-17:00 in "Europe/Berlin"
 let strange = payload.n > 3 or payload.s == "a"
 let names = ["x", "y"]
+let cap = limits[payload.currency]
+let close(n: number) = n > 3 and some x in payload.xs (x == payload.s)
+let known(k: string) = k in limits or (limits[k] else 1 USD) > 3 USD
 let big = 7
 meter used = sum(payload.n) of a.b per agent over 24h
 action a.b {
@@ -94,6 +97,13 @@ export const anyCondition: fc.Arbitrary<string> = fc.letrec<{ condition: string 
     fc.tuple(operand, tie('condition')).map(([subject, fallback]) => `(${subject} else (${fallback}))`),
     fc.tuple(operand, fc.constantFrom(...fields)).map(([subject, field]) => `(${subject} has ${field})`),
     operand.map((subject) => `(${subject} is single_script)`),
+    fc
+      .tuple(sensible, tie('condition'), tie('condition'))
+      .map(([test, a, b]) => `(if ${test} then (${a}) else ${b})`),
+    fc.tuple(sensible, tie('condition')).map(([test, a]) => `(if ${test} then (${a}))`),
+    fc
+      .tuple(fc.constantFrom('close', 'known', 'strange'), tie('condition'))
+      .map(([name, arg]) => `${name}(${arg})`),
     fc.tuple(operand, operand, operand).map(([value, low, high]) => `(${value} in ${low}..${high})`),
   ),
 })).condition;

@@ -1,6 +1,6 @@
 // Random conditions as text: connectives over atoms, each atom one operator or test of the language over random terms.
 
-import { constantLets, declaredLists, declaredTables } from './declarations.ts';
+import { constantLets, declaredLists, declaredTables, tableKeys } from './declarations.ts';
 import { colours, type OrderedSort, orderedSorts, type ScalarSort, type Sort } from './fields.ts';
 import { letsHere, type Readable, readableHere, type Scope, withoutRisk, withPresent } from './scope.ts';
 import { constant, enter, listOf, listSortsOf, subject, term } from './terms.ts';
@@ -405,7 +405,57 @@ const nullTest: Atom = (scope) => {
   return found.length === 0 ? null : `${scope.random.pick(found).text} ${scope.random.pick(equalities)} null`;
 };
 
+/** Texts that the first elements of lists may be. */
+const beginnings = ['["alpha"]', '["alpha", "beta"]', '["-x"]', '["trusted", "alpha"]', 'odd_words'];
+
+const listPrefix: Atom = (scope) => {
+  const { random } = scope;
+  const lists = readableHere(scope, ['texts']).map(({ text }) => text);
+  const cells = scope.isMeter ? [] : ['things["alpha"].tags', 'parcels[agent.id].tags'];
+  const begun = scope.isMeter ? beginnings.slice(0, -1) : beginnings;
+  return `${random.pick([...lists, ...cells, 'agent.tags'])} starts with ${random.pick(begun)}`;
+};
+
+const cellPresence: Atom = (scope, depth) => {
+  const [table, sort, columns] = scope.random.pick([
+    ['things', 'text', ['note', 'wall', 'label']],
+    ['parcels', 'text', ['price', 'at', '"the place"']],
+    ['lots', 'number', ['label', 'days']],
+    ['grades', 'number', ['label']],
+  ] as const);
+  if (scope.isMeter) return null;
+  if (scope.random.chance(0.2)) return scope.random.pick(['thing has note', 'parcel has price']);
+  const key = scope.random.chance(0.5) ? scope.random.pick(tableKeys[sort]) : term(scope, sort, depth - 1);
+  return key === null ? null : `${table}[${key}] has ${scope.random.pick(columns)}`;
+};
+
+const conditionalTruth: Atom = (scope, depth) => {
+  const test = condition(withoutRisk(scope), depth - 1);
+  const whenTrue = condition(scope, depth - 1);
+  if (scope.random.chance(0.3)) return `(if ${test} then ${whenTrue})`;
+  return `(if ${test} then ${whenTrue} else ${condition(scope, depth - 1)})`;
+};
+
+/** A call of a let with parameters. */
+const definition: Atom = (scope, depth) => {
+  if (scope.isMeter || scope.variables.length > 1) return null;
+  const call = (name: string, ...sorts: readonly ScalarSort[]): string | null => {
+    const args = sorts.map((sort) => term(scope, sort, depth - 1));
+    return args.includes(null) ? null : `${name}(${args.join(', ')})`;
+  };
+  return scope.random.pick([
+    () => call('alike', 'text', 'text'),
+    () => call('between', 'number'),
+    () => call('costly', 'money'),
+    () => call('ranked', 'text'),
+  ])();
+};
+
 const atoms: readonly Atom[] = [
+  listPrefix,
+  cellPresence,
+  conditionalTruth,
+  definition,
   compared,
   compared,
   compared,

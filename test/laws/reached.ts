@@ -143,6 +143,7 @@ function featureOf(expression: Expression, scope: EvaluationScope): string {
     case 'meter':
     case 'let':
     case 'else':
+    case 'if':
     case 'negate':
       return `${kind} ${familyOf(expression.type)}`;
     case 'list':
@@ -160,6 +161,8 @@ function featureOf(expression: Expression, scope: EvaluationScope): string {
     case 'like':
     case 'matches':
     case 'single-script':
+    case 'has-cell':
+    case 'list-prefix':
     case 'in-table':
       return kind;
     case 'column':

@@ -172,6 +172,20 @@ function column(sort: Sort): Maker {
   });
 }
 
+/** A cell of a declared table, with a value for the case that there is none. */
+function cellOtherwise(sort: ScalarSort): Maker {
+  return (scope, depth) => made`(${column(sort)(scope, depth)} else (${term(scope, sort, depth)}))`;
+}
+
+/** A value of two, by a condition. */
+function conditional(sort: ScalarSort): Maker {
+  return (scope, depth) => {
+    const test = scope.condition(withoutRisk(scope), Math.max(depth, 0));
+    const [first, second] = [term(scope, sort, depth), term(scope, sort, depth)];
+    return made`(if ${test} then (${first}) else ${second})`;
+  };
+}
+
 const lengthOfList: Maker = (scope, depth) => made`length(${listTerm(scope, depth)})`;
 
 /** All kinds of text, for places that accept any of them. */
@@ -251,6 +265,8 @@ const reads: Readonly<Record<ScalarSort, readonly Maker[]>> = {
 /** Makers of terms from other terms. */
 const compound: Readonly<Record<ScalarSort, readonly Maker[]>> = {
   number: [
+    conditional('number'),
+    cellOtherwise('number'),
     operation('+', 'number', 'number'),
     operation('-', 'number', 'number'),
     operation('*', 'number', 'number'),
@@ -266,6 +282,8 @@ const compound: Readonly<Record<ScalarSort, readonly Maker[]>> = {
     summed('number'),
   ],
   money: [
+    conditional('money'),
+    cellOtherwise('money'),
     operation('+', 'money', 'money'),
     operation('-', 'money', 'money'),
     operation('*', 'money', 'number'),
@@ -277,6 +295,7 @@ const compound: Readonly<Record<ScalarSort, readonly Maker[]>> = {
     summed('money'),
   ],
   duration: [
+    conditional('duration'),
     operation('-', 'date', 'date'),
     operation('-', 'timestamp', 'timestamp'),
     operation('-', 'datetime', 'datetime'),
@@ -292,18 +311,24 @@ const compound: Readonly<Record<ScalarSort, readonly Maker[]>> = {
     summed('duration'),
   ],
   date: [
+    conditional('date'),
+    cellOtherwise('date'),
     (scope, depth) => made`date(${term(scope, 'timestamp', depth)}, ${zone(scope, depth)})`,
     (scope, depth) => made`(${term(scope, 'date', depth)} ${scope.random.pick(monthsSteps)})`,
     ...extremes('date'),
   ],
   timestamp: [
+    conditional('timestamp'),
+    cellOtherwise('timestamp'),
     operation('+', 'timestamp', 'duration'),
     operation('-', 'timestamp', 'duration'),
     ...extremes('timestamp'),
   ],
   datetime: extremes('datetime'),
-  boolean: [],
+  boolean: [cellOtherwise('boolean')],
   text: [
+    conditional('text'),
+    cellOtherwise('text'),
     textCall('lower'),
     textCall('trim'),
     textCall('fold'),
@@ -313,10 +338,14 @@ const compound: Readonly<Record<ScalarSort, readonly Maker[]>> = {
     (scope, depth) => made`lower(first(${listOf(scope, 'texts', depth)}))`,
   ],
   enumeration: [],
-  email: [],
-  url: [],
-  path: [],
-  ip: [(scope, depth) => made`ip(host(${term(scope, 'url', depth)}))`],
+  email: [conditional('email'), cellOtherwise('email')],
+  url: [conditional('url')],
+  path: [conditional('path')],
+  ip: [
+    conditional('ip'),
+    cellOtherwise('ip'),
+    (scope, depth) => made`ip(host(${term(scope, 'url', depth)}))`,
+  ],
 };
 
 for (const sort of Object.keys(reads) as readonly ScalarSort[])

@@ -71,6 +71,12 @@ function featuresOf(node: TreeNode): readonly string[] {
       return [`${kind}${node.body === null ? '' : ' fields'}`];
     case 'table':
       return [`${kind} ${node.source.kind}`];
+    case 'let':
+      return [`${kind}${node.parameters.length === 0 ? '' : ' parameters'}`];
+    case 'if':
+      return [`${kind}${node.otherwise === null ? ' without else' : ''}`];
+    case 'has':
+      return [`${kind}${node.subject.kind === 'look-up' ? ' cell' : ''}`];
     case 'look-up':
       return [`${kind}${node.column === null ? '' : ' column'}`];
     case 'hours':

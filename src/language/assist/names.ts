@@ -5,6 +5,7 @@ import type { Span } from '../diagnostic/span.ts';
 import type {
   Clause,
   Declaration,
+  DeclarationOf,
   ExpressionNode,
   NameNode,
   Path,
@@ -156,7 +157,7 @@ function addDeclaration(declaration: Declaration, around: NamesInScope): void {
       if (declaration.except !== null) use('list', declaration.except, around);
       return;
     case 'let':
-      addExpression(declaration.value, around);
+      addLet(declaration, around);
       return;
     case 'meter': {
       const own = { ...around, patterns: textsOf(declaration.patterns) };
@@ -250,14 +251,30 @@ function addType(type: TypeNode, path: string | null, around: NamesInScope): voi
 /** Variables by name, with the place that declares each and the list that it iterates over. */
 type Variables = Map<string, { readonly at: Span; readonly list: string | null }>;
 
-function addExpression(expression: ExpressionNode, around: NamesInScope): void {
+/** A let, with its parameters as variables of its value. */
+function addLet({ parameters, value }: DeclarationOf<'let'>, around: NamesInScope): void {
   const variables: Variables = new Map();
+  for (const { name, type } of parameters) {
+    addType(type, null, around);
+    variables.set(name.text, { at: name.span, list: null });
+    declare({ kind: 'variable', node: name, name: variableName(name.text, name.span) }, around);
+  }
+  addExpression(value, around, variables);
+}
+
+function addExpression(
+  expression: ExpressionNode,
+  around: NamesInScope,
+  variables: Variables = new Map(),
+): void {
   walkExpression(expression, (node) => {
     if (node.kind === 'path') addPath(node, around, variables);
     else if (node.kind === 'look-up')
       addPath({ kind: 'path', root: node.table, steps: [], span: node.span }, around, variables);
-    else if (node.kind === 'call') use('builtin', node.callee, around);
-    else if (node.kind === 'has') addPath(withSteps(node.subject, node.field), around, variables);
+    else if (node.kind === 'call')
+      use(around.names.get(node.callee.text) === 'let' ? 'let' : 'builtin', node.callee, around);
+    else if (node.kind === 'has' && node.subject.kind === 'path')
+      addPath(withSteps(node.subject, node.field), around, variables);
     else if (node.kind === 'quantifier') {
       const [source] = node.sources;
       const list = source?.kind === 'path' ? fieldPath(source, variables) : null;

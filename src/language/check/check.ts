@@ -126,7 +126,7 @@ function checkIn(env: Environment, { files, problems, lookFor }: CheckScope): Ch
   const resolution = env.recorder.detached(() => resolve(files, files, env));
   gathered.gather(resolution);
   const variants = [...gathered.variants.values()];
-  const read = new Set(variants.map(({ name }) => name));
+  const read = new Set([...gathered.used, ...variants.map(({ name }) => name)]);
   gathered.gather(env.recorder.detached(() => checkUnusedLets(read, env)));
   const { set, policies } = finish(resolution.value, finishLets(variants, env), env);
   remember(gathered.outcomes, set, env);

@@ -30,7 +30,7 @@ export const builtins = {
   },
   commands: {
     signature:
-      'commands(string): [{ program, subcommand: string, args, options, files: [string], only_reads: boolean }]',
+      'commands(string): [{ program, subcommand: string, words, args, options, files: [string], only_reads: boolean }]',
     meaning: 'what a shell line would run, unknown unless the line itself says it',
     example: 'every c in commands("ls -l") (c.program == "ls")',
   },

@@ -33,7 +33,12 @@ export function childrenOf(expression: Expression): readonly Expression[] {
     case 'matches':
     case 'mentions':
     case 'single-script':
+    case 'list-prefix':
       return [expression.subject];
+    case 'has-cell':
+      return [expression.cell];
+    case 'if':
+      return [expression.condition, expression.whenTrue, expression.otherwise];
     case 'else':
       return [expression.subject, expression.fallback];
     case 'in-elements':

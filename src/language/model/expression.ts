@@ -30,6 +30,9 @@ export type Expression =
   | (Node & { readonly kind: 'is-null'; readonly subject: FieldRead })
   | (Node & { readonly kind: 'has'; readonly subject: FieldRead })
   | (Node & { readonly kind: 'else'; readonly subject: FieldRead; readonly fallback: Expression })
+  /** Whether a table has the row and the row has the cell. */
+  | (Node & { readonly kind: 'has-cell'; readonly cell: ColumnRead })
+  | Conditional
   /** Membership in a declared list, by its name. */
   | (Node & { readonly kind: 'in-list'; readonly subject: Expression; readonly list: string })
   /** Whether a declared table has a row with this key. */
@@ -51,6 +54,8 @@ export type Expression =
   | (Node & { readonly kind: 'single-script'; readonly subject: Expression })
   /** Tests for whole words of a text, case-folded, from a declared list of texts or from constant words. */
   | (Node & { readonly kind: 'mentions'; readonly subject: Expression; readonly words: WordSource })
+  /** Whether a list of texts begins with constant texts. */
+  | (Node & { readonly kind: 'list-prefix'; readonly subject: Expression; readonly texts: readonly string[] })
   | Arithmetic
   | (Node & { readonly kind: 'negate'; readonly operand: Expression })
   | Quantify
@@ -179,6 +184,17 @@ export interface TextTest extends Node {
 export type WordSource =
   | { readonly kind: 'list'; readonly list: string }
   | { readonly kind: 'words'; readonly words: readonly string[] };
+
+/**
+ * A value of two, by a condition; never boolean, because such a conditional is written with `and` and `or`.
+ * Unknown when the condition is unknown.
+ */
+export interface Conditional extends Node {
+  readonly kind: 'if';
+  readonly condition: Expression;
+  readonly whenTrue: Expression;
+  readonly otherwise: Expression;
+}
 
 export interface Arithmetic extends Node {
   readonly kind: 'arithmetic';

@@ -6,6 +6,7 @@ import { anyText, booleanType, type Field, listOf, type Type } from './type.ts';
 const types = {
   program: anyText,
   subcommand: anyText,
+  words: listOf(anyText),
   args: listOf(anyText),
   options: listOf(anyText),
   files: listOf(anyText),

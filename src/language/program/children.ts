@@ -44,6 +44,7 @@ export function conditionChildren(node: Condition | Term): readonly (Condition |
     case 'in-hours':
     case 'in-cidr':
     case 'single-script':
+    case 'list-prefix':
     case 'like':
     case 'matches':
     case 'mentions-list':
@@ -62,5 +63,9 @@ export function conditionChildren(node: Condition | Term): readonly (Condition |
       return node.args;
     case 'column':
       return [node.key];
+    case 'has-cell':
+      return [node.cell];
+    case 'if':
+      return [node.condition, node.whenTrue, node.otherwise];
   }
 }

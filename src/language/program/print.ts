@@ -83,6 +83,10 @@ export function printCondition(condition: Condition): string {
     case 'like':
     case 'matches':
       return `(${printTerm(condition.subject)} ${condition.kind} ${JSON.stringify(condition.pattern)})`;
+    case 'has-cell':
+      return `has ${printTerm(condition.cell)}`;
+    case 'list-prefix':
+      return `(${printTerm(condition.subject)} starts with ${JSON.stringify(condition.texts)})`;
     case 'single-script':
       return `(${printTerm(condition.subject)} is single_script)`;
     case 'text-test':
@@ -120,6 +124,8 @@ export function printTerm(term: Term): string {
       return `let ${term.index}`;
     case 'else':
       return `(${printTerm(term.subject)} else ${printTerm(term.fallback)})`;
+    case 'if':
+      return `(if ${printCondition(term.condition)} then ${printTerm(term.whenTrue)} else ${printTerm(term.otherwise)})`;
     case 'arithmetic':
       return `(${printTerm(term.left)} ${term.operator} ${printTerm(term.right)})`;
     case 'negate':

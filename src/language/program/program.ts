@@ -163,6 +163,12 @@ export type Term =
   | (TermNode & { readonly kind: 'now' | 'risk' })
   | (TermNode & { readonly kind: 'let'; readonly index: number })
   | (TermNode & { readonly kind: 'else'; readonly subject: ReadTerm; readonly fallback: Term })
+  | (TermNode & {
+      readonly kind: 'if';
+      readonly condition: Condition;
+      readonly whenTrue: Term;
+      readonly otherwise: Term;
+    })
   | ArithmeticTerm
   | (TermNode & { readonly kind: 'negate'; readonly operand: Term })
   | CountTerm
@@ -230,6 +236,10 @@ export type Condition =
   /** Equality of two conditions. */
   | (Node & { readonly kind: 'same'; readonly left: Condition; readonly right: Condition })
   | (Node & { readonly kind: 'has' | 'is-null'; readonly read: ReadFrom })
+  /** Whether the table has the row and the row has the cell. */
+  | (Node & { readonly kind: 'has-cell'; readonly cell: ColumnTerm })
+  /** Whether a list of texts begins with the constant texts. */
+  | (Node & { readonly kind: 'list-prefix'; readonly subject: Term; readonly texts: readonly string[] })
   | InList
   | InTable
   | (Node & { readonly kind: 'in-elements'; readonly subject: Term; readonly elements: Term })

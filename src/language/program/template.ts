@@ -146,6 +146,13 @@ function writeParts(condition: Condition, into: TemplateBuilder): void {
     case 'single-script':
       writeTerm(condition.subject, into);
       break;
+    case 'has-cell':
+      writeTerm(condition.cell, into);
+      break;
+    case 'list-prefix':
+      writeTerm(condition.subject, into);
+      into.key += JSON.stringify(condition.texts);
+      break;
     case 'text-test':
       into.key += condition.operator;
       writeTerm(condition.left, into);
@@ -203,6 +210,11 @@ function writeTermParts(term: Term, into: TemplateBuilder): void {
     case 'else':
       writeTerm(term.subject, into);
       writeTerm(term.fallback, into);
+      break;
+    case 'if':
+      writeCondition(term.condition, into);
+      writeTerm(term.whenTrue, into);
+      writeTerm(term.otherwise, into);
       break;
     case 'arithmetic':
       into.key += term.operator;

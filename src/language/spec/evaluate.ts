@@ -93,6 +93,17 @@ export function evaluate(expression: Expression, scope: EvaluationScope): Value 
     }
     case 'else':
       return fieldValue(expression.subject, scope) ?? evaluate(expression.fallback, scope);
+    case 'has-cell':
+      return hasCell(expression.cell, evaluate(expression.cell.key, scope), scope);
+    case 'if': {
+      const truth = evaluateCondition(expression.condition, scope);
+      if (truth === unknown) return unknown;
+      return evaluate(truth ? expression.whenTrue : expression.otherwise, scope);
+    }
+    case 'list-prefix':
+      return withKnown([evaluate(expression.subject, scope)], ([list]) =>
+        beginsWith(list as readonly Value[], expression.texts),
+      );
     case 'in-list': {
       const list = scope.set.lists.get(expression.list);
       if (list === undefined) return unknown;
@@ -305,6 +316,29 @@ function readColumn(
   }
   const place = table.columns.findIndex((one) => one.name === column);
   return findCell(table.rows, key, place) ?? unknown;
+}
+
+/** Whether the row and its cell exist; unknown when the key or the row is unknown. */
+function hasCell(
+  { table: name, column }: ColumnRead,
+  subject: Value | UnknownValue,
+  scope: EvaluationScope,
+): SpecTruth {
+  const table = scope.set.tables.get(name);
+  const key = keyText(subject);
+  if (table === undefined || key === unknown) return unknown;
+  if (table.rows === null) {
+    const row = pushedRow(table, key, scope);
+    if (row === unknown || row === null) return row === null ? false : unknown;
+    return Object.hasOwn(row, column) && row[column] !== null;
+  }
+  const place = table.columns.findIndex((one) => one.name === column);
+  const cell = findCell(table.rows, key, place);
+  return cell !== null && cell !== undefined;
+}
+
+function beginsWith(list: readonly Value[], texts: readonly string[]): boolean {
+  return texts.every((text, at) => list[at] === text);
 }
 
 /**

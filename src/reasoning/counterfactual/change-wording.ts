@@ -51,6 +51,16 @@ export function expressionText(set: PolicySet, expression: Expression): string {
       const { root, steps } = expression.subject;
       return steps.length === 0 ? `${root} != null` : `${root} has ${steps.map(stepText).join('.')}`;
     }
+    case 'has-cell': {
+      const { table, key, column } = expression.cell;
+      return `${table}[${text(key)}] has ${stepText(column)}`;
+    }
+    case 'if': {
+      const { condition, whenTrue, otherwise } = expression;
+      return `if ${text(condition)} then ${inner(whenTrue)} else ${text(otherwise)}`;
+    }
+    case 'list-prefix':
+      return `${inner(expression.subject)} starts with [${expression.texts.map(quoted).join(', ')}]`;
     case 'else':
       return `${text(expression.subject)} else ${inner(expression.fallback)}`;
     case 'in-list':
@@ -137,6 +147,9 @@ const operations: ReadonlySet<Expression['kind']> = new Set([
   'arithmetic',
   'is-null',
   'has',
+  'has-cell',
+  'if',
+  'list-prefix',
   'else',
   'in-list',
   'in-table',

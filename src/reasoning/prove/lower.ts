@@ -4,7 +4,7 @@
 
 import { canonicalMeaning } from '../../language/model/canonical.ts';
 import { descendants } from '../../language/model/children.ts';
-import { type Expression, mirroredComparison } from '../../language/model/expression.ts';
+import { type Conditional, type Expression, mirroredComparison } from '../../language/model/expression.ts';
 import type { PolicySet } from '../../language/model/policy.ts';
 import { isPushed } from '../../language/model/pushed-row.ts';
 import { booleanType } from '../../language/model/type.ts';
@@ -27,6 +27,7 @@ import {
   comparisonCall,
   expressionMeaning,
   firstElse,
+  firstIf,
   replaced,
   writtenOut,
 } from './rewrite.ts';
@@ -118,6 +119,8 @@ function newCondition(ctx: ProofContext, condition: Expression, elements: Elemen
     case 'text-test':
     case 'mentions':
     case 'single-script':
+    case 'has-cell':
+    case 'list-prefix':
     case 'quantify':
       return atom(ctx, condition, elements);
     // None of these kinds is a condition.
@@ -129,6 +132,7 @@ function newCondition(ctx: ProofContext, condition: Expression, elements: Elemen
     case 'list':
     case 'text-list':
     case 'call':
+    case 'if':
       return guess(ctx, condition, elements);
   }
 }
@@ -172,6 +176,8 @@ function newAtom(ctx: ProofContext, expression: Expression, elements: Elements):
   }
   const withElse = firstElse(expression);
   if (withElse !== null) return elseAtom(ctx, { expression, withElse, elements });
+  const withIf = firstIf(expression);
+  if (withIf !== null) return ifAtom(ctx, { expression, withIf, elements });
   const made =
     compareAtom(ctx, expression, elements) ??
     listAtom(ctx, expression, elements) ??
@@ -262,6 +268,39 @@ function elseAtom(ctx: ProofContext, { expression, withElse, elements }: WithEls
     isTrue: circuit.choose(isGone, fallback.isTrue, subject.isTrue),
     isFalse: circuit.choose(isGone, fallback.isFalse, subject.isFalse),
   };
+}
+
+interface WithIf {
+  readonly expression: Expression;
+  readonly withIf: Conditional;
+  readonly elements: Elements;
+}
+
+/**
+ * A condition on a conditional value: decided with the value that its condition chooses. It is unknown when that
+ * condition is unknown, except that nothing, not even an unknown value, is in an empty list; so membership in a
+ * list that may be empty is a guess.
+ */
+function ifAtom(ctx: ProofContext, { expression, withIf, elements }: WithIf): Pair {
+  const { circuit } = ctx;
+  if (expression.kind === 'in-elements') return guess(ctx, expression, elements);
+  if (expression.kind === 'in-list' && ctx.set.lists.get(expression.list)?.entries.length === 0)
+    return pairOf(ctx, false);
+  const chosen = ctx.lower(withIf.condition, elements);
+  const first = ctx.lower(replaced(expression, withIf, withIf.whenTrue), elements);
+  const other = ctx.lower(replaced(expression, withIf, withIf.otherwise), elements);
+  const both = (a: SolverLiteral, b: SolverLiteral): SolverLiteral =>
+    circuit.every([asPair(a), asPair(b)]).isTrue;
+  const either = (a: SolverLiteral, b: SolverLiteral): SolverLiteral =>
+    circuit.some([asPair(a), asPair(b)]).isTrue;
+  return {
+    isTrue: either(both(chosen.isTrue, first.isTrue), both(chosen.isFalse, other.isTrue)),
+    isFalse: either(both(chosen.isTrue, first.isFalse), both(chosen.isFalse, other.isFalse)),
+  };
+}
+
+function asPair(literal: SolverLiteral): Pair {
+  return { isTrue: literal, isFalse: notLiteral(literal) };
 }
 
 /** Null when the expression is no comparison, or is a comparison of no special kind. */

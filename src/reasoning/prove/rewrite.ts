@@ -3,7 +3,12 @@
 
 import { canonicalMeaning } from '../../language/model/canonical.ts';
 import { childrenOf, elementsOf, writtenList } from '../../language/model/children.ts';
-import type { ComparisonOperator, Expression, FieldRead } from '../../language/model/expression.ts';
+import type {
+  ComparisonOperator,
+  Conditional,
+  Expression,
+  FieldRead,
+} from '../../language/model/expression.ts';
 import { booleanType } from '../../language/model/type.ts';
 import type { Value } from '../../language/model/value.ts';
 import { placeholder } from '../cells/understand.ts';
@@ -48,7 +53,17 @@ export function mapOperands(expression: Expression, change: (operand: Expression
       return { ...expression, subject: change(expression.subject) };
     case 'mentions':
     case 'single-script':
+    case 'list-prefix':
       return { ...expression, subject: change(expression.subject) };
+    case 'has-cell':
+      return { ...expression, cell: change(expression.cell) as typeof expression.cell };
+    case 'if':
+      return {
+        ...expression,
+        condition: change(expression.condition),
+        whenTrue: change(expression.whenTrue),
+        otherwise: change(expression.otherwise),
+      };
     case 'in-elements':
       return { ...expression, subject: change(expression.subject), elements: change(expression.elements) };
     case 'in-range':
@@ -163,6 +178,17 @@ export function firstElse(expression: Expression): Extract<Expression, { readonl
     return operand;
   });
   return found;
+}
+
+/** The first conditional value that is evaluated whenever the expression is. */
+export function firstIf(expression: Expression): Conditional | null {
+  if (expression.kind === 'if') return expression;
+  if (expression.kind === 'quantify') return null;
+  for (const child of childrenOf(expression)) {
+    const found = firstIf(child);
+    if (found !== null) return found;
+  }
+  return null;
 }
 
 export function replaced(expression: Expression, part: Expression, by: Expression): Expression {

@@ -34,6 +34,7 @@ export function conditionWords(node: ExpressionNode, wording: WordingContext, is
     case 'binary':
       return binaryWords(node, wording, isNot);
     case 'has': {
+      if (node.subject.kind === 'look-up') return asWritten(node, wording, isNot);
       const names = [...node.subject.steps, ...node.field].map(({ text }) => plain(text));
       return `“${names.join('.')}” is ${isNot ? 'not ' : ''}given`;
     }

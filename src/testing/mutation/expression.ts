@@ -6,6 +6,7 @@ import { writtenEntries } from '../../language/syntax/tree/lists.ts';
 import type {
   BinaryExpression,
   BinaryOperator,
+  ConditionalExpression,
   ExpressionNode,
   Quantifier,
   UnaryExpression,
@@ -22,6 +23,8 @@ export function conditionChanges(expression: ExpressionNode, text: string): read
       return expression.operator === 'not' ? notChanges(expression, text) : valueChanges(expression, text);
     case 'quantifier':
       return quantifierChanges(expression, text);
+    case 'if':
+      return conditionalChanges(expression, text, conditionChanges);
     case 'path':
     case 'look-up':
     case 'has':
@@ -172,6 +175,20 @@ function quantifierChanges(
   ];
 }
 
+/** Negates or changes the condition, and changes each branch as what it is: a condition or a value. */
+function conditionalChanges(
+  { condition, whenTrue, otherwise }: ConditionalExpression,
+  text: string,
+  branchChanges: (branch: ExpressionNode, text: string) => readonly PolicyEdit[],
+): readonly PolicyEdit[] {
+  return [
+    negatedExpression(condition, text),
+    ...conditionChanges(condition, text),
+    ...branchChanges(whenTrue, text),
+    ...(otherwise === null ? [] : branchChanges(otherwise, text)),
+  ];
+}
+
 function valueChanges(expression: ExpressionNode, text: string): readonly PolicyEdit[] {
   switch (expression.kind) {
     case 'text':
@@ -200,6 +217,8 @@ function valueChanges(expression: ExpressionNode, text: string): readonly Policy
       return valueChanges(expression.key, text);
     case 'single-script':
       return valueChanges(expression.subject, text);
+    case 'if':
+      return conditionalChanges(expression, text, valueChanges);
     case 'else':
       return [...valueChanges(expression.subject, text), ...valueChanges(expression.fallback, text)];
     case 'call':

@@ -118,9 +118,19 @@ function normalize(expression: Expression, ctx: Context): Expression {
     case 'matches':
     case 'mentions':
     case 'single-script':
+    case 'list-prefix':
       return { ...expression, subject: inner(expression.subject) };
     case 'column':
       return { ...expression, key: inner(expression.key) };
+    case 'has-cell':
+      return { ...expression, cell: { ...expression.cell, key: inner(expression.cell.key) } };
+    case 'if':
+      return {
+        ...expression,
+        condition: inner(expression.condition),
+        whenTrue: inner(expression.whenTrue),
+        otherwise: inner(expression.otherwise),
+      };
     case 'in-elements':
       return { ...expression, subject: inner(expression.subject), elements: inner(expression.elements) };
     case 'else':

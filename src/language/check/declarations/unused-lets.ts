@@ -7,6 +7,8 @@ import type { Shape } from '../../model/type.ts';
 import type { LetDeclaration, ExpressionNode as Tree } from '../../syntax/tree/tree.ts';
 import { walkExpression } from '../../syntax/tree/visit.ts';
 import { actionSetOver } from '../expressions/action-sets.ts';
+import type { Context, Inference } from '../expressions/context.ts';
+import { isRow, parameterVariables } from '../expressions/definitions.ts';
 import { contextOver } from '../expressions/scope.ts';
 import type { Environment } from '../incremental/environment.ts';
 import { type CheckOutcome, walkOutcome } from '../incremental/recorder.ts';
@@ -23,13 +25,14 @@ export function checkUnusedLets(read: ReadonlySet<string>, env: Environment): vo
   }
 }
 
-function checkAlone({ value }: LetDeclaration, env: Environment): void {
+function checkAlone(declaration: LetDeclaration, env: Environment): void {
+  const { value } = declaration;
   const fields = payloadFields(value);
   let first: CheckOutcome | null = null;
   for (const actions of setsToTry(fields, env)) {
     const ctx = contextOver(actions, env);
     const tried = env.recorder.detached(() =>
-      ctx.infer(value, { ...ctx, inLet: true, presence: 'everything' }),
+      inferAlone(declaration, { ...ctx, inLet: true, presence: 'everything' }),
     );
     first ??= tried;
     if (!hasErrors(tried)) {
@@ -38,6 +41,14 @@ function checkAlone({ value }: LetDeclaration, env: Environment): void {
     }
   }
   if (first !== null) repeat(first, env);
+}
+
+/** Types the value with the parameters as variables; of a row, which is no value by itself, only its key. */
+function inferAlone(declaration: LetDeclaration, ctx: Context): Inference {
+  const { value } = declaration;
+  const variables = parameterVariables(declaration, ctx.env);
+  const isKey = value.kind === 'look-up' && isRow(declaration, ctx.env);
+  return ctx.infer(isKey ? value.key : value, { ...ctx, variables });
 }
 
 /**
@@ -85,7 +96,8 @@ function payloadFields(expression: Tree): ReadonlySet<string> {
   const fields = new Set<string>();
   walkExpression(expression, (node) => {
     const [first] = node.kind === 'path' ? node.steps : node.kind === 'has' ? node.field : [];
-    const root = node.kind === 'path' ? node.root : node.kind === 'has' ? node.subject.root : null;
+    const path = node.kind === 'has' ? node.subject : node;
+    const root = path.kind === 'path' ? path.root : null;
     if (root?.text === 'payload' && first !== undefined) fields.add(first.text);
   });
   return fields;

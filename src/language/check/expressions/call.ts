@@ -16,7 +16,8 @@ import {
   zoneNotConstant,
 } from '../messages/type-errors.ts';
 import { zoneUnknown } from '../messages/value-errors.ts';
-import { type Context, inferValue } from './context.ts';
+import { type Context, failed, type Inference, inferValue, plainType } from './context.ts';
+import { inferDefinition, letNamed } from './definitions.ts';
 import { letsOf } from './lets.ts';
 
 /** What a function takes and yields; `yields` returns null for arguments that do not fit together. */
@@ -89,7 +90,15 @@ const signatures = {
   },
 } satisfies Record<Builtin, Signature>;
 
-export function inferCall(node: CallNode, ctx: Context): Expression | null {
+export function inferCall(node: CallNode, ctx: Context): Inference {
+  const { text } = node.callee;
+  const named = letNamed(text, ctx);
+  // The circle that a let is in has been reported.
+  if (named === undefined && ctx.env.query('isEndless', text)) return failed;
+  return named === undefined ? plainType(inferBuiltin(node, ctx)) : inferDefinition(node, named, ctx);
+}
+
+function inferBuiltin(node: CallNode, ctx: Context): Expression | null {
   const name = node.callee.text;
   if (!namedBuiltins.some((one) => one === name)) {
     if (name !== '') ctx.env.report(unknownFunction(node.callee, namedBuiltins));

@@ -14,8 +14,10 @@ export interface Context {
   readonly env: Environment;
   /** The actions whose requests the expression may be evaluated for. */
   readonly actions: ActionSet;
-  /** Variables of the enclosing quantifiers, by name. */
+  /** Variables of the enclosing quantifiers and parameters of the enclosing let, by name. */
   readonly variables: ReadonlyMap<string, Slot>;
+  /** How many quantifiers enclose the expression. */
+  readonly depth: number;
   readonly presence: Presence;
   /** Whether the expression is in a let, which other policies may read with other actions. */
   readonly inLet: boolean;

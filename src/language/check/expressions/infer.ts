@@ -10,6 +10,7 @@ import { zoneUnknown } from '../messages/value-errors.ts';
 import { inferArithmetic, inferNegation } from './arithmetic.ts';
 import { inferCall } from './call.ts';
 import { inferComparison } from './comparison.ts';
+import { inferConditional } from './conditional.ts';
 import { type Context, failed, type Inference, plainType } from './context.ts';
 import { inferAnd, inferNot, inferOr } from './logic.ts';
 import { inferLookUp } from './look-up.ts';
@@ -53,10 +54,12 @@ export function infer(node: Tree, ctx: Context): Inference {
       return plainType(inferSingleScript(node, ctx));
     case 'else':
       return plainType(inferElse(node, ctx));
+    case 'if':
+      return inferConditional(node, ctx);
     case 'today':
       return inferToday(node, ctx);
     case 'call':
-      return plainType(inferCall(node, ctx));
+      return inferCall(node, ctx);
     // A gap, or a range after anything but `in`: the parser has reported it.
     case 'range':
     case 'missing':

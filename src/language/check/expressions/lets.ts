@@ -52,7 +52,7 @@ export function letsOf(env: Environment): ValueOfLet {
 function inferVariant(id: string, name: string, presence: Presence, ctx: Context): LetVariant {
   const declaration = ctx.env.query('declaration', name);
   if (declaration?.kind !== 'let') return { id, name, inferred: failed };
-  const inner = { ...ctx, inLet: true, presence, variables: noVariables };
+  const inner = { ...ctx, inLet: true, presence, variables: noVariables, depth: 0 };
   return { id, name, inferred: ctx.infer(declaration.value, inner) };
 }
 
@@ -141,13 +141,14 @@ function textOf(expression: Expression): string {
 }
 
 /**
- * Returns the roots of all paths in the expression, including variables of its quantifiers; each once, in
- * order.
+ * Returns the roots of all paths in the expression, including variables of its quantifiers, and the names of
+ * all calls; each once, in order.
  */
 function namesIn(expression: ExpressionNode): readonly string[] {
   const names = new Set<string>();
   walkExpression(expression, (node) => {
     if (node.kind === 'path') names.add(node.root.text);
+    else if (node.kind === 'call') names.add(node.callee.text);
   });
   return [...names];
 }

@@ -16,15 +16,20 @@ import {
   unknownFact,
   unknownPath,
 } from '../messages/path-errors.ts';
-import { riskMisplaced } from '../messages/type-errors.ts';
+import { rowWhole } from '../messages/table-errors.ts';
+import { definitionUncalled, riskMisplaced } from '../messages/type-errors.ts';
 import { type Context, failed, type Inference, isResult, plainType } from './context.ts';
 import { namesOf, payloadFieldNames } from './declared-names.ts';
+import { expandPath, isRow, letNamed } from './definitions.ts';
 import { factNames, isFact, typeOfFact } from './facts.ts';
 import { requirePresence, resolveField } from './fields.ts';
 import { readLet } from './lets.ts';
+import { inferLookUp } from './look-up.ts';
 import { namesInScope } from './names.ts';
 
-export function inferPath(node: Path, ctx: Context): Inference {
+export function inferPath(path: Path, around: Context): Inference {
+  const { node, ctx } = expandPath(path, around);
+  if (node.kind === 'look-up') return plainType(inferLookUp(node, ctx));
   const root = node.root.text;
   if (ctx.variables.has(root) || root === 'payload' || isResult(root, ctx))
     return plainType(inferField(node, ctx));
@@ -101,13 +106,23 @@ function inferDeclared(node: Path, ctx: Context): Inference {
   ctx.env.use(name);
   switch (kind) {
     case 'let':
-      return isBare(node, ctx) ? readLet(node.root, ctx) : failed;
+      return isBare(node, ctx) ? readWhole(node.root, ctx) : failed;
     case 'meter':
       return isBare(node, ctx) && isReadable(node, ctx) ? plainType(readMeter(node.root, ctx)) : failed;
     default:
       ctx.env.report(notAValue(node.root, kind));
       return failed;
   }
+}
+
+/** Reads a let as a value, which a definition with parameters and a row are not. */
+function readWhole(name: NameNode, ctx: Context): Inference {
+  const named = letNamed(name.text, ctx);
+  if (named === undefined || named.isBroken) return failed;
+  if (named.parameters.length > 0) ctx.env.report(definitionUncalled(name, named));
+  else if (isRow(named, ctx.env)) ctx.env.report(rowWhole(name));
+  else return readLet(name, ctx);
+  return failed;
 }
 
 function readMeter(name: NameNode, ctx: Context): Expression | null {

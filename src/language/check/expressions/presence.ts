@@ -1,10 +1,12 @@
 // Types `has`, `else` and tests for null: what makes it safe to read a field that may be missing.
 
+import type { Span } from '../../diagnostic/span.ts';
 import type { Expression } from '../../model/expression.ts';
-import { anyText, booleanType, type TextType } from '../../model/type.ts';
+import { anyText, booleanType, type TextType, type Type } from '../../model/type.ts';
 import type {
   BinaryExpression,
   FallbackExpression,
+  LookUp,
   PresenceTest,
   ExpressionNode as Tree,
 } from '../../syntax/tree/tree.ts';
@@ -23,20 +25,28 @@ import {
   nullSubjectUnfit,
   secretRead,
 } from '../messages/path-errors.ts';
+import { cellOfCell } from '../messages/table-errors.ts';
 import { adapt } from './adapt.ts';
-import { type Context, failed, type Inference, inferValue, isResult } from './context.ts';
+import { conditional } from './conditional.ts';
+import { type Context, failed, type Inference, inferValue, isResult, plainType } from './context.ts';
+import { expandPath } from './definitions.ts';
 import { type ResolvedField, requirePresenceBefore, resolveField } from './fields.ts';
 import { letsOf } from './lets.ts';
 import { negated } from './logic.ts';
+import { inferLookUp } from './look-up.ts';
 
 /** Types `payload has a.b`: never unknown; true when every step is present and not null. */
-export function inferHas(node: PresenceTest, ctx: Context): Inference {
-  const { root } = node.subject;
+export function inferHas(node: PresenceTest, around: Context): Inference {
+  if (node.subject.kind === 'look-up') return plainType(inferHasCell(node, node.subject, around));
+  const written = { ...node.subject, steps: [...node.subject.steps, ...node.field] };
+  const { node: subject, ctx } = expandPath(written, around);
+  if (subject.kind === 'look-up') return plainType(cellTest(subject, node.span, ctx));
+  const { root } = subject;
   if (!isFieldRoot(root.text, ctx)) {
-    if (root.text !== '') ctx.env.report(hasSubjectUnfit(node.subject));
+    if (root.text !== '') ctx.env.report(hasSubjectUnfit(subject));
     return failed;
   }
-  const field = resolveField({ root, steps: [...node.subject.steps, ...node.field] }, ctx);
+  const field = resolveField(subject, ctx);
   if (field === null) return failed;
   const isTold = mayBeMissing(field) || field.read.isSigned || ctx.inLet;
   if (!isTold) ctx.env.report(hasAlways(node.span, field.read));
@@ -47,10 +57,48 @@ export function inferHas(node: PresenceTest, ctx: Context): Inference {
   };
 }
 
+/** Types `orders[key] has column`. */
+function inferHasCell(node: PresenceTest, row: LookUp, ctx: Context): Expression | null {
+  const [column, ...more] = node.field;
+  if (row.column !== null || more.length > 0) {
+    ctx.env.report(cellOfCell(node.span));
+    return null;
+  }
+  return cellTest({ ...row, column: column! }, node.span, ctx);
+}
+
+function cellTest(cell: LookUp, span: Span, ctx: Context): Expression | null {
+  const read = inferLookUp(cell, ctx);
+  return read?.kind === 'column' ? { kind: 'has-cell', cell: read, type: booleanType, span } : null;
+}
+
+/** Types `orders[key].owner else fallback`: the fallback counts when there is no row, or no such cell. */
+function inferCellElse(
+  cell: LookUp,
+  { fallback, span }: FallbackExpression,
+  { own, around }: { readonly own: Context; readonly around: Context },
+): Expression | null {
+  const read = inferLookUp(cell, own);
+  const value = fallbackFor(fallback, read?.type ?? null, around);
+  if (read?.kind !== 'column' || value === null) return null;
+  const type = commonType(read.type, value.type);
+  if (type === null) {
+    around.env.report(elseMismatch(fallback.span, value.type, read.type));
+    return null;
+  }
+  const condition: Expression = { kind: 'has-cell', cell: read, type: booleanType, span: read.span };
+  return conditional({ condition, whenTrue: read, otherwise: value, type, span });
+}
+
 /** Types `subject else fallback`. */
-export function inferElse(node: FallbackExpression, ctx: Context): Expression | null {
-  const { subject, fallback } = node;
-  if (subject.kind === 'missing') return null;
+export function inferElse(node: FallbackExpression, around: Context): Expression | null {
+  const { fallback } = node;
+  if (node.subject.kind === 'missing') return null;
+  if (node.subject.kind === 'look-up') return inferCellElse(node.subject, node, { own: around, around });
+  const expanded =
+    node.subject.kind === 'path' ? expandPath(node.subject, around) : { node: node.subject, ctx: around };
+  const { node: subject, ctx } = expanded;
+  if (subject.kind === 'look-up') return inferCellElse(subject, node, { own: ctx, around });
   if (subject.kind !== 'path' || !isFieldRoot(subject.root.text, ctx)) {
     if (subject.kind !== 'path' || subject.root.text !== '') ctx.env.report(elseSubjectUnfit(subject.span));
     return null;
@@ -65,7 +113,7 @@ export function inferElse(node: FallbackExpression, ctx: Context): Expression | 
     ctx.env.report(elseNeedless(node, field.read));
     return null;
   }
-  const value = fallbackValue(fallback, field, ctx);
+  const value = fallbackFor(fallback, field.read.type, around);
   if (value === null) return null;
   const type = commonType(field.read.type, value.type);
   if (type === null || type.kind === 'record') {
@@ -75,8 +123,9 @@ export function inferElse(node: FallbackExpression, ctx: Context): Expression | 
   return { kind: 'else', subject: field.read, fallback: value, type, span: node.span };
 }
 
-function fallbackValue(fallback: Tree, field: ResolvedField, ctx: Context): Expression | null {
-  const { type } = field.read;
+/** Types a fallback for a value of a type; null for the type of a value in error. */
+function fallbackFor(fallback: Tree, type: Type | null, ctx: Context): Expression | null {
+  if (type === null) return inferValue(fallback, ctx);
   const isEmptyList = fallback.kind === 'list-literal' && fallback.entries.length === 0;
   if (isEmptyList && type.kind === 'list') return { kind: 'list', elements: [], type, span: fallback.span };
   const value = inferValue(fallback, ctx);
@@ -96,8 +145,10 @@ function ofKind(value: Expression, type: TextType, { env }: Context): Expression
 }
 
 /** Types `x == null` and `x != null`: never unknown; only for nullable fields and elements. */
-export function inferNullTest(node: BinaryExpression, subject: Tree, ctx: Context): Inference {
-  if (subject.kind === 'missing') return failed;
+export function inferNullTest(node: BinaryExpression, written: Tree, around: Context): Inference {
+  if (written.kind === 'missing') return failed;
+  const { node: subject, ctx } =
+    written.kind === 'path' ? expandPath(written, around) : { node: written, ctx: around };
   if (subject.kind !== 'path' || !isFieldRoot(subject.root.text, ctx)) {
     ctx.env.report(nullSubjectUnfit(subject.span));
     return failed;

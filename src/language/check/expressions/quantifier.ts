@@ -19,6 +19,7 @@ import {
 } from '../messages/type-errors.ts';
 import { adaptAll } from './adapt.ts';
 import { type Context, inferCondition, inferValue, isResult } from './context.ts';
+import { expandPath } from './definitions.ts';
 import { resolveField } from './fields.ts';
 import { letsOf } from './lets.ts';
 import { negated } from './logic.ts';
@@ -32,12 +33,13 @@ export function inferQuantifier(node: Quantifier, ctx: Context): Expression | nu
   const sources = known.length < found.length ? found : adaptAll(known, ctx.env);
   const element = elementOf(node, sources, ctx);
   const isFree = checkVariable(node, ctx);
-  if (ctx.variables.size >= depthMax) {
+  if (ctx.depth >= depthMax) {
     ctx.env.report(quantifierTooDeep(node));
     return null;
   }
   if (element === null || !isFree) return null;
-  const inner = { ...ctx, variables: new Map([...ctx.variables, [node.variable.text, element]]) };
+  const variables = new Map([...ctx.variables, [node.variable.text, element]]);
+  const inner = { ...ctx, variables, depth: ctx.depth + 1 };
   const isSum = node.quantifier === 'sum';
   const body = isSum ? inferValue(node.body, inner) : inferCondition(node.body, inner).expression;
   if (body === null) return null;
@@ -71,7 +73,9 @@ function resultType(node: Quantifier, body: Expression, ctx: Context): Type | nu
  * Types a list to iterate over: a field, which may be absent, a list literal, a list column of a table,
  * `agent.tags`, `links(...)` or `commands(...)`.
  */
-function inferSource(node: Tree, ctx: Context): Expression | null {
+function inferSource(written: Tree, around: Context): Expression | null {
+  const { node, ctx } =
+    written.kind === 'path' ? expandPath(written, around) : { node: written, ctx: around };
   if (node.kind === 'path' && isDeclaredList(node, ctx)) {
     ctx.env.use(node.root.text);
     ctx.env.report(sourceDeclaredList(node.root));

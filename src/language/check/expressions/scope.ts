@@ -13,6 +13,7 @@ export function contextOver(actions: ActionSet, env: Environment): Context {
     env,
     actions,
     variables: noVariables,
+    depth: 0,
     presence: nothingKnown,
     inLet: false,
     inMeter: false,

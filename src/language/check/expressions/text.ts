@@ -29,6 +29,7 @@ import {
   withinUnfit,
   wordsUnfit,
 } from '../messages/type-errors.ts';
+import { adapt } from './adapt.ts';
 import { type Context, inferValue } from './context.ts';
 import { letsOf } from './lets.ts';
 import { anyOf, anyOfMax } from './logic.ts';
@@ -58,7 +59,10 @@ export function inferTextTest(
     case 'within':
       return inferAnyOf(node, operator, ctx);
     default: {
-      const left = textOf(node.left, operator, ctx, node);
+      const subject = inferValue(node.left, ctx);
+      if (operator === 'starts with' && subject?.type.kind === 'list')
+        return inferListPrefix(node, subject, ctx);
+      const left = textIn(subject, operator, ctx, node);
       const right = textOf(node.right, operator, ctx, node);
       return left === null || right === null ? null : testOf(node, operator, { left, right }, ctx);
     }
@@ -212,10 +216,39 @@ function textOf(
   ctx: Context,
   whole: Tree,
 ): Expression | null {
-  const value = inferValue(node, ctx);
+  return textIn(inferValue(node, ctx), operator, ctx, whole);
+}
+
+/** Returns a value that is a text; null, with a diagnostic, for any other. */
+function textIn(
+  value: Expression | null,
+  operator: TextOperator | 'is single_script',
+  ctx: Context,
+  whole: Tree,
+): Expression | null {
   if (value === null || value.type.kind === 'text') return value;
   ctx.env.report(notText(value, operator, whole));
   return null;
+}
+
+/** Types `words starts with ["run", "test"]`: a list of texts that begins with constant texts. */
+function inferListPrefix(node: BinaryExpression, subject: Expression, ctx: Context): Expression | null {
+  const { env } = ctx;
+  const { type } = subject;
+  const element = type.kind === 'list' ? type.element.type : type;
+  const isWritten = elementsOf(behindLets(subject, letsOf(env))) !== null;
+  if (element.kind !== 'text' || isWritten || node.right.kind === 'text') {
+    env.report(notText(subject, 'starts with', node));
+    return null;
+  }
+  const texts = writtenTexts(node.right, 'starts with', ctx);
+  if (texts === null) return null;
+  const parts = texts
+    .map((text) => adapt(text, element, env))
+    .map((text) => text && constantText(text, letsOf(env)));
+  const known = parts.filter((part) => part !== null);
+  if (known.length < parts.length) return null;
+  return { kind: 'list-prefix', subject, texts: known, type: booleanType, span: node.span };
 }
 
 function patternOf(right: Expression, operator: 'like' | 'matches', ctx: Context): string | null {
@@ -264,7 +297,7 @@ function declaredList(node: Tree, ctx: Context): string | null {
  */
 function writtenTexts(
   node: Tree,
-  operator: ListOperator | 'mentions any of',
+  operator: ListOperator | 'mentions any of' | 'starts with',
   ctx: Context,
 ): readonly (Literal & { readonly value: string })[] | null {
   const value = inferValue(node, ctx);

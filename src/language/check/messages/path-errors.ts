@@ -206,7 +206,7 @@ export function fieldMayBeNull(field: FieldRead, steps: readonly NameNode[]): Di
 }
 
 export function hasSubjectUnfit(subject: Path): Diagnostic {
-  const message = '`has` asks for fields of the payload and of elements';
+  const message = '`has` asks for fields of the payload and of elements, and for cells of tables';
   return error('has-subject-unfit', subject.root.span, message, {
     help: 'a row of a table is asked for by `payload.id in orders`; what the registry knows is never absent but unknown',
   });
@@ -219,9 +219,14 @@ export function hasAlways(span: Span, field: FieldRead): Diagnostic {
 }
 
 export function elseSubjectUnfit(span: Span): Diagnostic {
-  return error('else-subject-unfit', span, '`else` replaces absent fields of the payload and of elements', {
-    help: 'nothing else can be absent; what is unknown stays unknown',
-  });
+  return error(
+    'else-subject-unfit',
+    span,
+    '`else` replaces absent fields of the payload and of elements, and absent cells of tables',
+    {
+      help: 'nothing else can be absent; what is unknown stays unknown',
+    },
+  );
 }
 
 export function elseNeedless(node: FallbackExpression, field: FieldRead): Diagnostic {

@@ -114,6 +114,25 @@ export function keyMistyped(
   });
 }
 
+/** A test for a column of a cell. */
+export function cellOfCell(span: Span): Diagnostic {
+  return error('has-subject-unfit', span, 'a cell has no fields', {
+    help: 'name one column after `has`: `orders[payload.order_id] has owner`',
+  });
+}
+
+/** A let of a row, read as a value. */
+export function rowWhole(name: NameNode): Diagnostic {
+  return error(
+    'unknown-column',
+    name.span,
+    `\`${name.text}\` is a row, not a value: name one of its columns`,
+    {
+      help: `write \`${name.text}.COLUMN\``,
+    },
+  );
+}
+
 export function columnMissing(node: LookUp, columns: readonly string[]): Diagnostic {
   const message = `a row of \`${node.table.text}\` is no value: name one of its columns`;
   return error('unknown-column', node.span, message, {

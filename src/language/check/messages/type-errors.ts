@@ -6,9 +6,12 @@ import { didYouMean, nearestOf } from '../../diagnostic/suggest.ts';
 import { type Builtin, builtins } from '../../model/builtins.ts';
 import type { Expression, Literal } from '../../model/expression.ts';
 import type { Slot, Type } from '../../model/type.ts';
+import { printType } from '../../syntax/print/type.ts';
 import type {
   BinaryExpression,
   CallNode,
+  ConditionalExpression,
+  LetDeclaration,
   NameNode,
   Quantifier,
   ExpressionNode as Tree,
@@ -245,6 +248,70 @@ export function unknownFunction(callee: NameNode, names: readonly string[]): Dia
 export function argumentCount(node: CallNode, builtin: Builtin): Diagnostic {
   const message = `\`${builtin}\` does not take ${node.args.length === 1 ? 'one argument' : `${node.args.length} arguments`}`;
   return error('argument-count', node.span, message, { help: `it is \`${builtins[builtin].signature}\`` });
+}
+
+export function definitionArgumentCount(node: CallNode, definition: LetDeclaration): Diagnostic {
+  const count = node.args.length === 1 ? 'one argument' : `${node.args.length} arguments`;
+  const name = definition.name.text;
+  if (definition.parameters.length === 0)
+    return error('argument-count', node.span, `\`${name}\` takes no arguments`, {
+      help: `write \`${name}\``,
+      ...earlier(definition.name.span, 'declared here'),
+    });
+  return error('argument-count', node.span, `\`${name}\` does not take ${count}`, {
+    help: `it is \`${signatureOf(definition)}\``,
+    ...earlier(definition.name.span, 'declared here'),
+  });
+}
+
+export function definitionArgumentMistyped(
+  argument: Expression,
+  definition: LetDeclaration,
+  at: number,
+): Diagnostic {
+  const parameter = definition.parameters[at]!.name.text;
+  const message = `\`${parameter}\` of \`${definition.name.text}\` does not take \`${typeText(argument.type)}\``;
+  return error('argument-mistyped', argument.span, message, {
+    help: `it is \`${signatureOf(definition)}\``,
+    ...earlier(definition.name.span, 'declared here'),
+  });
+}
+
+export function branchMissing({ span }: ConditionalExpression, type: Type): Diagnostic {
+  const message = `\`if\` without \`else\` is a condition, but the value after \`then\` is \`${typeText(type)}\``;
+  return error('branch-missing', span, message, { help: 'add `else` with the other value' });
+}
+
+export function branchesDiffer(span: Span, otherwise: Type, whenTrue: Type): Diagnostic {
+  const message = `the value after \`else\` is \`${typeText(otherwise)}\`, the value after \`then\` \`${typeText(whenTrue)}\``;
+  return error('else-mismatch', span, message, { help: 'give two values of the same type' });
+}
+
+export function branchUnfit(span: Span, type: Type): Diagnostic {
+  return error('branch-unfit', span, `\`if\` chooses single values, not \`${typeText(type)}\``, {
+    help: 'put the `if` around the condition that reads the value',
+  });
+}
+
+/** A let with parameters that is read without arguments. */
+export function definitionUncalled(name: NameNode, definition: LetDeclaration): Diagnostic {
+  const message = `\`${name.text}\` takes ${definition.parameters.length === 1 ? 'an argument' : 'arguments'}`;
+  return error('argument-count', name.span, message, {
+    help: `write \`${name.text}(${definition.parameters.map(() => '...').join(', ')})\`: it is \`${signatureOf(definition)}\``,
+    ...earlier(definition.name.span, 'declared here'),
+  });
+}
+
+function signatureOf({ name, parameters }: LetDeclaration): string {
+  const printed = parameters.map((one) => `${one.name.text}: ${printType(one.type)}`);
+  return `${name.text}(${printed.join(', ')})`;
+}
+
+/** A variable around a call, read in the body of what is called. */
+export function unknownVariable(name: NameNode): Diagnostic {
+  return error('unknown-name', name.span, `nothing is named \`${name.text}\` here`, {
+    help: 'a `let` does not see the variables of a quantifier: pass the value as a parameter',
+  });
 }
 
 export function argumentMistyped(argument: Expression, builtin: Builtin): Diagnostic {

@@ -27,7 +27,16 @@ import { type Js, joinJs, js } from './js.ts';
 import { isWrittenOut, loopCondition } from './loops.ts';
 import { chainCode, rawCode, valuesOf, vouchedCode } from './reads.ts';
 import { rowsCode } from './terms.ts';
-import { type ConditionCode, constantCode, guarded, kleene, temporary, use, type Writer } from './writer.ts';
+import {
+  type ConditionCode,
+  commaJs,
+  constantCode,
+  guarded,
+  kleene,
+  temporary,
+  use,
+  type Writer,
+} from './writer.ts';
 
 /** The most constants that are compared one by one. More constants are looked up in a set. */
 const comparedOneByOneMax = 8;
@@ -62,6 +71,20 @@ export function conditionCode(writer: Writer, condition: Condition): ConditionCo
     case 'in-table': {
       const subject = writer.unit.term(writer, condition.subject);
       return threeValued(js`${use(writer, 'isRowThere')}(${rowsCode(writer, condition)}, f, ${subject})`);
+    }
+    case 'has-cell': {
+      const { cell } = condition;
+      const key = writer.unit.term(writer, cell.key);
+      return threeValued(js`${use(writer, 'hasCell')}(${rowsCode(writer, cell)}, f, ${key}, ${cell.place})`);
+    }
+    case 'list-prefix': {
+      const { subject, texts } = condition;
+      const list = valuesOf(writer, subject, writer.unit.term(writer, subject));
+      const parts = joinJs(
+        texts.map((text) => js`${text}`),
+        commaJs,
+      );
+      return threeValued(js`${use(writer, 'beginsWith')}(${list}, [${parts}])`);
     }
     case 'in-elements':
       return inElementsCode(writer, condition);

@@ -55,6 +55,13 @@ export function termCode(writer: Writer, term: Term): Js {
       return letCode(writer, term);
     case 'else':
       return elseCode(writer, term.subject, valuesOf(writer, term.fallback, value(term.fallback)));
+    case 'if': {
+      const code = writer.unit.condition(writer, term.condition);
+      const [whenTrue, otherwise] = [value(term.whenTrue), value(term.otherwise)];
+      if (code.isTwoValued) return js`(${code.js} ? ${whenTrue} : ${otherwise})`;
+      const truth = temporary(writer);
+      return js`((${truth} = ${code.js}) === 2 ? ${whenTrue} : ${truth} === 0 ? ${otherwise} : undefined)`;
+    }
     case 'arithmetic':
       return js`${use(writer, operationOf(term))}(${value(term.left)}, ${value(term.right)})`;
     case 'negate':

@@ -18,6 +18,12 @@ import {
   type RuntimeScalar,
 } from './quantity.ts';
 
+/** Whether the first elements of a list are these texts; unknown when the list is unknown. */
+export function beginsWith(list: OptionalValue<readonly unknown[]>, texts: readonly string[]): Kleene {
+  if (list == null) return 1;
+  return texts.every((text, at) => list[at] === text) ? 2 : 0;
+}
+
 /**
  * Whether some element equals the subject, by Kleene's `or`. A null element equals nothing; an unknown list
  * makes the result unknown.

@@ -15,7 +15,7 @@ import { length, lower, trim } from '../../value/text.ts';
 import { dateInZone, isTimestamp, parseDate, parseDatetime } from '../../value/time.ts';
 import { canonicalUrl, canonicalWebAddress, parseWebAddress } from '../../value/url.ts';
 import { addedAmount, meterKey, meterUse, valueText } from './entries.ts';
-import { among, sameIp, sameScalar } from './membership.ts';
+import { among, beginsWith, sameIp, sameScalar } from './membership.ts';
 import {
   absoluteQuantity,
   addQuantities,
@@ -51,7 +51,7 @@ import {
 import { cachedCommands, cachedFold, cachedLinks, cachedMentions } from './remembered.ts';
 import { showRuntimeValue } from './show.ts';
 import type { RuleCode, State } from './state.ts';
-import { isRowThere, readColumn } from './tables.ts';
+import { hasCell, isRowThere, readColumn } from './tables.ts';
 
 export type RuntimeName = keyof typeof runtime;
 
@@ -60,6 +60,7 @@ export const runtime = {
   add: addQuantities,
   addedAmount,
   among,
+  beginsWith,
   boundedList,
   boundedText,
   canonicalEmail,
@@ -84,6 +85,7 @@ export const runtime = {
   isInCidr,
   isInside,
   isIp,
+  hasCell,
   isRowThere,
   isSingleScript,
   isTimestamp,

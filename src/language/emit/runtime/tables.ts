@@ -49,6 +49,14 @@ export class PushedSource {
     return resolved === 'unfit' ? undefined : resolved;
   }
 
+  /** Whether the row and its cell exist; unknown when the row is unknown. */
+  hasCell(facts: Facts, key: string, place: number): Kleene {
+    const row = this.row(facts, key);
+    if (row === undefined) return 1;
+    const cell = row === null ? null : own(row, this.#columns[place]!);
+    return cell === undefined || cell === null ? 0 : 2;
+  }
+
   /** Returns a cell as generated code compares it; undefined when the cell is unknown. */
   cell(facts: Facts, key: string, place: number): unknown {
     const row = this.row(facts, key);
@@ -94,6 +102,14 @@ export function isRowThere(source: RowSource, facts: Facts, key: Key): Kleene {
   if (!(source instanceof PushedSource)) return hasRow(source, text) ? 2 : 0;
   const row = source.row(facts, text);
   return row === undefined ? 1 : row === null ? 0 : 2;
+}
+
+/** Whether the row and its cell exist. */
+export function hasCell(source: RowSource, facts: Facts, key: Key, place: number): Kleene {
+  const text = keyText(key);
+  if (text === undefined) return 1;
+  if (!(source instanceof PushedSource)) return (findCell(source, text, place) ?? null) === null ? 0 : 2;
+  return source.hasCell(facts, text, place);
 }
 
 /**

@@ -6,6 +6,7 @@ import type { Builtin } from '../../model/builtins.ts';
 import {
   type ColumnRead,
   type Compare,
+  type Conditional,
   type Expression,
   type FactRead,
   isListFact,
@@ -25,7 +26,7 @@ import {
   isUnknowableList,
   negation,
 } from '../condition.ts';
-import type { Condition, Element, PlannedLet, RequestFact, Term } from '../program.ts';
+import type { ColumnTerm, Condition, Element, PlannedLet, RequestFact, Term } from '../program.ts';
 import { elementSlots, mayBeTooLong, readTerm, type Scope, type Variable } from './scope.ts';
 import {
   absent,
@@ -217,6 +218,17 @@ function toCondition(expression: Expression, place: Place): Condition {
       const mayBeUnknown = looked.mayBeUnknown || isPushed(ctx.set.tables.get(table));
       return { kind: 'in-table', table, ...looked, mayBeUnknown };
     }
+    case 'has-cell': {
+      const cell = columnTerm(expression.cell, term(expression.cell.key), ctx);
+      const mayBeUnknown = cell.key.mayBeUnknown || isPushed(ctx.set.tables.get(cell.table));
+      return { kind: 'has-cell', cell, mayBeUnknown, cost: cell.cost };
+    }
+    case 'list-prefix': {
+      const subject = term(expression.subject);
+      const { texts } = expression;
+      if (subject.kind === 'absent') return constant('unknown');
+      return { kind: 'list-prefix', texts, ...ofSubject(subject, texts.length) };
+    }
     case 'in-elements':
       return inElements(term(expression.subject), term(expression.elements));
     case 'in-range': {
@@ -259,6 +271,7 @@ function toCondition(expression: Expression, place: Place): Condition {
       return mentionsCondition(expression, term(expression.subject));
     case 'quantify':
       return toQuantified(expression, place);
+    case 'if':
     case 'meter':
     case 'now':
     case 'risk':
@@ -297,6 +310,8 @@ function toTerm(expression: Expression, place: Place): Term {
       return { kind: 'risk', ...openTerm(expression, 0) };
     case 'else':
       return inside(scope, toElse(expression, place));
+    case 'if':
+      return inside(scope, toIf(expression, place));
     case 'arithmetic':
       return arithmetic(expression, { left: term(expression.left), right: term(expression.right) });
     case 'negate':
@@ -328,6 +343,8 @@ function toTerm(expression: Expression, place: Place): Term {
     case 'text-test':
     case 'single-script':
     case 'mentions':
+    case 'has-cell':
+    case 'list-prefix':
       return truthTerm(toCondition(expression, place));
   }
 }
@@ -351,7 +368,7 @@ function flag(term: Term): Condition {
 
 const lookUpCost = 15;
 
-function columnTerm(expression: ColumnRead, key: Term, ctx: Ctx): Term {
+function columnTerm(expression: ColumnRead, key: Term, ctx: Ctx): ColumnTerm {
   const { table, column, type } = expression;
   ctx.tables.add(table);
   const place = ctx.set.tables.get(table)!.columns.findIndex(({ name }) => name === column);
@@ -400,6 +417,23 @@ function toElse(expression: Extract<Expression, { kind: 'else' }>, { scope, term
   const fallback = term(expression.fallback);
   const subject = readTerm(expression.subject, scope);
   return subject === null ? fallback : elseTerm(subject, fallback);
+}
+
+function toIf(expression: Conditional, place: Place): Term {
+  const condition = place.condition(expression.condition);
+  const [whenTrue, otherwise] = [place.term(expression.whenTrue), place.term(expression.otherwise)];
+  if (condition.kind === 'constant' && condition.truth !== 'unknown')
+    return condition.truth === 'true' ? whenTrue : otherwise;
+  return {
+    kind: 'if',
+    condition,
+    whenTrue,
+    otherwise,
+    sort: expression.type.kind,
+    element: null,
+    mayBeUnknown: condition.mayBeUnknown || whenTrue.mayBeUnknown || otherwise.mayBeUnknown,
+    cost: condition.cost + whenTrue.cost + otherwise.cost,
+  };
 }
 
 function toComparison(expression: Compare, { condition, term }: Place): Condition {

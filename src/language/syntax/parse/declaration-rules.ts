@@ -8,6 +8,7 @@ import type {
   HoursSpan,
   ListSource,
   NameNode,
+  ParameterNode,
   TemplateNode,
   WeekdayWord,
   YearDay,
@@ -281,20 +282,39 @@ export abstract class DeclarationParser extends TableParser {
     ERR_MSG: hoursPhrase,
   };
 
-  // let = 'let' Word '=' expression
+  // let = 'let' Word [ '(' parameter { ',' parameter } ')' ] '=' expression
   let: ParserRule<Declaration | null> = this.node<DeclarationOf<'let'>>(
     'let',
-    () => ({ ...named('let'), value: null }),
+    () => ({ ...named('let'), parameters: [], value: null }),
     (draft) => {
       this.CONSUME(word.let);
       draft.name = this.nameOf('a value', 'a name for the value');
+      this.behind(0, sign.openParen, () => {
+        const before = this.errors.length;
+        this.listed('a parameter', () => this.add(draft.parameters, this.parameter));
+        this.CONSUME(sign.closeParen);
+        if (this.errors.length > before) draft.isBroken = true;
+      });
       this.CONSUME(sign.assign);
       this.whole(draft, 'value');
     },
-    (draft) => {
+    (draft, isBroken) => {
+      if (isBroken && draft.parameters.length === 0) draft.isBroken = true;
       draft.value ??= this.missing(this.count);
       return draft.name;
     },
+  );
+
+  // parameter = Word ':' type
+  parameter: ParserRule<ParameterNode | null> = this.node<ParameterNode>(
+    'parameter',
+    () => ({ kind: 'parameter', name: null, type: null, span: null }),
+    (draft) => {
+      draft.name = this.nameOf('a parameter', 'a name for the parameter');
+      this.CONSUME(sign.colon);
+      this.part(draft, 'type', this.type);
+    },
+    ({ name, type }) => name && type,
   );
 
   // meter = 'meter' Word '=' aggregate 'of' patterns [ 'when' expression ] [ 'since' patterns ]

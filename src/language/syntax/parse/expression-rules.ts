@@ -2,13 +2,20 @@
 
 import { EOF } from 'chevrotain';
 import { listOfEntries } from '../tree/lists.ts';
-import type { CallNode, ExpressionNode, LookUp, Quantifier, TodayNode } from '../tree/tree.ts';
+import type {
+  CallNode,
+  ConditionalExpression,
+  ExpressionNode,
+  LookUp,
+  Quantifier,
+  TodayNode,
+} from '../tree/tree.ts';
 import type { ParserRule } from './node-parser.ts';
 import { OperatorParser } from './operator-rules.ts';
 import { isAnyText, NameToken, quantifierWords, sign, tokenEnd, word } from './tokens.ts';
 
 export abstract class ExpressionParser extends OperatorParser {
-  // primary = literal | parentheses | listLiteral | quantifier | today | call | lookUp | path
+  // primary = literal | parentheses | listLiteral | quantifier | conditional | today | call | lookUp | path
   primary: ParserRule<ExpressionNode | null> = this.same('primary', () => {
     // A path is by far the most frequent operand, and alternatives are tried one by one, so a path is looked
     // for first.
@@ -71,6 +78,37 @@ export abstract class ExpressionParser extends OperatorParser {
     },
   );
 
+  // conditional = 'if' expression 'then' expression [ 'else' expression ]
+  conditional: ParserRule<ConditionalExpression | null> = this.node<ConditionalExpression>(
+    'conditional',
+    () => ({ kind: 'if', condition: null, whenTrue: null, otherwise: null, span: null }),
+    (draft) => {
+      this.CONSUME(word.if);
+      this.inner(draft, 'condition');
+      this.CONSUME(word.then);
+      this.branch(draft);
+      this.behind(0, word.else, () => this.inner(draft, 'otherwise', 2));
+    },
+    (draft) => {
+      draft.condition ??= this.missing(this.count);
+      draft.whenTrue ??= this.missing(this.count);
+      return true;
+    },
+  );
+
+  /** Reads the branch behind `then`, in which an `else` without parentheses around it ends the branch. */
+  private branch(draft: { whenTrue: ExpressionNode | null }): void {
+    const before = this.isElseTaken;
+    this.isElseTaken = true;
+    const first = this.count;
+    try {
+      this.part(draft, 'whenTrue', this.expression, 1);
+    } finally {
+      this.isElseTaken = before;
+      draft.whenTrue ??= this.missing(first);
+    }
+  }
+
   private quantifiers = this.eachToken(...quantifierWords.map((one) => word[one]));
 
   // listSource = listLiteral | call | lookUp | path
@@ -129,6 +167,7 @@ export abstract class ExpressionParser extends OperatorParser {
   private primaries = {
     DEF: [
       ...this.eachRule<ExpressionNode>(this.literal, this.parentheses, this.listLiteral, this.quantifier),
+      ...this.eachRule<ExpressionNode>(this.conditional),
       { GATE: () => this.isToday(), ALT: () => this.SUBRULE(this.today) },
       ...this.eachRule<ExpressionNode>(this.call, this.lookUp, this.path),
     ],

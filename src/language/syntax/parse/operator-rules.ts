@@ -50,6 +50,9 @@ export abstract class OperatorParser extends LiteralParser {
   abstract primary: ParserRule<ExpressionNode | null>;
   abstract fallback: ParserRule<ExpressionNode | null>;
 
+  /** Whether the next `else` belongs to an `if` around it, and not to the operand before it. */
+  protected isElseTaken = false;
+
   // expression = conjunction { 'or' conjunction }
   expression: ParserRule<ExpressionNode | null> = this.chain(
     'expression',
@@ -216,7 +219,7 @@ export abstract class OperatorParser extends LiteralParser {
 
   private has({ value: subject, extent }: Operand, field: readonly NameNode[]): ExpressionNode {
     if (subject.kind === 'missing') return subject;
-    if (subject.kind !== 'path') {
+    if (subject.kind !== 'path' && subject.kind !== 'look-up') {
       const help = 'write a path before it, such as `payload has note`';
       this.report(syntaxError('has-without-path', subject.span, '`has` asks about a path', help));
       return this.missingAt(subject.span.start);
@@ -251,7 +254,9 @@ export abstract class OperatorParser extends LiteralParser {
     if (this.isNext(isMinus)) return this.negationOf([]);
     const from = this.count;
     const value = this.SUBRULE(this.primary);
-    return this.isNext(isElse) ? this.negationOf([this.operandFrom(from, value)]) : value;
+    return this.isNext(isElse) && !this.isElseTaken
+      ? this.negationOf([this.operandFrom(from, value)])
+      : value;
   });
 
   /** Reads the rest of a negation of which nothing has been read, or only the first operand. */
@@ -262,9 +267,12 @@ export abstract class OperatorParser extends LiteralParser {
         this.MANY(() => signs.push(this.CONSUME(sign.minus)));
         this.operand(operands, this.primary);
       }
-      this.MANY1(() => {
-        this.CONSUME(word.else);
-        this.operand(operands, this.fallback);
+      this.MANY1({
+        GATE: () => !this.isElseTaken,
+        DEF: () => {
+          this.CONSUME(word.else);
+          this.operand(operands, this.fallback);
+        },
       });
     };
     return this.making(readRest, () => this.negated(signs, operands));
@@ -314,9 +322,12 @@ export abstract class OperatorParser extends LiteralParser {
     occurrence = 0,
   ): void {
     const first = this.count;
+    const isElseTaken = this.isElseTaken;
+    this.isElseTaken = false;
     try {
       this.part(draft, key, this.expression, occurrence);
     } finally {
+      this.isElseTaken = isElseTaken;
       draft[key] ??= this.missing(first);
     }
   }

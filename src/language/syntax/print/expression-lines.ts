@@ -2,8 +2,14 @@
 // or `or` gets a line, and what stands between parentheses is indented between them. A comment behind the
 // last operator is no reason to break a chain: it goes behind its line.
 
-import type { BinaryExpression, ExpressionNode } from '../tree/tree.ts';
-import { chainLinks, isBracketedByNot, printExpression, printQuantifierHead } from './expression.ts';
+import type { BinaryExpression, ConditionalExpression, ExpressionNode } from '../tree/tree.ts';
+import {
+  chainLinks,
+  isBracketedByNot,
+  isBracketedByThen,
+  printExpression,
+  printQuantifierHead,
+} from './expression.ts';
 import { columnsMax, type HoldsComment, indentColumns, type PrintedLine } from './layout.ts';
 
 interface ExpressionRoom {
@@ -48,9 +54,39 @@ export function expressionLines(
           ? bracketLines(before, { inner: link.operand, close: link.close }, place)
           : expressionLines(before, link.operand, place);
       });
+    case 'if':
+      return conditionalLines(prefix, expression, room);
     default:
       return [line];
   }
+}
+
+/** `if`, `then` and `else`, each on a line of its own. */
+function conditionalLines(
+  prefix: string,
+  { condition, whenTrue, otherwise }: ConditionalExpression,
+  { indent, start, holdsComment, hanging = 1 }: ExpressionRoom,
+): readonly PrintedLine[] {
+  const branch = (word: string, value: ExpressionNode): readonly PrintedLine[] =>
+    expressionLines(`${word} `, value, {
+      indent: indent + hanging,
+      start: value.span.start,
+      holdsComment,
+    });
+  const then = isBracketedByThen(whenTrue)
+    ? [
+        {
+          indent: indent + hanging,
+          start: whenTrue.span.start,
+          text: `then (${printExpression(whenTrue)})`,
+        },
+      ]
+    : branch('then', whenTrue);
+  return [
+    ...expressionLines(`${prefix}if `, condition, { indent, start, holdsComment }),
+    ...then,
+    ...(otherwise === null ? [] : branch('else', otherwise)),
+  ];
 }
 
 /** The expression between parentheses, and the offset of the closing one. */
@@ -89,6 +125,7 @@ function isParted(expression: ExpressionNode, holdsComment: HoldsComment): boole
   const brackets = bracketsOf(expression);
   if (brackets !== null) return holdsComment({ start: brackets.inner.span.start, end: brackets.close });
   if (expression.kind === 'unary') return isParted(expression.operand, holdsComment);
+  if (expression.kind === 'if') return true;
   if (!isCondition(expression)) return false;
   const last = chainLinks(expression).at(-1)!;
   if (holdsComment({ start: expression.span.start, end: last.start })) return true;

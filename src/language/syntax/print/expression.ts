@@ -59,11 +59,18 @@ export function isBracketedByNot(inner: ExpressionNode): boolean {
   return bindingOf(inner) < (isNegation ? binding.not : binding.sum);
 }
 
+/** Whether the branch behind `then` needs parentheses, because it has an `else` of its own. */
+export function isBracketedByThen(branch: ExpressionNode): boolean {
+  if (branch.kind === 'unary') return isBracketedByThen(branch.operand);
+  return branch.kind === 'if' || branch.kind === 'else';
+}
+
 /** In mode `pattern`, fewer backslash sequences of a text are resolved. */
 type TextMode = 'plain' | 'pattern';
 
 // How tightly each form binds. An operand that binds less tightly than its place requires gets parentheses.
 const binding = {
+  if: 0,
   or: 1,
   and: 2,
   not: 3,
@@ -97,12 +104,18 @@ function print(expression: ExpressionNode, mode: TextMode): string {
     case 'quantifier':
       return `${printQuantifierHead(expression, mode)} (${print(expression.body, mode)})`;
     case 'has':
-      return `${printPath(expression.subject)} has ${expression.field.map(printName).join('.')}`;
+      return `${print(expression.subject, mode)} has ${expression.field.map(printName).join('.')}`;
     case 'single-script':
       return `${operandOf(expression.subject, binding.sum, mode)} is single_script`;
     case 'else': {
       const subject = operand(expression.subject, binding.else, mode);
       return `${subject} else ${printFallback(expression.fallback, mode)}`;
+    }
+    case 'if': {
+      const { condition, whenTrue, otherwise } = expression;
+      const branch = bracketed(whenTrue, isBracketedByThen(whenTrue), mode);
+      const rest = otherwise === null ? '' : ` else ${print(otherwise, mode)}`;
+      return `if ${print(condition, mode)} then ${branch}${rest}`;
     }
     case 'today':
       return `today in ${printText(expression.zone, mode)}`;
@@ -141,6 +154,8 @@ function bindingOf(expression: ExpressionNode): number {
     case 'has':
     case 'single-script':
       return binding.comparison;
+    case 'if':
+      return binding.if;
     case 'else':
       return binding.else;
     case 'number':

@@ -13,7 +13,7 @@ import type {
 } from '../tree/tree.ts';
 import { printExpression, printLiteral, printName, printText, quote } from './expression.ts';
 import { expressionLines } from './expression-lines.ts';
-import { columnsMax, type HoldsComment, type PrintedLine, weave, wrapLines } from './layout.ts';
+import { columnsMax, type HoldsComment, joinLines, type PrintedLine, weave, wrapLines } from './layout.ts';
 import { clauseLinesOfGuarantee, printTemplate, ruleLines } from './rule.ts';
 import { recordLines, typeLines } from './type.ts';
 
@@ -58,7 +58,6 @@ function declarationLines(declaration: Declaration, holdsComment: HoldsComment):
 
 function undocumentedLines(declaration: Declaration, holdsComment: HoldsComment): readonly PrintedLine[] {
   const { start } = declaration.span;
-  const outermost = { indent: 0, start, holdsComment };
   const line = (text: string): readonly PrintedLine[] => [{ indent: 0, start, text }];
   switch (declaration.kind) {
     case 'action':
@@ -79,7 +78,7 @@ function undocumentedLines(declaration: Declaration, holdsComment: HoldsComment)
     case 'hours':
       return line(printHours(declaration));
     case 'let':
-      return expressionLines(`let ${declaration.name.text} = `, declaration.value, outermost);
+      return letLines(declaration, holdsComment);
     case 'meter':
       return line(printMeter(declaration));
     case 'policy':
@@ -87,6 +86,24 @@ function undocumentedLines(declaration: Declaration, holdsComment: HoldsComment)
     case 'guarantee':
       return guaranteeLines(declaration, holdsComment);
   }
+}
+
+function letLines(
+  { name, parameters, value, span }: DeclarationOf<'let'>,
+  holdsComment: HoldsComment,
+): readonly PrintedLine[] {
+  const outermost = { indent: 0, start: span.start, holdsComment };
+  if (parameters.length === 0) return expressionLines(`let ${name.text} = `, value, outermost);
+  const head = parameters
+    .map((parameter, at) => {
+      const prefix = `${at === 0 ? `let ${name.text}(` : ', '}${parameter.name.text}: `;
+      const room = { indent: 0, columns: prefix.length, holdsComment };
+      return wrapLines(prefix, typeLines(parameter.type, room), '');
+    })
+    .reduce((before, parameter) => joinLines(before, parameter));
+  const last = head.at(-1)!;
+  const body = expressionLines(`${last.text}) = `, value, { ...outermost, start: last.start });
+  return [...head.slice(0, -1), ...body];
 }
 
 function actionLines(
@@ -313,7 +330,8 @@ function familyLines(family: readonly PrintedDeclaration[]): readonly PrintedLin
  * `from`.
  */
 function assignColumn({ declaration }: PrintedDeclaration): number {
-  if (declaration.kind === 'let') return `let ${declaration.name.text} `.length;
+  if (declaration.kind === 'let' && declaration.parameters.length === 0)
+    return `let ${declaration.name.text} `.length;
   if (declaration.kind !== 'list') return 0;
   return listHead(declaration).length + (declaration.source.kind === 'list-file' ? 0 : 1);
 }

@@ -22,6 +22,14 @@ export interface Room {
   readonly holdsComment: HoldsComment;
 }
 
+/** A type on one line, for messages. */
+export function printType(type: TypeNode): string {
+  const room: Room = { indent: 0, columns: 0, holdsComment: () => false };
+  return typeLines(type, room)
+    .map(({ text }) => text)
+    .join(' ');
+}
+
 /** The lines of a type; the first may follow other text. */
 export function typeLines(type: TypeNode, room: Room): readonly PrintedLine[] {
   const { indent } = room;

@@ -188,6 +188,16 @@ const signless: ReadonlySet<unknown> = new Set([
 /** Repairs `escalate to finance`, a rule without a name. */
 export function repairNameless(here: Cursor): Repair | null {
   const next = here.at(1);
+  if (next?.tokenType === word.if && beginsRule(here)) {
+    return {
+      from: 1,
+      to: 1,
+      code: 'unexpected-token',
+      message: `expected a name for the rule after \`${here.token.image}\`, found \`if\``,
+      help: 'a rule has a name, and its condition stands behind `when`: `deny many when payload.count > 3`',
+      read: [retype(next, NameToken, 'unnamed'), retype(next, word.when, 'when')],
+    };
+  }
   // A word that is not reserved is the name of the rule if another clause follows it.
   const isClause = clauseStarts.has(next?.tokenType) && !isReservedToken(next);
   const isNamed = clauseStarts.has(here.type(2)) || here.at(2) === undefined || here.beginsLine(2);

@@ -146,6 +146,16 @@ function repairExists(here: Cursor): Repair | null {
 export const hasMessage = 'presence is asked for by `has`';
 
 /** Reads `deny x if ...` and `deny x where ...` with `when`, also in a claim. */
+/** Repairs `if` in the place of `when`: behind the name of a rule, or in a claim. */
+export function repairIf(here: Cursor): Repair | null {
+  const before = here.type(-1);
+  const isClaim = here.declaration === word.guarantee && (effects.has(before) || endsClaim.has(before));
+  const isAsked = here.declaration === word.guarantee && here.type(-2) === word.ask;
+  return effects.has(here.type(-2)) || isClaim || isAsked ? spelled(here, 'when') : null;
+}
+
+const endsClaim: ReadonlySet<unknown> = new Set([word.unapproved, word.only]);
+
 function repairConditionWord(here: Cursor): Repair | null {
   const isAwaited = effects.has(here.type(-2)) || here.declaration === word.guarantee;
   const write = isAwaited ? conditionWords.get(here.token.image) : undefined;

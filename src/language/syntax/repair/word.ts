@@ -128,13 +128,15 @@ const followsDeclared: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Whether a name follows on the same line, and behind it a clause, `=`, `on` or a new line; or a key and its
+ * Whether a name follows on the same line, and behind it a clause, `=`, parameters and `=`, `on` or a new line; or a key and its
  * payload.
  */
 function isNamedAlone(here: Cursor): boolean {
   if (here.type(1) !== NameToken || here.beginsLine(1)) return false;
   const next = here.pathEnd(1);
   const after = here.type(next);
-  const isDeclared = here.braces === 0 && followsDeclared.has(after);
+  const close = here.braces === 0 && after === sign.openParen ? here.closing(next) : null;
+  const isCalled = close !== null && here.type(close + 1) === sign.assign;
+  const isDeclared = isCalled || (here.braces === 0 && followsDeclared.has(after));
   return here.beginsLine(next) || followsName.has(after) || isDeclared || (next > 2 && followsKey.has(after));
 }

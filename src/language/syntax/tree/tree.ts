@@ -181,8 +181,18 @@ export interface YearDay extends Node {
   readonly text: string;
 }
 
+/** `let name = value`; with parameters, `let name(parameter: type) = value`. */
 export interface LetDeclaration extends NamedNode<'let'> {
+  readonly parameters: readonly ParameterNode[];
+  /** True if an error left parameters out, so that how to call the let is not known. */
+  readonly isBroken?: true;
   readonly value: ExpressionNode;
+}
+
+/** A parameter of a let, such as `mail: email`. */
+export interface ParameterNode extends NodeOf<'parameter'> {
+  readonly name: NameNode;
+  readonly type: TypeNode;
 }
 
 export interface MeterDeclaration extends NamedNode<'meter'> {
@@ -323,6 +333,7 @@ export type ExpressionNode =
   | PresenceTest
   | SingleScript
   | FallbackExpression
+  | ConditionalExpression
   | TodayNode
   | CallNode
   | MissingNode;
@@ -385,9 +396,12 @@ export interface Quantifier extends NodeOf<'quantifier'> {
   readonly body: ExpressionNode;
 }
 
-/** A test whether a field is present, such as `payload has a.b` or `line has note`. */
+/**
+ * A test whether a field or a cell is present, such as `payload has a.b`, `line has note` or
+ * `orders[payload.id] has owner`.
+ */
 export interface PresenceTest extends NodeOf<'has'> {
-  readonly subject: Path;
+  readonly subject: Path | LookUp;
   readonly field: readonly NameNode[];
 }
 
@@ -399,6 +413,13 @@ export interface SingleScript extends NodeOf<'single-script'> {
 export interface FallbackExpression extends NodeOf<'else'> {
   readonly subject: ExpressionNode;
   readonly fallback: ExpressionNode;
+}
+
+/** `if condition then value else other`; without `else`, a condition that is true unless its `if` is true. */
+export interface ConditionalExpression extends NodeOf<'if'> {
+  readonly condition: ExpressionNode;
+  readonly whenTrue: ExpressionNode;
+  readonly otherwise: ExpressionNode | null;
 }
 
 /** Today's date in a time zone: `today in "Zone"`. */

@@ -46,6 +46,10 @@ function childExpressions(expression: ExpressionNode): readonly ExpressionNode[]
       return [expression.subject];
     case 'else':
       return [expression.subject, expression.fallback];
+    case 'if': {
+      const { condition, whenTrue, otherwise } = expression;
+      return otherwise === null ? [condition, whenTrue] : [condition, whenTrue, otherwise];
+    }
     case 'call':
       return expression.args;
   }

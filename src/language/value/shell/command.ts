@@ -19,6 +19,11 @@ export type ShellCommand = {
    * behind `-C`, `--no-pager` and the like.
    */
   readonly subcommand: string;
+  /**
+   * The subcommand and the arguments behind it up to the first option, such as `run`, `test` in `npm run test -w x`;
+   * empty when the first argument is an option, because the next one may then be its value.
+   */
+  readonly words: readonly string[];
 } & CommandEffects;
 
 const systemFolder = /^\/(?:usr\/(?:local\/)?)?s?bin\/(?=[^/]+$)/;
@@ -26,12 +31,18 @@ const systemFolder = /^\/(?:usr\/(?:local\/)?)?s?bin\/(?=[^/]+$)/;
 /** Makes a command from a program and its arguments. */
 export function commandOf(name: string, args: readonly string[]): ShellCommand {
   const program = name.replace(systemFolder, '');
-  const first = args[program === 'git' ? (gitCommandAt(args) ?? 0) : 0];
+  const behind = args.slice(program === 'git' ? (gitCommandAt(args) ?? 0) : 0);
+  const end = behind.findIndex(isOption);
   return {
     program,
     args,
-    options: args.filter((arg) => arg.startsWith('-') && arg !== '-'),
-    subcommand: first === undefined || first.startsWith('-') ? '' : first,
+    options: args.filter(isOption),
+    subcommand: behind[0]?.startsWith('-') === false ? behind[0] : '',
+    words: end < 0 ? behind : behind.slice(0, end),
     ...readsOf(program, args),
   };
+}
+
+function isOption(arg: string): boolean {
+  return arg.startsWith('-') && arg !== '-';
 }
