@@ -63,11 +63,19 @@ function joined(node: ConditionalExpression, branches: Branches, { env }: Contex
   return conditional({ condition, whenTrue, otherwise, type, span });
 }
 
-/** Returns a conditional; one of conditions is `(condition and a) or (not condition and b)`. */
+/**
+ * Returns a conditional; one of conditions is `(condition and a) or (not condition and b)`, or shorter when a branch
+ * is a constant.
+ */
 export function conditional(parts: Omit<Conditional, 'kind'>): Expression {
   const { condition, whenTrue, otherwise, type, span } = parts;
   if (type.kind !== 'boolean') return { kind: 'if', ...parts };
   const and = (...operands: readonly Expression[]): Expression => ({ kind: 'and', operands, type, span });
-  const operands = [and(condition, whenTrue), and(negated(condition, condition.span), otherwise)];
-  return { kind: 'or', operands, type, span };
+  const or = (...operands: readonly Expression[]): Expression => ({ kind: 'or', operands, type, span });
+  const isNot = negated(condition, condition.span);
+  if (whenTrue.kind === 'literal')
+    return whenTrue.value === true ? or(condition, otherwise) : and(isNot, otherwise);
+  if (otherwise.kind === 'literal')
+    return otherwise.value === true ? or(isNot, whenTrue) : and(condition, whenTrue);
+  return or(and(condition, whenTrue), and(isNot, otherwise));
 }
