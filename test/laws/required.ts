@@ -58,6 +58,8 @@ const calls = {
   port: values,
   ip: values,
   first: values,
+  join: values,
+  quantity: values,
   date: values,
   today: known,
   months_later: values,

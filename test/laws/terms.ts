@@ -186,6 +186,11 @@ function conditional(sort: ScalarSort): Maker {
   };
 }
 
+const quantityOf: Maker = (scope, depth) =>
+  scope.random.chance(0.5)
+    ? `quantity(${scope.random.pick(['"512Mi"', '"100m"', '"1.5 GB"', '"1.5"', '"x"', '"9E"'])})`
+    : made`quantity(${term(scope, 'text', depth)})`;
+
 const lengthOfList: Maker = (scope, depth) => made`length(${listTerm(scope, depth)})`;
 
 /** All kinds of text, for places that accept any of them. */
@@ -278,6 +283,7 @@ const compound: Readonly<Record<ScalarSort, readonly Maker[]>> = {
     textCall('length'),
     lengthOfList,
     called('port', 'url'),
+    quantityOf,
     counted,
     summed('number'),
   ],
@@ -328,6 +334,8 @@ const compound: Readonly<Record<ScalarSort, readonly Maker[]>> = {
   boolean: [cellOtherwise('boolean')],
   text: [
     conditional('text'),
+    called('join', 'text', 'text'),
+    called('join', 'text', 'text', 'text'),
     cellOtherwise('text'),
     textCall('lower'),
     textCall('trim'),

@@ -64,9 +64,20 @@ export const builtins = {
     meaning: 'the first element of a list of texts, unknown where it is empty',
     example: 'first(payload.names) == "a"',
   },
+  join: {
+    signature: 'join(string, string, ...): string',
+    meaning: 'the texts in order, as one text',
+    example: 'join("eu", "/", "7") == "eu/7"',
+  },
+  quantity: {
+    signature: 'quantity(string): number',
+    meaning:
+      'a number with a unit: `m`, `k`, `M`, `G`, ..., `Ki`, `Mi`, ..., also with `B`; unknown where it is none',
+    example: 'quantity("1.5Gi") > quantity("512Mi") and quantity("100m") == 0.1',
+  },
   date: {
     signature: 'date(timestamp, "Zone"): date',
-    meaning: 'the local date of an instant in a time zone',
+    meaning: 'the local date of an instant in a time zone, a constant or a field of `"Zone" | "Zone"`',
     example: 'date(2026-03-01T23:30Z, "Asia/Tokyo") == 2026-03-02',
   },
   today: {

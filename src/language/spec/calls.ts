@@ -7,6 +7,7 @@ import { type Decimal, fromNumber, multiply, toNumber } from '../value/decimal.t
 import { domain } from '../value/email.ts';
 import { parseIp } from '../value/ip.ts';
 import { canonicalLinks } from '../value/links.ts';
+import { parseQuantity } from '../value/quantity-text.ts';
 import { shellCommands } from '../value/shell/commands.ts';
 import { fold, length, lower, trim } from '../value/text.ts';
 import { dateInZone } from '../value/time.ts';
@@ -29,6 +30,8 @@ export const calls: Readonly<Record<Builtin, BuiltinFunction>> = {
   port: ([address]) => ofUrl(address, ({ port }) => (port === null ? unknown : fromNumber(port))),
   ip: ([host]) => parseIp((host as string).replace(/^\[|\]$/g, '')) ?? unknown,
   first: ([list]) => (list as readonly Value[])[0] ?? unknown,
+  join: (texts) => (texts as readonly string[]).join(''),
+  quantity: ([text]) => parseQuantity(text as string) ?? unknown,
   date: ([instant, zone]) =>
     isInterval(instant as Value) ? unknown : (dateInZone(instant as Decimal, zone as string) ?? unknown),
   today: ([zone], nowMs) => {

@@ -193,7 +193,8 @@ export function evaluate(expression: Expression, scope: EvaluationScope): Value 
         expression.args.map((argument) => evaluate(argument, scope)),
         (args) => calls[expression.builtin](args, scope.facts.nowMs),
       );
-      return expression.builtin === 'first' ? boundedText(result, scope) : result;
+      const isOfRequest = expression.builtin === 'first' || expression.builtin === 'join';
+      return isOfRequest ? boundedText(result, scope) : result;
     }
   }
 }

@@ -68,6 +68,8 @@ const signatures = {
     takes: isTextList,
     yields: ([list]) => (list?.kind === 'list' ? list.element.type : null),
   },
+  join: { count: { min: 2, max: 100 }, takes: isText, yields: () => anyText },
+  quantity: { count: one, takes: isText, yields: () => quantity('number') },
   date: {
     count: { min: 2, max: 2 },
     takes: (type, index) => type.kind === (index === 0 ? 'timestamp' : 'text'),
@@ -148,13 +150,17 @@ function joined(types: readonly Type[]): Type | null {
 }
 
 /**
- * Returns the arguments of `date` with the time zone as a text literal; null, with a diagnostic, when the
- * zone is unknown or not constant.
+ * Returns the arguments of `date` with a constant time zone as a text literal; null, with a diagnostic, when a zone
+ * is unknown, or is neither constant nor one of an enumeration.
  */
 function withZone(args: readonly Expression[], ctx: Context): readonly Expression[] | null {
   const zone = args.at(-1)!;
   const text = constantText(zone, letsOf(ctx.env));
-  if (text === null) ctx.env.report(zoneNotConstant(zone.span));
+  const listed = zone.type.kind === 'text' ? zone.type.values : null;
+  const stray = listed?.find((value) => !isZone(value));
+  if (text === null && listed !== null && stray === undefined) return args;
+  if (text === null && stray !== undefined) ctx.env.report(zoneUnknown({ span: zone.span, value: stray }));
+  else if (text === null) ctx.env.report(zoneNotConstant(zone.span));
   else if (!isZone(text)) ctx.env.report(zoneUnknown({ span: zone.span, value: text }));
   else {
     return [

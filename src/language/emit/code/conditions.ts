@@ -7,6 +7,7 @@ import type { Value } from '../../model/value.ts';
 import { isMoneyTerm } from '../../program/condition.ts';
 import { isPayloadAmount, isPlain, isPlainMoney, plainNumber } from '../../program/plain.ts';
 import type {
+  ColumnTerm,
   ComparisonTest,
   Condition,
   InList,
@@ -72,30 +73,14 @@ export function conditionCode(writer: Writer, condition: Condition): ConditionCo
       const subject = writer.unit.term(writer, condition.subject);
       return threeValued(js`${use(writer, 'isRowThere')}(${rowsCode(writer, condition)}, f, ${subject})`);
     }
-    case 'has-cell': {
-      const { cell } = condition;
-      const key = writer.unit.term(writer, cell.key);
-      return threeValued(js`${use(writer, 'hasCell')}(${rowsCode(writer, cell)}, f, ${key}, ${cell.place})`);
-    }
-    case 'list-prefix': {
-      const { subject, texts } = condition;
-      const list = valuesOf(writer, subject, writer.unit.term(writer, subject));
-      const parts = joinJs(
-        texts.map((text) => js`${text}`),
-        commaJs,
-      );
-      return threeValued(js`${use(writer, 'beginsWith')}(${list}, [${parts}])`);
-    }
+    case 'has-cell':
+      return cellPresence(writer, condition.cell);
+    case 'list-prefix':
+      return listPrefixCode(writer, condition);
     case 'in-elements':
       return inElementsCode(writer, condition);
-    case 'in-hours': {
-      const hours = writer.unit.program.hours.get(condition.hours)!;
-      const test = constantCode(writer, condition, {
-        inline: () => writer.unit.bindings.bind(`hours ${canonical(hours)}`, () => hoursTest(hours)),
-        make: ({ hours: name }, { program }) => hoursTest(program.hours.get(name)!),
-      });
-      return threeValued(js`${test}(${writer.unit.term(writer, condition.subject)})`);
-    }
+    case 'in-hours':
+      return inHoursCode(writer, condition);
     case 'in-cidr': {
       const { cidr } = condition;
       const network = constantCode(writer, condition, {
@@ -144,6 +129,32 @@ export function conditionCode(writer: Writer, condition: Condition): ConditionCo
     case 'every':
       return loopCondition(writer, condition);
   }
+}
+
+function inHoursCode(writer: Writer, condition: Extract<Condition, { kind: 'in-hours' }>): ConditionCode {
+  const hours = writer.unit.program.hours.get(condition.hours)!;
+  const test = constantCode(writer, condition, {
+    inline: () => writer.unit.bindings.bind(`hours ${canonical(hours)}`, () => hoursTest(hours)),
+    make: ({ hours: name }, { program }) => hoursTest(program.hours.get(name)!),
+  });
+  return threeValued(js`${test}(${writer.unit.term(writer, condition.subject)})`);
+}
+
+function cellPresence(writer: Writer, cell: ColumnTerm): ConditionCode {
+  const key = writer.unit.term(writer, cell.key);
+  return threeValued(js`${use(writer, 'hasCell')}(${rowsCode(writer, cell)}, f, ${key}, ${cell.place})`);
+}
+
+function listPrefixCode(
+  writer: Writer,
+  { subject, texts }: Extract<Condition, { kind: 'list-prefix' }>,
+): ConditionCode {
+  const list = valuesOf(writer, subject, writer.unit.term(writer, subject));
+  const parts = joinJs(
+    texts.map((text) => js`${text}`),
+    commaJs,
+  );
+  return threeValued(js`${use(writer, 'beginsWith')}(${list}, [${parts}])`);
 }
 
 function twoValued(code: Js): ConditionCode {

@@ -222,6 +222,9 @@ const calls = {
   port: lifted('portOf'),
   ip: lifted('ipOf'),
   first: (writer, [list], term) => boundedCode(writer, term, js`${list}?.[0]`),
+  join: (writer, args, term) =>
+    boundedCode(writer, term, js`${use(writer, 'joinTexts')}([${joinJs(args, commaJs)}])`),
+  quantity: lifted('quantityOf'),
   date: (writer, [instant, zone]) => js`${use(writer, 'dateOf')}(${instant}, ${zone})`,
   today: (writer, args) => js`${use(writer, 'dateOf')}(${use(writer, 'readNow')}(f.nowMs), ${args.at(-1)})`,
   months_later: (writer, [date, months]) => js`${use(writer, 'monthsAfter')}(${date}, ${months})`,

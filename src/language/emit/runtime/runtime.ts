@@ -10,6 +10,7 @@ import { canonicalHost } from '../../value/host-name.ts';
 import { includes } from '../../value/includes.ts';
 import { type Ip, isInCidr, isIp, parseIp } from '../../value/ip.ts';
 import { canonicalPath, canonicalPathIgnoringCase, isInside } from '../../value/path.ts';
+import { parseQuantity } from '../../value/quantity-text.ts';
 import { isSingleScript } from '../../value/scripts.ts';
 import { length, lower, trim } from '../../value/text.ts';
 import { dateInZone, isTimestamp, parseDate, parseDatetime } from '../../value/time.ts';
@@ -89,6 +90,7 @@ export const runtime = {
   isRowThere,
   isSingleScript,
   isTimestamp,
+  joinTexts,
   length,
   less,
   lessOrEqual,
@@ -104,6 +106,7 @@ export const runtime = {
   negate: negateQuantity,
   own,
   portOf,
+  quantityOf,
   readAll,
   readColumn,
   readDate,
@@ -169,12 +172,22 @@ function ipOf(host: string): Ip | undefined {
   return parseIp(host.replace(/^\[|\]$/g, '')) ?? undefined;
 }
 
+function joinTexts(texts: readonly OptionalValue<string>[]): string | undefined {
+  return texts.every((text) => text != null) ? texts.join('') : undefined;
+}
+
+function quantityOf(text: string): NumericValue | undefined {
+  const quantity = parseQuantity(text);
+  return quantity === null ? undefined : plain(quantity);
+}
+
 /** Returns the local date of an instant; unknown for an instant that is known only as an interval. */
 function dateOf(
   instant: OptionalValue<NumericValue | RuntimeQuantity>,
-  zone: string,
+  zone: OptionalValue<string>,
 ): NumericValue | undefined {
-  if (instant == null || (typeof instant === 'object' && !('coefficient' in instant))) return undefined;
+  if (zone == null || instant == null || (typeof instant === 'object' && !('coefficient' in instant)))
+    return undefined;
   const date = dateInZone(exact(instant), zone);
   return date === null ? undefined : plain(date);
 }

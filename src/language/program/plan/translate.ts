@@ -90,7 +90,15 @@ const elementsOfCalls: Partial<Record<Builtin, Element>> = {
 };
 
 /** The builtins that have a result for every argument. */
-const totalCalls: ReadonlySet<string> = new Set(['length', 'lower', 'trim', 'fold', 'links', 'domain']);
+const totalCalls: ReadonlySet<string> = new Set([
+  'length',
+  'lower',
+  'trim',
+  'fold',
+  'links',
+  'domain',
+  'join',
+]);
 
 const callCosts = {
   length: 2,
@@ -105,6 +113,8 @@ const callCosts = {
   port: 30,
   ip: 6,
   first: 2,
+  join: 6,
+  quantity: 10,
   date: 30,
   today: 20,
   months_later: 6,
@@ -210,24 +220,15 @@ function toCondition(expression: Expression, place: Place): Condition {
     case 'in-list':
       ctx.lists.add(expression.list);
       return inList(term(expression.subject), ctx.set.lists.get(expression.list)!);
-    case 'in-table': {
-      const { table } = expression;
-      ctx.tables.add(table);
-      const looked = ofSubject(term(expression.subject), lookUpCost);
-      // When rows come with a request, it may be unknown whether a row exists.
-      const mayBeUnknown = looked.mayBeUnknown || isPushed(ctx.set.tables.get(table));
-      return { kind: 'in-table', table, ...looked, mayBeUnknown };
-    }
-    case 'has-cell': {
-      const cell = columnTerm(expression.cell, term(expression.cell.key), ctx);
-      const mayBeUnknown = cell.key.mayBeUnknown || isPushed(ctx.set.tables.get(cell.table));
-      return { kind: 'has-cell', cell, mayBeUnknown, cost: cell.cost };
-    }
+    case 'in-table':
+    case 'has-cell':
+      return toTableTest(expression, place);
     case 'list-prefix': {
-      const subject = term(expression.subject);
       const { texts } = expression;
-      if (subject.kind === 'absent') return constant('unknown');
-      return { kind: 'list-prefix', texts, ...ofSubject(subject, texts.length) };
+      const subject = term(expression.subject);
+      return subject.kind === 'absent'
+        ? constant('unknown')
+        : { kind: 'list-prefix', texts, ...ofSubject(subject, texts.length) };
     }
     case 'in-elements':
       return inElements(term(expression.subject), term(expression.elements));
@@ -236,18 +237,8 @@ function toCondition(expression: Expression, place: Place): Condition {
       const low = comparison('>=', subject, term(expression.low));
       return conjunction([low, comparison('<=', subject, term(expression.high))]);
     }
-    case 'in-hours': {
-      ctx.hours.add(expression.hours);
-      const subject = term(expression.subject);
-      // An instant outside of the calendar has no local time.
-      return {
-        kind: 'in-hours',
-        subject,
-        hours: expression.hours,
-        mayBeUnknown: true,
-        cost: 30 + subject.cost,
-      };
-    }
+    case 'in-hours':
+      return toHoursTest(expression, place);
     case 'in-cidr': {
       const subject = term(expression.subject);
       return { kind: 'in-cidr', cidr: expression.cidr, ...ofSubject(subject, 3) };
@@ -282,6 +273,37 @@ function toCondition(expression: Expression, place: Place): Condition {
     case 'call':
       throw new TypeError(`a ${expression.kind} is no condition`);
   }
+}
+
+/** Whether a row or a cell exists. When rows come with a request, it may be unknown whether one exists. */
+function toTableTest(
+  expression: Extract<Expression, { kind: 'in-table' | 'has-cell' }>,
+  { ctx, term }: Place,
+): Condition {
+  if (expression.kind === 'has-cell') {
+    const cell = columnTerm(expression.cell, term(expression.cell.key), ctx);
+    const mayBeUnknown = cell.key.mayBeUnknown || isPushed(ctx.set.tables.get(cell.table));
+    return { kind: 'has-cell', cell, mayBeUnknown, cost: cell.cost };
+  }
+  const { table } = expression;
+  ctx.tables.add(table);
+  const looked = ofSubject(term(expression.subject), lookUpCost);
+  return {
+    kind: 'in-table',
+    table,
+    ...looked,
+    mayBeUnknown: looked.mayBeUnknown || isPushed(ctx.set.tables.get(table)),
+  };
+}
+
+function toHoursTest(
+  { hours, ...expression }: Extract<Expression, { kind: 'in-hours' }>,
+  place: Place,
+): Condition {
+  place.ctx.hours.add(hours);
+  const subject = place.term(expression.subject);
+  // An instant outside of the calendar has no local time.
+  return { kind: 'in-hours', subject, hours, mayBeUnknown: true, cost: 30 + subject.cost };
 }
 
 /** Translates any expression into a term. */
