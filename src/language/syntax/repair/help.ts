@@ -49,6 +49,11 @@ export const negatable = wordTypes(...relatingWords, 'has', 'is');
  */
 export function helpFor(error: PlacedError): string | undefined {
   const { expected, found } = error;
+  if (error.endName === 'the end of the placeholder') {
+    if (found === null && expected === 'a value')
+      return 'name a value, such as `{payload.vendor}`; for a brace, write `{{`';
+    if (found?.tokenType === sign.colon) return 'remove it: a placeholder has no format';
+  }
   if (found === null) return undefined;
   const at = { ...error, found };
   return (
