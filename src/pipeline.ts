@@ -251,16 +251,24 @@ function followsFromBroken(
 }
 
 /**
- * Whether a duration is misspelt where no duration may be, such as `60 days` behind a date and `+`. To spell it
+ * Whether a literal is misspelt where no such value may be, such as `60 days` behind a date and `+`. To spell it
  * right would only lead to the next error.
  */
 function isUnfitAnyway(slip: Diagnostic, found: readonly Diagnostic[]): boolean {
-  return slip.code === 'duration-spelling' && found.some((one) => isUnfitOperand(slip, one));
+  return literalSlips.has(slip.code) && found.some((one) => isUnfitOperand(slip, one));
 }
 
+const literalSlips: ReadonlySet<Code> = new Set([
+  'duration-spelling',
+  'money-spelling',
+  'instant-without-offset',
+]);
+
 function isUnfitOperand({ span: slip }: Diagnostic, { code, span }: Diagnostic): boolean {
-  const isAround = span.file === slip.file && span.start <= slip.start && slip.end === span.end;
-  return isAround && code === 'arithmetic-unfit';
+  if (span.file !== slip.file || (code !== 'arithmetic-unfit' && code !== 'type-mismatch')) return false;
+  return (
+    (span.start <= slip.start && slip.end === span.end) || (span.start === slip.start && slip.end <= span.end)
+  );
 }
 
 /** Returns the parsed files; a file with an unchanged text keeps its tree. */

@@ -193,6 +193,13 @@ const helpByExpected: ReadonlyMap<string, HelpAt> = new Map<string, HelpAt>([
     repeated.guarantee!,
     ({ found }) => (found.tokenType === word.to ? 'write `always ask finance`' : undefined),
   ],
+  [
+    'the name of a list of dates',
+    ({ found }) =>
+      found.tokenType === literal.date || found.tokenType === sign.openSquare
+        ? 'declare the dates as a list and name it: `list holidays = [2026-12-25]`, and `except holidays`'
+        : undefined,
+  ],
   ['`)`', helpForClosing],
   ['`]`', helpForEntry],
   ['`(`', () => 'write `count()`, `sum(payload.amount)`, or `every x in payload.tags (x == "a")`'],
